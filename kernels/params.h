@@ -1,0 +1,69 @@
+// The argument struct of every kernel, shared by host and device: fixed-width members only, passed by value as the
+// kernel's one parameter. Strides are in elements; "rows" of a jagged tensor are tokens.
+#pragma once
+
+namespace hstu {
+
+// attn_fwd_*: jagged HSTU attention, forward.
+struct AttnFwdParams {
+  const void* q;            // [total, num_heads, head_dim_qk]
+  const void* k;            // [total, num_heads, head_dim_qk]
+  const void* v;            // [total, num_heads, head_dim_v]
+  void* out;                // [total, num_heads, head_dim_v]
+  const void* seq_offsets;  // [batch + 1], Config::Offset
+  const void* num_targets;  // [batch], Config::Target; read only when Config::kHasTargets
+  long long q_row_stride, q_head_stride;
+  long long k_row_stride, k_head_stride;
+  long long v_row_stride, v_head_stride;
+  long long out_row_stride, out_head_stride;
+  int batch;
+  int num_heads;
+  int row_blocks;           // row blocks of a sequence covered by the grid; longer sequences loop
+  float alpha;              // logit scale
+  float scale;              // output scale, 1 / scaling_seqlen
+  int reserved;
+};
+static_assert(sizeof(AttnFwdParams) == 136, "host and device disagree about AttnFwdParams");
+
+// addmm_*: z = act(x w + y)
+struct AddmmParams {
+  const void* x;            // [m, k]
+  const void* w;            // [k, n]
+  const void* y;            // [n] or [m, n], or null
+  void* z;                  // [m, n]
+  long long m, n, k;
+  long long x_row_stride, w_row_stride, y_row_stride, z_row_stride;
+  long long act_columns;    // the activation applies to columns [0, act_columns)
+};
+static_assert(sizeof(AddmmParams) == 96, "host and device disagree about AddmmParams");
+
+// layer_norm_*: y = (x - mean) * rstd * weight + bias
+struct LayerNormParams {
+  const void* x;            // [rows, dim]
+  const void* weight;       // [dim] or null
+  const void* bias;         // [dim] or null
+  void* y;                  // [rows, dim]
+  long long rows;
+  long long x_row_stride, y_row_stride;
+  int dim;
+  float eps;
+};
+static_assert(sizeof(LayerNormParams) == 64, "host and device disagree about LayerNormParams");
+
+// norm_mul_*: out = concat(u | attn | act(u) * norm(attn)), segments by Config
+struct NormMulParams {
+  const void* attn;         // [rows, dim]
+  const void* u;            // [rows, dim]
+  const void* weight;       // [dim], or [groups] under group norm
+  const void* bias;         // like weight
+  void* out;                // [rows, segments * dim]
+  long long rows;
+  long long attn_row_stride, u_row_stride, out_row_stride;
+  int dim;                  // heads * head_dim_v
+  int groups;               // 1: layer norm over the row
+  float eps;
+  int reserved;
+};
+static_assert(sizeof(NormMulParams) == 88, "host and device disagree about NormMulParams");
+
+}  // namespace hstu

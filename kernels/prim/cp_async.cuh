@@ -1,0 +1,21 @@
+// cp.async (sm_80): global to shared memory without registers, in commit groups. PTX ISA "cp.async".
+#pragma once
+#include "prim/types.cuh"
+
+namespace hstu::prim {
+
+HSTU_PRIM void cp_async16(u32 dst, const void* src) {
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(dst), "l"(src) : "memory");
+}
+// Copies the first `bytes` (0 to 16) of the 16 and writes zeros in the rest; with 0 the source is not read.
+HSTU_PRIM void cp_async16_zfill(u32 dst, const void* src, u32 bytes) {
+  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(dst), "l"(src), "r"(bytes) : "memory");
+}
+HSTU_PRIM void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Waits until at most N of this thread's groups are outstanding; a barrier must follow before other threads read.
+template <int N>
+HSTU_PRIM void cp_async_wait() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(N) : "memory");
+}
+
+}  // namespace hstu::prim

@@ -1,0 +1,29 @@
+// Where a thread stands, and moving values between the lanes of a warp.
+#pragma once
+#include "prim/types.cuh"
+
+namespace hstu::prim {
+
+constexpr u32 kFullWarp = 0xffffffffu;
+
+HSTU_PRIM u32 lane_id() {
+  u32 r;
+  asm("mov.u32 %0, %%laneid;" : "=r"(r));
+  return r;
+}
+
+// The warp's index in its block, in a register the compiler knows to be warp-uniform.
+HSTU_PRIM u32 warp_id() { return __shfl_sync(kFullWarp, threadIdx.x >> 5, 0); }
+
+// 32-bit shared-window address of a shared-memory pointer, as cp.async, ldmatrix and the barriers take it.
+HSTU_PRIM u32 smem_addr(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
+
+// Sum over groups of `Width` neighbouring lanes (a power of two); every lane gets its group's sum.
+template <int Width = 32>
+HSTU_PRIM float lane_sum(float x) {
+#pragma unroll
+  for (int offset = Width / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
+  return x;
+}
+
+}  // namespace hstu::prim
