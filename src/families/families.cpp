@@ -1,0 +1,34 @@
+// The list of kernel families: the one place to add a line to.
+#include "families/families.hpp"
+
+namespace hstujit {
+namespace {
+
+// Per operator, the preferred family first.
+const Family* const kFamilies[] = {
+    &kLayerNormSm80,
+    &kAddmmSm80,
+    &kAttnFwdSm80,
+    &kNormMulSm80,
+};
+
+}  // namespace
+
+std::span<const Family* const> all_families() { return kFamilies; }
+
+std::vector<const Family*> families_for(const Problem& problem, const DeviceFacts& device) {
+  std::vector<const Family*> found;
+  for (const Family* family : kFamilies)
+    if (family->op == problem.op && device.compute_capability >= family->min_compute_capability &&
+        family->covers(problem, device))
+      found.push_back(family);
+  return found;
+}
+
+const Family* family_named(std::string_view name) {
+  for (const Family* family : kFamilies)
+    if (family->name == name) return family;
+  return nullptr;
+}
+
+}  // namespace hstujit

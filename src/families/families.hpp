@@ -1,0 +1,13 @@
+// Declarations of every family, each defined in the file of its name.
+#pragma once
+
+#include "families/family.hpp"
+
+namespace hstujit {
+
+extern const Family kLayerNormSm80;
+extern const Family kAddmmSm80;
+extern const Family kAttnFwdSm80;
+extern const Family kNormMulSm80;
+
+}  // namespace hstujit

@@ -1,0 +1,76 @@
+#include "families/family.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace hstujit {
+
+void ConfigText::type(std::string_view name, std::string_view type) {
+  text_ += fmt::format("  using {} = {};\n", name, type);
+}
+void ConfigText::constant(std::string_view name, int64_t value) {
+  text_ += fmt::format("  static constexpr int {} = {};\n", name, value);
+}
+void ConfigText::flag(std::string_view name, bool value) {
+  text_ += fmt::format("  static constexpr bool {} = {};\n", name, value);
+}
+
+bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
+           std::string_view* why) {
+  for (const Rule& rule : family.rules) {
+    if (rule.holds(problem, config, device)) continue;
+    if (why) *why = rule.why;
+    return false;
+  }
+  return true;
+}
+
+std::string text(const Family& family, const Config& config) {
+  std::string out;
+  int index = 0;
+  for (const Knob& knob : family.knobs) {
+    if (index > 0) out += ' ';
+    out += fmt::format("{}={}", knob.name, config[index++]);
+  }
+  return out;
+}
+
+std::optional<Config> parse_config(const Family& family, std::string_view text, const Config& missing) {
+  Config config = missing;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const size_t equals = word.find('=');
+    if (equals == std::string_view::npos) return std::nullopt;
+    int knob = 0;
+    while (knob < static_cast<int>(family.knobs.size()) &&
+           family.knobs[static_cast<size_t>(knob)].name != word.substr(0, equals))
+      ++knob;
+    if (knob == static_cast<int>(family.knobs.size())) return std::nullopt;
+    const auto [last, status] = std::from_chars(word.data() + equals + 1, word.data() + word.size(), config[knob]);
+    if (status != std::errc() || last != word.data() + word.size()) return std::nullopt;
+  }
+  return config;
+}
+
+std::string_view device_type(hstu_dtype dtype) {
+  switch (dtype) {
+    case HSTU_DTYPE_F32:
+      return "float";
+    case HSTU_DTYPE_F16:
+      return "f16";
+    case HSTU_DTYPE_BF16:
+      return "bf16";
+    case HSTU_DTYPE_I32:
+      return "i32";
+    case HSTU_DTYPE_I64:
+      return "i64";
+    case HSTU_DTYPE_NONE:
+      break;
+  }
+  return "void";
+}
+
+}  // namespace hstujit
