@@ -1,0 +1,42 @@
+// Source -> CompiledKernel: from memory, else from the store, else from NVRTC; each key compiled once across the
+// threads of a process and the processes that share a store.
+#pragma once
+
+#include "jit/compiled_kernel.hpp"
+#include "specialise/source.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace hstujit {
+
+struct JitOptions {
+  std::string store_path;         ///< writable folder; "" for memory only
+  std::string system_store_path;  ///< read-only folder underneath; "" for none
+  std::string kernels_path;  ///< take kernel sources from this folder instead of the embedded ones; "" for embedded
+  std::string nvrtc_path;    ///< libnvrtc to open; "" for the usual names
+};
+
+struct JitCounters {
+  int64_t compiles = 0, store_hits = 0, memory_hits = 0;
+};
+
+class Jit {
+ public:
+  explicit Jit(JitOptions options);
+  ~Jit();
+
+  /// Compiles when nobody has it. Throws Error{COMPILE} with log, options and the unit's text saved beside the store.
+  std::shared_ptr<const CompiledKernel> obtain(const Source& source);
+  /// Memory and store only; null when absent. Does not load NVRTC.
+  std::shared_ptr<const CompiledKernel> find(const Source& source);
+  JitCounters counters() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace hstujit
