@@ -1,0 +1,50 @@
+#include "launch/module.hpp"
+
+#include <fmt/format.h>
+
+#include "support/error.hpp"
+
+namespace hstujit {
+
+LoadedKernel::LoadedKernel(const Driver& driver, const CompiledKernel& kernel, int smem_bytes) : driver_(driver) {
+  driver.check(driver.cuLibraryLoadData(&library_, kernel.binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+               fmt::format("loading {}", kernel.name).c_str());
+  try {
+    CUkernel handle = nullptr;
+    driver.check(driver.cuLibraryGetKernel(&handle, library_, kernel.entry.c_str()),
+                 fmt::format("finding {} in {}", kernel.entry, kernel.name).c_str());
+    driver.check(driver.cuKernelGetFunction(&function_, handle), "resolving a kernel for the current context");
+    driver.check(driver.cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, smem_bytes),
+                 fmt::format("giving {} {} bytes of shared memory", kernel.name, smem_bytes).c_str());
+  } catch (...) {
+    driver.cuLibraryUnload(library_);
+    throw;
+  }
+}
+
+LoadedKernel::~LoadedKernel() { driver_.cuLibraryUnload(library_); }
+
+CUresult LoadedKernel::launch(Launch& launch, CUstream stream) const {
+  CUlaunchConfig config{};
+  config.gridDimX = launch.grid[0];
+  config.gridDimY = launch.grid[1];
+  config.gridDimZ = launch.grid[2];
+  config.blockDimX = launch.block[0];
+  config.blockDimY = launch.block[1];
+  config.blockDimZ = launch.block[2];
+  config.sharedMemBytes = launch.smem_bytes;
+  config.hStream = stream;
+  void* params[] = {launch.params};
+  return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);
+}
+
+CurrentContext::CurrentContext(const Driver& driver, CUcontext context) : driver_(driver) {
+  driver.check(driver.cuCtxPushCurrent(context), "making the device's context current");
+}
+
+CurrentContext::~CurrentContext() {
+  CUcontext popped = nullptr;
+  driver_.cuCtxPopCurrent(&popped);
+}
+
+}  // namespace hstujit

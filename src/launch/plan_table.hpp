@@ -1,0 +1,50 @@
+// Problem -> Plan. Readers take no lock and never wait: open addressing over atomic pointers. Writers are rare (one per new
+// problem) and take a mutex. A grown table replaces the old one, which stays readable until the table dies.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "launch/plan.hpp"
+
+namespace hstujit {
+
+class PlanTable {
+ public:
+  PlanTable();
+
+  /// The problem's plan, or null. Valid as long as the table.
+  const Plan* find(const Problem& problem) const {
+    const Slots& slots = *current_.load(std::memory_order_acquire);
+    for (size_t i = problem.hash();; ++i) {
+      const Plan* plan = slots.at(i).load(std::memory_order_acquire);
+      if (!plan || plan->problem == problem) return plan;
+    }
+  }
+
+  /// Keeps the plan; when the problem has one already, that one stays and is returned.
+  const Plan& insert(std::unique_ptr<Plan> plan);
+
+  size_t size() const;
+
+ private:
+  struct Slots {
+    explicit Slots(size_t capacity) : mask(capacity - 1), plans(capacity) {}
+    std::atomic<const Plan*>& at(size_t i) { return plans[i & mask]; }
+    const std::atomic<const Plan*>& at(size_t i) const { return plans[i & mask]; }
+
+    size_t mask;  ///< capacity - 1; the capacity is a power of two, at most half full
+    std::vector<std::atomic<const Plan*>> plans;
+  };
+
+  static void place(Slots& slots, const Plan* plan);
+
+  mutable std::mutex writing_;
+  std::vector<std::unique_ptr<Plan>> owned_;
+  std::vector<std::unique_ptr<Slots>> tables_;  ///< the last is current; readers may still be in earlier ones
+  std::atomic<const Slots*> current_;
+};
+
+}  // namespace hstujit
