@@ -152,7 +152,7 @@ typedef struct hstu_context_options {
  */
 HSTU_API hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* options);
 
-/** Waits for calls still running in other threads, unloads kernels, frees the context. NULL is allowed. */
+/** Unloads kernels and frees the context. NULL is allowed. No other call on the context may be running or follow. */
 HSTU_API void hstu_context_destroy(hstu_context* context);
 
 /** Changes the miss policy; calls already under way keep the old one. */

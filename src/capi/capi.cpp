@@ -1,0 +1,158 @@
+// The border: one short function per entry point. Exceptions end here, in one guard; nothing clever.
+#include "context.hpp"
+#include "support/error.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <cstring>
+#include <new>
+
+struct hstu_context {
+  hstujit::Context context;
+};
+
+namespace {
+
+using namespace hstujit;
+
+std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+hstu_status failed(hstu_status status, std::string_view text) noexcept {
+  try {
+    last_error() = text;
+  } catch (...) {  // no memory even for the message: the status still says what happened
+    last_error().clear();
+  }
+  return status;
+}
+
+template <class Body>
+hstu_status guard(Body&& body) noexcept {
+  try {
+    body();
+    return HSTU_OK;
+  } catch (const Error& e) { return failed(e.status(), e.message()); } catch (const std::bad_alloc&) {
+    return failed(HSTU_ERROR_OUT_OF_MEMORY, "host memory ran out");
+  } catch (const std::exception& e) { return failed(HSTU_ERROR_INTERNAL, e.what()); } catch (...) {
+    return failed(HSTU_ERROR_INTERNAL, "an exception of unknown type");
+  }
+}
+
+template <class T>
+T& deref(T* pointer, const char* name) {
+  if (!pointer) fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = NULL: it must point to an object", name);
+  return *pointer;
+}
+
+/// Structs carry their size, so that a host built against another release is told instead of misread.
+template <class T>
+void check_struct_size(const T& object, const char* name) {
+  if (object.struct_size != sizeof(T))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}.struct_size = {}: this library ({}) expects sizeof = {}", name,
+         object.struct_size, hstu_version(), sizeof(T));
+}
+
+template <class Args>
+hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
+  return guard([&] {
+    Context& target = deref(context, "context").context;
+    check_struct_size(deref(args, "args"), "args");
+    Args prepared = *args;
+    const Problem problem = prepare(prepared);
+    target.run(problem, &prepared, stream);
+  });
+}
+
+hstu_miss_policy checked(hstu_miss_policy policy) {
+  if (policy < HSTU_MISS_DEFAULT || policy > HSTU_MISS_FAIL)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "miss_policy = {}: use one of hstu_miss_policy, 0 to 3",
+         static_cast<int>(policy));
+  return policy;
+}
+
+ContextOptions resolve(const hstu_context_options* given, const Environment& environment) {
+  ContextOptions options;
+  options.store_path = environment.store_path;
+  options.system_store_path = environment.system_store_path;
+  if (!given) return options;
+  check_struct_size(*given, "options");
+  if (given->device) options.device = given->device;
+  options.miss_policy = checked(given->miss_policy);
+  if (given->store_path) options.store_path = given->store_path;
+  if (given->system_store_path) options.system_store_path = given->system_store_path;
+  if (given->tune_budget_ms < 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "options.tune_budget_ms = {}: it must not be negative; 0 means 30000",
+         given->tune_budget_ms);
+  if (given->tune_budget_ms > 0) options.tune_budget_ms = given->tune_budget_ms;
+  return options;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* hstu_status_name(hstu_status status) {
+  switch (status) {
+#define HSTU_NAME_STATUS(symbol, value, text) \
+  case symbol:                                \
+    return #symbol;
+    HSTU_STATUS_MAP(HSTU_NAME_STATUS)
+#undef HSTU_NAME_STATUS
+  }
+  return "HSTU_STATUS_UNKNOWN";
+}
+
+const char* hstu_last_error(void) { return last_error().c_str(); }
+
+#define HSTU_TEXT2(x) #x
+#define HSTU_TEXT(x) HSTU_TEXT2(x)
+const char* hstu_version(void) {
+  return HSTU_TEXT(HSTU_VERSION_MAJOR) "." HSTU_TEXT(HSTU_VERSION_MINOR) "." HSTU_TEXT(HSTU_VERSION_PATCH);
+}
+
+hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* options) {
+  return guard([&] {
+    deref(out, "out") = nullptr;
+    const Environment environment = Environment::read();
+    *out = new hstu_context{{resolve(options, environment), environment}};
+  });
+}
+
+void hstu_context_destroy(hstu_context* context) { delete context; }
+
+hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_miss_policy policy) {
+  return guard([&] { deref(context, "context").context.set_miss_policy(checked(policy)); });
+}
+
+hstu_status hstu_layer_norm(hstu_context* context, const hstu_layer_norm_args* args, hstu_stream stream) {
+  return call(context, args, stream);
+}
+hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* args, hstu_stream stream) {
+  return call(context, args, stream);
+}
+hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream) {
+  return call(context, args, stream);
+}
+hstu_status hstu_norm_mul(hstu_context* context, const hstu_norm_mul_args* args, hstu_stream stream) {
+  return call(context, args, stream);
+}
+
+int32_t hstu_operator_count(void) { return static_cast<int32_t>(operators().size()); }
+
+const char* hstu_operator_name(int32_t index) {
+  if (index < 0 || index >= hstu_operator_count()) return nullptr;
+  return operators()[static_cast<size_t>(index)].name.data();
+}
+
+hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out) {
+  return guard([&] {
+    const Context& source = deref(context, "context").context;
+    check_struct_size(deref(out, "out"), "out");
+    *out = source.counters();
+  });
+}
+
+}  // extern "C"
