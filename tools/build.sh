@@ -1,0 +1,8 @@
+#!/usr/bin/env bash
+# Installs what is missing and builds everything into build/ (or the folder given).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+tools/install_deps.sh
+export PATH="$PATH:${CUDA_HOME:-/usr/local/cuda}/bin"
+cmake -S . -B "${1:-build}" -G Ninja -DCMAKE_BUILD_TYPE=Release
+cmake --build "${1:-build}"
