@@ -21,7 +21,7 @@ std::optional<int> gpu_ordinal(std::string_view device) {
 }
 
 JitOptions jit_options(const ContextOptions& options, const Environment& environment) {
-  return {options.store_path, options.system_store_path, environment.kernels_path, environment.nvrtc_path};
+  return {options.store_path, options.system_store_path, environment.kernels, environment.libnvrtc};
 }
 
 RecordsOptions records_options(const ContextOptions& options) {

@@ -75,8 +75,8 @@ hstu_miss_policy checked(hstu_miss_policy policy) {
 
 ContextOptions resolve(const hstu_context_options* given, const Environment& environment) {
   ContextOptions options;
-  options.store_path = environment.store_path;
-  options.system_store_path = environment.system_store_path;
+  options.store_path = environment.store;
+  options.system_store_path = environment.system_store;
   if (!given) return options;
   check_struct_size(*given, "options");
   if (given->device) options.device = given->device;
