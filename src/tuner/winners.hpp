@@ -1,0 +1,73 @@
+// An immutable table of records in memory: what the tuner answers from, without touching the database. Texts are kept
+// once and rows are plain, so that 100,000 records load in milliseconds.
+#pragma once
+
+#include "tuner/record.hpp"
+
+#include <array>
+#include <deque>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace hstujit {
+
+/// A record and how far its problem is from the one asked about.
+struct Neighbour {
+  Record record;
+  double distance;
+};
+
+/// Sum over the bucketed fields of weight * |log2 a - log2 b|; infinite when operator or an exact field differs. An
+/// empty bucket (0) counts as one half.
+double distance(const Problem& a, const Problem& b);
+
+class Winners {
+ public:
+  /// Adds a record; one of the same problem and device class that is there already is replaced. Filling comes first,
+  /// then the table is shared and never changes.
+  void add(const Record& record);
+  void reserve(size_t records);
+
+  /// The record of exactly this problem.
+  std::optional<Record> find(const Problem& problem, std::string_view device_class) const;
+
+  /// At most `limit` records at finite distance, nearest first; ties in the order of the problems' fields.
+  std::vector<Neighbour> neighbours(const Problem& problem, std::string_view device_class, size_t limit) const;
+
+  /// Sorted by device class, then problem text.
+  std::vector<Record> all() const;
+  size_t size() const { return rows_.size(); }
+
+ private:
+  using Name = uint32_t;  ///< index into names_
+  struct Row {
+    Problem problem;
+    Name device_class, family, config, space, evidence;
+    std::array<char, 32> job;
+    bool standard;
+    TrialStatus status;
+    Stage stage;
+    Timing timing;
+    int32_t sm_mhz, registers, smem_bytes, spill_bytes;
+    int64_t at_ms, standard_ns;
+  };
+
+  Name name(std::string_view text);
+  Name evidence(const Evidence& evidence);
+  std::optional<Name> known_name(std::string_view text) const;
+  Record record(const Row& row) const;
+  size_t slot_of(const Problem& problem, Name device_class) const;
+  void rehash(size_t capacity);
+
+  std::vector<Row> rows_;
+  std::vector<uint32_t> slots_;  ///< open addressing by problem and device class: row + 1, or 0
+  std::deque<std::string> names_;
+  std::unordered_map<std::string_view, Name> name_index_;
+  std::vector<Evidence> evidences_;
+  std::map<Evidence, Name> evidence_index_;
+};
+
+}  // namespace hstujit
