@@ -66,6 +66,9 @@ struct Driver {
 /// what was looked for; a failure is remembered.
 const Driver& driver();
 
+/// The same for one library, remembering nothing; the library stays open.
+Driver open_driver(const std::string& library);
+
 /// Facts of device `ordinal`.
 DeviceFacts device_facts(const Driver& driver, int ordinal);
 

@@ -1,0 +1,144 @@
+#include "cuda/nvrtc.hpp"
+
+#include "support/env.hpp"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace hstujit {
+namespace {
+
+// Architectures of CUDA 13.0's NVRTC; those up to 90 are in every version this library supports.
+constexpr int kKnownArchs[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+constexpr int kNewestCommonArch = 90;
+
+size_t aligned4(size_t bytes) { return (bytes + 3) & ~size_t{3}; }
+
+// The build id among one segment's notes, as hex digits.
+std::string build_id_of(const char* notes, size_t bytes) {
+  while (bytes >= sizeof(ElfW(Nhdr))) {
+    ElfW(Nhdr) header;
+    std::memcpy(&header, notes, sizeof header);
+    const size_t name_bytes = aligned4(header.n_namesz), size = sizeof header + name_bytes + aligned4(header.n_descsz);
+    if (size > bytes) break;
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && !std::memcmp(notes + sizeof header, "GNU", 4)) {
+      std::string hex;
+      for (size_t i = 0; i < header.n_descsz; ++i)
+        hex += fmt::format("{:02x}", static_cast<unsigned char>(notes[sizeof header + name_bytes + i]));
+      return hex;
+    }
+    notes += size;
+    bytes -= size;
+  }
+  return {};
+}
+
+struct BuildIdSearch {
+  const void* symbol;  // of the library that is looked for
+  std::string found;
+};
+
+bool contains(const dl_phdr_info& object, const void* address) {
+  const auto wanted = reinterpret_cast<ElfW(Addr)>(address);
+  return std::any_of(object.dlpi_phdr, object.dlpi_phdr + object.dlpi_phnum, [&](const ElfW(Phdr) & segment) {
+    const ElfW(Addr) start = object.dlpi_addr + segment.p_vaddr;
+    return segment.p_type == PT_LOAD && wanted >= start && wanted < start + segment.p_memsz;
+  });
+}
+
+int search_object(dl_phdr_info* object, size_t, void* data) {
+  auto& search = *static_cast<BuildIdSearch*>(data);
+  if (!contains(*object, search.symbol)) return 0;
+  for (int i = 0; i < object->dlpi_phnum && search.found.empty(); ++i) {
+    const ElfW(Phdr)& segment = object->dlpi_phdr[i];
+    if (segment.p_type != PT_NOTE) continue;
+    search.found = build_id_of(reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr), segment.p_memsz);
+  }
+  return 1;
+}
+
+// "NVRTC 13.0 <build id>". The version alone does not name the code: NVIDIA ships several builds of one version.
+std::string identity_of(const Nvrtc& nvrtc) {
+  BuildIdSearch search{reinterpret_cast<const void*>(nvrtc.nvrtcVersion), {}};
+  dl_iterate_phdr(search_object, &search);
+  return fmt::format("NVRTC {}.{} {}", nvrtc.version / 1000, nvrtc.version % 1000 / 10,
+                     search.found.empty() ? "without-build-id" : search.found);
+}
+
+std::vector<std::string> candidates_for(const std::string& path) {
+  return path.empty() ? nvrtc_candidates() : std::vector<std::string>{path};
+}
+
+LibraryRequest request_for(const std::vector<std::string>& candidates) {
+  return {"NVRTC, CUDA's run-time compiler", candidates, HSTU_ERROR_COMPILE,
+          "install CUDA 12.8 or newer, set HSTUJIT_LIBNVRTC to its libnvrtc.so, or use a store that has the kernel"};
+}
+
+}  // namespace
+
+std::vector<std::string> nvrtc_candidates() {
+  const char* const names[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
+  std::vector<std::string> homes = Environment::read().cuda_homes;
+  homes.push_back("/usr/local/cuda");
+  std::vector<std::string> out(std::begin(names), std::end(names));
+  for (const std::string& home : homes)
+    for (const char* name : names) out.push_back(home + "/lib64/" + name);
+  return out;
+}
+
+Nvrtc::Nvrtc(const std::string& path) : library(request_for(candidates_for(path))) {
+#define HSTU_FIND(function)               \
+  library.find_into(function, #function); \
+  if (!function)                          \
+    fail(HSTU_ERROR_COMPILE, "{} lacks {}: NVRTC of CUDA 12.8 or newer is needed", library.path(), #function);
+  HSTU_NVRTC_FUNCTIONS(HSTU_FIND)
+#undef HSTU_FIND
+  int major = 0, minor = 0, count = 0;
+  nvrtcVersion(&major, &minor);
+  version = major * 1000 + minor * 10;
+  identity = identity_of(*this);
+  nvrtcGetNumSupportedArchs(&count);
+  archs.resize(static_cast<size_t>(count));
+  nvrtcGetSupportedArchs(archs.data());
+}
+
+const Nvrtc& nvrtc_at(const std::string& path) {
+  static std::mutex& opening = *new std::mutex;
+  static auto& opened = *new std::map<std::string, std::unique_ptr<const Nvrtc>>;
+  const std::lock_guard lock(opening);
+  std::unique_ptr<const Nvrtc>& nvrtc = opened[path];
+  if (!nvrtc) nvrtc = std::make_unique<const Nvrtc>(path);
+  return *nvrtc;
+}
+
+std::string target_for(int compute_capability, std::span<const int> supported_archs) {
+  int newest = 0;
+  for (const int arch : supported_archs) {
+    // 90's wgmma and TMA forms exist only in its own variant, which no later device runs.
+    if (arch == compute_capability) return fmt::format("sm_{}{}", arch, arch == 90 ? "a" : "");
+    if (arch < compute_capability) newest = std::max(newest, arch);
+  }
+  if (newest == 0)
+    fail(HSTU_ERROR_UNSUPPORTED, "compute capability {}.{}: NVRTC compiles for {} and newer", compute_capability / 10,
+         compute_capability % 10, supported_archs.empty() ? 0 : *std::ranges::min_element(supported_archs));
+  return fmt::format("compute_{}", newest);
+}
+
+std::string target_of_device(int compute_capability) {
+  if (compute_capability <= kNewestCommonArch) return target_for(compute_capability, kKnownArchs);
+  try {
+    return target_for(compute_capability, nvrtc_at(Environment::read().libnvrtc).archs);
+  } catch (const Error& error) {
+    if (error.status() != HSTU_ERROR_COMPILE) throw;
+    return target_for(compute_capability, kKnownArchs);
+  }
+}
+
+}  // namespace hstujit
