@@ -1,0 +1,218 @@
+// The life of a call on a GPU, seen through a fake driver: what a miss may do, what a warm call may not, capture,
+// policies, threads and a second process's start.
+#include "support/temp_dir.hpp"
+#include "support/use_fake_driver.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <new>
+#include <thread>
+#include <vector>
+
+namespace {
+std::atomic<int64_t> g_allocations{0};
+}
+// Counts every allocation of this program, so that a test can say "none".
+void* operator new(size_t bytes) {
+  g_allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* p = std::malloc(bytes ? bytes : 1)) return p;
+  throw std::bad_alloc();
+}
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete(void* p, size_t) noexcept { std::free(p); }
+
+namespace hstujit {
+namespace {
+
+using test::TempDir;
+
+class FakeGpu : public testing::Test {
+ protected:
+  void SetUp() override {
+    fake_ = &test::use_fake_driver();
+    for (float& x : x_) x = 1.0f;
+  }
+  void TearDown() override { hstu_context_destroy(context_); }
+
+  hstu_context* open(const std::string& store, hstu_miss_policy policy = HSTU_MISS_DEFAULT) {
+    hstu_context_options options{};
+    options.struct_size = sizeof options;
+    options.device = "cuda:0";
+    options.store_path = store.c_str();
+    options.system_store_path = "";
+    options.miss_policy = policy;
+    hstu_context_destroy(context_);
+    context_ = nullptr;
+    EXPECT_EQ(hstu_context_create(&context_, &options), HSTU_OK) << hstu_last_error();
+    return context_;
+  }
+
+  hstu_layer_norm_args norm(int64_t rows = 4, int64_t dim = 64) {
+    hstu_layer_norm_args args{};
+    args.struct_size = sizeof args;
+    args.x = hstu_matrix(x_, HSTU_DTYPE_F32, rows, dim);
+    args.y = hstu_matrix(y_, HSTU_DTYPE_F32, rows, dim);
+    return args;
+  }
+
+  hstu_counters counters() const {
+    hstu_counters out{};
+    out.struct_size = sizeof out;
+    EXPECT_EQ(hstu_context_counters(context_, &out), HSTU_OK);
+    return out;
+  }
+
+  const fake_driver_controls* fake_ = nullptr;
+  hstu_context* context_ = nullptr;
+  alignas(16) float x_[4096];
+  alignas(16) float y_[4096];
+};
+
+TEST_F(FakeGpu, AWarmCallIsOneLaunchAndNothingElse) {
+  open("");
+  const hstu_layer_norm_args args = norm();
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->set_recording(0);
+  const int64_t calls = fake_->calls(nullptr), allocations = g_allocations.load();
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK);
+  EXPECT_EQ(g_allocations.load() - allocations, 0);
+  EXPECT_EQ(fake_->calls(nullptr) - calls, 100);
+  EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 101);
+}
+
+TEST_F(FakeGpu, PrintsTheCostOfAWarmCall) {
+  open("");
+  const hstu_layer_norm_args args = norm();
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->set_recording(0);
+  constexpr int kCalls = 200'000;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCalls; ++i) hstu_layer_norm(context_, &args, nullptr);
+  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
+  const double ns = spent.count() / kCalls;
+  std::printf("warm call on a driver that does nothing: %.0f ns\n", ns);
+  RecordProperty("warm_call_ns", std::to_string(ns));
+  EXPECT_LT(ns, 2000) << "far over the 300 ns that a warm call may add, even for a busy machine";
+}
+
+TEST_F(FakeGpu, AMissDuringCaptureIsRefusedAndTouchesNothing) {
+  open("");
+  const hstu_layer_norm_args args = norm();
+  fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_ERROR_STREAM_CAPTURING);
+  EXPECT_EQ(fake_->calls_unsafe_in_capture(), 0);
+  EXPECT_EQ(counters().compiles, 0);
+  fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_NONE);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(fake_->calls_unsafe_in_capture(), 0);
+}
+
+TEST_F(FakeGpu, FailPolicyNeverCompilesButTakesWhatTheStoreHas) {
+  const TempDir store;
+  const hstu_layer_norm_args args = norm();
+  open(store.str(), HSTU_MISS_FAIL);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_ERROR_NOT_READY);
+  EXPECT_EQ(counters().compiles, 0);
+  open(store.str());
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  open(store.str(), HSTU_MISS_FAIL);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+}
+
+TEST_F(FakeGpu, ASecondStartCompilesNothing) {
+  const TempDir store;
+  const hstu_layer_norm_args args = norm();
+  open(store.str());
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(counters().compiles, 1);
+  open(store.str());
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(counters().compiles, 0);
+  EXPECT_EQ(counters().store_hits, 1);
+}
+
+TEST_F(FakeGpu, ThreadsThatMissOnOneProblemCompileItOnce) {
+  open("");
+  const hstu_layer_norm_args args = norm();
+  std::atomic<int> failures{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 16; ++t)
+    threads.emplace_back([&] {
+      if (hstu_layer_norm(context_, &args, nullptr) != HSTU_OK) failures.fetch_add(1);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures.load(), 0);
+  EXPECT_EQ(counters().compiles, 1);
+  EXPECT_EQ(counters().plans, 1);
+  EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 16);
+}
+
+TEST_F(FakeGpu, RowCountsOfOneBucketShareAPlan) {
+  open("");
+  for (const int64_t rows : {5, 6, 7, 8}) {
+    const hstu_layer_norm_args args = norm(rows);
+    ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  }
+  EXPECT_EQ(counters().plans, 1);
+  const hstu_layer_norm_args more = norm(9);
+  ASSERT_EQ(hstu_layer_norm(context_, &more, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(counters().plans, 2);
+}
+
+TEST_F(FakeGpu, ZeroRowsNeedNoKernel) {
+  open("");
+  const hstu_layer_norm_args args = norm(0);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(counters().compiles, 0);
+  EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 0);
+}
+
+TEST_F(FakeGpu, AFailedLaunchIsADeviceErrorThatNamesTheKernel) {
+  open("");
+  const hstu_layer_norm_args args = norm();
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->fail_calls("cuLaunchKernelEx", CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, 1);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_ERROR_DEVICE);
+  EXPECT_NE(std::string(hstu_last_error()).find("layer_norm"), std::string::npos) << hstu_last_error();
+}
+
+TEST_F(FakeGpu, AFailedLoadIsReportedAndTheNextCallTriesAgain) {
+  open("");
+  const hstu_layer_norm_args args = norm();
+  fake_->fail_calls("cuLibraryLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU, 1);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_ERROR_DEVICE);
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+}
+
+TEST_F(FakeGpu, DestroyGivesEverythingBack) {
+  const int64_t handles = fake_->live_handles();
+  open("");
+  const hstu_layer_norm_args args = norm();
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  hstu_context_destroy(context_);
+  context_ = nullptr;
+  EXPECT_EQ(fake_->live_handles(), handles);
+  EXPECT_EQ(fake_->live_bytes(), 0);
+}
+
+TEST_F(FakeGpu, AnAbsentDeviceIsNamed) {
+  hstu_context_options options{};
+  options.struct_size = sizeof options;
+  options.device = "cuda:7";
+  hstu_context* context = nullptr;
+  EXPECT_EQ(hstu_context_create(&context, &options), HSTU_ERROR_DEVICE);
+  EXPECT_NE(std::string(hstu_last_error()).find("cuda:7"), std::string::npos) << hstu_last_error();
+  EXPECT_EQ(context, nullptr);
+}
+
+}  // namespace
+}  // namespace hstujit
