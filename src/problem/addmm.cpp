@@ -1,0 +1,100 @@
+// The matrix product with bias as a problem: checks, key and cost.
+#include "problem/checks.hpp"
+#include "problem/work.hpp"
+#include "support/error.hpp"
+
+namespace hstujit {
+namespace {
+
+enum : int32_t { kNoBias = 0, kRowBias = 1, kResidual = 2 };
+
+/// True for a weight stored [n, k]; its first stride becomes 1 then.
+bool weight_transposed(hstu_tensor& w) {
+  if (w.stride[1] == 1) return false;
+  if (w.stride[0] != 1 && w.shape[0] > 1)
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "w.stride = ({}, {}): one of them must be 1, the first for a weight stored [n, k]; copy the tensor to make "
+         "it so",
+         w.stride[0], w.stride[1]);
+  w.stride[0] = 1;
+  return true;
+}
+
+/// The bias, absent, row or residual, checked against z.
+int32_t check_bias(hstu_tensor& t, const checks::Tensor& z) {
+  if (!checks::given("y", t)) return kNoBias;
+  if (t.rank != 1 && t.rank != 2)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "y.rank = {}: it must be 1 (a bias row) or 2 (a residual)", t.rank);
+  const checks::Tensor y = checks::required("y", t, t.rank);
+  checks::floating(y);
+  if (t.rank == 1) {
+    checks::extent(y, 0, z.t.shape[1], "n");
+    checks::disjoint(z, y);
+    return kRowBias;
+  }
+  checks::same_dtype(y, z);
+  checks::same_shape(y, z);
+  checks::disjoint_or_same(z, y);
+  return kResidual;
+}
+
+void check_activation(hstu_addmm_args& args, int64_t n) {
+  if (args.activation != HSTU_ACTIVATION_NONE && args.activation != HSTU_ACTIVATION_SILU)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: addmm covers NONE (0) and SILU (1)",
+         static_cast<int>(args.activation));
+  checks::not_negative("activation_columns", args.activation_columns, "0 means all columns");
+  if (args.activation_columns > n)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "activation_columns = {}: z has n = {} columns; 0 means all of them",
+         args.activation_columns, n);
+  if (args.activation_columns == 0) args.activation_columns = n;
+}
+
+}  // namespace
+
+Problem prepare(hstu_addmm_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Tensor x = checks::required("x", args.x, 2), z = checks::required("z", args.z, 2);
+  const checks::Tensor w = checks::required_any_strides("w", args.w, 2);
+  checks::floating(x);
+  checks::same_dtype(w, x);
+  checks::same_dtype(z, x);
+  checks::extent(w, 0, x.t.shape[1], "k = x.shape[1]");
+  checks::extent(z, 0, x.t.shape[0], "m = x.shape[0]");
+  checks::extent(z, 1, w.t.shape[1], "n = w.shape[1]");
+  checks::no_self_overlap(z);
+  checks::disjoint(z, x);
+  checks::disjoint(z, w);
+  const bool transposed = weight_transposed(args.w);
+  const int32_t bias = check_bias(args.y, z);
+  check_activation(args, z.t.shape[1]);
+
+  checks::Vector vector_w(w.t.dtype), vector_z(z.t.dtype);
+  vector_w.address(w.t).length(w.t.stride[transposed]).length(w.t.shape[!transposed]);
+  vector_z.tensor(z.t);
+  if (bias == kResidual) vector_z.tensor(args.y);
+
+  Problem problem{Op::addmm, {}};
+  problem[addmm::kDtype] = x.t.dtype;
+  problem[addmm::kN] = checks::field(w, 1);
+  problem[addmm::kK] = checks::field(w, 0);
+  problem[addmm::kBias] = bias;
+  problem[addmm::kBiasDtype] = args.y.dtype;
+  problem[addmm::kActivation] = args.activation;
+  const bool activated = args.activation != HSTU_ACTIVATION_NONE;
+  problem[addmm::kActColumns] = activated ? static_cast<int32_t>(args.activation_columns) : 0;
+  problem[addmm::kWeightTransposed] = transposed;
+  problem[addmm::kVectorX] = checks::Vector(x.t.dtype).tensor(x.t).elements();
+  problem[addmm::kVectorW] = vector_w.elements();
+  problem[addmm::kVectorZ] = vector_z.elements();
+  problem[addmm::kM] = bucket(x.t.shape[0]);
+  return problem;
+}
+
+Work work_of(const hstu_addmm_args& args) {
+  const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
+  const double n = static_cast<double>(args.w.shape[1]), bias_rows = args.y.rank == 2 ? m : 1;
+  return {.flops = 2 * m * n * k,
+          .bytes = (m * k + k * n + m * n) * size_of(args.x.dtype) + bias_rows * n * size_of(args.y.dtype)};
+}
+
+}  // namespace hstujit

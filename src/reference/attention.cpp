@@ -1,0 +1,117 @@
+// Jagged HSTU attention, straight from its definition: every pair asks the mask.
+#include "problem/operators.hpp"
+#include "reference/mask.hpp"
+#include "reference/reference.hpp"
+#include "reference/rows.hpp"
+#include "support/error.hpp"
+
+#include <vector>
+
+namespace hstujit::reference {
+namespace {
+
+size_t index(int64_t i) { return static_cast<size_t>(i); }
+
+void check_contents(const hstu_attention_args& args) {
+  const int64_t batch = args.seq_offsets.shape[0] - 1, total = args.q.shape[0];
+  if (const int64_t first = integer_at(args.seq_offsets, 0); first != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "seq_offsets[0] = {}: offsets start at 0", first);
+  for (int64_t b = 0; b < batch; ++b) {
+    const int64_t begin = integer_at(args.seq_offsets, b), end = integer_at(args.seq_offsets, b + 1);
+    if (end < begin || end > total)
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "seq_offsets[{}] = {}: offsets never decrease (here from {}) nor pass total = {}", b + 1, end, begin, total);
+    if (!present(args.num_targets)) continue;
+    if (const int64_t targets = integer_at(args.num_targets, b); targets < 0)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
+  }
+}
+
+double output_scale(const hstu_attention_args& args, int64_t row) {
+  if (!present(args.attn_scale)) return 1 / static_cast<double>(args.scaling_seqlen);
+  return static_cast<const float*>(args.attn_scale.data)[args.attn_scale.shape[0] == 1 ? 0 : row];
+}
+
+/// One head of one sequence, widened; keys are transposed so that the innermost loops run over neighbours.
+class HeadOfSequence {
+ public:
+  HeadOfSequence(const hstu_attention_args& args, int64_t b, int64_t head)
+      : args_(args),
+        mask_(sequence_mask(args, b)),
+        head_(head),
+        first_(integer_at(args.seq_offsets, b)),
+        n_(integer_at(args.seq_offsets, b + 1) - first_),
+        dim_qk_(args.q.shape[2]),
+        dim_v_(args.v.shape[2]) {
+    keys_.resize(index(dim_qk_ * n_));
+    values_.resize(index(n_ * dim_v_));
+    query_.resize(index(dim_qk_));
+    for (int64_t j = 0; j < n_; ++j) {
+      load_head(args.k, j, query_.data());
+      for (int64_t d = 0; d < dim_qk_; ++d) keys_[index(d * n_ + j)] = query_[index(d)];
+      load_head(args.v, j, &values_[index(j * dim_v_)]);
+    }
+    scores_.resize(index(n_));
+    result_.resize(index(dim_v_));
+  }
+
+  void run(const Output& out) {
+    for (int64_t i = 0; i < n_; ++i) {
+      load_head(args_.q, i, query_.data());
+      score(i);
+      gather(i);
+      for (double& value : result_) value *= output_scale(args_, first_ + i);
+      out.write(first_ + i, 0, dim_v_, result_.data(), head_);
+    }
+  }
+
+ private:
+  void load_head(const hstu_tensor& t, int64_t position, double* out) const {
+    load(t, (first_ + position) * t.stride[0] + head_ * t.stride[1], t.shape[2], out);
+  }
+
+  /// alpha q_i . k_j for a range of keys that holds all allowed ones.
+  void score(int64_t i) {
+    begin_ = 0;
+    end_ = n_;
+    while (!mask_.allows(i, begin_, n_)) ++begin_;  // ends: every row sees itself
+    while (!mask_.allows(i, end_ - 1, n_)) --end_;
+    for (int64_t j = begin_; j < end_; ++j) scores_[index(j)] = 0;
+    for (int64_t d = 0; d < dim_qk_; ++d) {
+      const double q = query_[index(d)] * static_cast<double>(args_.alpha);
+      const double* keys = &keys_[index(d * n_)];
+      for (int64_t j = begin_; j < end_; ++j) scores_[index(j)] += q * keys[j];
+    }
+  }
+
+  void gather(int64_t i) {
+    std::fill(result_.begin(), result_.end(), 0.0);
+    for (int64_t j = begin_; j < end_; ++j) {
+      if (!mask_.allows(i, j, n_)) continue;
+      const double p = silu(scores_[index(j)]);
+      const double* value = &values_[index(j * dim_v_)];
+      for (int64_t d = 0; d < dim_v_; ++d) result_[index(d)] += p * value[d];
+    }
+  }
+
+  const hstu_attention_args& args_;
+  const SequenceMask mask_;
+  const int64_t head_, first_, n_, dim_qk_, dim_v_;
+  std::vector<double> keys_;    ///< [dim_qk, n]
+  std::vector<double> values_;  ///< [n, dim_v]
+  std::vector<double> query_, scores_, result_;
+  int64_t begin_ = 0, end_ = 0;
+};
+
+}  // namespace
+
+void run(const hstu_attention_args& args, double* exact) {
+  check_contents(args);
+  const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
+  const Output out(args.out, exact);
+  const double operations = operator_of(Op::hstu_attention).work(&args).flops;
+  parallel_for(batch * heads, operations,
+               [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out); });
+}
+
+}  // namespace hstujit::reference

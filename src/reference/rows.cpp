@@ -1,0 +1,50 @@
+#include "reference/rows.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace hstujit::reference {
+
+void normalise(double* x, int64_t count, double eps) {
+  if (count == 0) return;
+  double sum = 0, squares = 0;
+  for (int64_t i = 0; i < count; ++i) sum += x[i];
+  const double mean = sum / static_cast<double>(count);
+  for (int64_t i = 0; i < count; ++i) squares += (x[i] - mean) * (x[i] - mean);
+  const double scale = 1 / std::sqrt(squares / static_cast<double>(count) + eps);
+  for (int64_t i = 0; i < count; ++i) x[i] = (x[i] - mean) * scale;
+}
+
+void parallel_for(int64_t count, double operations, const std::function<void(int64_t)>& body) {
+  constexpr double kWorthAThread = 1e6;  // about a millisecond; starting a thread takes some 20 us
+  const auto wanted = static_cast<int64_t>(std::min(operations / kWorthAThread, 64.0));
+  const int64_t threads = std::min({wanted, count, static_cast<int64_t>(std::thread::hardware_concurrency())});
+  if (threads <= 1) {
+    for (int64_t i = 0; i < count; ++i) body(i);
+    return;
+  }
+  std::atomic<int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    try {
+      for (int64_t i; (i = next.fetch_add(1)) < count;) body(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      next = count;
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (int64_t t = 1; t < threads; ++t) helpers.emplace_back(work);
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace hstujit::reference

@@ -1,0 +1,85 @@
+// Elements of host tensors as doubles and integers: widening is exact, narrowing rounds once, to nearest even.
+#pragma once
+
+#include <hstujit/hstujit.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace hstujit {
+
+/// A 16-bit floating-point format: 1 sign bit, then exponent, then mantissa.
+template <int kExponentBits, int kMantissaBits>
+struct Narrow {
+  static_assert(kExponentBits + kMantissaBits == 15);
+  static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
+  static constexpr int kLowest = 1 - kBias;  ///< exponent of subnormals
+  static constexpr uint16_t kInfinity = static_cast<uint16_t>(((1 << kExponentBits) - 1) << kMantissaBits);
+  static constexpr uint16_t kNan = static_cast<uint16_t>(kInfinity | (1 << (kMantissaBits - 1)));
+
+  static double widen(uint16_t bits) {
+    const int exponent = (bits & 0x7fff) >> kMantissaBits, mantissa = bits & ((1 << kMantissaBits) - 1);
+    double value;
+    if ((bits & kInfinity) == kInfinity)
+      value = mantissa ? std::nan("") : HUGE_VAL;
+    else if (exponent == 0)
+      value = std::ldexp(mantissa, kLowest - kMantissaBits);
+    else
+      value = std::ldexp(mantissa + (1 << kMantissaBits), exponent - kBias - kMantissaBits);
+    return std::copysign(value, bits & 0x8000 ? -1.0 : 1.0);
+  }
+
+  static uint16_t round(double value) {
+    const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+    if (std::isnan(value)) return sign | kNan;
+    const double size = std::fabs(value);
+    if (size >= std::ldexp(1.0, kBias + 1)) return sign | kInfinity;
+    const int exponent = size < std::ldexp(1.0, kLowest) ? kLowest : std::ilogb(size);
+    // In units of the last place; a carry out of the mantissa runs into the exponent, up to infinity, as it should.
+    const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, kMantissaBits - exponent)));
+    const int bits = units + ((exponent - kLowest) << kMantissaBits);
+    return static_cast<uint16_t>(sign | bits);
+  }
+};
+using F16 = Narrow<5, 10>;
+using Bf16 = Narrow<8, 7>;
+
+/// bf16 is the upper half of f32: cheaper than the general rule.
+inline double widen_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
+
+/// Reads `count` neighbouring floating-point elements, the first at element `offset` of the tensor's data.
+inline void load(const hstu_tensor& t, int64_t offset, int64_t count, double* out) {
+  if (count == 0) return;  // data may be null then
+  if (t.dtype == HSTU_DTYPE_F32) {
+    const float* in = static_cast<const float*>(t.data) + offset;
+    for (int64_t i = 0; i < count; ++i) out[i] = in[i];
+    return;
+  }
+  const uint16_t* in = static_cast<const uint16_t*>(t.data) + offset;
+  if (t.dtype == HSTU_DTYPE_BF16)
+    for (int64_t i = 0; i < count; ++i) out[i] = widen_bf16(in[i]);
+  else
+    for (int64_t i = 0; i < count; ++i) out[i] = F16::widen(in[i]);
+}
+
+/// Writes what load() reads, rounding once.
+inline void store(const hstu_tensor& t, int64_t offset, int64_t count, const double* in) {
+  if (count == 0) return;
+  if (t.dtype == HSTU_DTYPE_F32) {
+    float* out = static_cast<float*>(t.data) + offset;
+    for (int64_t i = 0; i < count; ++i) out[i] = static_cast<float>(in[i]);
+    return;
+  }
+  uint16_t* out = static_cast<uint16_t*>(t.data) + offset;
+  for (int64_t i = 0; i < count; ++i) out[i] = t.dtype == HSTU_DTYPE_BF16 ? Bf16::round(in[i]) : F16::round(in[i]);
+}
+
+/// Element `index` of a vector of i32 or i64.
+inline int64_t integer_at(const hstu_tensor& t, int64_t index) {
+  return t.dtype == HSTU_DTYPE_I32 ? static_cast<const int32_t*>(t.data)[index]
+                                   : static_cast<const int64_t*>(t.data)[index];
+}
+
+}  // namespace hstujit
