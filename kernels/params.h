@@ -12,18 +12,23 @@ struct AttnFwdParams {
   void* out;                // [total, num_heads, head_dim_v]
   const void* seq_offsets;  // [batch + 1], Config::Offset
   const void* num_targets;  // [batch], Config::Target; read only when Config::kHasTargets
+  const float* attn_scale;  // one, or one a row of q; read only when Config::kAttnScale
   long long q_row_stride, q_head_stride;
   long long k_row_stride, k_head_stride;
   long long v_row_stride, v_head_stride;
   long long out_row_stride, out_head_stride;
   int batch;
   int num_heads;
-  int row_blocks;           // row blocks of a sequence covered by the grid; longer sequences loop
-  float alpha;              // logit scale
-  float scale;              // output scale, 1 / scaling_seqlen
-  int reserved;
+  int row_blocks;             // row blocks of a sequence covered by the grid; longer sequences loop
+  float alpha;                // logit scale
+  float scale;                // output scale, 1 / scaling_seqlen; attn_scale replaces it
+  int attn_scale_stride;      // 0: one value for all rows, 1: a value a row
+  int contextual_seq_len;     // read only when Config::kContextual
+  int max_attn_len;           // read only when Config::kMaxAttnLen; 0: no limit
+  int min_full_attn_seq_len;  // read only when Config::kMinFullAttn; 0: off
+  int section_pairs;          // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
 };
-static_assert(sizeof(AttnFwdParams) == 136, "host and device disagree about AttnFwdParams");
+static_assert(sizeof(AttnFwdParams) == 160, "host and device disagree about AttnFwdParams");
 
 // addmm_*: z = act(x w + y)
 struct AddmmParams {

@@ -12,8 +12,22 @@ HSTU_PRIM u32 lane_id() {
   return r;
 }
 
+// threadIdx.x, read anew at each call: what is derived from it does not occupy registers across a long loop.
+HSTU_PRIM u32 thread_id() {
+  u32 r;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(r));
+  return r;
+}
+
 // The warp's index in its block, in a register the compiler knows to be warp-uniform.
 HSTU_PRIM u32 warp_id() { return __shfl_sync(kFullWarp, threadIdx.x >> 5, 0); }
+
+// 0 in a grid whose z extent is 1, which the compiler cannot know.
+HSTU_PRIM u32 opaque_zero() {
+  u32 r;
+  asm("mov.u32 %0, %%ctaid.z;" : "=r"(r));
+  return r;
+}
 
 // 32-bit shared-window address of a shared-memory pointer, as cp.async, ldmatrix and the barriers take it.
 HSTU_PRIM u32 smem_addr(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
@@ -24,6 +38,15 @@ HSTU_PRIM float lane_sum(float x) {
 #pragma unroll
   for (int offset = Width / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
   return x;
+}
+// The same for several values at once; their shuffles overlap.
+template <int Width, int Count>
+HSTU_PRIM void lane_sums(float (&x)[Count]) {
+#pragma unroll
+  for (int offset = Width / 2; offset > 0; offset /= 2) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) x[i] += __shfl_xor_sync(kFullWarp, x[i], offset);
+  }
 }
 
 }  // namespace hstu::prim
