@@ -11,6 +11,13 @@ HSTU_PRIM void cp_async16(u32 dst, const void* src) {
 HSTU_PRIM void cp_async16_zfill(u32 dst, const void* src, u32 bytes) {
   asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(dst), "l"(src), "r"(bytes) : "memory");
 }
+// Narrower copies for rows that are aligned to 8 or 4 bytes only; these pass through L1 (.ca is their one form).
+HSTU_PRIM void cp_async8_zfill(u32 dst, const void* src, u32 bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(dst), "l"(src), "r"(bytes) : "memory");
+}
+HSTU_PRIM void cp_async4_zfill(u32 dst, const void* src, u32 bytes) {
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(dst), "l"(src), "r"(bytes) : "memory");
+}
 HSTU_PRIM void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most N of this thread's groups are outstanding; a barrier must follow before other threads read.
 template <int N>
