@@ -20,5 +20,11 @@ HSTU_PRIM float rcp_approx(float x) {
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
   return r;
 }
+// Relative error about 2^-23; denormals count as zero, so an argument needs a positive floor.
+HSTU_PRIM float rsqrt_approx(float x) {
+  float r;
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(x));
+  return r;
+}
 
 }  // namespace hstu::prim

@@ -33,6 +33,41 @@ HSTU_PRIM void st_global_stream(void* p, const Quad& q) {
                "r"(q.word[3])
                : "memory");
 }
+// Rows of a matrix: narrow accesses for rows that are not 16-byte aligned, and 16 bytes that stay out of L1 although
+// the kernel may write the same memory later (ld_global_stream may not be used then).
+struct alignas(8) Pair {
+  u32 word[2];
+};
+
+HSTU_PRIM Quad ld_global_once(const void* p) {
+  Quad q;
+  asm volatile("ld.global.L1::no_allocate.L2::128B.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(q.word[0]), "=r"(q.word[1]), "=r"(q.word[2]), "=r"(q.word[3])
+               : "l"(p));
+  return q;
+}
+HSTU_PRIM Pair ld_global8(const void* p) {
+  Pair q;
+  asm volatile("ld.global.v2.u32 {%0,%1}, [%2];" : "=r"(q.word[0]), "=r"(q.word[1]) : "l"(p));
+  return q;
+}
+HSTU_PRIM u32 ld_global4(const void* p) {
+  u32 w;
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(w) : "l"(p));
+  return w;
+}
+HSTU_PRIM u32 ld_global2(const void* p) {  // zero-extended
+  u16 w;
+  asm volatile("ld.global.u16 %0, [%1];" : "=h"(w) : "l"(p));
+  return w;
+}
+HSTU_PRIM void st_global8(void* p, const Pair& q) {
+  asm volatile("st.global.v2.u32 [%0], {%1,%2};" ::"l"(p), "r"(q.word[0]), "r"(q.word[1]) : "memory");
+}
+HSTU_PRIM void st_global4(void* p, u32 w) { asm volatile("st.global.u32 [%0], %1;" ::"l"(p), "r"(w) : "memory"); }
+HSTU_PRIM void st_global2(void* p, u32 w) {  // the low half
+  asm volatile("st.global.u16 [%0], %1;" ::"l"(p), "h"(static_cast<u16>(w)) : "memory");
+}
 HSTU_PRIM Quad ld_shared(u32 addr) {
   Quad q;
   asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];"
@@ -49,5 +84,8 @@ HSTU_PRIM void st_shared(u32 addr, const Quad& q) {
                "r"(q.word[3])
                : "memory");
 }
+
+// Brings the line of p to L2 ahead of its use.
+HSTU_PRIM void prefetch_l2(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 }  // namespace hstu::prim

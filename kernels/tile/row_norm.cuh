@@ -1,0 +1,290 @@
+// Rows held in registers by a team of threads, and their statistics: what layer_norm and norm_mul share.
+//
+// A "row" is the set of elements under one mean: a matrix row, or one of its kGroups equal parts under group norm. A
+// team of kThreadsPerRow threads (part of a warp, a warp, or several warps of a block) holds a row; thread t of the
+// team holds kVector neighbouring elements at t * kVector + a * kThreadsPerRow * kVector for a in [0, kAccesses), so
+// each access of a team is one contiguous stretch. A thread does this for kRowsPerThread rows at once, loads first.
+//
+//   block   kRowsPerBlock rows: rows (at, at + kRowsAtOnce, ...) belong to one team
+//   sums    lane shuffles inside a warp; one exchange through shared memory if a team has several warps
+//
+// Statistics are two-pass from registers in f32 with the biased variance. Rows too long for registers (kLooped) are
+// taken by a whole block that reads them three times, the second and third time mostly from L2.
+#pragma once
+#include "prim/lanes.cuh"
+#include "prim/math.cuh"
+#include "tile/row_pack.cuh"
+
+namespace hstu::tile {
+
+constexpr int kMaxValuesPerRow = 32;  // values of one row that a thread may hold; longer rows are looped over
+
+template <class Config>
+struct RowShape {
+  static constexpr int kDim = Config::kDim, kVector = Config::kVector, kGroups = Config::kGroups;
+  static constexpr int kThreads = Config::kThreads, kThreadsPerRow = Config::kThreadsPerRow;
+  static_assert(kDim % kVector == 0, "an access must not cross the end of a row");
+  static_assert((kThreadsPerRow & (kThreadsPerRow - 1)) == 0 && kThreads % kThreadsPerRow == 0 && kThreads % 32 == 0,
+                "a block is made of whole warps and of whole teams");
+
+  static constexpr int kStep = kThreadsPerRow * kVector;        // elements of one access of the team
+  static constexpr int kAccesses = (kDim + kStep - 1) / kStep;  // of each thread to one row
+  static constexpr bool kFull = kDim % kStep == 0;              // no thread idles in the last access
+  static constexpr bool kLooped = kAccesses * kVector > kMaxValuesPerRow;
+  static constexpr int kLanes = kThreadsPerRow < 32 ? kThreadsPerRow : 32;  // of one warp that share a row
+  static constexpr int kWarps = kThreadsPerRow / kLanes;                    // that share a row
+  static constexpr int kBlockWarps = kThreads / 32;
+  static constexpr int kRowsAtOnce = kThreads / kThreadsPerRow;
+  static constexpr int kRowsPerThread = Config::kRowsPerThread;
+  static constexpr int kRowsPerBlock = kRowsAtOnce * kRowsPerThread;
+  static_assert(!kLooped || (kRowsPerBlock == 1), "a row too long for registers takes a whole block");
+};
+
+// One warp's share of a row's statistics: sums about a pivot of its own.
+struct alignas(16) RowPartial {
+  float pivot, rest, squares;
+};
+
+// Two exchange areas used in turn, so that one barrier per exchange is enough.
+template <class Shape>
+constexpr int kRowExchange = Shape::kRowsPerThread* Shape::kBlockWarps;
+template <class Shape>
+constexpr int kRowSmemBytes = Shape::kWarps > 1 ? 2 * kRowExchange<Shape>* static_cast<int>(sizeof(RowPartial)) : 0;
+
+// Normalised value of x: ((x - pivot) - rest) * rstd. pivot + rest is the mean; rest keeps what f32 rounding of the
+// mean would lose, so that a constant row gives exactly 0, and is 0 by construction for 16-bit rows.
+struct RowMoments {
+  float pivot, rest, rstd;
+};
+
+// s / n with one rounding for any n, from a constant reciprocal; exact if the quotient is.
+template <int n>
+HSTU_PRIM float divide(float s) {
+  constexpr float kInverse = 1.0f / n;
+  const float q = s * kInverse;
+  return (n & (n - 1)) == 0 ? q : __fmaf_rn(__fmaf_rn(-q, n, s), kInverse, q);
+}
+
+// Where this thread stands in its team, and the rows of a block.
+template <class Shape>
+struct RowTeam {
+  int lane = static_cast<int>(threadIdx.x % Shape::kThreadsPerRow);
+  int row = static_cast<int>(threadIdx.x / Shape::kThreadsPerRow);  // of the rows taken at once
+
+  HSTU_PRIM int column(int access) const { return (access * Shape::kThreadsPerRow + lane) * Shape::kVector; }
+  HSTU_PRIM bool holds(int access) const { return Shape::kFull || column(access) < Shape::kDim; }
+};
+
+// Rows of one block, counted over groups: row r of the count is group r % kGroups of matrix row r / kGroups.
+template <class Shape>
+struct RowBlock {
+  i64 first;        // matrix row and
+  int first_group;  // group of the block's first row
+  int count;        // rows the block has
+
+  HSTU_PRIM RowBlock(i64 block, i64 matrix_rows) {
+    const i64 at = block * Shape::kRowsPerBlock;
+    first = at / Shape::kGroups;
+    first_group = static_cast<int>(at % Shape::kGroups);
+    const i64 left = matrix_rows * Shape::kGroups - at;
+    count = static_cast<int>(left < Shape::kRowsPerBlock ? left : Shape::kRowsPerBlock);
+  }
+  HSTU_PRIM bool has(int row) const { return row < count; }
+  HSTU_PRIM i64 matrix_row(int row) const { return first + (first_group + row) / Shape::kGroups; }
+  HSTU_PRIM int group(int row) const { return (first_group + row) % Shape::kGroups; }
+};
+
+// Blocks that cover the rows of a matrix.
+template <class Shape>
+HSTU_PRIM i64 row_blocks(i64 matrix_rows) {
+  return (matrix_rows * Shape::kGroups + Shape::kRowsPerBlock - 1) / Shape::kRowsPerBlock;
+}
+
+// The registers that hold a thread's part of its rows, as stored.
+template <class Shape, class Element>
+using RowPacks = RowPack<Element, Shape::kVector>[Shape::kAccesses];
+
+// Loads this thread's part of the row at `from`; what lies beyond the row, or the whole of an absent row, becomes 0.
+template <Reuse reuse, class Shape, class Element>
+HSTU_PRIM void load_row(RowPacks<Shape, Element>& packs, const Element* from, const RowTeam<Shape>& team,
+                        bool present) {
+#pragma unroll
+  for (int a = 0; a < Shape::kAccesses; ++a) {
+    if (present && team.holds(a))
+      load<reuse>(packs[a], from + team.column(a));
+    else
+      clear(packs[a]);
+  }
+}
+
+template <Reuse reuse, class Shape, class Element>
+HSTU_PRIM void store_row(Element* to, const RowPacks<Shape, Element>& packs, const RowTeam<Shape>& team, bool present) {
+#pragma unroll
+  for (int a = 0; a < Shape::kAccesses; ++a) {
+    if (present && team.holds(a)) store<reuse>(to + team.column(a), packs[a]);
+  }
+}
+
+// Elements of the row that warp w of its team holds; may be 0.
+template <class Shape>
+HSTU_PRIM float warp_elements(int w) {
+  constexpr int kPerAccess = Shape::kLanes * Shape::kVector, kWhole = Shape::kDim / Shape::kStep * kPerAccess;
+  if constexpr (Shape::kFull) return static_cast<float>(kWhole);
+  const int rest = min(max(Shape::kDim % Shape::kStep - w * kPerAccess, 0), kPerAccess);
+  return static_cast<float>(kWhole + rest);
+}
+
+// Whether the sums about a pivot carry its error: for float rows, whose sums round, and where the pivot is only near
+// the warp's mean.
+template <class Shape, class Element>
+constexpr bool kKeepsRest = sizeof(Element) == 4 || (Shape::kWarps > 1 && !Shape::kFull);
+
+// Brings the shares of a team's warps together: in, this warp's share (equal in all its lanes); out, the row's moments.
+// `count` gives the elements behind the share of each warp.
+template <bool kCentred, int kDim, int kWarps, int kRows, class Count>
+HSTU_PRIM void join_warps(RowMoments (&moments)[kRows], const RowPartial (&mine)[kRows], RowPartial* exchange,
+                          int stride, int warp, float eps, Count count) {
+  const int lane = static_cast<int>(threadIdx.x % 32), first_warp = warp & -kWarps;  // of the team
+  if (lane == 0) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) exchange[r * stride + warp] = mine[r];
+  }
+  __syncthreads();
+  RowPartial part[kRows];  // lane l holds the share of its team's warp l % kWarps
+  float pivot[kRows], sum[kRows], squares[kRows];
+  const float n = count((lane & (kWarps - 1)));
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    part[r] = exchange[r * stride + first_warp + (lane & (kWarps - 1))];
+    pivot[r] = kCentred ? exchange[r * stride + first_warp].pivot : 0.0f;
+    sum[r] = __fmaf_rn(n, part[r].pivot - pivot[r], part[r].rest);
+  }
+  if constexpr (kCentred) prim::lane_sums<kWarps>(sum);
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    sum[r] = kCentred ? divide<kDim>(sum[r]) : 0.0f;  // now the mean less the pivot
+    const float shift = kCentred ? sum[r] - (part[r].pivot - pivot[r]) : 0.0f;
+    squares[r] = __fmaf_rn(shift, __fmaf_rn(n, shift, -2.0f * part[r].rest), part[r].squares);
+  }
+  prim::lane_sums<kWarps>(squares);
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    moments[r] = {pivot[r], sum[r], prim::rsqrt_approx(__fmaf_rn(squares[r], 1.0f / kDim, eps))};
+  }
+}
+
+template <int Count>
+HSTU_PRIM float sum_of(const float (&x)[Count]) {  // pairwise: short chains, small error
+  float sum[Count];
+#pragma unroll
+  for (int i = 0; i < Count; ++i) sum[i] = x[i];
+#pragma unroll
+  for (int half = Count / 2; half > 0; half /= 2) {
+#pragma unroll
+    for (int i = 0; i < half; ++i) sum[i] += sum[i + half];
+  }
+  return sum[0];
+}
+
+// Mean (if kCentred; otherwise 0, as RMS norm wants) and 1/sqrt(variance + eps) of the rows in registers.
+template <bool kCentred, class Shape, class Element, int kRows>
+HSTU_PRIM void row_moments(RowMoments (&moments)[kRows], const float (&x)[kRows][Shape::kAccesses][Shape::kVector],
+                           const RowTeam<Shape>& team, RowPartial* exchange, float eps) {
+  constexpr bool kRest = kCentred && kKeepsRest<Shape, Element>;
+  constexpr int kWarps = Shape::kWarps;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+
+  float pivot[kRows] = {}, rest[kRows] = {}, squares[kRows] = {};
+  if constexpr (kCentred) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+      for (int a = 0; a < Shape::kAccesses; ++a) {
+        pivot[r] += sum_of(x[r][a]);
+      }
+    }
+    prim::lane_sums<Shape::kLanes>(pivot);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      if constexpr (kWarps == 1 || Shape::kFull)
+        pivot[r] = divide<Shape::kDim / kWarps>(pivot[r]);
+      else
+        pivot[r] *= prim::rcp_approx(fmaxf(warp_elements<Shape>(warp & (kWarps - 1)), 1.0f));
+    }
+  }
+
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+    for (int a = 0; a < Shape::kAccesses; ++a) {
+#pragma unroll
+      for (int v = 0; v < Shape::kVector; ++v) {
+        const float d = team.holds(a) ? x[r][a][v] - pivot[r] : 0.0f;
+        squares[r] = __fmaf_rn(d, d, squares[r]);
+        if constexpr (kRest) rest[r] += d;
+      }
+    }
+  }
+  prim::lane_sums<Shape::kLanes>(squares);
+  if constexpr (kRest) prim::lane_sums<Shape::kLanes>(rest);
+
+  if constexpr (kWarps > 1) {
+    RowPartial mine[kRows];
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) mine[r] = {pivot[r], rest[r], squares[r]};
+    join_warps<kCentred, Shape::kDim, kWarps>(moments, mine, exchange, Shape::kBlockWarps, warp, eps,
+                                              [](int w) { return warp_elements<Shape>(w); });
+  } else {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const float mean_rest = kRest ? divide<Shape::kDim>(rest[r]) : 0.0f;
+      const float sum = kRest ? __fmaf_rn(-rest[r], mean_rest, squares[r]) : squares[r];
+      moments[r] = {pivot[r], mean_rest, prim::rsqrt_approx(__fmaf_rn(sum, 1.0f / Shape::kDim, eps))};
+    }
+  }
+  if constexpr (kWarps > 1 && !kRest) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      moments[r].pivot += moments[r].rest;
+      moments[r].rest = 0.0f;
+    }
+  }
+}
+
+// The same for a row in memory, taken by all warps of the block: each warp sums its share about its own mean, reading
+// it twice, and one exchange joins the shares.
+template <bool kCentred, class Shape, class Element>
+HSTU_PRIM RowMoments long_row_moments(const Element* row, const RowTeam<Shape>& team, RowPartial* exchange, float eps) {
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  RowPartial mine[1] = {};
+  const auto for_each_value = [&](auto&& visit) {
+#pragma unroll 4
+    for (int a = 0; a < Shape::kAccesses; ++a) {
+      if (!team.holds(a)) continue;
+      RowPack<Element, Shape::kVector> pack;
+      float x[Shape::kVector];
+      load<Reuse::kOnce>(pack, row + team.column(a));
+      unpack(x, pack);
+#pragma unroll
+      for (int v = 0; v < Shape::kVector; ++v) visit(x[v]);
+    }
+  };
+  if constexpr (kCentred) {
+    float sum = 0.0f;
+    for_each_value([&](float x) { sum += x; });
+    mine[0].pivot = prim::lane_sum(sum) * prim::rcp_approx(fmaxf(warp_elements<Shape>(warp), 1.0f));
+  }
+  for_each_value([&](float x) {
+    const float d = x - mine[0].pivot;
+    mine[0].rest += d;
+    mine[0].squares = __fmaf_rn(d, d, mine[0].squares);
+  });
+  mine[0].rest = kCentred ? prim::lane_sum(mine[0].rest) : 0.0f;
+  mine[0].squares = prim::lane_sum(mine[0].squares);
+  RowMoments moments[1];
+  join_warps<kCentred, Shape::kDim, Shape::kWarps>(moments, mine, exchange, Shape::kBlockWarps, warp, eps,
+                                                   [](int w) { return warp_elements<Shape>(w); });
+  return moments[0];
+}
+
+}  // namespace hstu::tile
