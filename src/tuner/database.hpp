@@ -1,0 +1,117 @@
+// A thin C++ face of SQLite's C interface: connections, statements and transactions that clean up after themselves and
+// throw DatabaseError, which the records catch; it never leaves this room.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace hstujit {
+
+class DatabaseError : public std::exception {
+ public:
+  DatabaseError(int code, std::string message) : code_(code), message_(std::move(message)) {}
+  const char* what() const noexcept override { return message_.c_str(); }
+  int code() const { return code_; }  ///< primary result code, e.g. SQLITE_FULL
+  bool damaged() const;               ///< the file is not, or no longer, a database
+
+ private:
+  int code_;
+  std::string message_;
+};
+
+class Connection {
+ public:
+  enum class Mode {
+    memory,     ///< private, path ignored
+    writable,   ///< created when absent
+    read_only,  ///< sees what other processes commit
+    immutable,  ///< nobody writes the file while it is open; needs no locks, works on a read-only medium
+  };
+
+  Connection() = default;
+  Connection(const std::string& path, Mode mode);
+  ~Connection();
+  Connection(Connection&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+  Connection& operator=(Connection&& other) noexcept {
+    std::swap(db_, other.db_);
+    return *this;
+  }
+
+  explicit operator bool() const { return db_ != nullptr; }
+  sqlite3* get() const { return db_; }
+
+  /// Runs statements that return nothing.
+  void run(const std::string& sql);
+  /// First column of the first row of a query, as an integer.
+  int64_t number(const std::string& sql);
+  /// Forgets the handle without closing it: a child after fork() must not touch its parent's database.
+  void abandon() { db_ = nullptr; }
+
+ private:
+  sqlite3* db_ = nullptr;
+};
+
+/// A prepared statement. Parameters are bound in order by bind(a, b, ...), columns are read by index.
+class Statement {
+ public:
+  Statement(Connection& connection, std::string_view sql);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  template <class... Values>
+  Statement& bind(const Values&... values) {
+    reset();
+    int index = 0;
+    (set(++index, values), ...);
+    return *this;
+  }
+
+  /// True while there is a row.
+  bool step();
+  /// Runs a statement that returns no rows.
+  void run() {
+    while (step()) {}
+    reset();
+  }
+
+  int64_t number(int column) const;
+  int32_t small(int column) const { return static_cast<int32_t>(number(column)); }
+  std::string_view text(int column) const;  ///< text or blob; valid until the next step
+  std::string string(int column) const { return std::string(text(column)); }
+
+ private:
+  void reset();
+  void set(int index, int64_t value);
+  void set(int index, int32_t value) { set(index, int64_t{value}); }
+  void set(int index, bool value) { set(index, int64_t{value}); }
+  void set(int index, uint64_t value) { set(index, static_cast<int64_t>(value)); }
+  void set(int index, const std::string& value);
+  void set(int index, std::span<const std::byte> blob);
+
+  sqlite3* db_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+/// BEGIN IMMEDIATE ... COMMIT; rolled back when it dies without commit().
+class Transaction {
+ public:
+  explicit Transaction(Connection& connection, const char* begin = "BEGIN IMMEDIATE");
+  ~Transaction();
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  void commit();
+
+ private:
+  Connection& connection_;
+  bool open_ = true;
+};
+
+}  // namespace hstujit

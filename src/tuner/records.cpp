@@ -1,0 +1,245 @@
+#include "tuner/records.hpp"
+
+#include "support/error.hpp"
+#include "support/log.hpp"
+#include "tuner/decide.hpp"
+#include "tuner/records_text.hpp"
+#include "tuner/tables.hpp"
+#include "tuner/tuner_file.hpp"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+
+namespace hstujit {
+namespace {
+
+std::string file_in(const std::string& folder) { return folder + "/tuner.db"; }
+
+/// A read-only source that exists and cannot be read costs a warning, never more.
+void read_layer(const std::string& path, Connection::Mode mode, Winners& winners) {
+  if (access(path.c_str(), F_OK) != 0) return;
+  try {
+    Connection connection(path, mode);
+    check_schema(connection);
+    read_winners(connection, winners);
+  } catch (const DatabaseError& e) { log().warn("tuner: {} is left out: {}", path, e.what()); }
+}
+
+Added put(Connection& connection, const std::vector<Job>& jobs) {
+  Added added;
+  Transaction transaction(connection);
+  Writer writer(connection);
+  std::set<std::pair<std::string, std::string>> touched;
+  for (const Job& job : jobs) {
+    added.jobs += writer.put_job(job);
+    for (const Trial& trial : job.trials) added.trials += writer.put_trial(job.uid, trial);
+  }
+  for (const Job& job : jobs)
+    if (touched.emplace(text(job.problem), job.device_class).second) writer.decide_again(job.problem, job.device_class);
+  transaction.commit();
+  return added;
+}
+
+void read_seeds(const std::vector<std::string>& seeds, Winners& winners) {
+  if (seeds.empty()) return;
+  TunerFile memory = open_in_memory();
+  for (const std::string& seed : seeds) put(memory.connection, jobs_of_text(seed));
+  read_winners(memory.connection, winners);
+}
+
+}  // namespace
+
+struct Records::State {
+  explicit State(RecordsOptions o) : options(std::move(o)) {
+    read_seeds(options.seeds, base);
+    if (!options.system_store_path.empty())
+      read_layer(file_in(options.system_store_path), Connection::Mode::immutable, base);
+    open();
+  }
+
+  /// Runs work(connection) under the lock. A damaged file is replaced and the work repeated; when the database fails
+  /// otherwise, or again, this and all later work is done in memory.
+  template <class Work>
+  auto with_database(Work work) {
+    const std::lock_guard lock(database);
+    for (bool repaired = false;;) {
+      try {
+        if (!file.current()) reopen();
+        return work(file.connection);
+      } catch (const DatabaseError& e) {
+        if (!file.durable()) fail(HSTU_ERROR_STORE, "tuning database in memory: {}", e.what());
+        if (!e.damaged() || repaired || !repair()) go_to_memory(e.what());
+        repaired = true;
+      }
+    }
+  }
+
+  void open() {
+    if (options.store_path.empty()) {
+      file = open_in_memory();
+      return publish();
+    }
+    const std::string path = file_in(options.store_path);
+    try {
+      file = open_file(path);
+      if (file.schema == SchemaState::current) return publish();
+      read_winners(file.connection, base);
+      go_to_memory("it was written by a later version of this library");
+    } catch (const DatabaseError& e) {
+      read_layer(path, Connection::Mode::read_only, base);
+      go_to_memory(e.what());
+    }
+    publish();
+  }
+
+  void reopen() {
+    if (file.process != getpid()) file.connection.abandon();
+    file = open_file(file.path);
+    publish();
+  }
+
+  bool repair() {
+    try {
+      set_aside_if_damaged(file.path);
+      reopen();
+      return true;
+    } catch (const DatabaseError& e) {
+      log().warn("tuner: {}", e.what());
+      return false;
+    }
+  }
+
+  void go_to_memory(const std::string& why) {
+    log().warn("tuner: {} is not written from now on, new records stay in memory: {}", file_in(options.store_path),
+               why);
+    if (winners) base = *winners;  // what was known stays known
+    file = open_in_memory();
+  }
+
+  /// Makes the database's winners, over the layers beneath, the ones that readers see.
+  void publish() {
+    seen_version = file.connection.number("PRAGMA data_version");
+    auto fresh = std::make_shared<Winners>(base);
+    read_winners(file.connection, *fresh);
+    const std::lock_guard lock(publishing);
+    winners = std::move(fresh);
+  }
+
+  const RecordsOptions options;
+  Winners base;  ///< seeds and read-only layers
+
+  std::mutex database;  ///< guards file and seen_version, and base once readers exist
+  TunerFile file;
+  int64_t seen_version = 0;  ///< PRAGMA data_version when the winners were read
+
+  // A plain lock: readers come here once per new problem, and libstdc++'s atomic<shared_ptr> is a lock, too.
+  mutable std::mutex publishing;
+  std::shared_ptr<const Winners> winners;
+};
+
+Records::Records(RecordsOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Records::~Records() {
+  if (!state_->file.durable() || state_->file.process == getpid()) return;
+  state_->file.connection.abandon();
+}
+
+std::shared_ptr<const Winners> Records::winners() const {
+  const std::lock_guard lock(state_->publishing);
+  return state_->winners;
+}
+
+std::optional<Record> Records::find(const Problem& problem, std::string_view device_class) const {
+  return winners()->find(problem, device_class);
+}
+
+std::optional<Neighbour> Records::nearest(const Problem& problem, std::string_view device_class) const {
+  auto found = winners()->neighbours(problem, device_class, 1);
+  return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+}
+
+void Records::save(const Job& head, const Trial& trial) {
+  state_->with_database([&](Connection& connection) {
+    Transaction transaction(connection);
+    Writer writer(connection);
+    writer.put_job(head);
+    writer.put_trial(head.uid, trial);
+    transaction.commit();
+  });
+}
+
+void Records::close(const Job& head) {
+  state_->with_database([&](Connection& connection) {
+    Transaction transaction(connection);
+    Writer writer(connection);
+    writer.put_job(head);
+    writer.decide_again(head.problem, head.device_class);
+    transaction.commit();
+    state_->publish();
+  });
+}
+
+std::vector<Job> Records::jobs(const Problem& problem, std::string_view device_class) const {
+  return state_->with_database([&](Connection& connection) {
+    return read_jobs(connection, ProblemOnDevice{problem, std::string(device_class)});
+  });
+}
+
+std::vector<Job> Records::jobs() const {
+  return state_->with_database([](Connection& connection) { return read_jobs(connection, std::nullopt); });
+}
+
+Added Records::absorb(const std::vector<Job>& jobs) {
+  return state_->with_database([&](Connection& connection) {
+    const Added added = put(connection, jobs);
+    state_->publish();
+    return added;
+  });
+}
+
+Added Records::import_text(std::string_view exported) { return absorb(jobs_of_text(exported)); }
+
+Added Records::merge(const std::string& database_path) {
+  std::vector<Job> theirs;
+  try {
+    Connection connection(database_path, Connection::Mode::read_only);
+    if (check_schema(connection) == SchemaState::newer)
+      fail(HSTU_ERROR_STORE, "{} was written by a later version of this library; merge with that version",
+           database_path);
+    theirs = read_jobs(connection, std::nullopt);
+  } catch (const DatabaseError& e) { fail(HSTU_ERROR_STORE, "{} cannot be merged: {}", database_path, e.what()); }
+  return absorb(theirs);
+}
+
+std::string Records::export_text(ExportKind kind) const {
+  std::vector<Job> all = jobs();
+  if (kind == ExportKind::everything) return to_text(std::move(all));
+  std::vector<Job> speakers;
+  for (Job& job : all) {
+    const auto record = find(job.problem, job.device_class);
+    if (!record || record->job != job.uid) continue;
+    job.trials = deciding_trials(job);
+    speakers.push_back(std::move(job));
+  }
+  return to_text(std::move(speakers));
+}
+
+void Records::refresh() {
+  state_->with_database([&](Connection& connection) {
+    if (connection.number("PRAGMA data_version") != state_->seen_version) state_->publish();
+  });
+}
+
+bool Records::durable() const {
+  const std::lock_guard lock(state_->database);
+  return state_->file.durable();
+}
+
+std::string Records::path() const {
+  const std::lock_guard lock(state_->database);
+  return state_->file.path;
+}
+
+}  // namespace hstujit

@@ -1,0 +1,89 @@
+#include "tuner/schema.hpp"
+
+#include "problem/problem.hpp"
+#include "support/embedded_text.hpp"
+#include "support/hash.hpp"
+#include "support/log.hpp"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+#include <sqlite3.h>
+
+namespace hstujit {
+namespace {
+
+int version_of(Connection& connection) { return static_cast<int>(connection.number("PRAGMA user_version")); }
+
+bool is_empty(Connection& connection) { return connection.number("SELECT count(*) FROM sqlite_schema") == 0; }
+
+void refuse_foreign(Connection& connection, const Schema& schema) {
+  const int64_t id = connection.number("PRAGMA application_id");
+  if (id != schema.application_id)
+    throw DatabaseError(SQLITE_NOTADB, fmt::format("application_id {} is not that of a tuning database", id));
+}
+
+/// Copies through SQLite: opening the file a second time would drop this process's locks on it when closed.
+void back_up(Connection& connection, const std::string& path) {
+  Connection copy(path, Connection::Mode::writable);
+  sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", connection.get(), "main");
+  if (backup) sqlite3_backup_step(backup, -1);
+  const int result = backup ? sqlite3_backup_finish(backup) : sqlite3_errcode(copy.get());
+  if (result != SQLITE_OK) throw DatabaseError(result & 0xff, fmt::format("backing up to {} failed", path));
+}
+
+void migrate(Connection& connection, const std::string& path, const Schema& schema) {
+  int version = version_of(connection);
+  if (!path.empty()) back_up(connection, fmt::format("{}.v{}.bak", path, version));
+  for (const Migration& step : schema.migrations) {
+    if (step.from != version) continue;
+    connection.run(std::string(step.sql));
+    connection.run(fmt::format("PRAGMA user_version = {}", ++version));
+  }
+  if (version != schema.version)
+    throw DatabaseError(SQLITE_NOTADB, fmt::format("no way from schema version {} to {}", version, schema.version));
+  log().info("tuner: {} migrated to schema version {}", path, version);
+}
+
+}  // namespace
+
+const Schema& tuner_schema() {
+  // Version 1 is the first; the next one adds {1, "ALTER TABLE ..."} here.
+  static const Schema schema{1, 0x68737475, embedded_schema(), {}};
+  return schema;
+}
+
+SchemaState check_schema(Connection& connection, const Schema& schema) {
+  if (is_empty(connection)) throw DatabaseError(SQLITE_NOTADB, "an empty database");
+  refuse_foreign(connection, schema);
+  return version_of(connection) > schema.version ? SchemaState::newer : SchemaState::current;
+}
+
+SchemaState prepare_schema(Connection& connection, const std::string& path, const Schema& schema) {
+  if (!is_empty(connection)) {
+    const SchemaState state = check_schema(connection, schema);
+    if (state == SchemaState::newer || version_of(connection) == schema.version) return state;
+  }
+  Transaction transaction(connection);
+  // Another process may have been here between the look above and the lock.
+  if (is_empty(connection))
+    connection.run(std::string(schema.create));
+  else if (check_schema(connection, schema) == SchemaState::newer)
+    return SchemaState::newer;
+  else if (version_of(connection) < schema.version)
+    migrate(connection, path, schema);
+  transaction.commit();
+  return SchemaState::current;
+}
+
+int64_t problem_layout() {
+  std::string fields;
+  for (int i = 0; i < kOpCount; ++i) {
+    fields += name_of(static_cast<Op>(i));
+    for (const FieldInfo& info : fields_of(static_cast<Op>(i)))
+      fields += fmt::format(" {}:{}", info.name, static_cast<int>(info.kind));
+    fields += '\n';
+  }
+  return static_cast<int64_t>(hash64(fields.data(), fields.size()));
+}
+
+}  // namespace hstujit

@@ -1,0 +1,111 @@
+#include "tuner/space.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace hstujit {
+namespace {
+
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxRegisters = 255;  // per thread
+
+/// Position among the knob's values; of a value that is not listed, where it would stand by size.
+size_t position(const std::vector<int32_t>& values, int32_t value) {
+  const auto at = std::find(values.begin(), values.end(), value);
+  if (at != values.end()) return static_cast<size_t>(at - values.begin());
+  return static_cast<size_t>(std::count_if(values.begin(), values.end(), [&](int32_t v) { return v < value; }));
+}
+
+/// Calls visit(config) for every point of the cartesian product, last knob fastest.
+template <class Visit>
+void for_product(const std::vector<std::vector<int32_t>>& values, Visit visit) {
+  std::vector<size_t> digit(values.size(), 0);
+  for (;;) {
+    Config config;
+    for (size_t k = 0; k < values.size(); ++k) config.value[k] = values[k][digit[k]];
+    visit(config);
+    size_t k = values.size();
+    while (k > 0 && ++digit[k - 1] == values[k - 1].size()) digit[--k] = 0;
+    if (k == 0) return;
+  }
+}
+
+}  // namespace
+
+std::string_view misfit(const Resources& r, const DeviceFacts& device) {
+  if (r.smem_bytes > device.smem_per_block) return "more shared memory than a block may have";
+  if (r.threads > kMaxThreads) return "more than 1024 threads in a block";
+  if (r.threads * r.min_blocks > device.threads_per_sm) return "more threads than an SM holds";
+  if (r.registers > kMaxRegisters) return "more than 255 registers a thread";
+  if (int64_t{r.registers} * r.threads * r.min_blocks > device.registers_per_sm) return "more registers than an SM has";
+  return {};
+}
+
+bool fits(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device) {
+  return legal(family, problem, config, device) && misfit(family.resources(problem, config), device).empty();
+}
+
+std::string space_text(const Family& family) {
+  std::string out;
+  for (const Knob& knob : family.knobs)
+    out += fmt::format("{}{}={}", out.empty() ? "" : " ", knob.name, fmt::join(knob.values, ","));
+  return out;
+}
+
+Space::Space(std::vector<std::vector<int32_t>> values, const std::vector<Config>& points, const Config& standard)
+    : values_(std::move(values)) {
+  points_.reserve(points.size() + 1);
+  points_.push_back(standard);
+  index_.emplace(standard, 0);
+  for (const Config& point : points)
+    if (index_.emplace(point, points_.size()).second) points_.push_back(point);
+}
+
+std::vector<Config> Space::along(const Config& config, size_t knob) const {
+  std::vector<Config> out;
+  Config other = config;
+  for (const int32_t value : values_[knob]) {
+    other.value[knob] = value;
+    if (value != config.value[knob] && contains(other)) out.push_back(other);
+  }
+  return out;
+}
+
+std::vector<Config> Space::neighbours(const Config& config) const {
+  std::vector<Config> out;
+  for (size_t knob = 0; knob < values_.size(); ++knob) {
+    const size_t here = position(values_[knob], config.value[knob]);
+    const auto place = [&](const Config& c) { return position(values_[knob], c.value[knob]); };
+    const Config *below = nullptr, *above = nullptr;
+    const std::vector<Config> line = along(config, knob);
+    for (const Config& c : line) {
+      if (place(c) < here && (!below || place(c) > place(*below))) below = &c;
+      if (place(c) >= here && (!above || place(c) < place(*above))) above = &c;
+    }
+    if (below) out.push_back(*below);
+    if (above) out.push_back(*above);
+  }
+  return out;
+}
+
+Space enumerate(const Family& family, const Problem& problem, const DeviceFacts& device, SpaceCensus* census) {
+  std::vector<std::vector<int32_t>> values;
+  for (const Knob& knob : family.knobs) values.emplace_back(knob.values.begin(), knob.values.end());
+  SpaceCensus count;
+  std::vector<Config> points;
+  for_product(values, [&](const Config& config) {
+    ++count.product;
+    if (!legal(family, problem, config, device))
+      ++count.illegal;
+    else if (!misfit(family.resources(problem, config), device).empty())
+      ++count.misfits;
+    else
+      points.push_back(config);
+  });
+  if (census) *census = count;
+  return Space(std::move(values), points, family.default_config(problem, device));
+}
+
+}  // namespace hstujit

@@ -1,0 +1,255 @@
+#include "tuner/tables.hpp"
+
+#include "tuner/decide.hpp"
+#include "tuner/schema.hpp"
+
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace hstujit {
+namespace {
+
+// The columns that trial and winner share, in the order of bind_trial and read_trial.
+#define HSTU_TRIAL_COLUMNS                                                                                            \
+  "stage, standard, status, samples, median_ns, mad_ns, p20_ns, p80_ns, sm_mhz, registers, smem_bytes, spill_bytes, " \
+  "at_ms"
+constexpr int kTrialColumns = 13;
+
+// Of two measurements of one configuration in one job the later stays; the other columns break ties, so that the result
+// does not depend on the order of arrival.
+constexpr const char* kPutTrial =
+    "INSERT INTO trial(job_id, space_id, config, " HSTU_TRIAL_COLUMNS
+    ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) "
+    "ON CONFLICT(job_id, space_id, config, stage) DO UPDATE SET standard=excluded.standard, status=excluded.status, "
+    "samples=excluded.samples, median_ns=excluded.median_ns, mad_ns=excluded.mad_ns, p20_ns=excluded.p20_ns, "
+    "p80_ns=excluded.p80_ns, sm_mhz=excluded.sm_mhz, registers=excluded.registers, smem_bytes=excluded.smem_bytes, "
+    "spill_bytes=excluded.spill_bytes, at_ms=excluded.at_ms "
+    "WHERE (excluded.at_ms, excluded.standard, excluded.status, excluded.samples, excluded.median_ns, "
+    "excluded.mad_ns, excluded.p20_ns, excluded.p80_ns, excluded.sm_mhz, excluded.registers, excluded.smem_bytes, "
+    "excluded.spill_bytes) > (trial.at_ms, trial.standard, trial.status, trial.samples, trial.median_ns, "
+    "trial.mad_ns, trial.p20_ns, trial.p80_ns, trial.sm_mhz, trial.registers, trial.smem_bytes, trial.spill_bytes)";
+
+constexpr const char* kUpdateJob =
+    "UPDATE job SET seed=?1, budget_ms=?2, state=?3, started_ms=?4, updated_ms=?5 WHERE uid=?6 AND "
+    "(?3, ?5, ?4, ?2, ?1) > (state, updated_ms, started_ms, budget_ms, seed)";
+
+constexpr const char* kPutWinner =
+    "INSERT OR REPLACE INTO winner(problem_id, device_class, job_uid, env_id, space_id, config, " HSTU_TRIAL_COLUMNS
+    ", standard_ns) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)";
+
+constexpr const char* kReadJobs =
+    "SELECT j.id, j.uid, p.text, j.device_class, j.seed, j.budget_ms, j.state, j.started_ms, j.updated_ms, e.device, "
+    "e.driver, e.compiler, e.kernels, e.library FROM job j JOIN problem p ON p.id = j.problem_id JOIN env e ON e.id = "
+    "j.env_id";
+
+constexpr const char* kReadTrials = "SELECT s.family, t.config, s.text, " HSTU_TRIAL_COLUMNS
+                                    " FROM trial t JOIN space s ON s.id = t.space_id WHERE t.job_id = ?";
+
+constexpr const char* kReadWinners =
+    "SELECT p.key, p.layout, p.text, w.device_class, w.job_uid, w.env_id, w.space_id, w.config, " HSTU_TRIAL_COLUMNS
+    ", w.standard_ns FROM winner w JOIN problem p ON p.id = w.problem_id";
+
+/// Runs `insert` with the values, then gives the id that `find` has for them.
+template <class... Values>
+int64_t id_of(Statement& insert, Statement& find, const Values&... values) {
+  insert.bind(values...).run();
+  find.bind(values...);
+  if (!find.step()) throw DatabaseError(SQLITE_CORRUPT, "a row that was just written is not there");
+  return find.number(0);
+}
+
+/// Calls use(stage, standard, ..., at_ms) with the shared columns of a trial.
+template <class Use>
+void with_columns(const Trial& t, Use use) {
+  use(static_cast<int32_t>(t.stage), t.standard, static_cast<int32_t>(t.status), t.timing.samples, t.timing.median_ns,
+      t.timing.mad_ns, t.timing.p20_ns, t.timing.p80_ns, t.sm_mhz, t.registers, t.smem_bytes, t.spill_bytes, t.at_ms);
+}
+
+void read_columns(const Statement& row, int c, Trial& t) {
+  t.stage = static_cast<Stage>(row.small(c));
+  t.standard = row.number(c + 1) != 0;
+  t.status = static_cast<TrialStatus>(row.small(c + 2));
+  t.timing = {row.small(c + 3), row.number(c + 4), row.number(c + 5), row.number(c + 6), row.number(c + 7)};
+  t.sm_mhz = row.small(c + 8);
+  t.registers = row.small(c + 9);
+  t.smem_bytes = row.small(c + 10);
+  t.spill_bytes = row.small(c + 11);
+  t.at_ms = row.number(c + 12);
+}
+
+std::optional<Job> job_of(const Statement& row) {
+  const auto problem = parse_problem(row.text(2));
+  if (!problem) return std::nullopt;
+  Job job;
+  job.uid = row.string(1);
+  job.problem = *problem;
+  job.device_class = row.string(3);
+  job.seed = static_cast<uint64_t>(row.number(4));
+  job.budget_ms = row.number(5);
+  job.state = static_cast<JobState>(row.small(6));
+  job.started_ms = row.number(7);
+  job.updated_ms = row.number(8);
+  job.evidence = {row.string(9), row.string(11), row.string(12), row.string(13), row.number(10)};
+  return job;
+}
+
+void read_trials(Statement& trials, int64_t job_id, Job& job) {
+  trials.bind(job_id);
+  while (trials.step()) {
+    Trial& t = job.trials.emplace_back();
+    t.family = trials.string(0);
+    t.config = trials.string(1);
+    t.space = trials.string(2);
+    read_columns(trials, 3, t);
+  }
+}
+
+}  // namespace
+
+Writer::Writer(Connection& c)
+    : connection_(c),
+      insert_problem_(c,
+                      "INSERT INTO problem(text, key, layout) VALUES(?,?,?) ON CONFLICT(text) DO UPDATE SET "
+                      "key=excluded.key, layout=excluded.layout WHERE layout <> excluded.layout"),
+      find_problem_(c, "SELECT id FROM problem WHERE text=?"),
+      insert_env_(c, "INSERT OR IGNORE INTO env(device, driver, compiler, kernels, library) VALUES(?,?,?,?,?)"),
+      find_env_(c, "SELECT id FROM env WHERE device=? AND driver=? AND compiler=? AND kernels=? AND library=?"),
+      insert_space_(c, "INSERT OR IGNORE INTO space(family, text) VALUES(?,?)"),
+      find_space_(c, "SELECT id FROM space WHERE family=? AND text=?"),
+      insert_job_(c,
+                  "INSERT OR IGNORE INTO job(uid, problem_id, device_class, env_id, seed, budget_ms, state, "
+                  "started_ms, updated_ms) VALUES(?,?,?,?,?,?,?,?,?)"),
+      update_job_(c, kUpdateJob),
+      find_job_(c, "SELECT id FROM job WHERE uid=?"),
+      put_trial_(c, kPutTrial),
+      put_winner_(c, kPutWinner),
+      drop_winner_(c, "DELETE FROM winner WHERE problem_id=? AND device_class=?") {}
+
+int64_t Writer::problem_id(const Problem& problem) {
+  const std::string words = text(problem);
+  const auto [entry, added] = problems_.try_emplace(words);
+  if (!added) return entry->second;
+  static const int64_t layout = problem_layout();
+  insert_problem_.bind(words, std::as_bytes(std::span(&problem, 1)), layout).run();
+  find_problem_.bind(words);
+  if (!find_problem_.step()) throw DatabaseError(SQLITE_CORRUPT, "a problem that was just written is not there");
+  return entry->second = find_problem_.number(0);
+}
+
+int64_t Writer::env_id(const Evidence& e) {
+  const auto [entry, added] = envs_.try_emplace(e);
+  if (added) entry->second = id_of(insert_env_, find_env_, e.device, e.driver, e.compiler, e.kernels, e.library);
+  return entry->second;
+}
+
+int64_t Writer::space_id(const std::string& family, const std::string& space) {
+  const auto [entry, added] = spaces_.try_emplace({family, space});
+  if (added) entry->second = id_of(insert_space_, find_space_, family, space);
+  return entry->second;
+}
+
+int64_t Writer::job_id(const std::string& uid) {
+  const auto [entry, added] = jobs_.try_emplace(uid);
+  if (!added) return entry->second;
+  find_job_.bind(uid);
+  if (!find_job_.step()) throw DatabaseError(SQLITE_CORRUPT, "a trial's job is not there: " + uid);
+  return entry->second = find_job_.number(0);
+}
+
+bool Writer::put_job(const Job& job) {
+  const int32_t state = static_cast<int32_t>(job.state);
+  insert_job_
+      .bind(job.uid, problem_id(job.problem), job.device_class, env_id(job.evidence), job.seed, job.budget_ms, state,
+            job.started_ms, job.updated_ms)
+      .run();
+  if (sqlite3_changes(connection_.get()) > 0) return true;
+  update_job_.bind(job.seed, job.budget_ms, state, job.started_ms, job.updated_ms, job.uid).run();
+  return false;
+}
+
+bool Writer::put_trial(const std::string& job_uid, const Trial& trial) {
+  with_columns(trial, [&](const auto&... columns) {
+    put_trial_.bind(job_id(job_uid), space_id(trial.family, trial.space), trial.config, columns...).run();
+  });
+  return sqlite3_changes(connection_.get()) > 0;
+}
+
+void Writer::put_winner(const Record& record) {
+  const Trial& t = record.trial;
+  with_columns(t, [&](const auto&... columns) {
+    put_winner_
+        .bind(problem_id(record.problem), record.device_class, record.job, env_id(record.evidence),
+              space_id(t.family, t.space), t.config, columns..., record.standard_ns)
+        .run();
+  });
+}
+
+void Writer::decide_again(const Problem& problem, const std::string& device_class) {
+  if (const auto record = decide(read_jobs(connection_, ProblemOnDevice{problem, device_class})))
+    put_winner(*record);
+  else
+    drop_winner_.bind(problem_id(problem), device_class).run();
+}
+
+std::vector<Job> read_jobs(Connection& connection, const std::optional<ProblemOnDevice>& only) {
+  std::string sql = kReadJobs;
+  if (only) sql += " WHERE p.text = ? AND j.device_class = ?";
+  Statement heads(connection, sql);
+  if (only) heads.bind(text(only->problem), only->device_class);
+  Statement trials(connection, kReadTrials);
+  std::vector<Job> jobs;
+  while (heads.step()) {
+    auto job = job_of(heads);
+    if (!job) continue;
+    read_trials(trials, heads.number(0), *job);
+    jobs.push_back(std::move(*job));
+  }
+  sort_canonically(jobs);
+  return jobs;
+}
+
+void read_winners(Connection& connection, Winners& winners) {
+  std::map<int64_t, Evidence> envs;
+  Statement env(connection, "SELECT id, device, driver, compiler, kernels, library FROM env");
+  while (env.step()) envs[env.number(0)] = {env.string(1), env.string(3), env.string(4), env.string(5), env.number(2)};
+  std::map<int64_t, std::pair<std::string, std::string>> spaces;
+  Statement space(connection, "SELECT id, family, text FROM space");
+  while (space.step()) spaces[space.number(0)] = {space.string(1), space.string(2)};
+
+  winners.reserve(winners.size() + static_cast<size_t>(connection.number("SELECT count(*) FROM winner")));
+  const int64_t layout = problem_layout();
+  Record record;
+  Statement row(connection, kReadWinners);
+  while (row.step()) {
+    const std::string_view key = row.text(0);
+    if (row.number(1) == layout && key.size() == sizeof record.problem) {
+      std::memcpy(&record.problem, key.data(), key.size());
+    } else if (const auto parsed = parse_problem(row.text(2))) {
+      record.problem = *parsed;
+    } else {
+      continue;  // from a library with other fields: stale, not wrong
+    }
+    record.device_class = row.text(3);
+    record.job = row.text(4);
+    record.evidence = envs[row.number(5)];
+    std::tie(record.trial.family, record.trial.space) = spaces[row.number(6)];
+    record.trial.config = row.text(7);
+    read_columns(row, 8, record.trial);
+    record.standard_ns = row.number(8 + kTrialColumns);
+    winners.add(record);
+  }
+}
+
+void sort_canonically(std::vector<Job>& jobs) {
+  for (Job& job : jobs) std::sort(job.trials.begin(), job.trials.end());
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+    if (a.device_class != b.device_class) return a.device_class < b.device_class;
+    if (!(a.problem == b.problem)) return text(a.problem) < text(b.problem);
+    return std::tie(a.started_ms, a.uid) < std::tie(b.started_ms, b.uid);
+  });
+}
+
+}  // namespace hstujit

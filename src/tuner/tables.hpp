@@ -1,0 +1,58 @@
+// Jobs, trials and records in the tables of tuner_db/schema.sql. All functions work inside the caller's transaction and
+// throw DatabaseError.
+#pragma once
+
+#include "tuner/database.hpp"
+#include "tuner/winners.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hstujit {
+
+/// Writes into one transaction; prepared statements and row ids live as long as it does.
+class Writer {
+ public:
+  explicit Writer(Connection& connection);
+
+  /// Adds the job, or takes over its state if it is a later one than the stored. True when it was not there before.
+  bool put_job(const Job& head);
+  /// Adds a trial of a job that was put before; the later of two measurements stays. True when something changed.
+  bool put_trial(const std::string& job_uid, const Trial& trial);
+  /// Decides the problem of the job from all stored trials and stores the winner, or removes it.
+  void decide_again(const Problem& problem, const std::string& device_class);
+
+ private:
+  int64_t problem_id(const Problem& problem);
+  int64_t env_id(const Evidence& evidence);
+  int64_t space_id(const std::string& family, const std::string& text);
+  int64_t job_id(const std::string& uid);
+  void put_winner(const Record& record);
+
+  Connection& connection_;
+  Statement insert_problem_, find_problem_, insert_env_, find_env_, insert_space_, find_space_;
+  Statement insert_job_, update_job_, find_job_, put_trial_, put_winner_, drop_winner_;
+  std::map<std::string, int64_t> problems_, jobs_;
+  std::map<Evidence, int64_t> envs_;
+  std::map<std::pair<std::string, std::string>, int64_t> spaces_;
+};
+
+struct ProblemOnDevice {
+  Problem problem;
+  std::string device_class;
+};
+
+/// Jobs with their trials, sorted by device class, problem, start and uid; of one problem, or all. Jobs whose problem
+/// this library cannot read are left out.
+std::vector<Job> read_jobs(Connection& connection, const std::optional<ProblemOnDevice>& only);
+
+/// Adds every stored winner to the table.
+void read_winners(Connection& connection, Winners& winners);
+
+/// The canonical order of jobs and, within a job, of trials.
+void sort_canonically(std::vector<Job>& jobs);
+
+}  // namespace hstujit
