@@ -1,0 +1,145 @@
+#include "workload/call_builder.hpp"
+
+#include "support/error.hpp"
+#include "workload/values.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hstujit {
+namespace {
+
+template <class Args>
+Args sized() {
+  Args args{};
+  args.struct_size = sizeof args;
+  return args;
+}
+
+template <class Args>
+Call call_with(Op op, const Args& args, std::vector<Place> places) {
+  Call call;
+  call.op = op;
+  call.args = args;
+  call.places = std::move(places);
+  return call;
+}
+
+}  // namespace
+
+Batch batch_of(const Sequences& sequences) {
+  Batch batch;
+  batch.offsets.push_back(0);
+  const std::vector<int64_t> history = draw(sequences.history, sequences.batch);
+  if (sequences.targets) batch.targets = draw(*sequences.targets, sequences.batch);
+  for (size_t b = 0; b < history.size(); ++b) {
+    const int64_t length = history[b] + (batch.targets.empty() ? 0 : batch.targets[b]);
+    batch.longest = std::max(batch.longest, length);
+    batch.total += length;
+    batch.offsets.push_back(batch.total);
+  }
+  return batch;
+}
+
+Call layer_norm_call(const LayerNormTensors& t, float eps) {
+  auto args = sized<hstu_layer_norm_args>();
+  args.x = t.x.tensor;
+  args.weight = t.weight.tensor;
+  args.bias = t.bias.tensor;
+  args.y = t.y.tensor;
+  args.eps = eps;
+  return call_with(Op::layer_norm, args, {t.x.place, t.weight.place, t.bias.place, t.y.place});
+}
+
+Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns) {
+  auto args = sized<hstu_addmm_args>();
+  args.x = t.x.tensor;
+  args.w = t.w.tensor;
+  args.y = t.y.tensor;
+  args.z = t.z.tensor;
+  args.activation = activation;
+  args.activation_columns = activation_columns;
+  return call_with(Op::addmm, args, {t.x.place, t.w.place, t.y.place, t.z.place});
+}
+
+Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch) {
+  auto args = sized<hstu_attention_args>();
+  args.q = t.q.tensor;
+  args.k = t.k.tensor;
+  args.v = t.v.tensor;
+  args.out = t.out.tensor;
+  args.seq_offsets = t.seq_offsets.tensor;
+  args.num_targets = t.num_targets.tensor;
+  args.alpha = options.alpha;
+  args.mask = options.mask;
+  args.max_seq_len = options.max_seq_len > 0 ? options.max_seq_len : std::max<int64_t>(batch.longest, 1);
+  args.scaling_seqlen = options.scaling_seqlen;
+  args.contextual_seq_len = options.contextual_seq_len;
+  args.max_attn_len = options.max_attn_len;
+  args.min_full_attn_seq_len = options.min_full_attn_seq_len;
+  return call_with(Op::hstu_attention, args,
+                   {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place, {}});
+}
+
+Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec) {
+  auto args = sized<hstu_norm_mul_args>();
+  args.attn = t.attn.tensor;
+  args.u = t.u.tensor;
+  args.weight = t.weight.tensor;
+  args.bias = t.bias.tensor;
+  args.out = t.out.tensor;
+  args.eps = spec.eps;
+  args.activation = spec.activation;
+  args.concat_u = spec.concat_u;
+  args.concat_x = spec.concat_x;
+  args.silu_u = spec.silu_u;
+  args.num_groups = static_cast<int32_t>(spec.num_groups);
+  return call_with(Op::norm_mul, args, {t.attn.place, t.u.place, t.weight.place, t.bias.place, t.out.place});
+}
+
+int64_t segments(const NormMulSpec& spec) {
+  if (spec.num_groups > 0) return spec.concat_u && spec.concat_x ? 3 : 1;
+  return 1 + spec.concat_u + spec.concat_x;
+}
+
+Placed CallBuilder::add(Buffer buffer, Shape shape) {
+  Placed placed;
+  placed.place.buffer = static_cast<int>(buffers_.size());
+  placed.tensor.dtype = buffer.dtype;
+  int64_t elements = 1;
+  for (const int64_t extent : shape) {
+    placed.tensor.shape[placed.tensor.rank++] = extent;
+    elements *= extent;
+  }
+  buffer.elements = elements;
+  buffers_.push_back(std::move(buffer));
+  return placed;
+}
+
+Placed CallBuilder::input(std::string name, hstu_dtype dtype, Shape shape, float mean, float deviation) {
+  return add({std::move(name), dtype, 0, Buffer::Content::random, mean, deviation, {}}, shape);
+}
+
+Placed CallBuilder::output(std::string name, hstu_dtype dtype, Shape shape) {
+  return add({std::move(name), dtype, 0, Buffer::Content::nothing, 0, 0, {}}, shape);
+}
+
+Placed CallBuilder::weight(std::string name, hstu_dtype dtype, int64_t k, int64_t n, bool transposed) {
+  const float deviation = 1 / std::sqrt(static_cast<float>(k));
+  Placed w = input(std::move(name), dtype, {k, n}, 0, deviation);
+  if (transposed) {
+    w.tensor.stride[0] = 1;
+    w.tensor.stride[1] = k;
+  }
+  return w;
+}
+
+void CallBuilder::integers(const Batch& batch, hstu_dtype dtype, AttentionTensors& t) {
+  const auto count = static_cast<int64_t>(batch.offsets.size());
+  encode(batch.offsets, dtype);  // says now, not at the first run, when they do not fit the type
+  t.seq_offsets = add({"seq_offsets", dtype, 0, Buffer::Content::integers, 0, 0, batch.offsets}, {count});
+  if (!batch.targets.empty())
+    t.num_targets = add({"num_targets", dtype, 0, Buffer::Content::integers, 0, 0, batch.targets}, {count - 1});
+}
+
+}  // namespace hstujit

@@ -1,0 +1,70 @@
+// The pieces that calls are built from: tensors placed in buffers, and one function per operator that puts placed
+// tensors into its args struct.
+#pragma once
+
+#include "workload/calls.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+namespace hstujit {
+
+/// A tensor without memory, and where it will lie. Default: absent.
+struct Placed {
+  hstu_tensor tensor{};
+  Place place;
+};
+
+/// Sequences drawn: what the integer tensors of attention hold.
+struct Batch {
+  std::vector<int64_t> offsets;  ///< batch + 1
+  std::vector<int64_t> targets;  ///< batch, or empty: no such tensor
+  int64_t total = 0, longest = 0;
+};
+Batch batch_of(const Sequences& sequences);
+
+struct LayerNormTensors {
+  Placed x, weight, bias, y;
+};
+struct AddmmTensors {
+  Placed x, w, y, z;
+};
+struct AttentionTensors {
+  Placed q, k, v, out, seq_offsets, num_targets;
+};
+struct NormMulTensors {
+  Placed attn, u, weight, bias, out;
+};
+
+Call layer_norm_call(const LayerNormTensors& t, float eps);
+Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns);
+Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch);
+Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec);  ///< spec.rows and dim are not read
+
+/// Parts of norm_mul's output rows.
+int64_t segments(const NormMulSpec& spec);
+
+/// Adds buffers, each holding one contiguous tensor.
+class CallBuilder {
+ public:
+  using Shape = std::initializer_list<int64_t>;
+
+  explicit CallBuilder(std::vector<Buffer>& buffers) : buffers_(buffers) {}
+
+  Placed input(std::string name, hstu_dtype dtype, Shape shape, float mean = 0, float deviation = 1);
+  Placed output(std::string name, hstu_dtype dtype, Shape shape);
+  /// [k, n], scaled so that a product with unit inputs has unit outputs; transposed: stored [n, k].
+  Placed weight(std::string name, hstu_dtype dtype, int64_t k, int64_t n, bool transposed = false);
+  /// Offsets and targets of the batch.
+  void integers(const Batch& batch, hstu_dtype dtype, AttentionTensors& t);
+
+ private:
+  Placed add(Buffer buffer, Shape shape);
+
+  std::vector<Buffer>& buffers_;
+};
+
+}  // namespace hstujit

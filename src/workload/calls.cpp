@@ -1,0 +1,85 @@
+#include "workload/calls.hpp"
+
+#include "workload/values.hpp"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace hstujit {
+namespace {
+
+constexpr uintptr_t kAlignment = 256;
+
+/// Addresses as an allocator would give them; nothing lies there.
+std::vector<void*> made_up_addresses(const Calls& calls) {
+  std::vector<void*> bases;
+  uintptr_t next = uintptr_t{1} << 32;
+  for (const Buffer& buffer : calls.buffers) {
+    bases.push_back(reinterpret_cast<void*>(next));
+    next += (static_cast<uintptr_t>(buffer.bytes()) / kAlignment + 1) * kAlignment;
+  }
+  return bases;
+}
+
+}  // namespace
+
+void* address(AnyArgs& args) {
+  return std::visit([](auto& concrete) { return static_cast<void*>(&concrete); }, args);
+}
+
+int Calls::find(std::string_view buffer_name) const {
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (buffers[i].name == buffer_name) return static_cast<int>(i);
+  return -1;
+}
+
+AnyArgs bind(const Call& call, const Calls& calls, std::span<void* const> bases) {
+  AnyArgs args = call.args;
+  const std::span<const TensorSlot> slots = operator_of(call.op).tensors;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    const Place& place = call.places[i];
+    if (place.buffer < 0) continue;
+    const auto buffer = static_cast<size_t>(place.buffer);
+    tensor_at(address(args), slots[i]).data =
+        static_cast<std::byte*>(bases[buffer]) + place.offset * size_of(calls.buffers[buffer].dtype);
+  }
+  return args;
+}
+
+Problem problem_of(const Call& call, const Calls& calls) {
+  AnyArgs args = bind(call, calls, made_up_addresses(calls));
+  return operator_of(call.op).prepare(address(args));
+}
+
+Work work_of(const Call& call, const Calls& calls) {
+  std::vector<void*> bases = made_up_addresses(calls);
+  std::vector<std::vector<std::byte>> contents;
+  for (const Place& place : call.places) {
+    if (place.buffer < 0) continue;
+    const Buffer& buffer = calls.buffers[static_cast<size_t>(place.buffer)];
+    if (buffer.content != Buffer::Content::integers) continue;
+    bases[static_cast<size_t>(place.buffer)] = contents.emplace_back(encode(buffer.list, buffer.dtype)).data();
+  }
+  AnyArgs args = bind(call, calls, bases);
+  const Operator& op = operator_of(call.op);
+  op.prepare(address(args));
+  return op.work(address(args));
+}
+
+std::vector<Need> needs(const std::vector<Calls>& all) {
+  std::vector<Need> result;
+  for (const Calls& calls : all) {
+    for (const Call& call : calls.calls) {
+      const Problem problem = problem_of(call, calls);
+      const auto known =
+          std::find_if(result.begin(), result.end(), [&](const Need& n) { return n.problem == problem; });
+      if (known != result.end())
+        known->count += call.count;
+      else
+        result.push_back({problem, &calls, &call, call.count, work_of(call, calls)});
+    }
+  }
+  return result;
+}
+
+}  // namespace hstujit

@@ -1,0 +1,87 @@
+// Operator calls as data: args structs with shapes, strides and types, and the buffers they lie in, before any memory
+// exists. Tuner, warming and benchmarks ask them for keys and costs; a Stack gives them memory and runs them.
+#pragma once
+
+#include "problem/operators.hpp"
+#include "workload/workload.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace hstujit {
+
+/// The args struct of one operator, in the order of Op.
+using AnyArgs = std::variant<hstu_layer_norm_args, hstu_addmm_args, hstu_attention_args, hstu_norm_mul_args>;
+void* address(AnyArgs& args);
+
+/// One allocation, and what it holds before the first call.
+struct Buffer {
+  enum class Content {
+    random,    ///< bell-shaped around `mean`
+    integers,  ///< `list`
+    nothing,   ///< some call's output
+  };
+  std::string name;
+  hstu_dtype dtype = HSTU_DTYPE_NONE;
+  int64_t elements = 0;
+  Content content = Content::nothing;
+  float mean = 0, deviation = 1;
+  std::vector<int64_t> list;
+
+  int64_t bytes() const { return elements * size_of(dtype); }
+};
+
+/// Where a tensor's data begin; buffer -1: the tensor is absent.
+struct Place {
+  int buffer = -1;
+  int64_t offset = 0;  ///< elements
+};
+
+struct Call {
+  Op op{};
+  std::string name;           ///< its part in the layer, or the entry's name
+  double count = 1;           ///< how often the traffic makes this call
+  AnyArgs args;               ///< data pointers null
+  std::vector<Place> places;  ///< in the order of operator_of(op).tensors
+};
+
+/// Calls that share buffers, in the order in which they run.
+struct Calls {
+  std::string name;
+  std::vector<Buffer> buffers;
+  std::vector<Call> calls;
+  int result = -1;  ///< the buffer that holds the outcome of them all
+
+  int find(std::string_view buffer_name) const;  ///< index, -1 when there is none
+};
+
+/// The workload's stack, if any, then each of its operators alone. Throws Error naming the entry whose shapes do not
+/// make a legal call.
+std::vector<Calls> expand(const Workload& workload);
+Calls expand_stack(const Workload& workload);  ///< the workload must have one
+
+/// The call's args with pointers into memory: bases[i] is where buffers[i] begins.
+AnyArgs bind(const Call& call, const Calls& calls, std::span<void* const> bases);
+
+/// Key of a call on buffers aligned to 256 bytes.
+Problem problem_of(const Call& call, const Calls& calls);
+Work work_of(const Call& call, const Calls& calls);
+
+/// One problem of a workload and the first of its calls.
+struct Need {
+  Problem problem;
+  const Calls* calls;
+  const Call* call;
+  double count;  ///< over all calls of this problem
+  Work work;     ///< of that call
+};
+
+/// The different problems in order of appearance; `all` must outlive them.
+std::vector<Need> needs(const std::vector<Calls>& all);
+
+}  // namespace hstujit

@@ -1,0 +1,100 @@
+#include "workload/json_object.hpp"
+
+namespace hstujit {
+namespace {
+
+/// nlohmann keeps the last of two equal keys without a word; this callback does not.
+class RepeatedKeys {
+ public:
+  bool operator()(int, Json::parse_event_t event, Json& value) {
+    if (event == Json::parse_event_t::object_start) open_.emplace_back();
+    if (event == Json::parse_event_t::object_end) open_.pop_back();
+    if (event == Json::parse_event_t::key && !open_.back().insert(value.get<std::string>()).second)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "the key \"{}\" stands twice in one object", value.get<std::string>());
+    return true;
+  }
+
+ private:
+  std::vector<std::set<std::string>> open_;
+};
+
+}  // namespace
+
+Json parse_json(std::string_view text) {
+  try {
+    return Json::parse(text, RepeatedKeys());
+  } catch (const Json::parse_error& error) {
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "not JSON: {}", error.what());
+  } catch (const Json::out_of_range& error) { fail(HSTU_ERROR_INVALID_ARGUMENT, "not usable JSON: {}", error.what()); }
+}
+
+std::string child(std::string_view pointer, std::string_view token) {
+  std::string result(pointer);
+  result += '/';
+  for (const char c : token) {
+    if (c == '~')
+      result += "~0";
+    else if (c == '/')
+      result += "~1";
+    else
+      result += c;
+  }
+  return result;
+}
+
+int64_t integer_of(const Json& value, std::string_view pointer, Range range) {
+  if (!value.is_number_integer()) fail_at(pointer, "{}: an integer belongs here", value.dump());
+  const bool fits = !value.is_number_unsigned() ||
+                    value.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  if (!fits || value.get<int64_t>() < range.least || value.get<int64_t>() > range.most)
+    fail_at(pointer, "{}: it must be from {} to {}", value.dump(), range.least, range.most);
+  return value.get<int64_t>();
+}
+
+JsonObject::JsonObject(const Json& value, std::string pointer) : object_(value), pointer_(std::move(pointer)) {
+  if (!value.is_object()) fail_at(pointer_, "{}: an object {{...}} belongs here", value.dump());
+}
+
+const Json* JsonObject::find(std::string_view key) {
+  asked_.emplace(key);
+  const auto found = object_.find(key);
+  return found == object_.end() ? nullptr : &*found;
+}
+
+const Json& JsonObject::require(std::string_view key) {
+  if (const Json* value = find(key)) return *value;
+  fail_at(pointer_of(key), "missing");
+}
+
+int64_t JsonObject::integer(std::string_view key, Range range, std::optional<int64_t> fallback) {
+  if (fallback && !find(key)) return *fallback;
+  return integer_of(require(key), pointer_of(key), range);
+}
+
+double JsonObject::number(std::string_view key, std::optional<double> fallback) {
+  if (fallback && !find(key)) return *fallback;
+  const Json& value = require(key);
+  if (!value.is_number()) fail_at(pointer_of(key), "{}: a number belongs here", value.dump());
+  return value.get<double>();
+}
+
+bool JsonObject::flag(std::string_view key, std::optional<bool> fallback) {
+  if (fallback && !find(key)) return *fallback;
+  const Json& value = require(key);
+  if (!value.is_boolean()) fail_at(pointer_of(key), "{}: true or false belongs here", value.dump());
+  return value.get<bool>();
+}
+
+std::string JsonObject::text(std::string_view key, std::optional<std::string> fallback) {
+  if (fallback && !find(key)) return *fallback;
+  const Json& value = require(key);
+  if (!value.is_string()) fail_at(pointer_of(key), "{}: a text belongs here", value.dump());
+  return value.get<std::string>();
+}
+
+void JsonObject::finish() const {
+  for (const auto& [key, value] : object_.items())
+    if (!asked_.contains(key)) fail_at(pointer_of(key), "unknown; known here: {}", fmt::join(asked_, ", "));
+}
+
+}  // namespace hstujit

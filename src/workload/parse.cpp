@@ -1,0 +1,236 @@
+// Workload files, format "hstujit-workload-1", read strictly.
+#include "workload/json_object.hpp"
+#include "workload/workload.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace hstujit {
+namespace {
+
+constexpr std::string_view kFormat = "hstujit-workload-1";
+constexpr int64_t kMaxLength = int64_t{1} << 30;
+constexpr Range kAnyLength{0, kMaxLength}, kLength{1, kMaxLength};
+constexpr Range kBatch{0, int64_t{1} << 20}, kDim{1, int64_t{1} << 20}, kRows{0, int64_t{1} << 36};
+constexpr Range kSeed{0, std::numeric_limits<int64_t>::max()};
+
+template <class T>
+using Word = std::pair<std::string_view, T>;
+
+constexpr Word<hstu_dtype> kElementTypes[] = {
+    {"bf16", HSTU_DTYPE_BF16}, {"f16", HSTU_DTYPE_F16}, {"f32", HSTU_DTYPE_F32}};
+constexpr Word<hstu_dtype> kIntegerTypes[] = {{"i64", HSTU_DTYPE_I64}, {"i32", HSTU_DTYPE_I32}};
+constexpr Word<hstu_activation> kActivations[] = {
+    {"none", HSTU_ACTIVATION_NONE}, {"silu", HSTU_ACTIVATION_SILU}, {"sigmoid", HSTU_ACTIVATION_SIGMOID}};
+constexpr Word<hstu_mask> kMasks[] = {{"causal", HSTU_MASK_CAUSAL}, {"full", HSTU_MASK_FULL}};
+constexpr Word<AddmmSpec::Bias> kBiases[] = {
+    {"none", AddmmSpec::Bias::none}, {"row", AddmmSpec::Bias::row}, {"residual", AddmmSpec::Bias::residual}};
+constexpr Word<Lengths::Kind> kKinds[] = {{"constant", Lengths::Kind::constant},
+                                          {"linear", Lengths::Kind::linear},
+                                          {"uniform", Lengths::Kind::uniform},
+                                          {"explicit", Lengths::Kind::given}};
+
+std::vector<int64_t> explicit_lengths(JsonObject& in, int64_t batch) {
+  const Json& list = in.require("lengths");
+  const std::string pointer = in.pointer_of("lengths");
+  if (!list.is_array()) fail_at(pointer, "{}: a list of lengths belongs here", list.dump());
+  if (std::cmp_not_equal(list.size(), batch)) fail_at(pointer, "{} lengths for a batch of {}", list.size(), batch);
+  std::vector<int64_t> lengths;
+  for (size_t i = 0; i < list.size(); ++i)
+    lengths.push_back(integer_of(list[i], child(pointer, std::to_string(i)), kAnyLength));
+  return lengths;
+}
+
+std::optional<uint64_t> optional_seed(JsonObject& in, std::string_view key) {
+  if (!in.find(key)) return std::nullopt;
+  return static_cast<uint64_t>(in.integer(key, kSeed));
+}
+
+/// A number is a constant length.
+Lengths parse_lengths(const Json& value, const std::string& pointer, int64_t batch) {
+  Lengths lengths;
+  if (!value.is_object()) {
+    lengths.from = integer_of(value, pointer, kAnyLength);
+    return lengths;
+  }
+  JsonObject in(value, pointer);
+  lengths.kind = in.choice<Lengths::Kind>("kind", kKinds);
+  if (lengths.kind == Lengths::Kind::constant) lengths.from = in.integer("length", kAnyLength);
+  if (lengths.kind == Lengths::Kind::given) lengths.list = explicit_lengths(in, batch);
+  if (lengths.kind == Lengths::Kind::linear || lengths.kind == Lengths::Kind::uniform) {
+    lengths.from = in.integer("from", kAnyLength);
+    lengths.to = in.integer("to", {lengths.from, kMaxLength});
+  }
+  if (lengths.kind == Lengths::Kind::linear) lengths.seed = optional_seed(in, "shuffle_seed");
+  if (lengths.kind == Lengths::Kind::uniform) lengths.seed = static_cast<uint64_t>(in.integer("seed", kSeed));
+  in.finish();
+  return lengths;
+}
+
+Sequences parse_sequences(const Json& value, const std::string& pointer) {
+  JsonObject in(value, pointer);
+  Sequences sequences;
+  sequences.batch = in.integer("batch", kBatch);
+  sequences.history = parse_lengths(in.require("history"), in.pointer_of("history"), sequences.batch);
+  if (const Json* targets = in.find("targets"))
+    sequences.targets = parse_lengths(*targets, in.pointer_of("targets"), sequences.batch);
+  sequences.integer_dtype = in.choice<hstu_dtype>("integer_dtype", kIntegerTypes, HSTU_DTYPE_I64);
+  in.finish();
+  return sequences;
+}
+
+AttentionOptions parse_attention_options(JsonObject& in) {
+  AttentionOptions options;
+  options.alpha = static_cast<float>(in.number("alpha", 0.0));
+  options.mask = in.choice<hstu_mask>("mask", kMasks, HSTU_MASK_CAUSAL);
+  options.max_seq_len = in.integer("max_seq_len", kLength, 0);
+  options.scaling_seqlen = in.integer("scaling_seqlen", kLength, 0);
+  options.contextual_seq_len = in.integer("contextual_seq_len", kAnyLength, 0);
+  options.max_attn_len = in.integer("max_attn_len", kAnyLength, 0);
+  options.min_full_attn_seq_len = in.integer("min_full_attn_seq_len", kAnyLength, 0);
+  return options;
+}
+
+float parse_eps(JsonObject& in, double fallback) {
+  const double eps = in.number("eps", fallback);
+  if (eps < 0) fail_at(in.pointer_of("eps"), "{}: it must not be negative", eps);
+  return static_cast<float>(eps);
+}
+
+StackSpec parse_stack(const Json& value, const std::string& pointer) {
+  JsonObject in(value, pointer);
+  StackSpec stack;
+  stack.layers = in.integer("layers", {1, 1000});
+  stack.embedding_dim = in.integer("embedding_dim", kDim);
+  stack.num_heads = in.integer("num_heads", kDim);
+  stack.attn_dim = in.integer("attn_dim", kDim);
+  stack.hidden_dim = in.integer("hidden_dim", kDim);
+  stack.eps = parse_eps(in, 1e-6);
+  stack.concat_ux = in.flag("concat_ux", true);
+  stack.attention = parse_attention_options(in);
+  in.finish();
+  return stack;
+}
+
+LayerNormSpec parse_layer_norm(JsonObject& in) {
+  LayerNormSpec spec;
+  spec.rows = in.integer("rows", kRows, 0);
+  spec.dim = in.integer("dim", kDim);
+  spec.eps = parse_eps(in, 0);
+  spec.weighted = in.flag("weighted", true);
+  return spec;
+}
+
+AddmmSpec parse_addmm(JsonObject& in) {
+  AddmmSpec spec;
+  spec.m = in.integer("m", kRows, 0);
+  spec.k = in.integer("k", kDim);
+  spec.n = in.integer("n", kDim);
+  spec.bias = in.choice<AddmmSpec::Bias>("bias", kBiases, AddmmSpec::Bias::row);
+  spec.activation = in.choice<hstu_activation>("activation", kActivations, HSTU_ACTIVATION_NONE);
+  spec.activation_columns = in.integer("activation_columns", kAnyLength, 0);
+  spec.weight_transposed = in.flag("weight_transposed", false);
+  return spec;
+}
+
+AttentionSpec parse_attention(JsonObject& in) {
+  AttentionSpec spec;
+  spec.num_heads = in.integer("num_heads", kDim);
+  spec.attn_dim = in.integer("attn_dim", kDim);
+  spec.hidden_dim = in.integer("hidden_dim", kDim, spec.attn_dim);
+  if (const Json* own = in.find("sequences")) spec.sequences = parse_sequences(*own, in.pointer_of("sequences"));
+  spec.options = parse_attention_options(in);
+  return spec;
+}
+
+NormMulSpec parse_norm_mul(JsonObject& in) {
+  NormMulSpec spec;
+  spec.rows = in.integer("rows", kRows, 0);
+  spec.dim = in.integer("dim", kDim);
+  spec.num_groups = in.integer("num_groups", {0, spec.dim}, 0);
+  spec.eps = parse_eps(in, 0);
+  spec.activation = in.choice<hstu_activation>("activation", kActivations, HSTU_ACTIVATION_NONE);
+  spec.concat_u = in.flag("concat_u", false);
+  spec.concat_x = in.flag("concat_x", false);
+  spec.silu_u = in.flag("silu_u", false);
+  return spec;
+}
+
+/// The operators as the words of "op".
+Op parse_op(JsonObject& in) {
+  Word<Op> words[kOpCount];
+  for (int i = 0; i < kOpCount; ++i) words[i] = {name_of(static_cast<Op>(i)), static_cast<Op>(i)};
+  return in.choice<Op>("op", words);
+}
+
+bool needs_sequences(const OperatorSpec& entry) {
+  if (const auto* norm = std::get_if<LayerNormSpec>(&entry.spec)) return norm->rows == 0;
+  if (const auto* product = std::get_if<AddmmSpec>(&entry.spec)) return product->m == 0;
+  if (const auto* attention = std::get_if<AttentionSpec>(&entry.spec)) return !attention->sequences;
+  return std::get<NormMulSpec>(entry.spec).rows == 0;
+}
+
+OperatorSpec parse_operator(const Json& value, const std::string& pointer, const Workload& workload) {
+  JsonObject in(value, pointer);
+  OperatorSpec entry;
+  const Op op = parse_op(in);
+  entry.name = in.text("name", "");
+  entry.dtype = in.choice<hstu_dtype>("dtype", kElementTypes, workload.dtype);
+  entry.count = in.number("count", 1.0);
+  if (!(entry.count > 0)) fail_at(in.pointer_of("count"), "{}: it must be positive", entry.count);
+  if (op == Op::layer_norm) entry.spec = parse_layer_norm(in);
+  if (op == Op::addmm) entry.spec = parse_addmm(in);
+  if (op == Op::hstu_attention) entry.spec = parse_attention(in);
+  if (op == Op::norm_mul) entry.spec = parse_norm_mul(in);
+  in.finish();
+  if (needs_sequences(entry) && !workload.sequences)
+    fail_at(pointer, "it has no {} of its own, and the workload no /sequences to take them from",
+            op == Op::hstu_attention ? "sequences"
+            : op == Op::addmm        ? "m"
+                                     : "rows");
+  return entry;
+}
+
+void parse_operators(JsonObject& in, Workload& workload) {
+  const Json* list = in.find("operators");
+  if (!list) return;
+  const std::string pointer = in.pointer_of("operators");
+  if (!list->is_array()) fail_at(pointer, "{}: a list of operators belongs here", list->dump());
+  for (size_t i = 0; i < list->size(); ++i)
+    workload.operators.push_back(parse_operator((*list)[i], child(pointer, std::to_string(i)), workload));
+}
+
+}  // namespace
+
+Workload parse_workload(std::string_view json) {
+  const Json document = parse_json(json);
+  JsonObject in(document, "");
+  if (const std::string format = in.text("format"); format != kFormat)
+    fail_at(in.pointer_of("format"), "\"{}\": this release reads \"{}\"", format, kFormat);
+  Workload workload;
+  workload.name = in.text("name");
+  workload.about = in.text("about", "");
+  workload.dtype = in.choice<hstu_dtype>("dtype", kElementTypes, HSTU_DTYPE_BF16);
+  if (const Json* sequences = in.find("sequences"))
+    workload.sequences = parse_sequences(*sequences, in.pointer_of("sequences"));
+  if (const Json* stack = in.find("stack")) workload.stack = parse_stack(*stack, in.pointer_of("stack"));
+  parse_operators(in, workload);
+  in.finish();
+  if (workload.stack && !workload.sequences) fail_at("/stack", "it needs /sequences to run on");
+  if (!workload.stack && workload.operators.empty()) fail_at("", "it names neither a /stack nor any /operators");
+  return workload;
+}
+
+Workload read_workload(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || text.bad()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: cannot be read: {}", path, std::strerror(errno));
+  try {
+    return parse_workload(text.str());
+  } catch (const Error& error) { throw Error(error.status(), path + ": " + error.message()); }
+}
+
+}  // namespace hstujit

@@ -1,0 +1,81 @@
+#include "workload/stack.hpp"
+
+#include "support/error.hpp"
+#include "workload/values.hpp"
+
+#include <algorithm>
+
+namespace hstujit {
+namespace {
+
+/// Random elements made on the host per buffer; prime, so that rows differ for a million rows.
+constexpr int64_t kPeriod = 1'000'003;
+
+hstu_status call_one(hstu_context* context, const hstu_layer_norm_args& args, hstu_stream stream) {
+  return hstu_layer_norm(context, &args, stream);
+}
+hstu_status call_one(hstu_context* context, const hstu_addmm_args& args, hstu_stream stream) {
+  return hstu_addmm(context, &args, stream);
+}
+hstu_status call_one(hstu_context* context, const hstu_attention_args& args, hstu_stream stream) {
+  return hstu_attention(context, &args, stream);
+}
+hstu_status call_one(hstu_context* context, const hstu_norm_mul_args& args, hstu_stream stream) {
+  return hstu_norm_mul(context, &args, stream);
+}
+
+/// Continues the first `period` bytes periodically up to `total`, doubling what is there.
+void repeat(Memory& memory, void* base, size_t period, size_t total) {
+  auto* bytes = static_cast<std::byte*>(base);
+  for (size_t done = period; done < total;) {
+    const size_t part = std::min(done, total - done);
+    memory.copy(bytes + done, bytes, part);
+    done += part;
+  }
+}
+
+}  // namespace
+
+hstu_status call_operator(hstu_context* context, const AnyArgs& args, hstu_stream stream) {
+  return std::visit([&](const auto& concrete) { return call_one(context, concrete, stream); }, args);
+}
+
+Stack::Stack(const Calls& calls, Memory& memory, uint64_t seed) : calls_(calls), memory_(memory) {
+  for (const Buffer& buffer : calls_.buffers) {
+    bases_.push_back(memory.allocate(static_cast<size_t>(buffer.bytes())));
+    fill(buffer, bases_.back(), seed);
+  }
+  for (const Call& call : calls_.calls) bound_.push_back(bind(call, calls_, bases_));
+}
+
+void Stack::fill(const Buffer& buffer, void* base, uint64_t seed) {
+  if (buffer.elements == 0 || buffer.content == Buffer::Content::nothing) return;
+  const std::vector<std::byte> first = buffer.content == Buffer::Content::integers
+                                           ? encode(buffer.list, buffer.dtype)
+                                           : random_elements(buffer, std::min(buffer.elements, kPeriod), seed);
+  memory_.upload(base, first.data(), first.size());
+  repeat(memory_, base, first.size(), static_cast<size_t>(buffer.bytes()));
+}
+
+void Stack::run(size_t index, hstu_context* context, hstu_stream stream) const {
+  const hstu_status status = call_operator(context, bound_[index], stream);
+  if (status != HSTU_OK) fail(status, "{}: {}", calls_.calls[index].name, hstu_last_error());
+}
+
+void Stack::run(hstu_context* context, hstu_stream stream) const {
+  for (size_t i = 0; i < size(); ++i) run(i, context, stream);
+}
+
+std::vector<double> Stack::read(std::string_view name) const {
+  const int index = calls_.find(name);
+  if (index < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} has no such buffer", name, calls_.name);
+  const Buffer& buffer = calls_.buffers[static_cast<size_t>(index)];
+  std::vector<std::byte> bytes(static_cast<size_t>(buffer.bytes()));
+  memory_.synchronise();
+  if (!bytes.empty()) memory_.download(bytes.data(), bases_[static_cast<size_t>(index)], bytes.size());
+  return decode(bytes, buffer.dtype);
+}
+
+std::vector<double> Stack::result() const { return read(calls_.buffers[static_cast<size_t>(calls_.result)].name); }
+
+}  // namespace hstujit

@@ -1,0 +1,130 @@
+// The calls of a stack of HSTU layers (operators.md 2.1 and 2.3):
+//
+//   x ─ layer_norm ─ addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention ─ norm_mul ─ addmm + x ─► next layer's x
+//
+// The columns u, v, q, k stay slices of one buffer. Layers have weights of their own and share the buffers between
+// them; a layer never writes its own input, so a run can be repeated.
+#include "workload/call_builder.hpp"
+#include "workload/calls.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace hstujit {
+namespace {
+
+/// Columns [first, first + columns) of a matrix [rows, all], seen as [rows, columns] (heads 0) or [rows, heads, dim].
+Placed slice(const Placed& matrix, int64_t first, int64_t heads, int64_t dim) {
+  Placed part = matrix;
+  const int64_t row_stride = matrix.tensor.shape[1];
+  part.place.offset = first;
+  part.tensor = heads > 0 ? hstu_heads(nullptr, matrix.tensor.dtype, matrix.tensor.shape[0], heads, dim)
+                          : hstu_matrix(nullptr, matrix.tensor.dtype, matrix.tensor.shape[0], dim);
+  part.tensor.stride[0] = row_stride;
+  return part;
+}
+
+class StackBuilder {
+ public:
+  StackBuilder(const Workload& workload, Calls& calls)
+      : spec_(*workload.stack),
+        dtype_(workload.dtype),
+        batch_(batch_of(*workload.sequences)),
+        calls_(calls),
+        build_(calls.buffers) {
+    const int64_t rows = batch_.total, value_columns = spec_.num_heads * spec_.hidden_dim;
+    x_ = build_.input("x", dtype_, {rows, spec_.embedding_dim});
+    build_.integers(batch_, workload.sequences->integer_dtype, attention_);
+    output_stage_.dim = value_columns;
+    output_stage_.eps = spec_.eps;
+    output_stage_.concat_u = output_stage_.concat_x = spec_.concat_ux;
+    normed_ = build_.output("normed", dtype_, {rows, spec_.embedding_dim});
+    uvqk_ = build_.output("uvqk", dtype_, {rows, uvqk_columns()});
+    attn_ = build_.output("attn", dtype_, {rows, spec_.num_heads, spec_.hidden_dim});
+    gated_ = build_.output("gated", dtype_, {rows, gated_columns()});
+    outputs_ = {build_.output("even", dtype_, {rows, spec_.embedding_dim}),
+                spec_.layers > 1 ? build_.output("odd", dtype_, {rows, spec_.embedding_dim}) : Placed{}};
+  }
+
+  void layer(int64_t index) {
+    const std::string prefix = fmt::format("layers.{}.", index);
+    const Placed& out = outputs_[static_cast<size_t>(index % 2)];
+    normalise(prefix);
+    project(prefix);
+    attend();
+    gate(prefix);
+    close(prefix, out);
+    x_ = out;
+    calls_.result = out.place.buffer;
+  }
+
+ private:
+  int64_t uvqk_columns() const { return 2 * spec_.num_heads * (spec_.hidden_dim + spec_.attn_dim); }
+  int64_t gated_columns() const { return output_stage_.dim * segments(output_stage_); }
+
+  void add(Call call, const char* name) {
+    call.name = name;
+    calls_.calls.push_back(std::move(call));
+  }
+  Placed scale(const std::string& name, int64_t dim) { return build_.input(name, dtype_, {dim}, 1, 0.1f); }
+  Placed shift(const std::string& name, int64_t dim) { return build_.input(name, dtype_, {dim}, 0, 0.1f); }
+
+  void normalise(const std::string& prefix) {
+    const int64_t dim = spec_.embedding_dim;
+    add(layer_norm_call({x_, scale(prefix + "norm_weight", dim), shift(prefix + "norm_bias", dim), normed_}, spec_.eps),
+        "layer norm");
+  }
+
+  void project(const std::string& prefix) {
+    const Placed w = build_.weight(prefix + "uvqk_weight", dtype_, spec_.embedding_dim, uvqk_columns());
+    const Placed bias = shift(prefix + "uvqk_bias", uvqk_columns());
+    add(addmm_call({normed_, w, bias, uvqk_}, HSTU_ACTIVATION_SILU, output_stage_.dim), "UVQK projection");
+  }
+
+  void attend() {
+    const int64_t heads = spec_.num_heads, u = heads * spec_.hidden_dim, q = 2 * u, k = q + heads * spec_.attn_dim;
+    attention_.v = slice(uvqk_, u, heads, spec_.hidden_dim);
+    attention_.q = slice(uvqk_, q, heads, spec_.attn_dim);
+    attention_.k = slice(uvqk_, k, heads, spec_.attn_dim);
+    attention_.out = attn_;
+    add(attention_call(attention_, spec_.attention, batch_), "attention");
+  }
+
+  void gate(const std::string& prefix) {
+    const int64_t dim = output_stage_.dim;
+    Placed attn = attn_;
+    attn.tensor = hstu_matrix(nullptr, dtype_, batch_.total, dim);
+    add(norm_mul_call({attn, slice(uvqk_, 0, 0, dim), scale(prefix + "output_norm_weight", dim),
+                       shift(prefix + "output_norm_bias", dim), gated_},
+                      output_stage_),
+        "norm * u");
+  }
+
+  void close(const std::string& prefix, const Placed& out) {
+    const Placed w = build_.weight(prefix + "output_weight", dtype_, gated_columns(), spec_.embedding_dim);
+    add(addmm_call({gated_, w, x_, out}, HSTU_ACTIVATION_NONE, 0), "output projection");
+  }
+
+  const StackSpec& spec_;
+  hstu_dtype dtype_;
+  Batch batch_;
+  Calls& calls_;
+  CallBuilder build_;
+  NormMulSpec output_stage_;
+  AttentionTensors attention_;
+  Placed x_, normed_, uvqk_, attn_, gated_;
+  std::array<Placed, 2> outputs_;
+};
+
+}  // namespace
+
+Calls expand_stack(const Workload& workload) {
+  Calls calls;
+  calls.name = fmt::format("{} stack", workload.name);
+  StackBuilder build(workload, calls);
+  for (int64_t i = 0; i < workload.stack->layers; ++i) build.layer(i);
+  return calls;
+}
+
+}  // namespace hstujit

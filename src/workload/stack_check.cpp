@@ -1,0 +1,188 @@
+#include "workload/stack_check.hpp"
+
+#include "support/error.hpp"
+#include "workload/call_builder.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace hstujit {
+namespace {
+
+using Values = std::vector<double>;
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double silu(double x) { return x * sigmoid(x); }
+
+/// A matrix of doubles; rows x columns, row-major.
+struct Matrix {
+  int64_t rows, columns;
+  Values values;
+
+  Matrix(int64_t r, int64_t c) : rows(r), columns(c), values(static_cast<size_t>(r * c)) {}
+  Matrix(int64_t r, int64_t c, Values v) : rows(r), columns(c), values(std::move(v)) {}
+  double* row(int64_t r) { return values.data() + r * columns; }
+  const double* row(int64_t r) const { return values.data() + r * columns; }
+};
+
+Matrix layer_norm(const Matrix& x, const Values& weight, const Values& bias, double eps) {
+  Matrix y(x.rows, x.columns);
+  for (int64_t r = 0; r < x.rows; ++r) {
+    const double* in = x.row(r);
+    double mean = 0, variance = 0;
+    for (int64_t c = 0; c < x.columns; ++c) mean += in[c] / static_cast<double>(x.columns);
+    for (int64_t c = 0; c < x.columns; ++c)
+      variance += (in[c] - mean) * (in[c] - mean) / static_cast<double>(x.columns);
+    const double scale = 1 / std::sqrt(variance + eps);
+    for (int64_t c = 0; c < x.columns; ++c) {
+      const auto i = static_cast<size_t>(c);
+      y.row(r)[c] = (in[c] - mean) * scale * weight[i] + bias[i];
+    }
+  }
+  return y;
+}
+
+Matrix product(const Matrix& x, const Matrix& w) {
+  Matrix z(x.rows, w.columns);
+  for (int64_t r = 0; r < x.rows; ++r)
+    for (int64_t k = 0; k < x.columns; ++k)
+      for (int64_t c = 0; c < w.columns; ++c) z.row(r)[c] += x.row(r)[k] * w.row(k)[c];
+  return z;
+}
+
+/// The canonical mask, closed form of operators.md 1.1.
+struct Mask {
+  int64_t contextual, window, full, length, targets;
+
+  bool allowed(int64_t i, int64_t j) const {
+    const int64_t history = length - targets;
+    if (i == j) return true;
+    if (length < contextual + targets || j >= history) return false;
+    if (i < contextual) return true;
+    if (j >= i) return false;
+    if (window == 0 || (full > 0 && i >= history - full)) return true;
+    return std::min(i, history) - (contextual > 0 ? std::max(j, contextual - 1) : j) <= window;
+  }
+};
+
+struct Layer {
+  const Workload& workload;
+  const Stack& stack;
+  const Batch& batch;
+  const StackSpec& spec = *workload.stack;
+  std::string prefix;
+
+  Values weights(const char* name) const { return stack.read(prefix + name); }
+
+  Matrix run(const Matrix& x) const {
+    const int64_t values = spec.num_heads * spec.hidden_dim, queries = spec.num_heads * spec.attn_dim;
+    const Matrix normed = layer_norm(x, weights("norm_weight"), weights("norm_bias"), eps());
+    Matrix uvqk = product(normed, {x.columns, 2 * (values + queries), weights("uvqk_weight")});
+    const Values bias = weights("uvqk_bias");
+    for (int64_t r = 0; r < uvqk.rows; ++r)
+      for (int64_t c = 0; c < uvqk.columns; ++c) {
+        double& e = uvqk.row(r)[c];
+        e += bias[static_cast<size_t>(c)];
+        if (c < values) e = silu(e);
+      }
+    const Matrix attn = attention(uvqk);
+    const Matrix gated = gate(uvqk, attn);
+    Matrix out = product(gated, {gated.columns, x.columns, weights("output_weight")});
+    for (size_t i = 0; i < out.values.size(); ++i) out.values[i] += x.values[i];
+    return out;
+  }
+
+  double eps() const { return spec.eps == 0 ? 1e-5 : static_cast<double>(spec.eps); }
+
+  Matrix attention(const Matrix& uvqk) const {
+    Matrix out(uvqk.rows, spec.num_heads * spec.hidden_dim);
+    for (size_t b = 0; b + 1 < batch.offsets.size(); ++b)
+      for (int64_t head = 0; head < spec.num_heads; ++head) attend(uvqk, b, head, out);
+    return out;
+  }
+
+  void attend(const Matrix& uvqk, size_t b, int64_t head, Matrix& out) const {
+    const int64_t dq = spec.attn_dim, dv = spec.hidden_dim, values = spec.num_heads * dv;
+    const int64_t v0 = values + head * dv, q0 = 2 * values + head * dq, k0 = q0 + spec.num_heads * dq;
+    const AttentionOptions& options = spec.attention;
+    const int64_t begin = batch.offsets[b], length = batch.offsets[b + 1] - begin;
+    const Mask mask{options.contextual_seq_len, options.max_attn_len, options.min_full_attn_seq_len, length,
+                    batch.targets.empty() ? 0 : batch.targets[b]};
+    const double alpha =
+        options.alpha == 0 ? 1 / std::sqrt(static_cast<double>(dq)) : static_cast<double>(options.alpha);
+    for (int64_t i = 0; i < length; ++i)
+      for (int64_t j = 0; j < length; ++j) {
+        if (options.mask == HSTU_MASK_CAUSAL && !mask.allowed(i, j)) continue;
+        const double *q = uvqk.row(begin + i) + q0, *k = uvqk.row(begin + j) + k0, *v = uvqk.row(begin + j) + v0;
+        double score = 0;
+        for (int64_t d = 0; d < dq; ++d) score += q[d] * k[d];
+        const double p = silu(alpha * score) / divisor();
+        for (int64_t d = 0; d < dv; ++d) out.row(begin + i)[head * dv + d] += p * v[d];
+      }
+  }
+
+  double divisor() const {
+    const AttentionOptions& options = spec.attention;
+    const int64_t longest = options.max_seq_len > 0 ? options.max_seq_len : batch.longest;
+    return static_cast<double>(options.scaling_seqlen > 0 ? options.scaling_seqlen : longest);
+  }
+
+  Matrix gate(const Matrix& uvqk, const Matrix& attn) const {
+    const int64_t dim = attn.columns, first = spec.concat_ux ? 2 * dim : 0;
+    const Matrix normed = layer_norm(attn, weights("output_norm_weight"), weights("output_norm_bias"), eps());
+    Matrix out(attn.rows, first + dim);
+    for (int64_t r = 0; r < attn.rows; ++r)
+      for (int64_t c = 0; c < dim; ++c) {
+        const double u = uvqk.row(r)[c];
+        if (spec.concat_ux) {
+          out.row(r)[c] = u;
+          out.row(r)[dim + c] = attn.row(r)[c];
+        }
+        out.row(r)[first + c] = u * normed.row(r)[c];
+      }
+    return out;
+  }
+};
+
+/// Every operator rounds its output once; the errors of a layer's five roundings add up, and so do layers.
+double tolerance_of(const Workload& workload) {
+  const double one = workload.dtype == HSTU_DTYPE_BF16 ? 1e-2 : workload.dtype == HSTU_DTYPE_F16 ? 2e-3 : 2e-6;
+  return one * std::sqrt(static_cast<double>(workload.stack->layers));
+}
+
+}  // namespace
+
+std::vector<double> expected_result(const Workload& workload, const Stack& stack) {
+  const Batch batch = batch_of(*workload.sequences);
+  Matrix x(batch.total, workload.stack->embedding_dim, stack.read("x"));
+  for (int64_t i = 0; i < workload.stack->layers; ++i)
+    x = Layer{.workload = workload, .stack = stack, .batch = batch, .prefix = fmt::format("layers.{}.", i)}.run(x);
+  return x.values;
+}
+
+StackCheck check_stack(const Workload& workload, const Stack& stack) {
+  const std::vector<double> got = stack.result(), expected = expected_result(workload, stack);
+  double error = 0, size = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    error += (got[i] - expected[i]) * (got[i] - expected[i]);
+    size += expected[i] * expected[i];
+  }
+  return {size > 0 ? std::sqrt(error / size) : std::sqrt(error), tolerance_of(workload)};
+}
+
+Workload small_version(const Workload& workload) {
+  Workload small = workload;
+  small.operators.clear();
+  small.stack->layers = std::min<int64_t>(small.stack->layers, 2);
+  Sequences& sequences = *small.sequences;
+  sequences.batch = 3;
+  sequences.history = {Lengths::Kind::given, 0, 0, std::nullopt, {33, 0, 20}};
+  if (sequences.targets) sequences.targets = Lengths{Lengths::Kind::given, 0, 0, std::nullopt, {7, 12, 5}};
+  small.stack->attention.max_seq_len = 0;
+  return small;
+}
+
+}  // namespace hstujit

@@ -1,0 +1,111 @@
+// What a workload file says: the traffic to tune, warm and measure for, as plain data. read_workload() turns the text
+// into this and refuses whatever it does not understand; expand() (calls.hpp) turns this into operator calls.
+#pragma once
+
+#include "problem/problem.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace hstujit {
+
+/// How the lengths of a batch's sequences are distributed.
+struct Lengths {
+  enum class Kind {
+    constant,  ///< every one is `from`
+    linear,    ///< user b of batch: from + round((to - from) b / (batch - 1)), both ends included
+    uniform,   ///< from..to, drawn with `seed`
+    given,     ///< `list`
+  };
+  Kind kind = Kind::constant;
+  int64_t from = 0, to = 0;
+  std::optional<uint64_t> seed;  ///< uniform: of the draw; linear: the order is shuffled with it, ascending without
+  std::vector<int64_t> list;
+};
+
+/// The lengths of `batch` sequences; a given list has that many.
+std::vector<int64_t> draw(const Lengths& lengths, int64_t batch);
+
+/// One jagged batch: sequence b has history[b] rows, contextual ones among them, then targets[b] candidates.
+struct Sequences {
+  int64_t batch = 0;
+  Lengths history;
+  std::optional<Lengths> targets;  ///< absent: attention gets no num_targets tensor
+  hstu_dtype integer_dtype = HSTU_DTYPE_I64;
+};
+
+/// Attention's attributes; 0 means what it means in hstu_attention_args, max_seq_len 0: the longest sequence.
+struct AttentionOptions {
+  float alpha = 0;
+  hstu_mask mask = HSTU_MASK_CAUSAL;
+  int64_t max_seq_len = 0, scaling_seqlen = 0;
+  int64_t contextual_seq_len = 0, max_attn_len = 0, min_full_attn_seq_len = 0;
+};
+
+/// Identical HSTU layers, one behind another, on the workload's sequences.
+struct StackSpec {
+  int64_t layers = 1;
+  int64_t embedding_dim = 0, num_heads = 0, attn_dim = 0, hidden_dim = 0;
+  float eps = 1e-6f;
+  bool concat_ux = true;  ///< the output stage is [u | attn | u * norm(attn)]; else the product alone
+  AttentionOptions attention;
+};
+
+// One operator alone. rows and m: 0 stands for the total of the workload's sequences.
+
+struct LayerNormSpec {
+  int64_t rows = 0, dim = 0;
+  float eps = 0;
+  bool weighted = true;
+};
+
+struct AddmmSpec {
+  enum class Bias { none, row, residual };
+  int64_t m = 0, k = 0, n = 0;
+  Bias bias = Bias::row;
+  hstu_activation activation = HSTU_ACTIVATION_NONE;
+  int64_t activation_columns = 0;
+  bool weight_transposed = false;
+};
+
+struct AttentionSpec {
+  int64_t num_heads = 0, attn_dim = 0, hidden_dim = 0;
+  std::optional<Sequences> sequences;  ///< absent: the workload's
+  AttentionOptions options;
+};
+
+struct NormMulSpec {
+  int64_t rows = 0, dim = 0, num_groups = 0;
+  float eps = 0;
+  hstu_activation activation = HSTU_ACTIVATION_NONE;
+  bool concat_u = false, concat_x = false, silu_u = false;
+};
+
+struct OperatorSpec {
+  std::string name;  ///< for tables; by default the operator and its sizes
+  hstu_dtype dtype = HSTU_DTYPE_BF16;
+  double count = 1;  ///< how often the traffic calls it: the weight of its time
+  std::variant<LayerNormSpec, AddmmSpec, AttentionSpec, NormMulSpec> spec;  ///< in the order of Op
+};
+
+struct Workload {
+  std::string name;
+  std::string about;
+  hstu_dtype dtype = HSTU_DTYPE_BF16;
+  std::optional<Sequences> sequences;
+  std::optional<StackSpec> stack;
+  std::vector<OperatorSpec> operators;
+};
+
+/// Throws Error{INVALID_ARGUMENT} with the JSON pointer of the offending field.
+Workload parse_workload(std::string_view json);
+/// The file's workload; messages start with its path.
+Workload read_workload(const std::string& path);
+
+}  // namespace hstujit
