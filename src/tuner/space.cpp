@@ -73,6 +73,15 @@ std::vector<Config> Space::along(const Config& config, size_t knob) const {
   return out;
 }
 
+size_t Space::steps(const Config& a, const Config& b) const {
+  size_t sum = 0;
+  for (size_t knob = 0; knob < values_.size(); ++knob) {
+    const size_t from = position(values_[knob], a.value[knob]), to = position(values_[knob], b.value[knob]);
+    sum += from < to ? to - from : from - to;
+  }
+  return sum;
+}
+
 std::vector<Config> Space::neighbours(const Config& config) const {
   std::vector<Config> out;
   for (size_t knob = 0; knob < values_.size(); ++knob) {

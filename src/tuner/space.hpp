@@ -33,6 +33,11 @@ class Space {
   const Config& standard() const { return points_.front(); }
   size_t size() const { return points_.size(); }
   bool contains(const Config& config) const { return index_.contains(config); }
+  /// Where it stands in points().
+  std::optional<size_t> index(const Config& config) const {
+    const auto found = index_.find(config);
+    return found == index_.end() ? std::nullopt : std::optional(found->second);
+  }
   size_t knobs() const { return values_.size(); }
   const std::vector<int32_t>& values(size_t knob) const { return values_[knob]; }
 
@@ -40,6 +45,8 @@ class Space {
   std::vector<Config> neighbours(const Config& config) const;
   /// All points that differ from config in this knob only.
   std::vector<Config> along(const Config& config, size_t knob) const;
+  /// Steps from a to b along the knobs' values, summed.
+  size_t steps(const Config& a, const Config& b) const;
 
  private:
   struct Hash {

@@ -1,0 +1,35 @@
+// Runs a strategy on a space whose times are all known: how good strategies are is a question of arithmetic, not of
+// GPUs.
+#pragma once
+
+#include "tuner/record.hpp"
+#include "tuner/search.hpp"
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace hstujit {
+
+/// Every point's time in seconds; nothing for a point that fails.
+struct RecordedSpace {
+  Space space;
+  std::vector<std::optional<double>> seconds;  ///< by index in space.points()
+
+  RecordedSpace(Space points, const std::function<std::optional<double>(const Config&)>& time);
+  double best() const;
+};
+
+/// The space that an exhaustive job measured: knob values are those that occur in its trials of the family. Nothing
+/// when it has no trial of the default configuration.
+std::optional<RecordedSpace> recorded_space(const Job& job, const Family& family);
+
+/// best() / time of the best point found, after each evaluation; 0 while nothing ran. Failures count as evaluations.
+/// Ends after `evaluations` or when the search does.
+std::vector<double> simulate(Search& search, const RecordedSpace& recorded, size_t evaluations);
+
+/// Share of the optimum reached after `evaluations`, one number per seed 0 ... seeds-1, sorted.
+std::vector<double> simulate_seeds(std::string_view strategy, const RecordedSpace& recorded, size_t evaluations,
+                                   int seeds);
+
+}  // namespace hstujit
