@@ -91,6 +91,15 @@ bool interleave(const Tensor& a, const Tensor& b) {
   return start >= x.length && start + y.length <= period;
 }
 
+/// The dimension of more than one element with the least stride, apart from those in the set `done`; -1 when none is
+/// left.
+int innermost(const hstu_tensor& t, unsigned done) {
+  int found = -1;
+  for (int d = t.rank - 1; d >= 0; --d)
+    if (t.shape[d] > 1 && !(done >> d & 1) && (found < 0 || t.stride[d] < t.stride[found])) found = d;
+  return found;
+}
+
 bool same_view(const hstu_tensor& a, const hstu_tensor& b) {
   return a.data == b.data && a.rank == b.rank && std::equal(a.stride, a.stride + a.rank, b.stride);
 }
@@ -163,15 +172,11 @@ int32_t field(const Tensor& a, int dim) {
 }
 
 void no_self_overlap(const Tensor& out) {
-  // Sorted from the innermost dimension in memory outwards, each must step over all within.
-  int order[HSTU_MAX_RANK], used = 0;
-  for (int d = 0; d < out.t.rank; ++d)
-    if (out.t.shape[d] > 1) order[used++] = d;
   if (out.bytes == 0) return;
-  std::sort(order, order + used, [&](int a, int b) { return out.t.stride[a] < out.t.stride[b]; });
+  // From the innermost dimension in memory outwards, each must step over all within.
+  unsigned done = 0;
   int64_t reach = 0;
-  for (int i = 0; i < used; ++i) {
-    const int d = order[i];
+  for (int d; (d = innermost(out.t, done)) >= 0; done |= 1u << d) {
     if (out.t.stride[d] <= reach)
       fail(kInvalid, "{}.stride[{}] = {}: an output must not overlap itself; it must be at least {}", out.name, d,
            out.t.stride[d], reach + 1);
