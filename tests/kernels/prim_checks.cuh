@@ -1,0 +1,144 @@
+// Device side of prim_test.cpp: one small kernel per primitive of kernels/prim, each one block, reading `in` and
+// writing `out` so that the host can say what every word must be.
+#pragma once
+#include "prim/cp_async.cuh"
+#include "prim/lanes.cuh"
+#include "prim/math.cuh"
+#include "prim/memory.cuh"
+#include "prim/mma.cuh"
+#include "prim/types.cuh"
+
+namespace hstu::check {
+
+struct Params {
+  const void* in;
+  void* out;
+};
+
+// in: floats; out: a packed pair of (x[i], x[i + 1]) a thread, then its two halves unpacked.
+template <class Element>
+__global__ void pack(const Params p) {
+  const float* x = static_cast<const float*>(p.in);
+  u32* out = static_cast<u32*>(p.out);
+  const u32 i = threadIdx.x, n = blockDim.x;
+  const u32 pair = prim::pack2<Element>(x[2 * i], x[2 * i + 1]);
+  out[i] = pair;
+  out[n + 2 * i] = __float_as_uint(prim::unpack_lo<Element>(pair));
+  out[n + 2 * i + 1] = __float_as_uint(prim::unpack_hi<Element>(pair));
+  out[3 * n + i] = __float_as_uint(prim::to_float(prim::from_float<Element>(x[2 * i])));
+}
+
+// out: lane, thread, warp, zero, then sums over groups of 1 << g lanes of (thread + 1), for g = 1..5, and two at once.
+__global__ void lanes(const Params p) {
+  u32* out = static_cast<u32*>(p.out) + threadIdx.x * 11;
+  const float x = static_cast<float>(threadIdx.x + 1);
+  float pair[2] = {x, 2.0f * x};
+  prim::lane_sums<8>(pair);
+  const float sums[] = {prim::lane_sum<2>(x),
+                        prim::lane_sum<4>(x),
+                        prim::lane_sum<8>(x),
+                        prim::lane_sum<16>(x),
+                        prim::lane_sum<32>(x),
+                        pair[0],
+                        pair[1]};
+  out[0] = prim::lane_id();
+  out[1] = prim::thread_id();
+  out[2] = prim::warp_id();
+  out[3] = prim::opaque_zero();
+  for (int i = 0; i < 7; ++i) out[4 + i] = static_cast<u32>(sums[i]);
+}
+
+// in: floats; out: tanh, ex2, rcp, rsqrt(|x|) of each.
+__global__ void math(const Params p) {
+  const float x = static_cast<const float*>(p.in)[threadIdx.x];
+  float* out = static_cast<float*>(p.out) + threadIdx.x * 4;
+  out[0] = prim::tanh_approx(x);
+  out[1] = prim::ex2_approx(x);
+  out[2] = prim::rcp_approx(x);
+  out[3] = prim::rsqrt_approx(fabsf(x));
+}
+
+// Copies 16 bytes a thread by each way; way w writes at out + w * 16 * blockDim.x.
+__global__ void memory(const Params p) {
+  __shared__ __align__(16) u32 smem[256 * 4];
+  const u32 i = threadIdx.x, n = blockDim.x;
+  const char* in = static_cast<const char*>(p.in) + 16 * i;
+  const auto out = [&](u32 way) { return static_cast<char*>(p.out) + 16 * (way * n + i); };
+  prim::prefetch_l2(in);
+  prim::st_global(out(0), prim::ld_global(in));
+  prim::st_global(out(1), prim::ld_global_stream(in));
+  prim::st_global_stream(out(2), prim::ld_global_once(in));
+  for (u32 b = 0; b < 16; b += 8) prim::st_global8(out(3) + b, prim::ld_global8(in + b));
+  for (u32 b = 0; b < 16; b += 4) prim::st_global4(out(4) + b, prim::ld_global4(in + b));
+  for (u32 b = 0; b < 16; b += 2) prim::st_global2(out(5) + b, prim::ld_global2(in + b));
+  const u32 slot = prim::smem_addr(smem + 4 * i);
+  prim::st_shared(slot, prim::ld_global(in));
+  prim::st_global(out(6), prim::ld_shared(slot));
+  const prim::Quad q = prim::ld_global(in);
+  for (u32 w = 0; w < 4; ++w) prim::st_shared(slot + 4 * w, q.word[3 - w]);
+  prim::st_global(out(7), prim::ld_shared(slot));
+}
+
+// Thread i copies i % 17 of its 16 bytes by the zero-filling forms. Shared memory starts poisoned.
+__global__ void cp_async(const Params p) {
+  __shared__ __align__(16) u32 smem[5][256 * 4];
+  const u32 i = threadIdx.x, n = blockDim.x, bytes = i % 17;
+  const char* in = static_cast<const char*>(p.in) + 16 * i;
+  for (u32 way = 0; way < 5; ++way)
+    for (u32 w = 0; w < 4; ++w) smem[way][4 * i + w] = 0xdeadbeefu;
+  const auto slot = [&](u32 way) { return prim::smem_addr(&smem[way][4 * i]); };
+  prim::cp_async16(slot(0), in);
+  prim::cp_async_commit();
+  prim::cp_async16_zfill(slot(1), in, bytes);
+  prim::cp_async16_or_zero(slot(2), in, i % 2 == 0);
+  for (u32 b = 0; b < 16; b += 8)
+    prim::cp_async8_zfill(slot(3) + b, in + b, bytes <= b ? 0 : bytes >= b + 8 ? 8 : bytes - b);
+  for (u32 b = 0; b < 16; b += 4)
+    prim::cp_async4_zfill(slot(4) + b, in + b, bytes <= b ? 0 : bytes >= b + 4 ? 4 : bytes - b);
+  prim::cp_async_commit();
+  prim::cp_async_wait<1>();
+  __syncthreads();
+  const u32 first = smem[0][4 * i];  // the first group is here although the second may still fly
+  prim::cp_async_wait<0>();
+  __syncthreads();
+  u32* out = static_cast<u32*>(p.out);
+  for (u32 way = 0; way < 5; ++way)
+    for (u32 w = 0; w < 4; ++w) out[4 * (way * n + i) + w] = smem[way][4 * i + w];
+  out[4 * 5 * n + i] = first;
+}
+
+// One warp. in: a 16x16 matrix of 16-bit words; out: four registers a lane, plain then transposed.
+__global__ void ldmatrix(const Params p) {
+  __shared__ __align__(16) u16 smem[16 * 16];
+  const u16* in = static_cast<const u16*>(p.in);
+  for (u32 i = threadIdx.x; i < 256; i += 32) smem[i] = in[i];
+  __syncwarp();
+  const u32 lane = prim::lane_id();
+  const u32 row = prim::smem_addr(smem + (lane % 16) * 16 + (lane / 16) * 8);
+  u32 plain[4], trans[4];
+  prim::ldmatrix_x4(plain, row);
+  prim::ldmatrix_x4_trans(trans, row);
+  u32* out = static_cast<u32*>(p.out) + 8 * lane;
+  for (int i = 0; i < 4; ++i) {
+    out[i] = plain[i];
+    out[4 + i] = trans[i];
+  }
+}
+
+// One warp. in: A [16][16], B [8][16] (n rows of k), both Element; out: D [16][8] = 1 + A Bt in f32.
+template <class Element>
+__global__ void mma(const Params p) {
+  const u32* a = static_cast<const u32*>(p.in);  // pairs along k
+  const u32* b = a + 16 * 8;
+  float* out = static_cast<float*>(p.out);
+  const u32 g = prim::lane_id() / 4, t = prim::lane_id() % 4;
+  const u32 fragment[4] = {a[g * 8 + t], a[(g + 8) * 8 + t], a[g * 8 + t + 4], a[(g + 8) * 8 + t + 4]};
+  float d[4] = {1, 1, 1, 1};
+  prim::mma_m16n8k16<Element>(d, fragment, b[g * 8 + t], b[g * 8 + t + 4]);
+  out[g * 8 + 2 * t] = d[0];
+  out[g * 8 + 2 * t + 1] = d[1];
+  out[(g + 8) * 8 + 2 * t] = d[2];
+  out[(g + 8) * 8 + 2 * t + 1] = d[3];
+}
+
+}  // namespace hstu::check

@@ -1,0 +1,185 @@
+// Every primitive of kernels/prim on the device alone, before anything is built on it. The device side is
+// prim_checks.cuh.
+#include "support/element.hpp"
+#include "support/gpu.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+
+namespace hstujit {
+namespace {
+
+using test::DeviceBuffer;
+
+struct CheckParams {
+  const void* in;
+  void* out;
+};
+
+/// Runs one block of a check kernel on `in` and returns `out_words` words; what it does not write stays 0xffffffff.
+template <class T>
+std::vector<uint32_t> run(const std::string& entry, const std::vector<T>& in, size_t out_words, uint32_t threads) {
+  const auto kernel = test::kernel_of_tests("prim_checks.cuh", "hstu::check::" + entry);
+  const DeviceBuffer input(in.data(), in.size() * sizeof(T));
+  const std::vector<uint32_t> poison(out_words, 0xffffffffu);
+  const DeviceBuffer output(poison.data(), out_words * sizeof(uint32_t));
+  Launch launch;
+  launch.block[0] = threads;
+  launch.emplace<CheckParams>() = {input.data(), output.data()};
+  const Driver& driver = *test::gpu()->driver;
+  driver.check(kernel->launch(launch, nullptr), "launching a check");
+  driver.check(driver.cuStreamSynchronize(nullptr), "waiting for a check");
+  return output.read<uint32_t>();
+}
+
+float as_float(uint32_t word) {
+  float f;
+  std::memcpy(&f, &word, sizeof f);
+  return f;
+}
+
+std::vector<uint32_t> random_words(size_t count) {
+  std::mt19937 random(7);
+  std::vector<uint32_t> words(count);
+  for (uint32_t& word : words) word = static_cast<uint32_t>(random());
+  return words;
+}
+
+uint16_t bits_of(hstu_dtype dtype, float x) {
+  return dtype == HSTU_DTYPE_BF16 ? Bf16::round(static_cast<double>(x)) : F16::round(static_cast<double>(x));
+}
+float value_of(hstu_dtype dtype, uint16_t bits) {
+  return static_cast<float>(dtype == HSTU_DTYPE_BF16 ? Bf16::widen(bits) : F16::widen(bits));
+}
+
+class PrimPack : public testing::TestWithParam<hstu_dtype> {};
+
+TEST_P(PrimPack, RoundsToNearestEvenAndUnpacksExactly) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 256;
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal(0.0f, 100.0f);
+  std::vector<float> x(2 * kThreads);
+  for (float& v : x) v = normal(random);
+  const float special[] = {0.0f,        -0.0f,    1.00390625f,
+                           1.01171875f, 65504.0f, 6.1e-5f,
+                           5.9e-8f,     -1e30f,   std::numeric_limits<float>::infinity()};
+  std::copy(std::begin(special), std::end(special), x.begin());
+  const bool is_bf16 = GetParam() == HSTU_DTYPE_BF16;
+  const auto out = run(is_bf16 ? "pack<hstu::bf16>" : "pack<hstu::f16>", x, 4 * kThreads, kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    const uint16_t lo = bits_of(GetParam(), x[2 * i]), hi = bits_of(GetParam(), x[2 * i + 1]);
+    EXPECT_EQ(out[i], static_cast<uint32_t>(hi) << 16 | lo) << x[2 * i] << " " << x[2 * i + 1];
+    EXPECT_EQ(as_float(out[kThreads + 2 * i]), value_of(GetParam(), lo));
+    EXPECT_EQ(as_float(out[kThreads + 2 * i + 1]), value_of(GetParam(), hi));
+    EXPECT_EQ(as_float(out[3 * kThreads + i]), value_of(GetParam(), lo));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Types, PrimPack, testing::Values(HSTU_DTYPE_BF16, HSTU_DTYPE_F16));
+
+TEST(PrimLanes, KnowTheirPlaceAndSumTheirGroups) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 96;
+  const auto out = run("lanes", std::vector<uint32_t>(1), kThreads * 11, kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    const uint32_t* got = &out[i * 11];
+    EXPECT_EQ(got[0], i % 32);
+    EXPECT_EQ(got[1], i);
+    EXPECT_EQ(got[2], i / 32);
+    EXPECT_EQ(got[3], 0u);
+    const auto sum = [&](uint32_t width) {  // of thread + 1 over the group
+      const uint32_t first = i / width * width;
+      return width * first + width * (width + 1) / 2;
+    };
+    for (uint32_t g = 0; g < 5; ++g) EXPECT_EQ(got[4 + g], sum(2u << g)) << "thread " << i << " width " << (2u << g);
+    EXPECT_EQ(got[9], sum(8));
+    EXPECT_EQ(got[10], 2 * sum(8));
+  }
+}
+
+TEST(PrimMath, ApproximationsStayInTheirErrors) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 1024;
+  std::vector<float> x(kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) x[i] = -12.0f + 24.0f * (static_cast<float>(i) + 0.5f) / kThreads;
+  const auto out = run("math", x, 4 * kThreads, kThreads);
+  const auto near = [](float got, double want, double relative) {
+    return std::abs(static_cast<double>(got) - want) <= relative * std::abs(want);
+  };
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    const double v = static_cast<double>(x[i]);
+    EXPECT_TRUE(near(as_float(out[4 * i]), std::tanh(v), 0x1p-10)) << v;
+    EXPECT_TRUE(near(as_float(out[4 * i + 1]), std::exp2(v), 0x1p-21)) << v;
+    EXPECT_TRUE(near(as_float(out[4 * i + 2]), 1.0 / v, 0x1p-22)) << v;
+    EXPECT_TRUE(near(as_float(out[4 * i + 3]), 1.0 / std::sqrt(std::abs(v)), 0x1p-21)) << v;
+  }
+}
+
+TEST(PrimMemory, EveryWidthAndHintCopiesEveryByte) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 256, kWays = 8;
+  const auto in = random_words(4 * kThreads);
+  const auto out = run("memory", in, kWays * 4 * kThreads, kThreads);
+  for (uint32_t way = 0; way < kWays; ++way)
+    for (uint32_t i = 0; i < 4 * kThreads; ++i) {
+      const uint32_t word = way == 7 ? i / 4 * 4 + 3 - i % 4 : i;  // the last way stores its words in reverse
+      ASSERT_EQ(out[way * 4 * kThreads + i], in[word]) << "way " << way << " word " << i;
+    }
+}
+
+TEST(PrimCpAsync, CopiesAndZeroFillsByByte) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 256;
+  const auto in = random_words(4 * kThreads);
+  const auto out = run("cp_async", in, 4 * 5 * kThreads + kThreads, kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    const uint32_t copied[] = {16, i % 17, i % 2 == 0 ? 16u : 0u, i % 17, i % 17};
+    for (uint32_t way = 0; way < 5; ++way) {
+      unsigned char want[16] = {};
+      std::memcpy(want, &in[4 * i], copied[way]);
+      EXPECT_EQ(std::memcmp(want, &out[4 * (way * kThreads + i)], 16), 0) << "way " << way << " thread " << i;
+    }
+    EXPECT_EQ(out[4 * 5 * kThreads + i], in[4 * i]) << "the group waited for was not complete";
+  }
+}
+
+TEST(PrimLdmatrix, GivesTheFragmentsOfMma) {
+  HSTU_NEEDS_GPU();
+  std::vector<uint16_t> in(256);
+  for (uint16_t i = 0; i < 256; ++i) in[i] = i;  // row * 16 + column
+  const auto out = run("ldmatrix", in, 8 * 32, 32);
+  const auto pair = [](uint32_t first, uint32_t second) { return second << 16 | first; };
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    const uint32_t g = lane / 4, t = lane % 4;
+    for (uint32_t m = 0; m < 4; ++m) {  // the matrices: rows 0-7, 8-15 of columns 0-7, then of columns 8-15
+      const uint32_t row0 = 8 * (m % 2), col0 = 8 * (m / 2);
+      EXPECT_EQ(out[8 * lane + m], pair((row0 + g) * 16 + col0 + 2 * t, (row0 + g) * 16 + col0 + 2 * t + 1));
+      EXPECT_EQ(out[8 * lane + 4 + m], pair((row0 + 2 * t) * 16 + col0 + g, (row0 + 2 * t + 1) * 16 + col0 + g));
+    }
+  }
+}
+
+class PrimMma : public testing::TestWithParam<hstu_dtype> {};
+
+TEST_P(PrimMma, IsExactOnSmallIntegers) {
+  HSTU_NEEDS_GPU();
+  std::mt19937 random(3);
+  std::uniform_int_distribution<int> small(-8, 8);
+  std::vector<float> a(16 * 16), b(8 * 16);
+  std::vector<uint16_t> in;
+  for (float& v : a) v = static_cast<float>(small(random)), in.push_back(bits_of(GetParam(), v));
+  for (float& v : b) v = static_cast<float>(small(random)), in.push_back(bits_of(GetParam(), v));
+  const auto out = run(GetParam() == HSTU_DTYPE_BF16 ? "mma<hstu::bf16>" : "mma<hstu::f16>", in, 16 * 8, 32);
+  for (size_t i = 0; i < 16; ++i)
+    for (size_t j = 0; j < 8; ++j) {
+      float want = 1.0f;
+      for (size_t k = 0; k < 16; ++k) want += a[i * 16 + k] * b[j * 16 + k];
+      EXPECT_EQ(as_float(out[i * 8 + j]), want) << i << " " << j;
+    }
+}
+INSTANTIATE_TEST_SUITE_P(Types, PrimMma, testing::Values(HSTU_DTYPE_BF16, HSTU_DTYPE_F16));
+
+}  // namespace
+}  // namespace hstujit

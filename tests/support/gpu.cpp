@@ -1,0 +1,79 @@
+#include "support/gpu.hpp"
+
+#include "jit/compiler.hpp"
+#include "support/env.hpp"
+#include "support/error.hpp"
+#include "support/source_dir.hpp"
+
+#include <fstream>
+#include <map>
+#include <sstream>
+
+namespace hstujit::test {
+namespace {
+
+const Gpu* open() {
+  try {
+    static Gpu gpu;
+    gpu.driver = &driver();
+    CUdevice device = 0;
+    gpu.driver->check(gpu.driver->cuDeviceGet(&device, 0), "opening device 0");
+    gpu.driver->check(gpu.driver->cuDevicePrimaryCtxRetain(&gpu.context, device), "retaining its context");
+    gpu.driver->check(gpu.driver->cuCtxPushCurrent(gpu.context), "making it current");
+    gpu.facts = device_facts(*gpu.driver, 0);
+    return &gpu;
+  } catch (const Error&) { return nullptr; }
+}
+
+std::string text_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file) fail(HSTU_ERROR_INVALID_ARGUMENT, "cannot read {}", path.string());
+  return text.str();
+}
+
+/// The test's own header and every kernel header that it includes.
+SourceClosure closure_of(const std::string& header) {
+  static KernelSources sources;
+  const std::string text = text_of(source_dir() / "tests" / "kernels" / header);
+  std::map<std::string, std::string> files{{header, text}};
+  for (const std::string& name : included_names(text))
+    for (const SourceClosure::File& file : sources.closure(name).files) files.emplace(file.name, file.text);
+  SourceClosure closure;
+  for (auto& [name, content] : files) closure.files.push_back({name, content});
+  return closure;
+}
+
+}  // namespace
+
+const Gpu* gpu() {
+  static const Gpu* const opened = open();
+  return opened;
+}
+
+DeviceBuffer::DeviceBuffer(size_t bytes) : bytes_(bytes) {
+  gpu()->driver->check(gpu()->driver->cuMemAlloc(&address_, bytes), "allocating device memory");
+}
+DeviceBuffer::~DeviceBuffer() { gpu()->driver->cuMemFree(address_); }
+void DeviceBuffer::write(const void* from, size_t bytes) {
+  gpu()->driver->check(gpu()->driver->cuMemcpyHtoD(address_, from, bytes), "copying to the device");
+}
+void DeviceBuffer::read_bytes(void* to, size_t bytes) const {
+  gpu()->driver->check(gpu()->driver->cuMemcpyDtoH(to, address_, bytes), "copying from the device");
+}
+
+std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const std::string& entry) {
+  const Gpu& device = *gpu();
+  Source source;
+  source.name = header + " " + entry;
+  source.header = header;
+  source.unit = "#include \"" + header + "\"\n";
+  source.entry = entry;
+  source.target = device.facts.target;
+  source.options = {"--gpu-architecture=" + device.facts.target, "--std=c++17"};
+  const CompiledKernel compiled = compile(nvrtc_at(Environment::read().libnvrtc), source, closure_of(header));
+  return std::make_unique<LoadedKernel>(*device.driver, compiled, 0);
+}
+
+}  // namespace hstujit::test
