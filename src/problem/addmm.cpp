@@ -39,9 +39,9 @@ int32_t check_bias(hstu_tensor& t, const checks::Tensor& z) {
 }
 
 void check_activation(hstu_addmm_args& args, int64_t n) {
-  if (args.activation != HSTU_ACTIVATION_NONE && args.activation != HSTU_ACTIVATION_SILU)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: addmm covers NONE (0) and SILU (1)",
-         static_cast<int>(args.activation));
+  const int activation = checks::code(args.activation);
+  if (activation != HSTU_ACTIVATION_NONE && activation != HSTU_ACTIVATION_SILU)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: addmm covers NONE (0) and SILU (1)", activation);
   checks::not_negative("activation_columns", args.activation_columns, "0 means all columns");
   if (args.activation_columns > n)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "activation_columns = {}: z has n = {} columns; 0 means all of them",

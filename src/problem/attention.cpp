@@ -72,8 +72,9 @@ void check_lengths(hstu_attention_args& args) {
 }
 
 void check_mask(hstu_attention_args& args) {
-  if (args.mask != HSTU_MASK_CAUSAL && args.mask != HSTU_MASK_FULL)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask = {}: use CAUSAL (0) or FULL (1)", static_cast<int>(args.mask));
+  const int mask = checks::code(args.mask);
+  if (mask != HSTU_MASK_CAUSAL && mask != HSTU_MASK_FULL)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask = {}: use CAUSAL (0) or FULL (1)", mask);
   struct Option {
     const char* name;
     int64_t* value;

@@ -1,6 +1,5 @@
 #include "problem/checks.hpp"
 
-#include "problem/operators.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>
@@ -20,11 +19,12 @@ bool add_product(int64_t a, int64_t b, int64_t& sum) {
 }
 
 void check_header(const char* name, const hstu_tensor& t, int rank) {
-  if (t.dtype == HSTU_DTYPE_NONE && !t.data && t.rank == 0)
+  const int dtype = code(t.dtype);
+  if (dtype == HSTU_DTYPE_NONE && !t.data && t.rank == 0)
     fail(kInvalid, "{} is absent: it is required; describe it, e.g. with hstu_matrix()", name);
-  if (t.dtype < HSTU_DTYPE_F32 || t.dtype > HSTU_DTYPE_I64)
-    fail(kDtype, "{}.dtype = {}: use one of hstu_dtype, {} to {}", name, static_cast<int>(t.dtype),
-         static_cast<int>(HSTU_DTYPE_F32), static_cast<int>(HSTU_DTYPE_I64));
+  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_I64)
+    fail(kDtype, "{}.dtype = {}: use one of hstu_dtype, {} to {}", name, dtype, static_cast<int>(HSTU_DTYPE_F32),
+         static_cast<int>(HSTU_DTYPE_I64));
   if (t.rank != rank) fail(kInvalid, "{}.rank = {}: it must be {}", name, t.rank, rank);
 }
 
@@ -128,7 +128,7 @@ Tensor required(const char* name, hstu_tensor& t, int rank) {
 }
 
 bool given(const char* name, const hstu_tensor& t) {
-  if (present(t)) return true;
+  if (code(t.dtype) != HSTU_DTYPE_NONE) return true;
   if (t.data || t.rank != 0)
     fail(kInvalid, "{}.dtype = 0 (none), but data or rank is set: set dtype, or zero the tensor to leave it out", name);
   return false;

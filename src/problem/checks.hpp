@@ -8,8 +8,18 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace hstujit::checks {
+
+/// An enum's value as the caller stored it: reading one outside the enum's range as that enum would be undefined.
+template <class Enum>
+int code(const Enum& value) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int out;
+  std::memcpy(&out, &value, sizeof out);
+  return out;
+}
 
 /// A tensor argument with the name its messages use; bytes is its extent in memory, 0 when empty or absent.
 struct Tensor {

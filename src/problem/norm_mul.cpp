@@ -12,9 +12,10 @@ void check_flags(hstu_norm_mul_args& args) {
   checks::flag("concat_x", args.concat_x);
   checks::flag("silu_u", args.silu_u);
   checks::not_negative("num_groups", args.num_groups, "0 means layer norm over the row");
-  if (args.activation < HSTU_ACTIVATION_NONE || args.activation > HSTU_ACTIVATION_SIGMOID)
+  const int activation = checks::code(args.activation);
+  if (activation < HSTU_ACTIVATION_NONE || activation > HSTU_ACTIVATION_SIGMOID)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: norm_mul covers NONE (0), SILU (1) and SIGMOID (2)",
-         static_cast<int>(args.activation));
+         activation);
   if (args.num_groups > 0) {  // the multiplier is u', and segments come together
     args.activation = HSTU_ACTIVATION_NONE;
     args.concat_u = args.concat_x = args.concat_u & args.concat_x;

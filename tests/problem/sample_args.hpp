@@ -1,0 +1,114 @@
+// Valid args of each operator over one block of memory, for tests to spoil. prepare() reads no element, so the memory
+// is shared by inputs and outputs only in address, never in place.
+#pragma once
+
+#include "problem/operators.hpp"
+#include "support/error.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace hstujit::test {
+
+/// Address `slot` of memory that is never touched: slots lie 1 MiB apart, aligned to 256 bytes.
+inline void* slot(int index, int64_t byte_offset = 0) {
+  return reinterpret_cast<void*>((uintptr_t{1} << 40) + (static_cast<uintptr_t>(index) << 20) +
+                                 static_cast<uintptr_t>(byte_offset));
+}
+
+/// x, y [40, 96] bf16; weight and bias f32.
+inline hstu_layer_norm_args sample_layer_norm() {
+  hstu_layer_norm_args args{};
+  args.struct_size = sizeof args;
+  args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
+  args.weight = hstu_vector(slot(1), HSTU_DTYPE_F32, 96);
+  args.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
+  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
+  return args;
+}
+
+/// x [40, 64], w [64, 96], y [40, 96], all f16.
+inline hstu_addmm_args sample_addmm() {
+  hstu_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.x = hstu_matrix(slot(0), HSTU_DTYPE_F16, 40, 64);
+  args.w = hstu_matrix(slot(1), HSTU_DTYPE_F16, 64, 96);
+  args.y = hstu_matrix(slot(2), HSTU_DTYPE_F16, 40, 96);
+  args.z = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 96);
+  args.activation = HSTU_ACTIVATION_SILU;
+  return args;
+}
+
+/// 50 rows in 3 sequences, 2 heads of 64 (q, k) and 32 (v, out), bf16, with targets and per-row scales.
+inline hstu_attention_args sample_attention() {
+  hstu_attention_args args{};
+  args.struct_size = sizeof args;
+  args.q = hstu_heads(slot(0), HSTU_DTYPE_BF16, 50, 2, 64);
+  args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 50, 2, 64);
+  args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 50, 2, 32);
+  args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 50, 2, 32);
+  args.seq_offsets = hstu_vector(slot(4), HSTU_DTYPE_I64, 4);
+  args.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I32, 3);
+  args.attn_scale = hstu_vector(slot(6), HSTU_DTYPE_F32, 50);
+  args.max_seq_len = 20;
+  return args;
+}
+
+/// attn, u [40, 96] f32 with 4 groups and both concatenations.
+inline hstu_norm_mul_args sample_norm_mul() {
+  hstu_norm_mul_args args{};
+  args.struct_size = sizeof args;
+  args.attn = hstu_matrix(slot(0), HSTU_DTYPE_F32, 40, 96);
+  args.u = hstu_matrix(slot(1), HSTU_DTYPE_F32, 40, 96);
+  args.weight = hstu_vector(slot(2), HSTU_DTYPE_F32, 4);
+  args.bias = hstu_vector(slot(3), HSTU_DTYPE_F32, 4);
+  args.out = hstu_matrix(slot(4), HSTU_DTYPE_F32, 40, 288);
+  args.concat_u = args.concat_x = args.silu_u = 1;
+  args.num_groups = 4;
+  return args;
+}
+
+/// One way to spoil valid args, and what the error must be.
+template <class Args>
+struct Spoiled {
+  const char* name;
+  void (*spoil)(Args&);
+  hstu_status status;
+  const char* text;  ///< the message must hold it: the field, with its value where that says more
+};
+
+template <class Args>
+std::ostream& operator<<(std::ostream& out, const Spoiled<Args>& spoiled) {
+  return out << spoiled.name;
+}
+
+template <class Args>
+void expect_refused(Args args, const Spoiled<Args>& spoiled) {
+  ASSERT_NO_THROW(prepare(args)) << "the sample must be valid before it is spoiled";
+  spoiled.spoil(args);
+  try {
+    prepare(args);
+    ADD_FAILURE() << "it was accepted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), spoiled.status) << error.message();
+    EXPECT_NE(error.message().find(spoiled.text), std::string::npos) << error.message();
+  }
+}
+
+/// Stores a value that the enum lacks, as a C caller can.
+template <class Enum>
+void set_code(Enum& target, int code) {
+  std::memcpy(&target, &code, sizeof target);
+}
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int64_t kHuge = int64_t{1} << 62;
+
+}  // namespace hstujit::test
