@@ -64,12 +64,14 @@ int search_object(dl_phdr_info* object, size_t, void* data) {
   return 1;
 }
 
-// "NVRTC 13.0 <build id>". The version alone does not name the code: NVIDIA ships several builds of one version.
+// "NVRTC 13.0 <build id>". The version alone does not name the code: NVIDIA ships several builds of one version. NVRTC
+// obeys NVRTC_APPEND_FLAGS behind its callers' backs, so those make another compiler of it.
 std::string identity_of(const Nvrtc& nvrtc) {
   BuildIdSearch search{reinterpret_cast<const void*>(nvrtc.nvrtcVersion), {}};
   dl_iterate_phdr(search_object, &search);
-  return fmt::format("NVRTC {}.{} {}", nvrtc.version / 1000, nvrtc.version % 1000 / 10,
-                     search.found.empty() ? "without-build-id" : search.found);
+  const std::string flags = Environment::read().nvrtc_flags;
+  return fmt::format("NVRTC {}.{} {}{}{}", nvrtc.version / 1000, nvrtc.version % 1000 / 10,
+                     search.found.empty() ? "without-build-id" : search.found, flags.empty() ? "" : " ", flags);
 }
 
 std::vector<std::string> candidates_for(const std::string& path) {

@@ -36,7 +36,8 @@ struct Nvrtc {
 #undef HSTU_DECLARE
   Library library;
   int version = 0;         ///< 13000 for 13.0
-  std::string identity;    ///< "NVRTC 13.0 65be0db3...": version and ELF build id; equal means equal code
+  std::string identity;    ///< "NVRTC 13.0 65be0db3...": version, ELF build id, flags of the environment; equal means
+                           ///< equal code
   std::vector<int> archs;  ///< compute capabilities it compiles for: 80, 86, ...
 
   /// Opens the library at `path`, or with "" the first of nvrtc_candidates(). Throws Error{COMPILE}.

@@ -21,6 +21,9 @@ struct CompiledKernel {
 
   /// Why the tuner must not let it win: spills, a stack frame, "Potential Performance Loss"; empty when sound.
   std::string_view flaw() const;
+
+  /// Fills registers, stack, spills and static shared memory from what ptxas -v wrote into the log.
+  void read_log();
 };
 
 }  // namespace hstujit

@@ -23,6 +23,12 @@ struct JitCounters {
   int64_t compiles = 0, store_hits = 0, memory_hits = 0;
 };
 
+/**
+ * Which compiler's kernel is taken: in the writable store only what this machine's NVRTC made, so that an update of
+ * NVRTC compiles anew; in the system store, which somebody shipped on purpose, what any NVRTC made, its own preferred;
+ * where nothing may or can be compiled (find(), no NVRTC installed), any in both. NVRTC is loaded when none of the
+ * stores can answer: its identity is remembered in the writable store.
+ */
 class Jit {
  public:
   explicit Jit(JitOptions options);

@@ -31,6 +31,7 @@ Environment Environment::read() {
   env.log_level = variable("HSTUJIT_LOG");
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"})
     if (std::string home = variable(name); !home.empty()) env.cuda_homes.push_back(std::move(home));
+  env.nvrtc_flags = variable("NVRTC_APPEND_FLAGS");
   env.library_path = variable("LD_LIBRARY_PATH");
   return env;
 }

@@ -14,6 +14,7 @@ struct Environment {
   std::string kernels;    ///< HSTUJIT_KERNELS: folder of kernel sources instead of the embedded ones; "" for embedded
   std::string log_level;  ///< HSTUJIT_LOG: trace, debug, info, warn, error; "" for off
   std::vector<std::string> cuda_homes;  ///< CUDA_HOME, CUDA_PATH where set: toolkits to look for NVRTC in
+  std::string nvrtc_flags;              ///< NVRTC_APPEND_FLAGS: options that NVRTC adds by itself
   std::string library_path;             ///< LD_LIBRARY_PATH: decides which NVRTC a name means
 
   /// The variables as they are now.

@@ -1,0 +1,133 @@
+#include "jit/entry.hpp"
+
+#include "support/error.hpp"
+
+#include <nlohmann/json.hpp>
+#include <zstd.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+namespace hstujit {
+namespace {
+
+constexpr char kMagic[8] = {'h', 's', 't', 'u', 'k', 'r', 'n', '\n'};
+constexpr uint32_t kFormat = 1;
+constexpr uint64_t kMaxPlainBytes = uint64_t{1} << 30;
+
+// Little-endian, as every machine CUDA runs on.
+struct Header {
+  char magic[8];
+  uint32_t format;
+  uint32_t key_bytes;
+  uint64_t packed_bytes;
+  uint64_t plain_bytes;
+  uint64_t content_high, content_low;  // digest of key text and packed kernel
+  uint64_t reserved;
+  uint64_t header_hash;  // of all above
+};
+static_assert(sizeof(Header) == 64 && std::is_trivially_copyable_v<Header>);
+
+uint64_t hash_of(const Header& header) { return hash64(&header, offsetof(Header, header_hash)); }
+
+// Everything but the binary as JSON, preceded by its length; the binary follows.
+std::string plain_form(const CompiledKernel& kernel) {
+  const std::string facts = nlohmann::json{
+      {"name", kernel.name},
+      {"target", kernel.target},
+      {"entry", kernel.entry},
+      {"log", kernel.log},
+      {"compiler", kernel.compiler},
+      {"registers", kernel.registers},
+      {"stack_bytes", kernel.stack_bytes},
+      {"spill_bytes", kernel.spill_bytes},
+      {"static_smem_bytes", kernel.static_smem_bytes},
+      {"compile_ms",
+       kernel.compile_ms}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const uint64_t size = facts.size();
+  std::string out(reinterpret_cast<const char*>(&size), sizeof size);
+  return out += facts, out += kernel.binary;
+}
+
+std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
+  uint64_t size = 0;
+  if (plain.size() < sizeof size) return std::nullopt;
+  std::memcpy(&size, plain.data(), sizeof size);
+  plain.remove_prefix(sizeof size);
+  if (size > plain.size()) return std::nullopt;
+  try {
+    const auto facts = nlohmann::json::parse(plain.substr(0, size));
+    CompiledKernel kernel;
+    facts.at("name").get_to(kernel.name);
+    facts.at("target").get_to(kernel.target);
+    facts.at("entry").get_to(kernel.entry);
+    facts.at("log").get_to(kernel.log);
+    facts.at("compiler").get_to(kernel.compiler);
+    facts.at("registers").get_to(kernel.registers);
+    facts.at("stack_bytes").get_to(kernel.stack_bytes);
+    facts.at("spill_bytes").get_to(kernel.spill_bytes);
+    facts.at("static_smem_bytes").get_to(kernel.static_smem_bytes);
+    facts.at("compile_ms").get_to(kernel.compile_ms);
+    kernel.binary = plain.substr(size);
+    return kernel;
+  } catch (const nlohmann::json::exception&) { return std::nullopt; }
+}
+
+std::string packed(const std::string& plain) {
+  std::string out(ZSTD_compressBound(plain.size()), '\0');
+  const size_t size = ZSTD_compress(out.data(), out.size(), plain.data(), plain.size(), ZSTD_CLEVEL_DEFAULT);
+  if (ZSTD_isError(size)) fail(HSTU_ERROR_INTERNAL, "compressing a kernel: {}", ZSTD_getErrorName(size));
+  out.resize(size);
+  return out;
+}
+
+std::optional<std::string> unpacked(std::string_view bytes, uint64_t plain_bytes) {
+  std::string out(plain_bytes, '\0');
+  const size_t size = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
+  if (ZSTD_isError(size) || size != plain_bytes) return std::nullopt;
+  return out;
+}
+
+bool is_key_text(std::string_view text, const KernelKey& key, std::string_view compiler) {
+  if (!compiler.empty()) return text == key.text_with(compiler);
+  return text.starts_with(key.text) && text.substr(key.text.size()).starts_with("compiler ");
+}
+
+// The header, when it is sound and the sizes in it add up to the file's.
+std::optional<Header> header_of(std::string_view bytes) {
+  Header header;
+  if (bytes.size() < sizeof header) return std::nullopt;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  const uint64_t content = bytes.size() - sizeof header;
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.format != kFormat ||
+      header.header_hash != hash_of(header) || header.plain_bytes > kMaxPlainBytes || header.key_bytes > content ||
+      header.packed_bytes != content - header.key_bytes)
+    return std::nullopt;
+  return header;
+}
+
+}  // namespace
+
+std::string encode_entry(const KernelKey& key, const CompiledKernel& kernel) {
+  const std::string plain = plain_form(kernel);
+  const std::string key_text = key.text_with(kernel.compiler), payload = packed(plain), content = key_text + payload;
+  const Digest check = digest(content);
+  Header header{
+      {}, kFormat, static_cast<uint32_t>(key_text.size()), payload.size(), plain.size(), check.high, check.low, 0, 0};
+  std::memcpy(header.magic, kMagic, sizeof kMagic);
+  header.header_hash = hash_of(header);
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + content;
+}
+
+std::optional<CompiledKernel> decode_entry(std::string_view bytes, const KernelKey& key, std::string_view compiler) {
+  const std::optional<Header> header = header_of(bytes);
+  if (!header) return std::nullopt;
+  const std::string_view content = bytes.substr(sizeof(Header));
+  if (digest(content) != Digest{header->content_high, header->content_low}) return std::nullopt;
+  if (!is_key_text(content.substr(0, header->key_bytes), key, compiler)) return std::nullopt;
+  const auto plain = unpacked(content.substr(header->key_bytes), header->plain_bytes);
+  return plain ? parse_plain_form(*plain) : std::nullopt;
+}
+
+}  // namespace hstujit

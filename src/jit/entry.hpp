@@ -1,0 +1,18 @@
+// One compiled kernel as the bytes of a file: a checked header, the key's text, and the zstd-compressed kernel.
+#pragma once
+
+#include "jit/compiled_kernel.hpp"
+#include "jit/kernel_key.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace hstujit {
+
+std::string encode_entry(const KernelKey& key, const CompiledKernel& kernel);
+
+/// Nothing when the bytes are damaged or are not the kernel of this key. `compiler` "" accepts any.
+std::optional<CompiledKernel> decode_entry(std::string_view bytes, const KernelKey& key, std::string_view compiler);
+
+}  // namespace hstujit

@@ -1,0 +1,208 @@
+#include "jit/jit.hpp"
+
+#include "cuda/nvrtc.hpp"
+#include "jit/compiler.hpp"
+#include "jit/compiler_memo.hpp"
+#include "jit/disk_store.hpp"
+#include "jit/kernel_memory.hpp"
+#include "specialise/kernel_sources.hpp"
+#include "support/error.hpp"
+#include "support/log.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace hstujit {
+namespace {
+
+using Kernel = std::shared_ptr<const CompiledKernel>;
+using Clock = std::chrono::steady_clock;
+
+// Longer than any compilation: a process that still holds the lock then is stuck, and compiling twice is harmless.
+constexpr std::chrono::minutes kLongestWait{2};
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+std::unique_ptr<DiskStore> open_store(const std::string& folder, DiskStore::Access access) {
+  return folder.empty() ? nullptr : std::make_unique<DiskStore>(folder, access);
+}
+
+}  // namespace
+
+struct Jit::State {
+  explicit State(JitOptions asked)
+      : options(std::move(asked)),
+        sources(options.kernels_path),
+        store(open_store(options.store_path, DiskStore::Access::read_write)),
+        system_store(open_store(options.system_store_path, DiskStore::Access::read_only)) {
+    if (!store) return;
+    memo = std::make_unique<CompilerMemo>(options.store_path + "/compilers", options.nvrtc_path);
+    compiler = memo->recall().value_or("");
+  }
+
+  KernelKey key_of(const Source& source) { return {source, sources.closure(source.header).digest}; }
+
+  Kernel find(const KernelKey& key);
+  Kernel obtain(const Source& source, const KernelKey& key);
+
+  Kernel load_exact(const KernelKey& key, const std::string& identity);
+  Kernel load_shipped(const KernelKey& key);
+  Kernel load_any(const KernelKey& key);
+  Kernel hit(std::optional<CompiledKernel> found, const KernelKey& key, Clock::time_point start);
+
+  std::string known_compiler();
+  const Nvrtc* open_compiler();
+  Kernel compile_once(const Nvrtc& nvrtc, const Source& source, const KernelKey& key);
+  Kernel compile_now(const Nvrtc& nvrtc, const Source& source, const KernelKey& key);
+  [[noreturn]] void report(const Error& error, const Source& source, const KernelKey& key);
+
+  const JitOptions options;
+  KernelSources sources;
+  const std::unique_ptr<DiskStore> store, system_store;
+  std::unique_ptr<CompilerMemo> memo;
+  KernelMemory memory;
+  std::mutex compiler_mutex;
+  std::string compiler;          ///< identity of this machine's NVRTC as far as it is known without loading it
+  std::optional<Error> missing;  ///< why NVRTC cannot be loaded; looked for once
+  std::atomic<int64_t> compiles{0}, store_hits{0}, memory_hits{0};
+};
+
+// ---- Looking in the stores
+
+Kernel Jit::State::hit(std::optional<CompiledKernel> found, const KernelKey& key, Clock::time_point start) {
+  if (!found) return nullptr;
+  ++store_hits;
+  log().info("{}: {} hit in the store, {:.2f} ms", found->name, key.unit.hex(), ms_since(start));
+  return std::make_shared<const CompiledKernel>(std::move(*found));
+}
+
+Kernel Jit::State::load_exact(const KernelKey& key, const std::string& identity) {
+  const Clock::time_point start = Clock::now();
+  if (identity.empty()) return nullptr;
+  for (DiskStore* each : {store.get(), system_store.get()})
+    if (each)
+      if (Kernel kernel = hit(each->load(key, identity), key, start)) return kernel;
+  return nullptr;
+}
+
+Kernel Jit::State::load_shipped(const KernelKey& key) {
+  const Clock::time_point start = Clock::now();
+  return system_store ? hit(system_store->load_any(key), key, start) : nullptr;
+}
+
+Kernel Jit::State::load_any(const KernelKey& key) {
+  const Clock::time_point start = Clock::now();
+  return store ? hit(store->load_any(key), key, start) : nullptr;
+}
+
+Kernel Jit::State::find(const KernelKey& key) {
+  if (Kernel kernel = load_exact(key, known_compiler())) return kernel;
+  if (Kernel kernel = load_shipped(key)) return kernel;
+  return load_any(key);
+}
+
+// ---- Compiling
+
+std::string Jit::State::known_compiler() {
+  const std::lock_guard lock(compiler_mutex);
+  return compiler;
+}
+
+// NVRTC; null leaves the reason in `missing`.
+const Nvrtc* Jit::State::open_compiler() {
+  const std::lock_guard lock(compiler_mutex);
+  if (missing) return nullptr;
+  try {
+    const Nvrtc& nvrtc = nvrtc_at(options.nvrtc_path);
+    const bool news = compiler != nvrtc.identity;
+    compiler = nvrtc.identity;
+    if (news && memo && store->writable()) memo->remember(nvrtc.library.path(), compiler);
+    return &nvrtc;
+  } catch (const Error& error) {
+    missing = error;
+    return nullptr;
+  }
+}
+
+Kernel Jit::State::obtain(const Source& source, const KernelKey& key) {
+  if (Kernel kernel = load_exact(key, known_compiler())) return kernel;
+  if (Kernel kernel = load_shipped(key)) return kernel;
+  if (const Nvrtc* nvrtc = open_compiler()) return compile_once(*nvrtc, source, key);
+  if (Kernel kernel = load_any(key)) return kernel;
+  fail(missing->status(), "{}: not in the store, and {}", source.name, missing->message());
+}
+
+// Waits while another process compiles the same kernel; takes its result if there is one, else compiles.
+Kernel Jit::State::compile_once(const Nvrtc& nvrtc, const Source& source, const KernelKey& key) {
+  if (!store || !store->writable()) {
+    if (Kernel kernel = load_exact(key, nvrtc.identity)) return kernel;
+    return compile_now(nvrtc, source, key);
+  }
+  KeyLock lock = store->lock(key, nvrtc.identity);
+  const Clock::time_point start = Clock::now();
+  for (std::chrono::milliseconds pause{1};; pause = std::min(pause * 2, std::chrono::milliseconds(16))) {
+    const KeyLock::State state = lock.try_acquire();
+    // In this order: whoever held the lock before us published before it let go.
+    if (Kernel kernel = load_exact(key, nvrtc.identity)) return kernel;
+    if (state != KeyLock::State::busy || Clock::now() - start > kLongestWait) break;
+    std::this_thread::sleep_for(pause);
+  }
+  return compile_now(nvrtc, source, key);
+}
+
+Kernel Jit::State::compile_now(const Nvrtc& nvrtc, const Source& source, const KernelKey& key) {
+  try {
+    CompiledKernel kernel = compile(nvrtc, source, sources.closure(source.header));
+    ++compiles;
+    log().info("{}: {} miss, compiled in {:.1f} ms: {} registers{}{}", kernel.name, key.unit.hex(), kernel.compile_ms,
+               kernel.registers, kernel.flaw().empty() ? "" : ", ", kernel.flaw());
+    if (store) store->publish(key, kernel);
+    return std::make_shared<const CompiledKernel>(std::move(kernel));
+  } catch (const Error& error) { report(error, source, key); }
+}
+
+// The same error with the unit kept for whoever looks into it: as a file, or in the message when there is no store.
+void Jit::State::report(const Error& error, const Source& source, const KernelKey& key) {
+  log().info("{}: {} miss, not compiled", source.name, key.unit.hex());
+  const std::string text = fmt::format("{}\n#if 0\n{}\n#endif\n", source.unit, error.message());
+  const std::string file = store ? store->save_failure(key, text) : "";
+  if (file.empty()) fail(error.status(), "{}\nThe unit:\n{}", error.message(), source.unit);
+  fail(error.status(), "{}\nThe unit is kept in {}", error.message(), file);
+}
+
+// ---- The room's door
+
+Jit::Jit(JitOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Jit::~Jit() = default;
+
+std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source) {
+  const KernelKey key = state_->key_of(source);
+  bool known = false;
+  Kernel kernel = state_->memory.obtain(
+      key.unit, [&] { return state_->obtain(source, key); }, &known);
+  if (known) ++state_->memory_hits;
+  return kernel;
+}
+
+std::shared_ptr<const CompiledKernel> Jit::find(const Source& source) {
+  const KernelKey key = state_->key_of(source);
+  if (Kernel kernel = state_->memory.find(key.unit)) {
+    ++state_->memory_hits;
+    return kernel;
+  }
+  Kernel kernel = state_->find(key);
+  if (kernel) state_->memory.keep(key.unit, kernel);
+  return kernel;
+}
+
+JitCounters Jit::counters() const {
+  return {state_->compiles.load(), state_->store_hits.load(), state_->memory_hits.load()};
+}
+
+}  // namespace hstujit

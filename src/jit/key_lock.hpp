@@ -1,0 +1,30 @@
+// One lock per kernel across the processes that share a store: a byte of one file, locked on the open file description,
+// so the kernel releases it however the holder ends and no lock files pile up.
+#pragma once
+
+#include "support/files.hpp"
+#include "support/hash.hpp"
+
+#include <string>
+
+namespace hstujit {
+
+class KeyLock {
+ public:
+  enum class State {
+    held,         ///< ours until destruction
+    busy,         ///< somebody else's; try again
+    unavailable,  ///< this file system cannot lock, or the file cannot be opened: go on without
+  };
+
+  /// Does not lock yet. `file` is created if need be, not its folder.
+  KeyLock(const std::string& file, const Digest& key);
+
+  State try_acquire();
+
+ private:
+  Fd fd_;
+  int64_t byte_;
+};
+
+}  // namespace hstujit

@@ -1,0 +1,15 @@
+// Keeps a store within its limits: now and then one process removes what was not used for longest.
+#pragma once
+
+#include "jit/disk_store.hpp"
+
+#include <string>
+
+namespace hstujit {
+
+/// Sweeps if the last sweep of this store, by any process, was at least limits.sweep_every ago and nobody sweeps now.
+/// Removes entries, longest unused first, until nine tenths of the limits hold, and old debris: temporary files of
+/// killed processes, quarantined and failed files. Errors are ignored; readers of a removed entry see a miss.
+void sweep_if_due(const std::string& folder, const StoreLimits& limits);
+
+}  // namespace hstujit
