@@ -25,7 +25,7 @@ int32_t check_bias(hstu_tensor& t, const checks::Tensor& z) {
   if (!checks::given("y", t)) return kNoBias;
   if (t.rank != 1 && t.rank != 2)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "y.rank = {}: it must be 1 (a bias row) or 2 (a residual)", t.rank);
-  const checks::Tensor y = checks::required("y", t, t.rank);
+  const checks::Tensor y = t.rank == 1 ? checks::required<1>("y", t) : checks::required<2>("y", t);
   checks::floating(y);
   if (t.rank == 1) {
     checks::extent(y, 0, z.t.shape[1], "n");
@@ -33,7 +33,8 @@ int32_t check_bias(hstu_tensor& t, const checks::Tensor& z) {
     return kRowBias;
   }
   checks::same_dtype(y, z);
-  checks::same_shape(y, z);
+  checks::extent(y, 0, z.t.shape[0], "m = z.shape[0]");
+  checks::extent(y, 1, z.t.shape[1], "n = z.shape[1]");
   checks::disjoint_or_same(z, y);
   return kResidual;
 }
@@ -53,8 +54,8 @@ void check_activation(hstu_addmm_args& args, int64_t n) {
 
 Problem prepare(hstu_addmm_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Tensor x = checks::required("x", args.x, 2), z = checks::required("z", args.z, 2);
-  const checks::Tensor w = checks::required_any_strides("w", args.w, 2);
+  const checks::Tensor x = checks::required<2>("x", args.x), z = checks::required<2>("z", args.z);
+  const checks::Tensor w = checks::required_any_strides<2>("w", args.w);
   checks::floating(x);
   checks::same_dtype(w, x);
   checks::same_dtype(z, x);

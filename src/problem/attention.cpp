@@ -37,7 +37,7 @@ void check_heads(const checks::Tensor& q, const checks::Tensor& k, const checks:
 }
 
 checks::Tensor check_offsets(hstu_tensor& t, const checks::Tensor& out) {
-  const checks::Tensor offsets = checks::required("seq_offsets", t, 1);
+  const checks::Tensor offsets = checks::required<1>("seq_offsets", t);
   checks::integer(offsets);
   if (t.shape[0] < 1)
     fail(HSTU_ERROR_SHAPE_MISMATCH,
@@ -48,7 +48,7 @@ checks::Tensor check_offsets(hstu_tensor& t, const checks::Tensor& out) {
 
 void check_targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out) {
   if (!checks::given("num_targets", t)) return;
-  const checks::Tensor targets = checks::required("num_targets", t, 1);
+  const checks::Tensor targets = checks::required<1>("num_targets", t);
   checks::integer(targets);
   checks::extent(targets, 0, batch, "batch = seq_offsets.shape[0] - 1");
   checks::disjoint(out, targets);
@@ -56,7 +56,7 @@ void check_targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out) {
 
 int32_t check_scale(hstu_tensor& t, const checks::Tensor& out) {
   if (!checks::given("attn_scale", t)) return kNoScale;
-  const checks::Tensor scale = checks::required("attn_scale", t, 1);
+  const checks::Tensor scale = checks::required<1>("attn_scale", t);
   checks::is_f32(scale);
   if (t.shape[0] != 1) checks::extent(scale, 0, out.t.shape[0], "1 or total = q.shape[0]");
   checks::disjoint(out, scale);
@@ -102,8 +102,8 @@ float default_alpha(float alpha, int64_t head_dim) {
 
 Problem prepare(hstu_attention_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Tensor q = checks::required("q", args.q, 3), k = checks::required("k", args.k, 3);
-  const checks::Tensor v = checks::required("v", args.v, 3), out = checks::required("out", args.out, 3);
+  const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
+  const checks::Tensor v = checks::required<3>("v", args.v), out = checks::required<3>("out", args.out);
   check_heads(q, k, v, out);
   const checks::Tensor offsets = check_offsets(args.seq_offsets, out);
   const int64_t batch = offsets.t.shape[0] - 1;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <cstdint>
 
 namespace hstujit::checks {
 namespace {
@@ -18,48 +18,61 @@ bool add_product(int64_t a, int64_t b, int64_t& sum) {
   return !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(sum, product, &sum);
 }
 
-void check_header(const char* name, const hstu_tensor& t, int rank) {
+[[noreturn]] void refuse_header(const char* name, const hstu_tensor& t, int rank) {
   const int dtype = code(t.dtype);
   if (dtype == HSTU_DTYPE_NONE && !t.data && t.rank == 0)
     fail(kInvalid, "{} is absent: it is required; describe it, e.g. with hstu_matrix()", name);
   if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_I64)
     fail(kDtype, "{}.dtype = {}: use one of hstu_dtype, {} to {}", name, dtype, static_cast<int>(HSTU_DTYPE_F32),
          static_cast<int>(HSTU_DTYPE_I64));
-  if (t.rank != rank) fail(kInvalid, "{}.rank = {}: it must be {}", name, t.rank, rank);
+  fail(kInvalid, "{}.rank = {}: it must be {}", name, t.rank, rank);
 }
 
-/// True when the caller left all strides zero, that is, contiguous.
-bool check_extents(const char* name, const hstu_tensor& t) {
-  bool contiguous = true;
-  for (int d = 0; d < t.rank; ++d) {
-    if (t.shape[d] < 0) fail(kInvalid, "{}.shape[{}] = {}: it must not be negative", name, d, t.shape[d]);
-    if (t.stride[d] < 0) fail(kInvalid, "{}.stride[{}] = {}: it must not be negative", name, d, t.stride[d]);
-    contiguous &= t.stride[d] == 0;
+[[noreturn]] void refuse_sign(const char* name, const hstu_tensor& t) {
+  int d = 0;
+  while (t.shape[d] >= 0 && t.stride[d] >= 0) ++d;  // ends: one of them is negative
+  const bool extent = t.shape[d] < 0;
+  fail(kInvalid, "{}.{}[{}] = {}: it must not be negative", name, extent ? "shape" : "stride", d,
+       extent ? t.shape[d] : t.stride[d]);
+}
+
+/// Strides that are left open, or of dimensions with at most one element, become contiguous ones.
+template <int kRank>
+void fill_strides(hstu_tensor& t, bool contiguous) {
+  uint64_t inner = 1;  // may wrap; then the reach of the strides overflows, too
+  for (int d = kRank - 1; d >= 0; --d) {
+    if (contiguous || t.shape[d] <= 1) t.stride[d] = static_cast<int64_t>(inner);
+    inner = static_cast<uint64_t>(t.stride[d]) * static_cast<uint64_t>(t.shape[d]);
   }
-  return contiguous;
 }
 
-/// Strides that are left open become contiguous ones. Returns the distance from the first to the last element.
-int64_t fill_strides(const char* name, hstu_tensor& t) {
-  const bool contiguous = check_extents(name, t);
-  int64_t inner = 1, reach = 0, elements = 1;
+/// Extents and strides; returns the bytes from the first to the last element.
+template <int kRank>
+int64_t check_layout(const char* name, hstu_tensor& t) {
+  int64_t signs = 0, given = 0;
+  bool open = false, empty = false;
+  for (int d = 0; d < kRank; ++d) {
+    signs |= t.shape[d] | t.stride[d];
+    given |= t.stride[d];
+    open |= t.shape[d] <= 1;
+    empty |= t.shape[d] == 0;
+  }
+  if (signs < 0) refuse_sign(name, t);
+  if (open || given == 0) fill_strides<kRank>(t, given == 0);
+  int64_t reach = 1, bytes = 0;
   bool fits = true;
-  for (int d = t.rank - 1; d >= 0; --d) {
-    if (contiguous || t.shape[d] <= 1) t.stride[d] = inner;
-    fits &= !__builtin_mul_overflow(t.stride[d], t.shape[d], &inner);
-    fits &= !__builtin_mul_overflow(elements, t.shape[d], &elements);
-    fits &= add_product(std::max<int64_t>(t.shape[d] - 1, 0), t.stride[d], reach);
-  }
-  if (!fits || reach >= std::numeric_limits<int64_t>::max() / size_of(t.dtype))
-    fail(kInvalid, "{}: its extents and strides overflow 64 bits; pass the buffer's real shape", name);
-  return elements == 0 ? -1 : reach;
+  for (int d = 0; d < kRank; ++d) fits &= add_product(std::max<int64_t>(t.shape[d] - 1, 0), t.stride[d], reach);
+  fits &= !__builtin_mul_overflow(reach, element_bytes(t.dtype), &bytes);
+  if (!fits) fail(kInvalid, "{}: its extents and strides overflow 64 bits; pass the buffer's real shape", name);
+  return empty ? 0 : bytes;
 }
 
 void check_data(const char* name, const hstu_tensor& t, int64_t bytes) {
   if (!t.data && bytes > 0)
     fail(kInvalid, "{}.data = NULL: a tensor with elements needs a buffer; make one extent 0 if it is empty", name);
-  if (reinterpret_cast<uintptr_t>(t.data) % static_cast<uintptr_t>(size_of(t.dtype)) != 0)
-    fail(kInvalid, "{}.data = {}: it must be aligned to its {}-byte elements", name, t.data, size_of(t.dtype));
+  const auto size = static_cast<uintptr_t>(element_bytes(t.dtype));
+  if ((reinterpret_cast<uintptr_t>(t.data) & (size - 1)) != 0)
+    fail(kInvalid, "{}.data = {}: it must be aligned to its {}-byte elements", name, t.data, size);
 }
 
 const std::byte* begin_of(const Tensor& a) { return static_cast<const std::byte*>(a.t.data); }
@@ -112,20 +125,27 @@ void struct_size(size_t given, size_t expected) {
          given, expected);
 }
 
-Tensor required_any_strides(const char* name, hstu_tensor& t, int rank) {
-  check_header(name, t, rank);
-  const int64_t bytes = (fill_strides(name, t) + 1) * size_of(t.dtype);
+template <int kRank>
+Tensor required_any_strides(const char* name, hstu_tensor& t) {
+  const int dtype = code(t.dtype);
+  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_I64 || t.rank != kRank) refuse_header(name, t, kRank);
+  const int64_t bytes = check_layout<kRank>(name, t);
   check_data(name, t, bytes);
   return {name, t, bytes};
 }
+template Tensor required_any_strides<2>(const char*, hstu_tensor&);
 
-Tensor required(const char* name, hstu_tensor& t, int rank) {
-  const Tensor checked = required_any_strides(name, t, rank);
-  if (t.stride[rank - 1] != 1)
-    fail(kInvalid, "{}.stride[{}] = {}: the last stride must be 1; copy the tensor to make it so", name, rank - 1,
-         t.stride[rank - 1]);
+template <int kRank>
+Tensor required(const char* name, hstu_tensor& t) {
+  const Tensor checked = required_any_strides<kRank>(name, t);
+  if (t.stride[kRank - 1] != 1)
+    fail(kInvalid, "{}.stride[{}] = {}: the last stride must be 1; copy the tensor to make it so", name, kRank - 1,
+         t.stride[kRank - 1]);
   return checked;
 }
+template Tensor required<1>(const char*, hstu_tensor&);
+template Tensor required<2>(const char*, hstu_tensor&);
+template Tensor required<3>(const char*, hstu_tensor&);
 
 bool given(const char* name, const hstu_tensor& t) {
   if (code(t.dtype) != HSTU_DTYPE_NONE) return true;
@@ -134,41 +154,22 @@ bool given(const char* name, const hstu_tensor& t) {
   return false;
 }
 
-void floating(const Tensor& a) {
-  if (a.t.dtype > HSTU_DTYPE_BF16) fail(kDtype, "{}.dtype = {}: use f32, f16 or bf16", a.name, name_of(a.t.dtype));
+void refuse_dtype(const Tensor& a, const char* rule) {
+  fail(kDtype, "{}.dtype = {}: {}", a.name, name_of(a.t.dtype), rule);
 }
 
-void integer(const Tensor& a) {
-  if (a.t.dtype < HSTU_DTYPE_I32) fail(kDtype, "{}.dtype = {}: use i32 or i64", a.name, name_of(a.t.dtype));
+void refuse_other_dtype(const Tensor& a, const Tensor& like) {
+  fail(kDtype, "{}.dtype = {}: it must be that of {}, {}", a.name, name_of(a.t.dtype), like.name,
+       name_of(like.t.dtype));
 }
 
-void is_f32(const Tensor& a) {
-  if (a.t.dtype != HSTU_DTYPE_F32) fail(kDtype, "{}.dtype = {}: it must be f32", a.name, name_of(a.t.dtype));
+void refuse_extent(const Tensor& a, int dim, int64_t expected, const char* what) {
+  fail(kShape, "{}.shape[{}] = {}: it must be {} = {}", a.name, dim, a.t.shape[dim], what, expected);
 }
 
-void same_dtype(const Tensor& a, const Tensor& like) {
-  if (a.t.dtype != like.t.dtype)
-    fail(kDtype, "{}.dtype = {}: it must be that of {}, {}", a.name, name_of(a.t.dtype), like.name,
-         name_of(like.t.dtype));
-}
-
-void extent(const Tensor& a, int dim, int64_t expected, const char* what) {
-  if (a.t.shape[dim] != expected)
-    fail(kShape, "{}.shape[{}] = {}: it must be {} = {}", a.name, dim, a.t.shape[dim], what, expected);
-}
-
-void same_shape(const Tensor& a, const Tensor& like) {
-  for (int d = 0; d < like.t.rank; ++d)
-    if (a.t.shape[d] != like.t.shape[d])
-      fail(kShape, "{}.shape[{}] = {}: it must be that of {}, {}", a.name, d, a.t.shape[d], like.name, like.t.shape[d]);
-}
-
-int32_t field(const Tensor& a, int dim) {
-  constexpr int64_t kLargest = std::numeric_limits<int32_t>::max();
-  if (a.t.shape[dim] > kLargest)
-    fail(HSTU_ERROR_UNSUPPORTED, "{}.shape[{}] = {}: kernels cover up to {}; split the call", a.name, dim,
-         a.t.shape[dim], kLargest);
-  return static_cast<int32_t>(a.t.shape[dim]);
+void refuse_size(const Tensor& a, int dim) {
+  fail(HSTU_ERROR_UNSUPPORTED, "{}.shape[{}] = {}: kernels cover up to {}; split the call", a.name, dim, a.t.shape[dim],
+       INT32_MAX);
 }
 
 void no_self_overlap(const Tensor& out) {
@@ -184,9 +185,7 @@ void no_self_overlap(const Tensor& out) {
   }
 }
 
-void disjoint(const Tensor& out, const Tensor& in) {
-  if (out.bytes == 0 || in.bytes == 0) return;
-  if (begin_of(out) + out.bytes <= begin_of(in) || begin_of(in) + in.bytes <= begin_of(out)) return;
+void require_interleaved(const Tensor& out, const Tensor& in) {
   if (interleave(out, in)) return;
   fail(kInvalid, "{} overlaps {} in memory: give {} a buffer or columns of its own", out.name, in.name, out.name);
 }

@@ -21,6 +21,11 @@ int code(const Enum& value) {
   return out;
 }
 
+/// Of a known dtype; size_of() walks a table, and this is asked several times a call.
+inline int64_t element_bytes(hstu_dtype dtype) {
+  return dtype == HSTU_DTYPE_I64 ? 8 : dtype == HSTU_DTYPE_F16 || dtype == HSTU_DTYPE_BF16 ? 2 : 4;
+}
+
 /// A tensor argument with the name its messages use; bytes is its extent in memory, 0 when empty or absent.
 struct Tensor {
   const char* name;
@@ -33,29 +38,56 @@ void struct_size(size_t given, size_t expected);
 
 /// A tensor that must be there, of this rank. Fills contiguous strides where all are zero and those of dimensions with
 /// at most one element, which address nothing; checks dtype, extents, strides, data and alignment.
-Tensor required(const char* name, hstu_tensor& t, int rank);
+template <int kRank>
+Tensor required(const char* name, hstu_tensor& t);
 /// As required(), except that the last stride may be anything.
-Tensor required_any_strides(const char* name, hstu_tensor& t, int rank);
+template <int kRank>
+Tensor required_any_strides(const char* name, hstu_tensor& t);
 /// True when the tensor is there; false when it is absent, that is, all zero.
 bool given(const char* name, const hstu_tensor& t);
 
-/// Element types. UNSUPPORTED_DTYPE.
-void floating(const Tensor& a);  ///< f32, f16, bf16
-void integer(const Tensor& a);   ///< i32, i64
-void is_f32(const Tensor& a);
-void same_dtype(const Tensor& a, const Tensor& like);
+// Of the checks below, each is a comparison here and a text elsewhere.
+[[noreturn]] void refuse_dtype(const Tensor& a, const char* rule);
+[[noreturn]] void refuse_other_dtype(const Tensor& a, const Tensor& like);
+[[noreturn]] void refuse_extent(const Tensor& a, int dim, int64_t expected, const char* what);
+[[noreturn]] void refuse_size(const Tensor& a, int dim);
 
-/// a.shape[dim] must be `expected`, which is `what` ("q.shape[0]"). SHAPE_MISMATCH.
-void extent(const Tensor& a, int dim, int64_t expected, const char* what);
-void same_shape(const Tensor& a, const Tensor& like);
+/// Element types. UNSUPPORTED_DTYPE.
+inline void floating(const Tensor& a) {
+  if (a.t.dtype > HSTU_DTYPE_BF16) refuse_dtype(a, "use f32, f16 or bf16");
+}
+inline void integer(const Tensor& a) {
+  if (a.t.dtype < HSTU_DTYPE_I32) refuse_dtype(a, "use i32 or i64");
+}
+inline void is_f32(const Tensor& a) {
+  if (a.t.dtype != HSTU_DTYPE_F32) refuse_dtype(a, "it must be f32");
+}
+inline void same_dtype(const Tensor& a, const Tensor& like) {
+  if (a.t.dtype != like.t.dtype) refuse_other_dtype(a, like);
+}
+
+/// a.shape[dim] must be `expected`, which is `what` ("total = q.shape[0]"). SHAPE_MISMATCH.
+inline void extent(const Tensor& a, int dim, int64_t expected, const char* what) {
+  if (a.t.shape[dim] != expected) refuse_extent(a, dim, expected, what);
+}
 
 /// The extent as a problem field. UNSUPPORTED beyond 32 bits.
-int32_t field(const Tensor& a, int dim);
+inline int32_t field(const Tensor& a, int dim) {
+  if (a.t.shape[dim] > INT32_MAX) refuse_size(a, dim);
+  return static_cast<int32_t>(a.t.shape[dim]);
+}
 
-/// Distinct elements of an output lie at distinct addresses.
+/// Distinct elements of an output lie at distinct addresses. INVALID_ARGUMENT.
 void no_self_overlap(const Tensor& out);
-/// The output shares no byte with the input. Column slices of one buffer are told apart by their common row stride.
-void disjoint(const Tensor& out, const Tensor& in);
+
+/// Throws unless the two, whose ranges of addresses meet, are columns of one buffer, told apart by their row stride.
+void require_interleaved(const Tensor& out, const Tensor& in);
+/// The output shares no byte with the input. INVALID_ARGUMENT.
+inline void disjoint(const Tensor& out, const Tensor& in) {
+  const auto a = reinterpret_cast<uintptr_t>(out.t.data), b = reinterpret_cast<uintptr_t>(in.t.data);
+  const auto a_end = a + static_cast<uintptr_t>(out.bytes), b_end = b + static_cast<uintptr_t>(in.bytes);
+  if (a < b_end && b < a_end && out.bytes > 0 && in.bytes > 0) require_interleaved(out, in);
+}
 /// As disjoint(), except that the input may be the output itself: same data and strides.
 void disjoint_or_same(const Tensor& out, const Tensor& in);
 
@@ -68,7 +100,7 @@ void finite(const char* name, float value);
 /// Elements per aligned access, at most 16 bytes: 8, 4, 2 or 1.
 class Vector {
  public:
-  explicit Vector(hstu_dtype dtype) : bits_(static_cast<uint64_t>(16 / size_of(dtype))) {}
+  explicit Vector(hstu_dtype dtype) : bits_(dtype == HSTU_DTYPE_F32 ? 4 : 8) {}
 
   /// The extent is cut into accesses.
   Vector& length(int64_t elements) {
@@ -84,7 +116,7 @@ class Vector {
   /// The address alone; a tensor of wider elements is accessed in several 16-byte parts.
   Vector& address(const hstu_tensor& t) {
     const auto at = reinterpret_cast<uintptr_t>(t.data);
-    if (at % 16 != 0) bits_ |= at / static_cast<uintptr_t>(size_of(t.dtype));
+    if (at % 16 != 0) bits_ |= at / static_cast<uintptr_t>(element_bytes(t.dtype));
     return *this;
   }
   int32_t elements() const { return static_cast<int32_t>(bits_ & (~bits_ + 1)); }  ///< the lowest set bit

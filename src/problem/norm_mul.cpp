@@ -34,7 +34,7 @@ int64_t normed_length(const hstu_norm_mul_args& args, int64_t dim) {
 
 checks::Tensor check_weight(const char* name, hstu_tensor& t, const hstu_norm_mul_args& args,
                             const checks::Tensor& attn, const checks::Tensor& out) {
-  const checks::Tensor weight = checks::required(name, t, 1);
+  const checks::Tensor weight = checks::required<1>(name, t);
   checks::floating(weight);
   if (args.num_groups > 0)
     checks::extent(weight, 0, args.num_groups, "num_groups");
@@ -45,7 +45,7 @@ checks::Tensor check_weight(const char* name, hstu_tensor& t, const hstu_norm_mu
 }
 
 checks::Tensor check_out(hstu_norm_mul_args& args, const checks::Tensor& attn, const checks::Tensor& u) {
-  const checks::Tensor out = checks::required("out", args.out, 2);
+  const checks::Tensor out = checks::required<2>("out", args.out);
   checks::same_dtype(out, attn);
   checks::extent(out, 0, attn.t.shape[0], "attn.shape[0]");
   int64_t columns = 0;
@@ -62,10 +62,11 @@ checks::Tensor check_out(hstu_norm_mul_args& args, const checks::Tensor& attn, c
 
 Problem prepare(hstu_norm_mul_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Tensor attn = checks::required("attn", args.attn, 2), u = checks::required("u", args.u, 2);
+  const checks::Tensor attn = checks::required<2>("attn", args.attn), u = checks::required<2>("u", args.u);
   checks::floating(attn);
   checks::same_dtype(u, attn);
-  checks::same_shape(u, attn);
+  checks::extent(u, 0, attn.t.shape[0], "attn.shape[0]");
+  checks::extent(u, 1, attn.t.shape[1], "attn.shape[1]");
   check_flags(args);
   const checks::Tensor out = check_out(args, attn, u);
   const checks::Tensor weight = check_weight("weight", args.weight, args, attn, out);

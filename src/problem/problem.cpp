@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
 #include <charconv>
 
 namespace hstujit {
@@ -100,11 +102,9 @@ int size_of(hstu_dtype dtype) {
 }
 
 int32_t bucket(int64_t value) {
-  constexpr int32_t kLargest = 1 << 30;
+  constexpr int64_t kLargest = 1 << 30;
   if (value <= 0) return 0;
-  int32_t b = 1;
-  while (b < value && b < kLargest) b *= 2;
-  return b;
+  return static_cast<int32_t>(std::bit_ceil(static_cast<uint64_t>(std::min(value, kLargest))));
 }
 
 std::string text(const Problem& problem) {
