@@ -107,6 +107,19 @@ std::optional<Header> header_of(std::string_view bytes) {
   return header;
 }
 
+// The header of an entry whose content is what was written.
+std::optional<Header> sound_header(std::string_view bytes) {
+  const std::optional<Header> header = header_of(bytes);
+  if (!header || digest(bytes.substr(sizeof(Header))) != Digest{header->content_high, header->content_low})
+    return std::nullopt;
+  return header;
+}
+
+std::optional<CompiledKernel> kernel_in(std::string_view bytes, const Header& header) {
+  const auto plain = unpacked(bytes.substr(sizeof(Header) + header.key_bytes), header.plain_bytes);
+  return plain ? parse_plain_form(*plain) : std::nullopt;
+}
+
 }  // namespace
 
 std::string encode_entry(const KernelKey& key, const CompiledKernel& kernel) {
@@ -121,13 +134,14 @@ std::string encode_entry(const KernelKey& key, const CompiledKernel& kernel) {
 }
 
 std::optional<CompiledKernel> decode_entry(std::string_view bytes, const KernelKey& key, std::string_view compiler) {
-  const std::optional<Header> header = header_of(bytes);
-  if (!header) return std::nullopt;
-  const std::string_view content = bytes.substr(sizeof(Header));
-  if (digest(content) != Digest{header->content_high, header->content_low}) return std::nullopt;
-  if (!is_key_text(content.substr(0, header->key_bytes), key, compiler)) return std::nullopt;
-  const auto plain = unpacked(content.substr(header->key_bytes), header->plain_bytes);
-  return plain ? parse_plain_form(*plain) : std::nullopt;
+  const std::optional<Header> header = sound_header(bytes);
+  if (!header || !is_key_text(bytes.substr(sizeof(Header), header->key_bytes), key, compiler)) return std::nullopt;
+  return kernel_in(bytes, *header);
+}
+
+std::optional<CompiledKernel> inspect_entry(std::string_view bytes) {
+  const std::optional<Header> header = sound_header(bytes);
+  return header ? kernel_in(bytes, *header) : std::nullopt;
 }
 
 }  // namespace hstujit

@@ -15,4 +15,7 @@ std::string encode_entry(const KernelKey& key, const CompiledKernel& kernel);
 /// Nothing when the bytes are damaged or are not the kernel of this key. `compiler` "" accepts any.
 std::optional<CompiledKernel> decode_entry(std::string_view bytes, const KernelKey& key, std::string_view compiler);
 
+/// The kernel in an entry, whatever its key; nothing when the bytes are damaged. For listings, not for running.
+std::optional<CompiledKernel> inspect_entry(std::string_view bytes);
+
 }  // namespace hstujit

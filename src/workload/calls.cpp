@@ -27,6 +27,10 @@ void* address(AnyArgs& args) {
   return std::visit([](auto& concrete) { return static_cast<void*>(&concrete); }, args);
 }
 
+const void* address(const AnyArgs& args) {
+  return std::visit([](const auto& concrete) { return static_cast<const void*>(&concrete); }, args);
+}
+
 int Calls::find(std::string_view buffer_name) const {
   for (size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].name == buffer_name) return static_cast<int>(i);

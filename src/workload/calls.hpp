@@ -18,6 +18,7 @@ namespace hstujit {
 /// The args struct of one operator, in the order of Op.
 using AnyArgs = std::variant<hstu_layer_norm_args, hstu_addmm_args, hstu_attention_args, hstu_norm_mul_args>;
 void* address(AnyArgs& args);
+const void* address(const AnyArgs& args);
 
 /// One allocation, and what it holds before the first call.
 struct Buffer {

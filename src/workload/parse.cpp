@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -225,9 +226,11 @@ Workload parse_workload(std::string_view json) {
 
 Workload read_workload(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: cannot be read: {}", path, std::strerror(errno));
+  if (std::filesystem::is_directory(path))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: cannot be read: it is a folder", path);
   std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || text.bad()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: cannot be read: {}", path, std::strerror(errno));
+  text << file.rdbuf();
   try {
     return parse_workload(text.str());
   } catch (const Error& error) { throw Error(error.status(), path + ": " + error.message()); }

@@ -11,19 +11,6 @@ namespace {
 /// Random elements made on the host per buffer; prime, so that rows differ for a million rows.
 constexpr int64_t kPeriod = 1'000'003;
 
-hstu_status call_one(hstu_context* context, const hstu_layer_norm_args& args, hstu_stream stream) {
-  return hstu_layer_norm(context, &args, stream);
-}
-hstu_status call_one(hstu_context* context, const hstu_addmm_args& args, hstu_stream stream) {
-  return hstu_addmm(context, &args, stream);
-}
-hstu_status call_one(hstu_context* context, const hstu_attention_args& args, hstu_stream stream) {
-  return hstu_attention(context, &args, stream);
-}
-hstu_status call_one(hstu_context* context, const hstu_norm_mul_args& args, hstu_stream stream) {
-  return hstu_norm_mul(context, &args, stream);
-}
-
 /// Continues the first `period` bytes periodically up to `total`, doubling what is there.
 void repeat(Memory& memory, void* base, size_t period, size_t total) {
   auto* bytes = static_cast<std::byte*>(base);
@@ -36,8 +23,14 @@ void repeat(Memory& memory, void* base, size_t period, size_t total) {
 
 }  // namespace
 
-hstu_status call_operator(hstu_context* context, const AnyArgs& args, hstu_stream stream) {
-  return std::visit([&](const auto& concrete) { return call_one(context, concrete, stream); }, args);
+hstu_status call_operator(hstu_context* context, Op op, const void* args, hstu_stream stream) {
+  switch (op) {
+    case Op::layer_norm: return hstu_layer_norm(context, static_cast<const hstu_layer_norm_args*>(args), stream);
+    case Op::addmm: return hstu_addmm(context, static_cast<const hstu_addmm_args*>(args), stream);
+    case Op::hstu_attention: return hstu_attention(context, static_cast<const hstu_attention_args*>(args), stream);
+    case Op::norm_mul: return hstu_norm_mul(context, static_cast<const hstu_norm_mul_args*>(args), stream);
+  }
+  return HSTU_ERROR_INTERNAL;
 }
 
 Stack::Stack(const Calls& calls, Memory& memory, uint64_t seed) : calls_(calls), memory_(memory) {
@@ -58,7 +51,7 @@ void Stack::fill(const Buffer& buffer, void* base, uint64_t seed) {
 }
 
 void Stack::run(size_t index, hstu_context* context, hstu_stream stream) const {
-  const hstu_status status = call_operator(context, bound_[index], stream);
+  const hstu_status status = call_operator(context, calls_.calls[index].op, address(bound_[index]), stream);
   if (status != HSTU_OK) fail(status, "{}: {}", calls_.calls[index].name, hstu_last_error());
 }
 

@@ -41,7 +41,7 @@ class Stack {
   std::vector<AnyArgs> bound_;
 };
 
-/// One call through the C API.
-hstu_status call_operator(hstu_context* context, const AnyArgs& args, hstu_stream stream);
+/// One call through the C API; args is the operator's struct.
+hstu_status call_operator(hstu_context* context, Op op, const void* args, hstu_stream stream);
 
 }  // namespace hstujit

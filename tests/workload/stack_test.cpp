@@ -1,0 +1,130 @@
+// A stack runs through the C API and computes what its mathematics says.
+#include "support/error.hpp"
+#include "workload/stack_check.hpp"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace hstujit {
+namespace {
+
+struct DestroyContext {
+  void operator()(hstu_context* context) const { hstu_context_destroy(context); }
+};
+using ContextPointer = std::unique_ptr<hstu_context, DestroyContext>;
+
+ContextPointer cpu_context() {
+  hstu_context_options options{};
+  options.struct_size = sizeof options;
+  options.device = "cpu";
+  options.store_path = "";
+  hstu_context* context = nullptr;
+  EXPECT_EQ(hstu_context_create(&context, &options), HSTU_OK) << hstu_last_error();
+  return ContextPointer(context);
+}
+
+Workload workload(const std::string& dtype, const std::string& more, int layers = 2) {
+  return parse_workload(R"({"format": "hstujit-workload-1", "name": "t", "dtype": ")" + dtype + R"(",
+    "sequences": {"batch": 4, "history": {"kind": "explicit", "lengths": [9, 0, 1, 14]}, "targets": 3},
+    "stack": {"layers": )" +
+                        std::to_string(layers) +
+                        R"(, "embedding_dim": 24, "num_heads": 3, "attn_dim": 8, "hidden_dim": 16)" + more + "}}");
+}
+
+StackCheck run_and_check(const Workload& w) {
+  const ContextPointer context = cpu_context();
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  stack.run(context.get(), nullptr);
+  return check_stack(w, stack);
+}
+
+struct Variant {
+  const char* name;
+  const char* dtype;
+  const char* more;
+};
+class StackOnCpu : public testing::TestWithParam<Variant> {};
+
+TEST_P(StackOnCpu, AgreesWithTheMathematics) {
+  const StackCheck check = run_and_check(workload(GetParam().dtype, GetParam().more));
+  EXPECT_TRUE(check.passed()) << check.relative_error << " > " << check.tolerance;
+  EXPECT_GT(check.relative_error, 0) << "rounded results never agree exactly";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Variants, StackOnCpu,
+    testing::Values(Variant{"F32", "f32", ""}, Variant{"F16", "f16", ""}, Variant{"Bf16", "bf16", ""},
+                    Variant{"Plain", "f32", R"(, "concat_ux": false)"},
+                    Variant{"Window", "f32", R"(, "max_attn_len": 4, "min_full_attn_seq_len": 2)"},
+                    Variant{"Contextual", "f32", R"(, "contextual_seq_len": 2, "max_attn_len": 3)"},
+                    Variant{"Scale", "f32", R"(, "alpha": 0.7, "scaling_seqlen": 11, "max_seq_len": 40, "eps": 0.01)"}),
+    [](const auto& param_info) { return std::string(param_info.param.name); });
+
+TEST(StackCheck, NoticesAnotherMask) {
+  const ContextPointer context = cpu_context();
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Workload w = workload("f32", ""), other = workload("f32", R"(, "max_attn_len": 6)");
+  const Stack stack(expand_stack(w), *memory, 1);
+  stack.run(context.get(), nullptr);
+  EXPECT_TRUE(check_stack(w, stack).passed());
+  EXPECT_FALSE(check_stack(other, stack).passed());
+}
+
+TEST(StackCheck, FailsForAStackThatNeverRan) {
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Workload w = workload("bf16", "");
+  const Stack stack(expand_stack(w), *memory, 1);
+  EXPECT_FALSE(check_stack(w, stack).passed());
+}
+
+TEST(StackCheck, FailsForNan) { EXPECT_FALSE((StackCheck{std::nan(""), 1}.passed())); }
+
+TEST(Stack, RunsTwiceWithTheSameResult) {
+  const ContextPointer context = cpu_context();
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(workload("bf16", "", 3)), *memory, 1);
+  stack.run(context.get(), nullptr);
+  const std::vector<double> first = stack.result();
+  stack.run(context.get(), nullptr);
+  EXPECT_EQ(stack.result(), first);
+}
+
+TEST(Stack, RepeatsLargeBuffersWithAPeriodThatShiftsRows) {
+  Calls calls;
+  calls.buffers.push_back({"big", HSTU_DTYPE_BF16, 3'500'000, Buffer::Content::random, 0, 1, {}});
+  const std::unique_ptr<Memory> memory = host_memory();
+  const std::vector<double> values = Stack(calls, *memory, 1).read("big");
+  for (size_t i = 1'000'003; i < values.size(); ++i) ASSERT_EQ(values[i], values[i - 1'000'003]) << i;
+  EXPECT_FALSE(std::equal(values.begin(), values.begin() + 512, values.begin() + 512 * 1954));
+}
+
+TEST(Stack, PutsTheCallInFrontOfTheLibrarysMessage) {
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(workload("bf16", "")), *memory, 1);
+  try {
+    stack.run(2, nullptr, nullptr);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), HSTU_ERROR_INVALID_ARGUMENT);
+    EXPECT_TRUE(error.message().starts_with("attention: context = NULL")) << error.message();
+  }
+}
+
+TEST(Stack, RefusesUnknownBuffers) {
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(workload("bf16", "")), *memory, 1);
+  EXPECT_THROW(stack.read("y"), Error);
+}
+
+TEST(SmallVersion, KeepsTheLayerAndShrinksTheTraffic) {
+  const Workload w = read_workload(std::string(HSTUJIT_SOURCE_DIR) + "/tools/workloads/dlrm_v3.json");
+  const Workload small = small_version(w);
+  EXPECT_EQ(small.stack->hidden_dim, w.stack->hidden_dim);
+  EXPECT_EQ(small.stack->layers, 2);
+  EXPECT_LT(work_of(expand_stack(small).calls[1], expand_stack(small)).flops, 1e9);
+}
+
+}  // namespace
+}  // namespace hstujit

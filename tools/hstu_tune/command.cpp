@@ -1,0 +1,95 @@
+#include "hstu_tune/command.hpp"
+
+#include "cuda/driver.hpp"
+#include "support/env.hpp"
+#include "support/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace hstujit::tool {
+
+void add_store_option(CLI::App& command, StoreChoice& store) {
+  command.add_option_function<std::string>(
+      "--store", [&store](const std::string& folder) { store.folder = folder; },
+      "Folder of the store; \"\" keeps everything in memory (default: $HSTUJIT_STORE, else the cache folder)");
+}
+
+void add_device_option(CLI::App& command, std::string& device) {
+  command.add_option("--device", device, "cuda, cuda:N")->capture_default_str();
+}
+
+void add_arch_option(CLI::App& command, std::vector<std::string>& targets) {
+  command.add_option("--arch", targets, "Compile for these targets instead: sm_80, sm_86, sm_89, sm_90a")
+      ->delimiter(',')
+      ->check([](const std::string& target) {
+        return facts_of_target(target) ? std::string()
+                                       : target + ": known targets are sm_80, sm_86, sm_89 and sm_90a";
+      });
+}
+
+ContextOptions context_options(const StoreChoice& store, const std::string& device) {
+  const Environment environment = Environment::read();
+  ContextOptions options;
+  options.device = device;
+  options.store_path = store.folder.value_or(environment.store);
+  options.system_store_path = environment.system_store;
+  return options;
+}
+
+std::unique_ptr<Context> open_context(const StoreChoice& store, const std::string& device) {
+  return std::make_unique<Context>(context_options(store, device), Environment::read());
+}
+
+HostContext open_host_context(const StoreChoice& store, const std::string& device, hstu_miss_policy policy) {
+  hstu_context_options options{};
+  options.struct_size = sizeof options;
+  options.device = device.c_str();
+  options.miss_policy = policy;
+  options.store_path = store.folder ? store.folder->c_str() : nullptr;
+  hstu_context* context = nullptr;
+  const hstu_status status = hstu_context_create(&context, &options);
+  if (status != HSTU_OK) fail(status, "{}", hstu_last_error());
+  return HostContext(context);
+}
+
+std::unique_ptr<Traffic> traffic_of(Workload workload) {
+  auto traffic = std::make_unique<Traffic>();
+  traffic->workload = std::move(workload);
+  traffic->calls = expand(traffic->workload);
+  traffic->needs = needs(traffic->calls);
+  return traffic;
+}
+
+std::unique_ptr<Traffic> load_traffic(const std::string& path) {
+  try {
+    return traffic_of(read_workload(path));
+  } catch (const Error& error) {
+    const bool named = error.message().starts_with(path);
+    throw UsageError(named ? error.message() : fmt::format("{}: {}", path, error.message()));
+  }
+}
+
+bool has_gpu() {
+  try {
+    int count = 0;
+    return driver().cuDeviceGetCount(&count) == CUDA_SUCCESS && count > 0;
+  } catch (const Error&) { return false; }
+}
+
+void require_gpu_name(const std::string& device) {
+  if (device != "cuda" && !device.starts_with("cuda:"))
+    throw UsageError(fmt::format("--device {}: this needs a GPU, cuda or cuda:N", device));
+}
+
+int ordinal_of(const std::string& device) {
+  require_gpu_name(device);
+  if (device == "cuda") return 0;
+  try {
+    size_t used = 0;
+    const int ordinal = std::stoi(device.substr(5), &used);
+    if (used == device.size() - 5 && ordinal >= 0) return ordinal;
+  } catch (const std::exception&) {}
+  throw UsageError(fmt::format("--device {}: use cuda or cuda:N", device));
+}
+
+}  // namespace hstujit::tool

@@ -1,0 +1,82 @@
+// What every subcommand shares: how it registers with the command line, which store and device it works on, and the
+// exit codes (0 fine, 1 the work failed, 2 bad usage).
+#pragma once
+
+#include "context.hpp"
+#include "workload/calls.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace hstujit::tool {
+
+/// Ends the tool with exit code 2: the command line or a file it names is wrong.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The chosen subcommand's work; returns the exit code.
+using Action = std::function<int()>;
+
+// One function per subcommand, in the file of its name: declares its options and, when chosen, sets `action`.
+void add_bench(CLI::App& app, Action& action);
+void add_devices(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
+void add_import(CLI::App& app, Action& action);
+void add_ops(CLI::App& app, Action& action);
+void add_run(CLI::App& app, Action& action);
+void add_show(CLI::App& app, Action& action);
+void add_tune(CLI::App& app, Action& action);
+void add_verify(CLI::App& app, Action& action);
+void add_warm(CLI::App& app, Action& action);
+
+/// Where kernels and records are kept.
+struct StoreChoice {
+  std::optional<std::string> folder;  ///< --store; absent: as the environment says, "": in memory
+};
+void add_store_option(CLI::App& command, StoreChoice& store);
+void add_device_option(CLI::App& command, std::string& device);
+/// --arch sm_80,sm_90a: targets by name.
+void add_arch_option(CLI::App& command, std::vector<std::string>& targets);
+
+/// The context's options as the library itself would resolve them.
+ContextOptions context_options(const StoreChoice& store, const std::string& device);
+std::unique_ptr<Context> open_context(const StoreChoice& store, const std::string& device);
+
+/// The same through the C API, as a host sees it.
+struct DestroyContext {
+  void operator()(hstu_context* context) const { hstu_context_destroy(context); }
+};
+using HostContext = std::unique_ptr<hstu_context, DestroyContext>;
+HostContext open_host_context(const StoreChoice& store, const std::string& device,
+                              hstu_miss_policy policy = HSTU_MISS_DEFAULT);
+
+/// A workload with its calls; a file that is wrong is a UsageError.
+struct Traffic {
+  Workload workload;
+  std::vector<Calls> calls;
+  std::vector<Need> needs;  ///< refer to calls
+};
+std::unique_ptr<Traffic> load_traffic(const std::string& path);
+std::unique_ptr<Traffic> traffic_of(Workload workload);
+
+/// Whether a CUDA device can be used here.
+bool has_gpu();
+/// N of "cuda:N", 0 of "cuda".
+int ordinal_of(const std::string& device);
+/// Throws UsageError unless the device is a GPU's name.
+void require_gpu_name(const std::string& device);
+
+}  // namespace hstujit::tool

@@ -1,0 +1,39 @@
+// hstu-tune: tunes, warms, measures and inspects what libhstujit runs. One file per subcommand.
+#include "hstu_tune/command.hpp"
+#include "support/error.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+namespace {
+
+using namespace hstujit::tool;
+
+int guarded(const Action& action) {
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    fmt::print(stderr, "hstu-tune: {}\n", error.what());
+    return 2;
+  } catch (const hstujit::Error& error) {
+    fmt::print(stderr, "hstu-tune: {}\n", error.message());
+  } catch (const std::exception& error) { fmt::print(stderr, "hstu-tune: {}\n", error.what()); }
+  return 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Tunes, warms, measures and inspects the kernels of libhstujit.", "hstu-tune");
+  app.set_version_flag("--version", hstu_version());
+  app.require_subcommand(1);
+  Action action;
+  for (const auto add : {add_doctor, add_devices, add_ops, add_run, add_tune, add_warm, add_bench, add_verify, add_show,
+                         add_export, add_import})
+    add(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : 2; }
+  return guarded(action);
+}

@@ -1,0 +1,47 @@
+// warm: compiles everything a workload needs, in parallel; for named targets without a GPU.
+#include "hstu_tune/warming.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hstujit::tool {
+namespace {
+
+struct Options {
+  std::string workload, device = "cuda";
+  std::vector<std::string> targets;
+  StoreChoice store;
+};
+
+int execute(const Options& options) {
+  const auto traffic = load_traffic(options.workload);
+  std::vector<std::unique_ptr<Context>> contexts;
+  for (const std::string& target : options.targets) contexts.push_back(open_context(options.store, target));
+  if (contexts.empty()) {
+    require_gpu_name(options.device);
+    contexts.push_back(open_context(options.store, options.device));
+  }
+  const std::vector<Warmed> all = warm(contexts, traffic->needs, [](const Warmed& one) {
+    if (!one.plan)
+      fmt::print(stderr, "hstu-tune: {} for {}: {}\n", one.need->call->name, one.context->facts().target, one.error);
+  });
+  print_warmed(all);
+  fmt::print("{}: {}\n", traffic->workload.name, counters_text(contexts));
+  return std::all_of(all.begin(), all.end(), [](const Warmed& one) { return one.plan; }) ? 0 : 1;
+}
+
+}  // namespace
+
+void add_warm(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("warm", "Compile every kernel that a workload needs");
+  command->add_option("workload", options->workload, "Workload file")->required();
+  add_device_option(*command, options->device);
+  add_arch_option(*command, options->targets);
+  add_store_option(*command, options->store);
+  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+}
+
+}  // namespace hstujit::tool

@@ -1,0 +1,74 @@
+#include "hstu_tune/warming.hpp"
+
+#include "hstu_tune/table.hpp"
+#include "support/error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace hstujit::tool {
+namespace {
+
+void make_plan(Context& context, Warmed& warmed) {
+  try {
+    warmed.plan = &context.plan_for(warmed.need->problem, nullptr, nullptr);
+  } catch (const Error& error) { warmed.error = error.message(); }
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, const std::vector<Need>& needs,
+                         const std::function<void(const Warmed&)>& done) {
+  std::vector<Warmed> all;
+  for (const auto& context : contexts)
+    for (const Need& need : needs) all.push_back({context.get(), &need, nullptr, ""});
+
+  std::atomic<size_t> next = 0;
+  std::mutex one_at_a_time;
+  const auto work = [&] {
+    for (size_t i = next++; i < all.size(); i = next++) {
+      make_plan(*contexts[i / needs.size()], all[i]);
+      const std::lock_guard lock(one_at_a_time);
+      done(all[i]);
+    }
+  };
+  std::vector<std::jthread> threads;
+  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
+  for (size_t t = 1; t < std::min(cores, all.size()); ++t) threads.emplace_back(work);
+  work();
+  threads.clear();
+  return all;
+}
+
+void print_warmed(const std::vector<Warmed>& all) {
+  Table table({"target", "call", "configuration", ">compile", ">registers", ">spills", "remark"});
+  for (const Warmed& one : all) {
+    const std::string target = one.context->facts().target;
+    if (!one.plan) {
+      table.add({target, one.need->call->name, "-", "-", "-", "-", first_line(one.error)});
+      continue;
+    }
+    const CompiledKernel& kernel = *one.plan->compiled;
+    table.add({target, one.need->call->name, text(one.plan->choice), duration_text(kernel.compile_ms * 1e-3),
+               fmt::format("{}", kernel.registers), fmt::format("{} B", kernel.spill_bytes),
+               std::string(kernel.flaw())});
+  }
+  table.print();
+}
+
+std::string counters_text(const std::vector<std::unique_ptr<Context>>& contexts) {
+  int64_t compiles = 0, hits = 0;
+  for (const auto& context : contexts) {
+    compiles += context->counters().compiles;
+    hits += context->counters().store_hits;
+  }
+  return fmt::format("{} compiled, {} from the store", compiles, hits);
+}
+
+}  // namespace hstujit::tool
