@@ -1,0 +1,102 @@
+#include "support/oracle.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hstujit::test {
+namespace {
+
+testing::AssertionResult failure(std::string text) { return testing::AssertionFailure() << std::move(text); }
+
+/// Where element `index` of a row-major view lies, for messages: "[3, 1, 7]".
+std::string position(const hstu_tensor& t, size_t index) {
+  std::string text;
+  auto rest = static_cast<int64_t>(index);
+  for (int d = t.rank - 1; d >= 0; --d) {
+    text = fmt::format("{}{}{}", rest % t.shape[d], text.empty() ? "" : ", ", text);
+    rest /= t.shape[d];
+  }
+  return "[" + text + "]";
+}
+
+/// The largest magnitude among the elements of each row (of all heads together).
+std::vector<double> row_sizes(const Exact& exact, size_t row_length) {
+  std::vector<double> sizes(exact.size() / row_length);
+  for (size_t i = 0; i < exact.size(); ++i)
+    sizes[i / row_length] = std::fmax(sizes[i / row_length], std::fabs(exact[i]));  // fmax ignores NaN
+  return sizes;
+}
+
+}  // namespace
+
+double ulp(hstu_dtype dtype) {
+  return std::ldexp(1.0, dtype == HSTU_DTYPE_BF16 ? -7 : dtype == HSTU_DTYPE_F16 ? -10 : -23);
+}
+
+Tolerance rounded_once(hstu_dtype dtype) {
+  // Half an ulp, and f32 sums, which show only where the result is f32 itself.
+  switch (dtype) {
+    case HSTU_DTYPE_BF16:
+      return {4e-3, 0.6};
+    case HSTU_DTYPE_F16:
+      return {5e-4, 0.6};
+    default:
+      return {2e-6, 16};
+  }
+}
+
+Tolerance attention_tolerance(hstu_dtype dtype) {
+  // Each of the row's terms and the result carry a rounding, which add up like the terms themselves, in squares.
+  return dtype == HSTU_DTYPE_BF16 ? Tolerance{6e-3, 3} : Tolerance{8e-4, 3};
+}
+
+testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const Tolerance& tolerance) {
+  const std::vector<double> results = values(got);
+  if (results.size() != exact.size())
+    return failure(fmt::format("{} results for {} expectations", results.size(), exact.size()));
+  if (results.empty()) return testing::AssertionSuccess();
+  const size_t row_length = results.size() / static_cast<size_t>(got.shape[0]);
+  const std::vector<double> sizes = row_sizes(exact, row_length);
+  double error_squares = 0, squares = 0;
+  for (size_t i = 0; i < exact.size(); ++i) {
+    if (std::isnan(exact[i])) {
+      if (std::isnan(results[i])) continue;  // still poison
+      return failure(fmt::format("element {} was written, {}, where nothing should be", position(got, i), results[i]));
+    }
+    const double error = std::fabs(results[i] - exact[i]), scale = ulp(got.dtype) * sizes[i / row_length];
+    if (!(error <= tolerance.ulps_of_row * scale))
+      return failure(fmt::format("element {} is {}, exactly {}: {:.3g} ulps of its row, {} allowed", position(got, i),
+                                 results[i], exact[i], error / scale, tolerance.ulps_of_row));
+    error_squares += error * error;
+    squares += exact[i] * exact[i];
+  }
+  const double relative = squares > 0 ? std::sqrt(error_squares / squares) : std::sqrt(error_squares);
+  if (relative > tolerance.frobenius)
+    return failure(fmt::format("relative error {:.3g} of all elements exceeds {:.3g}", relative, tolerance.frobenius));
+  return testing::AssertionSuccess();
+}
+
+testing::AssertionResult untouched_around(const hstu_tensor& t, const Slab& slab) {
+  // A copy of the slab in which the tensor's elements are poison again must be poison everywhere.
+  Slab copy = slab;
+  hstu_tensor inside = t;
+  inside.data = copy.bytes.data() + (static_cast<const std::byte*>(t.data) - slab.bytes.data());
+  const auto size = static_cast<size_t>(size_of(t.dtype));
+  const int64_t outer = t.rank > 1 ? t.shape[0] : 1, middle = t.rank > 2 ? t.shape[1] : 1;
+  for (int64_t i = 0; i < outer; ++i)
+    for (int64_t j = 0; j < middle; ++j) {
+      const int64_t offset = (t.rank > 1 ? i * t.stride[0] : 0) + (t.rank > 2 ? j * t.stride[1] : 0);
+      std::byte* run = static_cast<std::byte*>(inside.data) + static_cast<size_t>(offset) * size;
+      std::fill_n(run, static_cast<size_t>(t.shape[t.rank - 1]) * size, std::byte{0xff});
+    }
+  const auto touched =
+      std::find_if(copy.bytes.begin(), copy.bytes.end(), [](std::byte b) { return b != std::byte{0xff}; });
+  if (touched == copy.bytes.end()) return testing::AssertionSuccess();
+  const auto tensor_begin = static_cast<std::byte*>(inside.data) - copy.bytes.data();
+  return failure(
+      fmt::format("byte {} from the tensor's first was written", touched - copy.bytes.begin() - tensor_begin));
+}
+
+}  // namespace hstujit::test

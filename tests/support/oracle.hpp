@@ -1,0 +1,53 @@
+// Truth for tests of devices: the reference's unrounded results, and a comparison that knows the scale of each row and
+// sees whatever was written where nothing should be.
+#pragma once
+
+#include "problem/operators.hpp"
+#include "reference/reference.hpp"
+#include "support/host_tensor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hstujit::test {
+
+/// Unrounded results in row-major order of the output's shape; NaN where the operator leaves the output alone.
+using Exact = std::vector<double>;
+
+/// The oracle of one call; args on the host, not prepared. Does not touch the output.
+template <class Args>
+Exact exact_result(Args args, hstu_tensor Args::*output) {
+  prepare(args);
+  const hstu_tensor& t = args.*output;
+  int64_t count = 1;
+  for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
+  Exact out(static_cast<size_t>(count), std::nan(""));
+  reference::run(args, out.data());
+  return out;
+}
+
+/// How far results may lie from the oracle. An error in one element is measured in ulps of the largest result of its
+/// row: terms of that size were added, and may cancel. One rounding makes half an ulp.
+struct Tolerance {
+  double frobenius;    ///< relative, over all elements
+  double ulps_of_row;  ///< per element
+};
+
+/// Of an operator that accumulates in f32 and rounds once.
+Tolerance rounded_once(hstu_dtype dtype);
+/// Of attention, whose probabilities are rounded to the element type before the second product.
+Tolerance attention_tolerance(hstu_dtype dtype);
+
+/// Distance of neighbouring values of the type at 1.
+double ulp(hstu_dtype dtype);
+
+/// Compares the elements of `got` with the oracle; elements that it leaves alone must still be poison.
+testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const Tolerance& tolerance);
+
+/// All bytes of the slab outside the tensor's elements are those they were: 0xff.
+testing::AssertionResult untouched_around(const hstu_tensor& t, const Slab& slab);
+
+}  // namespace hstujit::test
