@@ -18,14 +18,16 @@ namespace {
 
 std::string file_in(const std::string& folder) { return folder + "/tuner.db"; }
 
-/// A read-only source that exists and cannot be read costs a warning, never more.
-void read_layer(const std::string& path, Connection::Mode mode, Winners& winners) {
-  if (access(path.c_str(), F_OK) != 0) return;
+/// Adds a read-only source's winners. What it holds is a help, not a duty: "" when all went well or it is not there,
+/// else why it is left out.
+std::string read_layer(const std::string& path, Connection::Mode mode, Winners& winners) {
+  if (access(path.c_str(), F_OK) != 0) return "";
   try {
     Connection connection(path, mode);
     check_schema(connection);
     read_winners(connection, winners);
-  } catch (const DatabaseError& e) { log().warn("tuner: {} is left out: {}", path, e.what()); }
+    return "";
+  } catch (const DatabaseError& e) { return e.what(); }
 }
 
 Added put(Connection& connection, const std::vector<Job>& jobs) {
@@ -55,8 +57,7 @@ void read_seeds(const std::vector<std::string>& seeds, Winners& winners) {
 struct Records::State {
   explicit State(RecordsOptions o) : options(std::move(o)) {
     read_seeds(options.seeds, base);
-    if (!options.system_store_path.empty())
-      read_layer(file_in(options.system_store_path), Connection::Mode::immutable, base);
+    read_system_layer();
     open();
   }
 
@@ -75,6 +76,13 @@ struct Records::State {
         repaired = true;
       }
     }
+  }
+
+  void read_system_layer() {
+    if (options.system_store_path.empty()) return;
+    const std::string path = file_in(options.system_store_path);
+    const std::string trouble = read_layer(path, Connection::Mode::immutable, base);
+    if (!trouble.empty()) log().warn("tuner: {} is left out: {}", path, trouble);
   }
 
   void open() {

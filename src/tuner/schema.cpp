@@ -22,18 +22,20 @@ void refuse_foreign(Connection& connection, const Schema& schema) {
     throw DatabaseError(SQLITE_NOTADB, fmt::format("application_id {} is not that of a tuning database", id));
 }
 
-/// Copies through SQLite: opening the file a second time would drop this process's locks on it when closed.
-void back_up(Connection& connection, const std::string& path) {
-  Connection copy(path, Connection::Mode::writable);
-  sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", connection.get(), "main");
+/// Copies through SQLite: reading the file by other means would drop this process's locks on it when closed. The source
+/// is a connection of its own, because one that is inside a writing transaction cannot be copied.
+void back_up(const std::string& path, const std::string& to) {
+  Connection source(path, Connection::Mode::read_only), copy(to, Connection::Mode::writable);
+  sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", source.get(), "main");
   if (backup) sqlite3_backup_step(backup, -1);
   const int result = backup ? sqlite3_backup_finish(backup) : sqlite3_errcode(copy.get());
-  if (result != SQLITE_OK) throw DatabaseError(result & 0xff, fmt::format("backing up to {} failed", path));
+  if (result != SQLITE_OK)
+    throw DatabaseError(result & 0xff, fmt::format("backing up to {}: {}", to, sqlite3_errstr(result)));
 }
 
 void migrate(Connection& connection, const std::string& path, const Schema& schema) {
   int version = version_of(connection);
-  if (!path.empty()) back_up(connection, fmt::format("{}.v{}.bak", path, version));
+  if (!path.empty()) back_up(path, fmt::format("{}.v{}.bak", path, version));
   for (const Migration& step : schema.migrations) {
     if (step.from != version) continue;
     connection.run(std::string(step.sql));

@@ -42,7 +42,8 @@ double distance(const Problem& a, const Problem& b) {
 Winners::Name Winners::name(std::string_view text) {
   if (const auto known = name_index_.find(text); known != name_index_.end()) return known->second;
   const Name index = static_cast<Name>(names_.size());
-  name_index_.emplace(names_.emplace_back(text), index);
+  names_.emplace_back(text);
+  name_index_.emplace(text, index);
   return index;
 }
 
@@ -85,10 +86,23 @@ void Winners::reserve(size_t records) {
 void Winners::add(const Record& r) {
   if (2 * (rows_.size() + 1) > slots_.size()) rehash(std::max<size_t>(16, 2 * slots_.size()));
   const Trial& t = r.trial;
-  Row row{r.problem,   name(r.device_class), name(t.family), name(t.config), name(t.space), evidence(r.evidence),
-          {},          t.standard,           t.status,       t.stage,        t.timing,      t.sm_mhz,
-          t.registers, t.smem_bytes,         t.spill_bytes,  t.at_ms,        r.standard_ns};
-  std::copy_n(r.job.begin(), std::min(r.job.size(), row.job.size()), row.job.begin());
+  Row row{r.problem,
+          name(r.device_class),
+          name(r.job),
+          name(t.family),
+          name(t.config),
+          name(t.space),
+          evidence(r.evidence),
+          t.standard,
+          t.status,
+          t.stage,
+          t.timing,
+          t.sm_mhz,
+          t.registers,
+          t.smem_bytes,
+          t.spill_bytes,
+          t.at_ms,
+          r.standard_ns};
   uint32_t& slot = slots_[slot_of(r.problem, row.device_class)];
   if (slot != 0) {
     rows_[slot - 1] = row;
@@ -99,11 +113,10 @@ void Winners::add(const Record& r) {
 }
 
 Record Winners::record(const Row& row) const {
-  const size_t length = static_cast<size_t>(std::find(row.job.begin(), row.job.end(), '\0') - row.job.begin());
   Record r;
   r.problem = row.problem;
   r.device_class = names_[row.device_class];
-  r.job.assign(row.job.data(), length);
+  r.job = names_[row.job];
   r.evidence = evidences_[row.evidence];
   r.trial = {names_[row.family], names_[row.config], names_[row.space], row.standard,   row.status,      row.stage,
              row.timing,         row.sm_mhz,         row.registers,     row.smem_bytes, row.spill_bytes, row.at_ms};

@@ -4,8 +4,7 @@
 
 #include "tuner/record.hpp"
 
-#include <array>
-#include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -43,10 +42,13 @@ class Winners {
 
  private:
   using Name = uint32_t;  ///< index into names_
+  struct HashText {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
   struct Row {
     Problem problem;
-    Name device_class, family, config, space, evidence;
-    std::array<char, 32> job;
+    Name device_class, job, family, config, space, evidence;
     bool standard;
     TrialStatus status;
     Stage stage;
@@ -64,8 +66,8 @@ class Winners {
 
   std::vector<Row> rows_;
   std::vector<uint32_t> slots_;  ///< open addressing by problem and device class: row + 1, or 0
-  std::deque<std::string> names_;
-  std::unordered_map<std::string_view, Name> name_index_;
+  std::vector<std::string> names_;
+  std::unordered_map<std::string, Name, HashText, std::equal_to<>> name_index_;
   std::vector<Evidence> evidences_;
   std::map<Evidence, Name> evidence_index_;
 };

@@ -1,0 +1,123 @@
+// From trials to winners.
+#include "tuner/decide.hpp"
+
+#include "tuner/fixtures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hstujit {
+namespace {
+
+using test::standard_trial;
+using test::trial;
+
+const Problem kProblem = test::rows_problem(4096);
+
+Job job_with(std::vector<Trial> trials) {
+  Job job = test::job("a", kProblem);
+  job.trials = std::move(trials);
+  return job;
+}
+
+std::string winner(const Job& job) {
+  const auto record = decide(job);
+  return record ? record->trial.config : "none";
+}
+
+TEST(Decide, TheFastestWins) {
+  const Job job =
+      job_with({standard_trial(10'000), trial("tile=32 stages=2", 8'000), trial("tile=64 stages=2", 9'000)});
+  EXPECT_EQ(winner(job), "tile=32 stages=2");
+  EXPECT_EQ(decide(job)->standard_ns, 10'000);
+}
+
+TEST(Decide, TheDefaultStaysUnlessBeatenBeyondNoise) {
+  EXPECT_EQ(winner(job_with({standard_trial(10'000), trial("tile=32 stages=2", 9'960)})), "tile=16 stages=1");
+  EXPECT_EQ(winner(job_with({standard_trial(10'000), trial("tile=32 stages=2", 9'900)})), "tile=32 stages=2");
+}
+
+TEST(Decide, NoisyMeasurementsCountLess) {
+  Trial noisy = trial("tile=32 stages=2", 9'500);
+  noisy.timing.samples = 9;
+  noisy.timing.mad_ns = 500;
+  EXPECT_EQ(winner(job_with({standard_trial(10'000), noisy})), "tile=16 stages=1");
+}
+
+TEST(Decide, TiesGoToLessSharedMemoryThenFewerRegistersThenSmallerKnobs) {
+  Trial a = trial("tile=32 stages=2", 8'000), b = trial("tile=32 stages=10", 8'002),
+        c = trial("tile=32 stages=3", 8'001);
+  EXPECT_EQ(winner(job_with({standard_trial(10'000), c, b, a})), "tile=32 stages=2");
+  b.registers = 40;
+  EXPECT_EQ(winner(job_with({standard_trial(10'000), a, b, c})), "tile=32 stages=10");
+  c.smem_bytes = 512;
+  EXPECT_EQ(winner(job_with({standard_trial(10'000), a, b, c})), "tile=32 stages=3");
+}
+
+TEST(Decide, KnobsCompareAsNumbers) {
+  EXPECT_TRUE(preferred(trial("tile=32 stages=2", 1), trial("tile=128 stages=1", 1)));
+  EXPECT_FALSE(preferred(trial("tile=128 stages=1", 1), trial("tile=32 stages=2", 1)));
+}
+
+TEST(Decide, ATieWithTheBestThatAlsoTiesWithTheDefaultDoesNotWin) {
+  // The default and the best differ, and something cheaper lies between them, as near to one as to the other.
+  Trial between = trial("tile=32 stages=1", 9'950);
+  between.smem_bytes = 1;
+  const Job job = job_with({standard_trial(9'990), between, trial("tile=64 stages=3", 9'910)});
+  EXPECT_EQ(winner(job), "tile=64 stages=3");
+}
+
+TEST(Decide, FinalsOverruleTheSearch) {
+  const Job job = job_with({standard_trial(10'000), trial("tile=32 stages=2", 5'000), trial("tile=64 stages=2", 8'000),
+                            standard_trial(10'000, Stage::finals), trial("tile=32 stages=2", 9'000, Stage::finals),
+                            trial("tile=64 stages=2", 8'000, Stage::finals)});
+  EXPECT_EQ(winner(job), "tile=64 stages=2");
+}
+
+TEST(Decide, FinalsWithoutTheDefaultDoNotCount) {
+  const Job job = job_with(
+      {standard_trial(10'000), trial("tile=32 stages=2", 9'000), trial("tile=64 stages=2", 1'000, Stage::finals)});
+  EXPECT_EQ(winner(job), "tile=32 stages=2");
+}
+
+TEST(Decide, OnlySoundTrialsCanWin) {
+  for (const TrialStatus status :
+       {TrialStatus::slow, TrialStatus::compile_failed, TrialStatus::flawed, TrialStatus::wrong, TrialStatus::failed}) {
+    Trial bad = trial("tile=32 stages=2", 10);
+    bad.status = status;
+    EXPECT_EQ(winner(job_with({standard_trial(10'000), bad})), "tile=16 stages=1");
+  }
+}
+
+TEST(Decide, NothingIsDecidedWithoutTheDefault) {
+  EXPECT_EQ(winner(job_with({trial("tile=32 stages=2", 10)})), "none");
+  EXPECT_EQ(winner(job_with({})), "none");
+}
+
+TEST(Decide, TheNewestFinishedJobSpeaks) {
+  Job old = job_with({standard_trial(10'000), trial("tile=32 stages=2", 8'000)});
+  Job fresh = job_with({standard_trial(10'000), trial("tile=64 stages=2", 9'000)});
+  fresh.uid = "b";
+  fresh.updated_ms += 1;
+  Job cancelled = job_with({standard_trial(10'000), trial("tile=64 stages=3", 7'000)});
+  cancelled.uid = "c";
+  cancelled.updated_ms += 2;
+  cancelled.state = JobState::cancelled;
+  std::vector<Job> jobs = {old, fresh, cancelled};
+  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.uid < b.uid; });
+  do {
+    EXPECT_EQ(decide(jobs)->job, "b");
+  } while (std::next_permutation(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.uid < b.uid; }));
+  EXPECT_EQ(decide(std::vector<Job>{cancelled})->job, "c");
+}
+
+TEST(Decide, AJobThatDecidedNothingDoesNotSpeak) {
+  Job empty = job_with({});
+  empty.updated_ms += 5;
+  const Job useful = job_with({standard_trial(10'000)});
+  EXPECT_EQ(decide(std::vector<Job>{useful, empty})->trial.config, "tile=16 stages=1");
+}
+
+}  // namespace
+}  // namespace hstujit
