@@ -63,15 +63,15 @@ void Driver::check(CUresult result, const char* doing) const {
 }
 
 Driver open_driver(const std::string& name) {
-  // Never closed: the functions are used until the process ends.
-  const Library& library = *new Library({"the CUDA driver", std::span(&name, 1), HSTU_ERROR_DEVICE,
-                                         "install an NVIDIA driver, set HSTUJIT_LIBCUDA to its libcuda.so.1, or use "
-                                         "device \"cpu\" or \"sm_80\", which need none"});
+  const LibraryRequest request{"the CUDA driver", std::span(&name, 1), HSTU_ERROR_DEVICE,
+                               "install an NVIDIA driver, set HSTUJIT_LIBCUDA to its libcuda.so.1, or use device "
+                               "\"cpu\" or \"sm_80\", which need none"};
   Driver driver;
-  driver.path = library.path();
-  library.find_into(driver.cuDriverGetVersion, "cuDriverGetVersion");
+  driver.library = std::make_shared<const Library>(request);
+  driver.path = driver.library->path();
+  driver.library->find_into(driver.cuDriverGetVersion, "cuDriverGetVersion");
   if (driver.cuDriverGetVersion) driver.cuDriverGetVersion(&driver.version);
-  auto get = reinterpret_cast<GetProcAddress>(library.find("cuGetProcAddress_v2"));
+  auto get = reinterpret_cast<GetProcAddress>(driver.library->find("cuGetProcAddress_v2"));
   if (!get)
     fail(HSTU_ERROR_DEVICE, "{} (CUDA {}) lacks cuGetProcAddress_v2: CUDA {} or newer is needed, update the driver",
          driver.path, version_text(driver.version), version_text(kOldestDriver));

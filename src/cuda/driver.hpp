@@ -6,9 +6,12 @@
 
 #include <cuda.h>
 
+#include <memory>
 #include <string>
 
 namespace hstujit {
+
+class Library;
 
 // X(member, symbol, API version asked of cuGetProcAddress)
 #define HSTU_DRIVER_FUNCTIONS(X)      \
@@ -55,8 +58,9 @@ struct Driver {
 #define HSTU_DECLARE(function, version) decltype(&::function) function = nullptr;
   HSTU_DRIVER_FUNCTIONS(HSTU_DECLARE)
 #undef HSTU_DECLARE
-  int version = 0;   ///< 13000 for CUDA 13.0
-  std::string path;  ///< the library that was opened
+  int version = 0;                         ///< 13000 for CUDA 13.0
+  std::string path;                        ///< the library that was opened
+  std::shared_ptr<const Library> library;  ///< keeps the functions callable
 
   /// Throws Error{DEVICE} naming what was being done, the call's error name and its text.
   void check(CUresult result, const char* doing) const;
@@ -66,7 +70,7 @@ struct Driver {
 /// what was looked for; a failure is remembered.
 const Driver& driver();
 
-/// The same for one library, remembering nothing; the library stays open.
+/// The same for one library, remembering nothing.
 Driver open_driver(const std::string& library);
 
 /// Facts of device `ordinal`.

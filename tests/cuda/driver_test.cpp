@@ -8,6 +8,7 @@
 
 #include <array>
 #include <filesystem>
+#include <thread>
 
 namespace hstujit {
 namespace {
@@ -143,7 +144,7 @@ TEST_F(DriverOnFake, LaunchIsCountedAndRecorded) {
   void* params[] = {&value};
   const CUlaunchConfig launch = config(5, 128, 1024);
   ASSERT_EQ(cuda.cuLaunchKernelEx(&launch, kernel, params, nullptr), CUDA_SUCCESS);
-  EXPECT_EQ(fake.calls("cuLaunchKernelEx"), 1);
+  EXPECT_EQ(fake.launches(), 1);
   const fake_launch last = fake.last_launch();
   EXPECT_EQ(last.config.gridDimX, 5u);
   EXPECT_STREQ(last.entry, "entry_name");
@@ -158,6 +159,18 @@ TEST_F(DriverOnFake, LaunchBeyondTheOptedInSharedMemoryFails) {
   EXPECT_EQ(cuda.cuLaunchKernelEx(&launch, kernel, params, nullptr), CUDA_ERROR_INVALID_VALUE);
   ASSERT_EQ(cuda.cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100 * 1024), CUDA_SUCCESS);
   EXPECT_EQ(cuda.cuLaunchKernelEx(&launch, kernel, params, nullptr), CUDA_SUCCESS);
+  unload();
+}
+
+TEST_F(DriverOnFake, LaunchCanBeToldToNeedACurrentContext) {
+  fake.set_launch_needs_context(1);
+  const CUfunction kernel = function();
+  const CUlaunchConfig launch = config(1, 32, 0);
+  void* params[] = {nullptr};
+  CUresult result = CUDA_SUCCESS;
+  std::thread([&] { result = cuda.cuLaunchKernelEx(&launch, kernel, params, nullptr); }).join();
+  EXPECT_EQ(result, CUDA_ERROR_INVALID_CONTEXT);
+  EXPECT_EQ(fake.launches(), 0);
   unload();
 }
 

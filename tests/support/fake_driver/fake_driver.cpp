@@ -61,9 +61,9 @@ struct Failure {
 
 struct State {
   std::array<std::atomic<int64_t>, kFunctionCount> calls{};
-  std::atomic<int64_t> unsafe_in_capture{0}, live_bytes{0}, live_handles{0};
+  std::atomic<int64_t> unsafe_in_capture{0}, launches{0}, live_bytes{0}, live_handles{0};
   std::atomic<CUstreamCaptureStatus> capture{CU_STREAM_CAPTURE_STATUS_NONE};
-  std::atomic<int> device_count{1}, recording{1}, failures_set{0}, hook_set{0};
+  std::atomic<int> device_count{1}, recording{1}, failures_set{0}, hook_set{0}, launch_needs_context{0};
   std::array<CUctx_st, kMaxDevices> primary{};
 
   std::mutex mutex;  // of all below
@@ -111,8 +111,10 @@ CUresult enter(Index index, InCapture in_capture) {
 
 #define HSTU_ENTER(function, in_capture) \
   if (const CUresult failure = enter(kIndex_##function, InCapture::in_capture); failure != CUDA_SUCCESS) return failure
-#define HSTU_NEEDS_CONTEXT \
-  if (!current()) return CUDA_ERROR_INVALID_CONTEXT
+#define HSTU_NEEDS_CONTEXT                             \
+  do {                                                 \
+    if (!current()) return CUDA_ERROR_INVALID_CONTEXT; \
+  } while (false)
 
 template <class Handle>
 CUresult make(Handle* out) {
@@ -311,8 +313,10 @@ void run_hook(const CUlaunchConfig& config, CUfunction function, void** params) 
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
   HSTU_ENTER(cuLaunchKernelEx, safe);
+  if (state().launch_needs_context.load(std::memory_order_relaxed)) HSTU_NEEDS_CONTEXT;
   if (!config || !function || extra) return CUDA_ERROR_INVALID_VALUE;
   if (!launchable(*config, function)) return CUDA_ERROR_INVALID_VALUE;
+  state().launches.fetch_add(1, std::memory_order_relaxed);
   if (state().recording.load(std::memory_order_relaxed)) record(*config, function, params);
   if (state().hook_set.load(std::memory_order_relaxed)) run_hook(*config, function, params);
   return CUDA_SUCCESS;
@@ -452,9 +456,11 @@ void reset() {
   const std::lock_guard lock(s.mutex);
   for (auto& count : s.calls) count = 0;
   s.unsafe_in_capture = 0;
+  s.launches = 0;
   s.capture = CU_STREAM_CAPTURE_STATUS_NONE;
   s.device_count = 1;
   s.recording = 1;
+  s.launch_needs_context = 0;
   s.failures_set = 0;
   s.hook_set = 0;
   s.failures.clear();
@@ -512,8 +518,10 @@ constexpr fake_driver_controls kControls = {
     fail_calls,
     set_attribute,
     [](int count) { state().device_count = std::clamp(count, 0, kMaxDevices); },
+    [](int on) { state().launch_needs_context = on; },
     [](int on) { state().recording = on; },
     set_params_bytes,
+    [] { return state().launches.load(); },
     last_launch,
     set_launch_hook,
     [] { return state().live_bytes.load(); },

@@ -38,11 +38,15 @@ typedef struct fake_driver_controls {
   /** Overrides an attribute of every device. */
   void (*set_attribute)(CUdevice_attribute attribute, int value);
   void (*set_device_count)(int count);
+  /** 1: a launch without a current context is refused, as by the driver on the default stream; 0 by default. */
+  void (*set_launch_needs_context)(int on);
   /** Whether launches are kept for last_launch(): 1 by default; 0 makes a launch cost a few nanoseconds. */
   void (*set_recording)(int on);
   /** How many bytes of the first parameter a launch copies into fake_launch::params, at most 512; 0 by default,
    *  because a driver cannot know a parameter's size without its kernel. */
   void (*set_params_bytes)(size_t bytes);
+  /** Launches that succeeded; calls("cuLaunchKernelEx") counts the refused ones too. */
+  int64_t (*launches)(void);
   fake_launch (*last_launch)(void);
   void (*set_launch_hook)(fake_launch_hook hook, void* user);
   /** Bytes and handles not given back yet. */
