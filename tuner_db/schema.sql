@@ -34,7 +34,7 @@ CREATE TABLE space(
 -- One tuning run of one problem; what an interrupted run needs to go on.
 CREATE TABLE job(
   id           INTEGER PRIMARY KEY,
-  uid          TEXT NOT NULL UNIQUE,
+  uid          TEXT NOT NULL UNIQUE CHECK(length(uid) BETWEEN 1 AND 32),
   problem_id   INTEGER NOT NULL REFERENCES problem,
   device_class TEXT NOT NULL,
   env_id       INTEGER NOT NULL REFERENCES env,

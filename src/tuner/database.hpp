@@ -58,7 +58,7 @@ class Connection {
   sqlite3* db_ = nullptr;
 };
 
-/// A prepared statement. Parameters are bound in order by bind(a, b, ...), columns are read by index.
+/// A prepared statement. bind(a, b, ...) starts it over with these parameters, columns are read by index.
 class Statement {
  public:
   Statement(Connection& connection, std::string_view sql);
@@ -69,7 +69,7 @@ class Statement {
   template <class... Values>
   Statement& bind(const Values&... values) {
     reset();
-    int index = 0;
+    [[maybe_unused]] int index = 0;
     (set(++index, values), ...);
     return *this;
   }

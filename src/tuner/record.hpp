@@ -72,8 +72,9 @@ struct Trial {
 };
 
 /// One tuning run of one problem.
+constexpr size_t kMaxUid = 32;
 struct Job {
-  std::string uid;  ///< 32 hex digits, random
+  std::string uid;  ///< random hex digits, at most kMaxUid
   Problem problem;
   std::string device_class;
   Evidence evidence;

@@ -191,12 +191,12 @@ void Records::close(const Job& head) {
 
 std::vector<Job> Records::jobs(const Problem& problem, std::string_view device_class) const {
   return state_->with_database([&](Connection& connection) {
-    return read_jobs(connection, ProblemOnDevice{problem, std::string(device_class)});
+    return Reader(connection).of({problem, std::string(device_class)});
   });
 }
 
 std::vector<Job> Records::jobs() const {
-  return state_->with_database([](Connection& connection) { return read_jobs(connection, std::nullopt); });
+  return state_->with_database([](Connection& connection) { return Reader(connection).all(); });
 }
 
 Added Records::absorb(const std::vector<Job>& jobs) {
@@ -216,7 +216,7 @@ Added Records::merge(const std::string& database_path) {
     if (check_schema(connection) == SchemaState::newer)
       fail(HSTU_ERROR_STORE, "{} was written by a later version of this library; merge with that version",
            database_path);
-    theirs = read_jobs(connection, std::nullopt);
+    theirs = Reader(connection).all();
   } catch (const DatabaseError& e) { fail(HSTU_ERROR_STORE, "{} cannot be merged: {}", database_path, e.what()); }
   return absorb(theirs);
 }

@@ -122,6 +122,8 @@ Job job_of(const json& j, const Problem& problem, const std::string& device_clas
   job.problem = problem;
   job.device_class = device_class;
   job.uid = j.at("uid").get<std::string>();
+  if (job.uid.empty() || job.uid.size() > kMaxUid)
+    fail(HSTU_ERROR_STORE, "uid \"{}\": a job has 1 to {} characters", job.uid, kMaxUid);
   job.evidence = evidence_of(j.at("evidence"));
   job.seed = j.at("seed").get<uint64_t>();
   job.budget_ms = j.at("budget_ms").get<int64_t>();

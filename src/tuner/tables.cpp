@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <unordered_map>
 
 namespace hstujit {
 namespace {
@@ -111,6 +112,7 @@ void read_trials(Statement& trials, int64_t job_id, Job& job) {
 
 Writer::Writer(Connection& c)
     : connection_(c),
+      reader_(c),
       insert_problem_(c,
                       "INSERT INTO problem(text, key, layout) VALUES(?,?,?) ON CONFLICT(text) DO UPDATE SET "
                       "key=excluded.key, layout=excluded.layout WHERE layout <> excluded.layout"),
@@ -188,25 +190,32 @@ void Writer::put_winner(const Record& record) {
 }
 
 void Writer::decide_again(const Problem& problem, const std::string& device_class) {
-  if (const auto record = decide(read_jobs(connection_, ProblemOnDevice{problem, device_class})))
+  if (const auto record = decide(reader_.of({problem, device_class})))
     put_winner(*record);
   else
     drop_winner_.bind(problem_id(problem), device_class).run();
 }
 
-std::vector<Job> read_jobs(Connection& connection, const std::optional<ProblemOnDevice>& only) {
-  std::string sql = kReadJobs;
-  if (only) sql += " WHERE p.text = ? AND j.device_class = ?";
-  Statement heads(connection, sql);
-  if (only) heads.bind(text(only->problem), only->device_class);
-  Statement trials(connection, kReadTrials);
+Reader::Reader(Connection& c)
+    : all_(c, kReadJobs),
+      some_(c, std::string(kReadJobs) + " WHERE p.text = ? AND j.device_class = ?"),
+      trials_(c, kReadTrials) {}
+
+std::vector<Job> Reader::all() { return jobs_of(all_.bind()); }
+
+std::vector<Job> Reader::of(const ProblemOnDevice& only) {
+  return jobs_of(some_.bind(text(only.problem), only.device_class));
+}
+
+std::vector<Job> Reader::jobs_of(Statement& heads) {
   std::vector<Job> jobs;
   while (heads.step()) {
     auto job = job_of(heads);
     if (!job) continue;
-    read_trials(trials, heads.number(0), *job);
+    read_trials(trials_, heads.number(0), *job);
     jobs.push_back(std::move(*job));
   }
+  heads.bind();  // a statement that is not reset keeps its lock
   sort_canonically(jobs);
   return jobs;
 }
@@ -244,10 +253,15 @@ void read_winners(Connection& connection, Winners& winners) {
 }
 
 void sort_canonically(std::vector<Job>& jobs) {
-  for (Job& job : jobs) std::sort(job.trials.begin(), job.trials.end());
-  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) {
+  std::unordered_map<uint64_t, std::string> texts;  // of problems, by hash; one per problem instead of per comparison
+  for (Job& job : jobs) {
+    std::sort(job.trials.begin(), job.trials.end());
+    std::string& words = texts[job.problem.hash()];
+    if (words.empty()) words = text(job.problem);
+  }
+  std::sort(jobs.begin(), jobs.end(), [&](const Job& a, const Job& b) {
     if (a.device_class != b.device_class) return a.device_class < b.device_class;
-    if (!(a.problem == b.problem)) return text(a.problem) < text(b.problem);
+    if (!(a.problem == b.problem)) return texts.at(a.problem.hash()) < texts.at(b.problem.hash());
     return std::tie(a.started_ms, a.uid) < std::tie(b.started_ms, b.uid);
   });
 }

@@ -13,6 +13,25 @@
 
 namespace hstujit {
 
+struct ProblemOnDevice {
+  Problem problem;
+  std::string device_class;
+};
+
+/// Reads jobs with their trials.
+class Reader {
+ public:
+  explicit Reader(Connection& connection);
+
+  /// Sorted by device class, problem, start and uid. Jobs whose problem this library cannot read are left out.
+  std::vector<Job> all();
+  std::vector<Job> of(const ProblemOnDevice& problem);
+
+ private:
+  std::vector<Job> jobs_of(Statement& heads);
+  Statement all_, some_, trials_;
+};
+
 /// Writes into one transaction; prepared statements and row ids live as long as it does.
 class Writer {
  public:
@@ -33,21 +52,13 @@ class Writer {
   void put_winner(const Record& record);
 
   Connection& connection_;
+  Reader reader_;
   Statement insert_problem_, find_problem_, insert_env_, find_env_, insert_space_, find_space_;
   Statement insert_job_, update_job_, find_job_, put_trial_, put_winner_, drop_winner_;
   std::map<std::string, int64_t> problems_, jobs_;
   std::map<Evidence, int64_t> envs_;
   std::map<std::pair<std::string, std::string>, int64_t> spaces_;
 };
-
-struct ProblemOnDevice {
-  Problem problem;
-  std::string device_class;
-};
-
-/// Jobs with their trials, sorted by device class, problem, start and uid; of one problem, or all. Jobs whose problem
-/// this library cannot read are left out.
-std::vector<Job> read_jobs(Connection& connection, const std::optional<ProblemOnDevice>& only);
 
 /// Adds every stored winner to the table.
 void read_winners(Connection& connection, Winners& winners);

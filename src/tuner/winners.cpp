@@ -86,23 +86,10 @@ void Winners::reserve(size_t records) {
 void Winners::add(const Record& r) {
   if (2 * (rows_.size() + 1) > slots_.size()) rehash(std::max<size_t>(16, 2 * slots_.size()));
   const Trial& t = r.trial;
-  Row row{r.problem,
-          name(r.device_class),
-          name(r.job),
-          name(t.family),
-          name(t.config),
-          name(t.space),
-          evidence(r.evidence),
-          t.standard,
-          t.status,
-          t.stage,
-          t.timing,
-          t.sm_mhz,
-          t.registers,
-          t.smem_bytes,
-          t.spill_bytes,
-          t.at_ms,
-          r.standard_ns};
+  Row row{r.problem,   name(r.device_class), name(t.family), name(t.config), name(t.space), evidence(r.evidence),
+          {},          t.standard,           t.status,       t.stage,        t.timing,      t.sm_mhz,
+          t.registers, t.smem_bytes,         t.spill_bytes,  t.at_ms,        r.standard_ns};
+  std::copy_n(r.job.begin(), std::min(r.job.size(), row.job.size()), row.job.begin());
   uint32_t& slot = slots_[slot_of(r.problem, row.device_class)];
   if (slot != 0) {
     rows_[slot - 1] = row;
@@ -113,10 +100,11 @@ void Winners::add(const Record& r) {
 }
 
 Record Winners::record(const Row& row) const {
+  const auto end = std::find(row.job.begin(), row.job.end(), '\0');
   Record r;
   r.problem = row.problem;
   r.device_class = names_[row.device_class];
-  r.job = names_[row.job];
+  r.job.assign(row.job.begin(), end);
   r.evidence = evidences_[row.evidence];
   r.trial = {names_[row.family], names_[row.config], names_[row.space], row.standard,   row.status,      row.stage,
              row.timing,         row.sm_mhz,         row.registers,     row.smem_bytes, row.spill_bytes, row.at_ms};

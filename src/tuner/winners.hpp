@@ -4,6 +4,7 @@
 
 #include "tuner/record.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -48,7 +49,8 @@ class Winners {
   };
   struct Row {
     Problem problem;
-    Name device_class, job, family, config, space, evidence;
+    Name device_class, family, config, space, evidence;
+    std::array<char, kMaxUid> job;
     bool standard;
     TrialStatus status;
     Stage stage;

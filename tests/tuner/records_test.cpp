@@ -116,12 +116,14 @@ TEST(Records, UserRecordsLieOverSystemRecordsOverSeeds) {
   std::string seed;
   {
     Records records(in_memory());
-    for (const Problem& p : {a, b, c}) records.absorb({decided_job("seed" + text(p), p, "tile=16 stages=3")});
+    for (const Problem& p : {a, b, c})
+      records.absorb({decided_job("seed" + std::to_string(p[layer_norm::kRows]), p, "tile=16 stages=3")});
     seed = records.export_text(ExportKind::winners);
   }
   {
     Records records(RecordsOptions{system.str(), ""});
-    for (const Problem& p : {b, c}) records.absorb({decided_job("system" + text(p), p, "tile=32 stages=3")});
+    for (const Problem& p : {b, c})
+      records.absorb({decided_job("system" + std::to_string(p[layer_norm::kRows]), p, "tile=32 stages=3")});
   }
   Records records(RecordsOptions{store.str(), system.str(), {seed}});
   records.absorb({decided_job("user", c, "tile=64 stages=2")});
