@@ -1,0 +1,23 @@
+// Tunes one call on the GPU: the orchestrator of tune.hpp over the real bench, compiler and device.
+#pragma once
+
+#include "cuda/driver.hpp"
+#include "jit/jit.hpp"
+#include "tuner/tune.hpp"
+
+namespace hstujit {
+
+/// args: the operator's prepared args struct. Only its integer tensors' contents are read, from device memory; all
+/// other tensors are replaced by buffers of the tuner's own of the same shape and strides, so their data may be null.
+/// The device's context must be current. Throws Error, see tune() and GpuBench.
+TuneResult tune_call(const Driver& driver, const DeviceFacts& device, Jit& jit, Records& records,
+                     const Problem& problem, const void* args, const TuneOptions& options);
+
+inline TuneResult tune_call(const Driver& driver, const DeviceFacts& device, Jit& jit, Records& records,
+                            const Problem& problem, const void* args, int64_t budget_ms) {
+  TuneOptions options;
+  options.budget_ms = budget_ms;
+  return tune_call(driver, device, jit, records, problem, args, options);
+}
+
+}  // namespace hstujit
