@@ -20,9 +20,11 @@ constexpr std::string_view kSuffix = ".kernel";
 // An entry's modification time says when it was last used, to a day: exact enough for eviction, and rarely a write.
 constexpr int64_t kStampEveryNs = int64_t{24} * 3600 * 1'000'000'000;
 
-// Reasons that pass by themselves; all others make the store read-only for this process.
+// Reasons that pass by themselves (ENOENT: somebody removed the folder under our hands); all others make the store
+// read-only for this process.
 bool passing(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN || error == ESTALE;
+  return error == ENOENT || error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR ||
+         error == EAGAIN || error == ESTALE;
 }
 
 }  // namespace

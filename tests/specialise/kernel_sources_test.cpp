@@ -3,6 +3,7 @@
 
 #include "support/embedded_text.hpp"
 #include "support/error.hpp"
+#include "support/source_dir.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +86,7 @@ TEST(EmbeddedKernels, EveryFileFindsWhatItIncludes) {
 }
 
 TEST(EmbeddedKernels, EqualTheFilesOfTheFolder) {
-  KernelSources embedded, folder(HSTUJIT_SOURCE_DIR "/kernels");
+  KernelSources embedded, folder((test::source_dir() / "kernels").string());
   for (const EmbeddedFile& file : embedded_kernels())
     EXPECT_EQ(embedded.closure(file.name).digest, folder.closure(file.name).digest) << file.name;
 }
