@@ -2,25 +2,13 @@
 
 #include "problem/operators.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <functional>
 
 namespace hstujit::test {
 namespace {
 
 constexpr size_t kAlignment = 256, kGuard = 512;
-
-/// Calls body with the element offset of every dense run along the last dimension.
-void for_each_run(const hstu_tensor& t, const std::function<void(int64_t offset, int64_t count)>& body) {
-  const int64_t count = t.shape[t.rank - 1];
-  if (t.rank == 1) return body(0, count);
-  for (int64_t i = 0; i < t.shape[0]; ++i) {
-    if (t.rank == 2)
-      body(i * t.stride[0], count);
-    else
-      for (int64_t j = 0; j < t.shape[1]; ++j) body(i * t.stride[0] + j * t.stride[1], count);
-  }
-}
 
 hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape, const Layout& layout) {
   hstu_tensor t{};
@@ -36,6 +24,17 @@ hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape, const 
 }
 
 }  // namespace
+
+void for_each_run(const hstu_tensor& t, const std::function<void(int64_t offset, int64_t count)>& body) {
+  const int64_t count = t.shape[t.rank - 1];
+  if (t.rank == 1) return body(0, count);
+  for (int64_t i = 0; i < t.shape[0]; ++i) {
+    if (t.rank == 2)
+      body(i * t.stride[0], count);
+    else
+      for (int64_t j = 0; j < t.shape[1]; ++j) body(i * t.stride[0] + j * t.stride[1], count);
+  }
+}
 
 Slab& HostMemory::slab(int64_t bytes) {
   Slab& slab = slabs_.emplace_back();

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <vector>
 
@@ -50,6 +51,9 @@ class HostMemory {
   std::deque<Slab> slabs_;
   Random random_;
 };
+
+/// Calls body with the element offset, from the tensor's data, of every dense run along its last dimension.
+void for_each_run(const hstu_tensor& t, const std::function<void(int64_t offset, int64_t count)>& body);
 
 /// Sets all elements of a tensor to bell-shaped random numbers.
 void randomise(const hstu_tensor& t, Random& random, double mean = 0, double deviation = 1);

@@ -78,25 +78,20 @@ testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const
   return testing::AssertionSuccess();
 }
 
-testing::AssertionResult untouched_around(const hstu_tensor& t, const Slab& slab) {
-  // A copy of the slab in which the tensor's elements are poison again must be poison everywhere.
-  Slab copy = slab;
-  hstu_tensor inside = t;
-  inside.data = copy.bytes.data() + (static_cast<const std::byte*>(t.data) - slab.bytes.data());
-  const auto size = static_cast<size_t>(size_of(t.dtype));
-  const int64_t outer = t.rank > 1 ? t.shape[0] : 1, middle = t.rank > 2 ? t.shape[1] : 1;
-  for (int64_t i = 0; i < outer; ++i)
-    for (int64_t j = 0; j < middle; ++j) {
-      const int64_t offset = (t.rank > 1 ? i * t.stride[0] : 0) + (t.rank > 2 ? j * t.stride[1] : 0);
-      std::byte* run = static_cast<std::byte*>(inside.data) + static_cast<size_t>(offset) * size;
-      std::fill_n(run, static_cast<size_t>(t.shape[t.rank - 1]) * size, std::byte{0xff});
-    }
-  const auto touched =
-      std::find_if(copy.bytes.begin(), copy.bytes.end(), [](std::byte b) { return b != std::byte{0xff}; });
-  if (touched == copy.bytes.end()) return testing::AssertionSuccess();
-  const auto tensor_begin = static_cast<std::byte*>(inside.data) - copy.bytes.data();
-  return failure(
-      fmt::format("byte {} from the tensor's first was written", touched - copy.bytes.begin() - tensor_begin));
+testing::AssertionResult unchanged_around(const hstu_tensor& t, const Slab& before, const Slab& after) {
+  std::vector<std::byte> restored = after.bytes;  // with the tensor's elements as they were
+  const auto* data = static_cast<const std::byte*>(t.data);
+  const std::byte *begin = before.bytes.data(), *end = begin + before.bytes.size();
+  const int64_t first = data >= begin && data < end ? data - begin : -1;
+  for_each_run(t, [&](int64_t offset, int64_t count) {
+    if (first < 0) return;
+    const int64_t at = first + offset * size_of(t.dtype);
+    std::copy_n(begin + at, count * size_of(t.dtype), restored.begin() + at);
+  });
+  const auto changed = std::mismatch(restored.begin(), restored.end(), before.bytes.begin()).first;
+  if (changed == restored.end()) return testing::AssertionSuccess();
+  if (first < 0) return failure(fmt::format("byte {} of an input's memory was written", changed - restored.begin()));
+  return failure(fmt::format("byte {} from the tensor's first was written", changed - restored.begin() - first));
 }
 
 }  // namespace hstujit::test

@@ -47,7 +47,8 @@ double ulp(hstu_dtype dtype);
 /// Compares the elements of `got` with the oracle; elements that it leaves alone must still be poison.
 testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const Tolerance& tolerance);
 
-/// All bytes of the slab outside the tensor's elements are those they were: 0xff.
-testing::AssertionResult untouched_around(const hstu_tensor& t, const Slab& slab);
+/// Every byte of a slab is after a call what it was before, except those of the tensor's elements. The tensor points
+/// into `before`, or elsewhere.
+testing::AssertionResult unchanged_around(const hstu_tensor& t, const Slab& before, const Slab& after);
 
 }  // namespace hstujit::test

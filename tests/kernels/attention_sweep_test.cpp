@@ -1,0 +1,178 @@
+// Attention on the device against the oracle: head dims, lengths, masks, integer types and layouts. Rows outside every
+// sequence are NaN in the inputs and must stay untouched in the output.
+#include "support/attention_cases.hpp"
+
+namespace hstujit {
+namespace {
+
+using test::AttentionCase;
+using test::HostMemory;
+using test::Placement;
+using test::ragged;
+using test::Scale;
+using test::Targets;
+
+constexpr hstu_dtype kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16;
+
+class AttentionSweep : public testing::TestWithParam<AttentionCase> {};
+
+TEST_P(AttentionSweep, EqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  const auto args = test::attention_args(memory, GetParam());
+  test::expect_correct(memory, args, &hstu_attention_args::out, test::attention_tolerance(GetParam().dtype));
+}
+
+std::vector<AttentionCase> head_dims() {
+  std::vector<AttentionCase> cases;
+  for (const hstu_dtype dtype : {kBf16, kF16})
+    for (const int64_t dim : {16, 32, 64, 128, 256})
+      cases.push_back({.dtype = dtype, .dim_qk = dim, .dim_v = dim, .lengths = ragged()});
+  for (const auto& [qk, v] :
+       {std::pair<int64_t, int64_t>{64, 128}, {128, 64}, {32, 16}, {16, 256}, {256, 32}, {96, 96}})
+    cases.push_back({.dim_qk = qk, .dim_v = v, .lengths = ragged()});
+  // Padded inside the kernel: even, odd, and nearly nothing.
+  for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{40, 24}, {100, 72}, {7, 5}, {63, 65}, {255, 250}, {8, 8}})
+    cases.push_back({.heads = 3, .dim_qk = qk, .dim_v = v, .lengths = ragged()});
+  cases.push_back({.heads = 9, .dim_qk = 1, .dim_v = 1, .lengths = {40, 3}});
+  return cases;
+}
+
+std::vector<AttentionCase> masks() {
+  std::vector<AttentionCase> cases;
+  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
+  const auto add = [&](int64_t contextual, int64_t window, int64_t full, Targets targets) {
+    cases.push_back({.dim_qk = 32,
+                     .dim_v = 32,
+                     .lengths = lengths,
+                     .contextual = contextual,
+                     .max_attn_len = window,
+                     .min_full = full,
+                     .targets = targets});
+  };
+  for (const Targets targets : {Targets::absent, Targets::some}) {
+    for (const int64_t contextual : {1, 10, 33, 200}) add(contextual, 0, 0, targets);
+    for (const int64_t window : {1, 5, 63, 64, 65, 200}) add(0, window, 0, targets);
+    for (const int64_t full : {1, 20, 150}) add(0, 5, full, targets);
+    for (const int64_t contextual : {1, 33, 100})
+      for (const int64_t window : {1, 64}) add(contextual, window, 0, targets);
+    add(10, 5, 20, targets);
+    add(65, 40, 1, targets);
+    add(33, 64, 300, targets);
+  }
+  add(0, 0, 0, Targets::none);
+  add(0, 0, 0, Targets::many);
+  add(10, 0, 0, Targets::many);
+  add(33, 17, 5, Targets::many);
+  add(1000, 0, 0, Targets::absent);  // longer than every sequence: diagonals only
+  return cases;
+}
+
+std::vector<AttentionCase> forms() {
+  const std::vector<int64_t> lengths{70, 0, 33, 129};
+  const auto full = HSTU_MASK_FULL;
+  return {
+      {.lengths = ragged(), .mask = full},
+      {.dtype = kF16, .dim_qk = 128, .dim_v = 128, .lengths = lengths, .mask = full},
+      {.lengths = lengths, .scale = Scale::one},
+      {.lengths = lengths, .scale = Scale::rows},
+      {.lengths = lengths, .targets = Targets::some, .scale = Scale::rows},
+      {.lengths = lengths, .targets = Targets::some, .target_dtype = HSTU_DTYPE_I64},
+      {.lengths = lengths, .offset_dtype = HSTU_DTYPE_I32},
+      {.lengths = lengths, .targets = Targets::some, .offset_dtype = HSTU_DTYPE_I32, .target_dtype = HSTU_DTYPE_I64},
+      {.heads = 1, .lengths = lengths},
+      {.heads = 8, .dim_qk = 32, .dim_v = 32, .lengths = lengths},
+      {.lengths = lengths, .max_seq_len = 1000},
+      {.lengths = lengths, .max_seq_len = 20},  // sequences longer than announced
+      {.dim_qk = 128, .dim_v = 128, .lengths = {700}, .max_seq_len = 64},
+      {.lengths = {1, 1, 1, 1, 1}},
+      {.lengths = {600}},
+      {.lengths = std::vector<int64_t>(300, 3)},
+  };
+}
+
+std::vector<AttentionCase> layouts() {
+  std::vector<AttentionCase> cases;
+  const std::vector<int64_t> lengths{70, 0, 33, 129};
+  for (const int64_t dim : {32, 64, 128, 256})
+    for (const Placement placement : {Placement::columns, Placement::in_buffer})
+      cases.push_back(
+          {.dim_qk = dim, .dim_v = dim, .lengths = lengths, .targets = Targets::some, .placement = placement});
+  cases.push_back({.dim_qk = 64, .dim_v = 32, .lengths = lengths, .placement = Placement::in_buffer});
+  cases.push_back({.dim_qk = 36, .dim_v = 20, .lengths = lengths, .placement = Placement::columns});
+  cases.push_back({.lengths = lengths, .placement = Placement::heads});
+  for (const int64_t gap : {8, 4, 1}) cases.push_back({.lengths = lengths, .layout = {.row_padding = gap}});
+  for (const int64_t shift : {4, 1}) cases.push_back({.lengths = lengths, .layout = {.shift = shift}});
+  return cases;
+}
+
+const auto kNameOf = [](const auto& info) { return test::name_of_case(info.param); };
+INSTANTIATE_TEST_SUITE_P(HeadDims, AttentionSweep, testing::ValuesIn(head_dims()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Masks, AttentionSweep, testing::ValuesIn(masks()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Forms, AttentionSweep, testing::ValuesIn(forms()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Layouts, AttentionSweep, testing::ValuesIn(layouts()), kNameOf);
+
+TEST(AttentionOnDevice, EmptyBatches) {
+  HSTU_NEEDS_DEVICE();
+  for (const std::vector<int64_t>& lengths : {std::vector<int64_t>{}, {0}, {0, 0, 0}})
+    for (const int64_t spare : {0, 5}) {
+      HostMemory memory;
+      const auto args = test::attention_args(memory, {.lengths = lengths, .max_seq_len = 8, .spare_rows = spare});
+      test::expect_correct(memory, args, &hstu_attention_args::out, test::attention_tolerance(kBf16));
+    }
+}
+
+TEST(AttentionOnDevice, NanStaysInItsSequence) {
+  HSTU_NEEDS_DEVICE();
+  for (const int64_t dim : {32, 64, 128, 100}) {
+    HostMemory memory;
+    const auto args = test::attention_args(memory, {.dim_qk = dim, .dim_v = dim, .lengths = {50, 70, 129, 3}});
+    for (const hstu_tensor* t : {&args.q, &args.k, &args.v})  // sequences 1 and 3
+      for (const auto& [first, count] : {std::pair<int64_t, int64_t>{50, 70}, {249, 3}})
+        test::fill(test::rows_of(*t, first, count), std::nan(""));
+    test::expect_correct(memory, args, &hstu_attention_args::out, test::attention_tolerance(kBf16));
+  }
+}
+
+TEST(AttentionOnDevice, PermutingTargetsPermutesTheirResultsOnly) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = test::attention_args(memory, {.lengths = {150}, .spare_rows = 0});
+  args.num_targets = memory.integers(HSTU_DTYPE_I32, {20});
+  test::DeviceCall first(memory, Op::hstu_attention, &args);
+  ASSERT_EQ(first.status(), HSTU_OK) << first.error();
+  const auto before = test::values(first.after(args.out));
+  for (const hstu_tensor* t : {&args.q, &args.k, &args.v})  // rows 130 and 149 change places
+    for (int64_t i = 0; i < t->stride[0]; ++i) {
+      auto* elements = static_cast<uint16_t*>(t->data);
+      std::swap(elements[130 * t->stride[0] + i], elements[149 * t->stride[0] + i]);
+    }
+  test::DeviceCall second(memory, Op::hstu_attention, &args);
+  ASSERT_EQ(second.status(), HSTU_OK) << second.error();
+  auto after = test::values(second.after(args.out));
+  const size_t row = 2 * 64;
+  std::swap_ranges(after.begin() + 130 * row, after.begin() + 131 * row, after.begin() + 149 * row);
+  for (size_t i = 0; i < before.size(); ++i) ASSERT_NEAR(after[i], before[i], 0.01 * std::fabs(before[i]) + 1e-4) << i;
+}
+
+TEST(AttentionOnDevice, RunsTwiceToTheSameBits) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  const auto args = test::attention_args(memory, {.lengths = ragged(), .targets = Targets::some});
+  test::DeviceCall first(memory, Op::hstu_attention, &args), second(memory, Op::hstu_attention, &args);
+  ASSERT_EQ(first.status(), HSTU_OK) << first.error();
+  const hstu_tensor a = first.after(args.out), b = second.after(args.out);
+  EXPECT_EQ(std::memcmp(a.data, b.data, static_cast<size_t>(extent_bytes(a))), 0);
+}
+
+TEST(AttentionOnDevice, RefusesF32) {
+  HSTU_NEEDS_DEVICE();
+  if (test::test_device()->cpu) GTEST_SKIP() << "the reference takes f32";
+  HostMemory memory;
+  const auto args = test::attention_args(memory, {.dtype = HSTU_DTYPE_F32, .lengths = {4}});
+  const test::DeviceCall call(memory, Op::hstu_attention, &args);
+  EXPECT_EQ(call.status(), HSTU_ERROR_UNSUPPORTED) << call.error();
+}
+
+}  // namespace
+}  // namespace hstujit

@@ -1,0 +1,313 @@
+// Addresses beyond 32 bits: rows that lie millions of elements apart, and tensors of more than 2^31 elements.
+#include "support/attention_cases.hpp"
+#include "support/device_call.hpp"
+#include "support/error.hpp"
+#include "workload/stack.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace hstujit {
+namespace {
+
+using test::HostMemory;
+
+constexpr hstu_dtype kBf16 = HSTU_DTYPE_BF16;
+constexpr int64_t kRows = 2100;                      ///< so that rows * stride passes 2^31 elements
+constexpr int64_t kStride = (int64_t{1} << 20) + 8;  ///< elements; a multiple of 8 keeps vectors aligned
+
+/// Allocates, or throws the OUT_OF_MEMORY that makes these tests skip themselves.
+class LargeMemory {
+ public:
+  LargeMemory() : memory_(test::test_device()->memory()) {}
+
+  std::byte* allocate(int64_t bytes) { return static_cast<std::byte*>(memory_->allocate(static_cast<size_t>(bytes))); }
+
+  /// Rows of a dense host matrix into (or out of) rows of the device that lie `stride` elements apart.
+  void upload_rows(std::byte* to, const hstu_tensor& from, int64_t stride) {
+    const size_t bytes = row_bytes(from);
+    for (int64_t i = 0; i < from.shape[0]; ++i)
+      memory_->upload(to + i * stride * size_of(from.dtype), host_row(from, i), bytes);
+  }
+  void download_rows(const hstu_tensor& to, const std::byte* from, int64_t stride) {
+    const size_t bytes = row_bytes(to);
+    for (int64_t i = 0; i < to.shape[0]; ++i)
+      memory_->download(host_row(to, i), from + i * stride * size_of(to.dtype), bytes);
+  }
+  Memory& operator*() { return *memory_; }
+
+ private:
+  static size_t row_bytes(const hstu_tensor& t) { return static_cast<size_t>(t.stride[0] * size_of(t.dtype)); }
+  static std::byte* host_row(const hstu_tensor& t, int64_t i) {
+    return static_cast<std::byte*>(t.data) + i * t.stride[0] * size_of(t.dtype);
+  }
+
+  std::unique_ptr<Memory> memory_;
+};
+
+/// A tensor's copy whose rows lie far apart: columns of one buffer of kRows rows.
+class SpreadColumns {
+ public:
+  explicit SpreadColumns(LargeMemory& memory) : memory_(memory), base_(memory.allocate(kRows * kStride * 2)) {}
+
+  /// Places the next columns and fills them with the dense host tensor's rows.
+  hstu_tensor place(const hstu_tensor& host) {
+    hstu_tensor t = host;
+    t.data = base_ + 2 * next_;
+    t.stride[0] = kStride;
+    next_ += (host.stride[0] + 15) / 8 * 8;
+    memory_.upload_rows(static_cast<std::byte*>(t.data), host, kStride);
+    return t;
+  }
+  void fetch(const hstu_tensor& host, const hstu_tensor& placed) {
+    memory_.download_rows(host, static_cast<const std::byte*>(placed.data), kStride);
+  }
+
+ private:
+  LargeMemory& memory_;
+  std::byte* base_;
+  int64_t next_ = 0;
+};
+
+/// The call with the named tensors spread out; the others are copied as they are.
+template <class Args>
+void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
+                                std::initializer_list<hstu_tensor Args::*> spread, const test::Tolerance& tolerance) {
+  LargeMemory memory;
+  SpreadColumns columns(memory);
+  Args moved = args;
+  for (const TensorSlot& slot : operator_of(test::op_of(args)).tensors) {
+    hstu_tensor& t = tensor_at(&moved, slot);
+    const bool far = std::any_of(spread.begin(), spread.end(), [&](auto member) { return &(moved.*member) == &t; });
+    if (!present(t)) continue;
+    if (far) {
+      t = columns.place(t);
+    } else {
+      std::byte* const copy = memory.allocate(extent_bytes(t));
+      (*memory).upload(copy, t.data, static_cast<size_t>(extent_bytes(t)));
+      t.data = copy;
+    }
+  }
+  ASSERT_EQ(call_operator(test::test_device()->context, test::op_of(args), &moved, nullptr), HSTU_OK)
+      << hstu_last_error();
+  (*memory).synchronise();
+  columns.fetch(args.*output, moved.*output);
+  EXPECT_TRUE(test::close(args.*output, test::exact_result(args, output), tolerance));
+}
+
+/// Runs a test's body; skips the test where the device is too small for it.
+template <class Body>
+void unless_too_small(Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) {
+    if (error.status() != HSTU_ERROR_OUT_OF_MEMORY) throw;
+    GTEST_SKIP() << error.message();
+  }
+}
+
+TEST(FarRows, LayerNorm) {
+  HSTU_NEEDS_DEVICE();
+  unless_too_small([] {
+    HostMemory memory;
+    hstu_layer_norm_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(kBf16, {kRows, 512});
+    args.y = memory.poison(kBf16, {kRows, 512});
+    expect_correct_when_spread(args, &hstu_layer_norm_args::y, {&hstu_layer_norm_args::x, &hstu_layer_norm_args::y},
+                               test::rounded_once(kBf16));
+  });
+}
+
+TEST(FarRows, NormMul) {
+  HSTU_NEEDS_DEVICE();
+  unless_too_small([] {
+    HostMemory memory;
+    hstu_norm_mul_args args{};
+    args.struct_size = sizeof args;
+    args.attn = memory.random(kBf16, {kRows, 256});
+    args.u = memory.random(kBf16, {kRows, 256});
+    args.weight = memory.random(kBf16, {256});
+    args.bias = memory.random(kBf16, {256});
+    args.out = memory.poison(kBf16, {kRows, 768});
+    args.concat_u = args.concat_x = 1;
+    using Args = hstu_norm_mul_args;
+    expect_correct_when_spread(args, &Args::out, {&Args::attn, &Args::u, &Args::out}, test::rounded_once(kBf16));
+  });
+}
+
+TEST(FarRows, AddmmOperandsResidualAndResult) {
+  HSTU_NEEDS_DEVICE();
+  unless_too_small([] {
+    HostMemory memory;
+    hstu_addmm_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(kBf16, {kRows, 64});
+    args.w = memory.random(kBf16, {64, 96}, {}, 0, 0.1);
+    args.y = memory.random(kBf16, {kRows, 96});
+    args.z = memory.poison(kBf16, {kRows, 96});
+    using Args = hstu_addmm_args;
+    expect_correct_when_spread(args, &Args::z, {&Args::x, &Args::y, &Args::z}, test::rounded_once(kBf16));
+  });
+}
+
+TEST(FarRows, AddmmWeight) {
+  HSTU_NEEDS_DEVICE();
+  unless_too_small([] {
+    HostMemory memory;
+    hstu_addmm_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(kBf16, {kRows, kRows});
+    args.w = memory.random(kBf16, {kRows, 64}, {}, 0, 0.02);
+    args.z = memory.poison(kBf16, {kRows, 64});
+    using Args = hstu_addmm_args;
+    expect_correct_when_spread(args, &Args::z, {&Args::w, &Args::z}, test::rounded_once(kBf16));
+  });
+}
+
+TEST(FarRows, Attention) {
+  HSTU_NEEDS_DEVICE();
+  unless_too_small([] {
+    HostMemory memory;
+    const auto args = test::attention_args(memory, {.lengths = {1000, 20, 77, 1000}});
+    ASSERT_LE(args.q.shape[0], kRows);
+    using Args = hstu_attention_args;
+    expect_correct_when_spread(args, &Args::out, {&Args::q, &Args::k, &Args::v, &Args::out},
+                               test::attention_tolerance(kBf16));
+  });
+}
+
+// ---- Dense tensors of more than 2^31 elements. Inputs repeat with a period of rows, so results do, too.
+
+/// A matrix of `rows` rows on the device that repeats the host's.
+hstu_tensor repeated(LargeMemory& memory, const hstu_tensor& host, int64_t rows) {
+  const int64_t row_bytes = host.stride[0] * size_of(host.dtype), bytes = rows * row_bytes;
+  std::byte* const base = memory.allocate(bytes);
+  int64_t done = std::min(host.shape[0] * row_bytes, bytes);
+  (*memory).upload(base, host.data, static_cast<size_t>(done));
+  while (done < bytes) {
+    const int64_t more = std::min(done, bytes - done);
+    (*memory).copy(base + done, base, static_cast<size_t>(more));
+    done += more;
+  }
+  hstu_tensor t = host;
+  t.data = base;
+  t.shape[0] = rows;
+  return t;
+}
+
+/// Whole periods of `large` that hold its first and last row and the rows where 32-bit offsets would wrap.
+void expect_periods(LargeMemory& memory, const hstu_tensor& large, const hstu_tensor& period, const test::Exact& exact,
+                    const test::Tolerance& tolerance) {
+  const int64_t row = large.stride[0], count = period.shape[0], periods = large.shape[0] / count;
+  for (const int64_t element : {int64_t{0}, int64_t{1} << 30, int64_t{1} << 31, row * (large.shape[0] - 1)}) {
+    const int64_t index = std::min(element / row / count, periods - 1);
+    const std::byte* from = static_cast<const std::byte*>(large.data) + index * count * row * size_of(large.dtype);
+    memory.download_rows(period, from, row);
+    EXPECT_TRUE(test::close(period, exact, tolerance)) << "in period " << index;
+  }
+}
+
+/// Rows of this length that make more than 2^31 elements, in whole periods.
+int64_t many_rows(int64_t row_length, int64_t period) {
+  return ((int64_t{1} << 31) / row_length / period + 2) * period;
+}
+
+#define HSTU_NEEDS_LARGE_DEVICE() \
+  HSTU_NEEDS_DEVICE();            \
+  if (test::test_device()->cpu) GTEST_SKIP() << "the reference would take minutes"
+
+TEST(ManyElements, LayerNorm) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    hstu_layer_norm_args args{};
+    args.struct_size = sizeof args;
+    args.x = host.random(kBf16, {1000, 512});
+    args.y = host.poison(kBf16, {1000, 512});
+    hstu_layer_norm_args large = args;
+    const int64_t rows = many_rows(512, 1000);
+    large.x = repeated(memory, args.x, rows);
+    large.y = repeated(memory, args.y, rows);
+    ASSERT_EQ(hstu_layer_norm(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, large.y, args.y, test::exact_result(args, &hstu_layer_norm_args::y),
+                   test::rounded_once(kBf16));
+  });
+}
+
+TEST(ManyElements, NormMul) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    hstu_norm_mul_args args{};
+    args.struct_size = sizeof args;
+    args.attn = host.random(kBf16, {1000, 512});
+    args.u = host.random(kBf16, {1000, 512});
+    args.weight = host.random(kBf16, {512});
+    args.bias = host.random(kBf16, {512});
+    args.out = host.poison(kBf16, {1000, 1536});
+    args.concat_u = args.concat_x = 1;
+    hstu_norm_mul_args large = args;
+    const int64_t rows = many_rows(1536, 1000);
+    for (hstu_tensor hstu_norm_mul_args::*t :
+         {&hstu_norm_mul_args::attn, &hstu_norm_mul_args::u, &hstu_norm_mul_args::out})
+      large.*t = repeated(memory, args.*t, rows);
+    large.weight = repeated(memory, args.weight, 512);
+    large.bias = repeated(memory, args.bias, 512);
+    ASSERT_EQ(hstu_norm_mul(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_norm_mul_args::out),
+                   test::rounded_once(kBf16));
+  });
+}
+
+TEST(ManyElements, Addmm) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    hstu_addmm_args args{};
+    args.struct_size = sizeof args;
+    args.x = host.random(kBf16, {1000, 32});
+    args.w = host.random(kBf16, {32, 1024}, {}, 0, 0.2);
+    args.z = host.poison(kBf16, {1000, 1024});
+    hstu_addmm_args large = args;
+    const int64_t rows = many_rows(1024, 1000);
+    large.x = repeated(memory, args.x, rows);
+    large.w = repeated(memory, args.w, 32);
+    large.z = repeated(memory, args.z, rows);
+    ASSERT_EQ(hstu_addmm(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, large.z, args.z, test::exact_result(args, &hstu_addmm_args::z), test::rounded_once(kBf16));
+  });
+}
+
+TEST(ManyElements, Attention) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    const std::vector<int64_t> lengths{65, 1, 130, 0, 4};  // 200 rows a period
+    const auto args =
+        test::attention_args(host, {.heads = 4, .dim_qk = 128, .dim_v = 128, .lengths = lengths, .spare_rows = 0});
+    const int64_t rows = many_rows(512, 200);
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < rows / 200; ++i) all.insert(all.end(), lengths.begin(), lengths.end());
+    const hstu_tensor offsets = host.integers(HSTU_DTYPE_I64, test::offsets_of(all));
+    hstu_attention_args large = args;
+    for (hstu_tensor hstu_attention_args::*t :
+         {&hstu_attention_args::q, &hstu_attention_args::k, &hstu_attention_args::v, &hstu_attention_args::out})
+      large.*t = repeated(memory, args.*t, rows);
+    large.seq_offsets = repeated(memory, offsets, offsets.shape[0]);
+    ASSERT_EQ(hstu_attention(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_attention_args::out),
+                   test::attention_tolerance(kBf16));
+  });
+}
+
+}  // namespace
+}  // namespace hstujit

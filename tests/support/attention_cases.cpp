@@ -1,0 +1,74 @@
+#include "support/attention_cases.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hstujit::test {
+namespace {
+
+/// q, k, v and out as columns u | v | q | k of one buffer, out in u's place or apart.
+void place_in_columns(HostMemory& memory, const AttentionCase& c, int64_t total, hstu_attention_args& args) {
+  const int64_t linear = c.heads * c.dim_v, attn = c.heads * c.dim_qk;
+  const hstu_tensor buffer = memory.poison(c.dtype, {total, 2 * (linear + attn)});
+  const auto part = [&](int64_t column, int64_t count) { return as_heads(columns_of(buffer, column, count), c.heads); };
+  args.v = part(linear, linear);
+  args.q = part(2 * linear, attn);
+  args.k = part(2 * linear + attn, attn);
+  if (c.placement == Placement::in_buffer)
+    args.out = part(0, linear);
+  else
+    args.out = memory.poison(c.dtype, {total, c.heads, c.dim_v});
+}
+
+void place_apart(HostMemory& memory, const AttentionCase& c, int64_t total, hstu_attention_args& args) {
+  const auto place = [&](int64_t dim) {
+    if (c.placement != Placement::heads) return memory.poison(c.dtype, {total, c.heads, dim}, c.layout);
+    hstu_tensor t = memory.poison(c.dtype, {c.heads, total, dim}, c.layout);
+    std::swap(t.shape[0], t.shape[1]);
+    std::swap(t.stride[0], t.stride[1]);
+    return t;
+  };
+  args.q = place(c.dim_qk);
+  args.k = place(c.dim_qk);
+  args.v = place(c.dim_v);
+  args.out = place(c.dim_v);
+}
+
+std::vector<int64_t> targets_of(const AttentionCase& c, Random& random) {
+  std::vector<int64_t> out;
+  for (const int64_t length : c.lengths) {
+    const auto most = static_cast<uint64_t>(c.targets == Targets::many ? length + 3 : length / 3);
+    out.push_back(c.targets == Targets::none ? 0 : static_cast<int64_t>(random.below(most + 1)));
+  }
+  return out;
+}
+
+}  // namespace
+
+hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
+  const auto offsets = offsets_of(c.lengths);
+  const int64_t rows = offsets.back(), total = rows + c.spare_rows;
+  hstu_attention_args args{};
+  args.struct_size = sizeof args;
+  if (c.placement == Placement::columns || c.placement == Placement::in_buffer)
+    place_in_columns(memory, c, total, args);
+  else
+    place_apart(memory, c, total, args);
+  // Rows behind the last sequence stay poison.
+  for (const hstu_tensor* t : {&args.q, &args.k, &args.v}) randomise(rows_of(*t, 0, rows), memory.random_numbers());
+
+  args.seq_offsets = memory.integers(c.offset_dtype, offsets);
+  if (c.targets != Targets::absent)
+    args.num_targets = memory.integers(c.target_dtype, targets_of(c, memory.random_numbers()));
+  if (c.scale == Scale::one) args.attn_scale = memory.floats({0.03f});
+  if (c.scale == Scale::rows) args.attn_scale = memory.random(HSTU_DTYPE_F32, {total});
+  args.mask = c.mask;
+  const int64_t longest = c.lengths.empty() ? 1 : *std::max_element(c.lengths.begin(), c.lengths.end());
+  args.max_seq_len = c.max_seq_len > 0 ? c.max_seq_len : longest;
+  args.contextual_seq_len = c.contextual;
+  args.max_attn_len = c.max_attn_len;
+  args.min_full_attn_seq_len = c.min_full;
+  return args;
+}
+
+}  // namespace hstujit::test

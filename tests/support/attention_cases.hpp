@@ -1,0 +1,53 @@
+// Attention calls for tests on the device: sequences, masks and layouts by description.
+#pragma once
+
+#include "support/device_call.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+namespace hstujit::test {
+
+enum class Targets { absent, none, some, many /* up to more than there are rows */ };
+enum class Scale { absent, one, rows };
+enum class Placement {
+  apart,      ///< four buffers
+  columns,    ///< v, q, k are columns of one buffer, as the projection leaves them
+  in_buffer,  ///< so is out: it takes u's place
+  heads,      ///< heads outside rows
+};
+
+struct AttentionCase {
+  hstu_dtype dtype = HSTU_DTYPE_BF16;
+  int64_t heads = 2, dim_qk = 64, dim_v = 64;
+  std::vector<int64_t> lengths{};
+  int64_t contextual = 0, max_attn_len = 0, min_full = 0;
+  Targets targets = Targets::absent;
+  Scale scale = Scale::absent;
+  hstu_mask mask = HSTU_MASK_CAUSAL;
+  hstu_dtype offset_dtype = HSTU_DTYPE_I64, target_dtype = HSTU_DTYPE_I32;
+  Placement placement = Placement::apart;
+  Layout layout{};          ///< of q, k, v and out, when apart
+  int64_t max_seq_len = 0;  ///< 0: the longest length
+  int64_t spare_rows = 3;   ///< behind the last sequence, NaN
+};
+
+/// Lengths around the sizes of tiles, in no order, with empty sequences at both ends and inside.
+inline std::vector<int64_t> ragged() { return {0, 129, 1, 64, 0, 17, 2, 128, 63, 16, 65, 0, 15, 33, 127, 31, 0}; }
+
+inline std::string name_of_case(const AttentionCase& c) {
+  int64_t total = 0;
+  for (const int64_t length : c.lengths) total += length;
+  return fmt::format("{}_h{}_{}_{}_n{}b{}_C{}W{}F{}_t{}s{}m{}_{}_{}_p{}_l{}s{}_N{}", name_of(c.dtype), c.heads,
+                     c.dim_qk, c.dim_v, total, c.lengths.size(), c.contextual, c.max_attn_len, c.min_full,
+                     static_cast<int>(c.targets), static_cast<int>(c.scale), static_cast<int>(c.mask),
+                     name_of(c.offset_dtype), name_of(c.target_dtype), static_cast<int>(c.placement),
+                     c.layout.row_padding, c.layout.shift, c.max_seq_len);
+}
+
+/// The call; all its tensors lie in `memory`.
+hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c);
+
+}  // namespace hstujit::test

@@ -1,0 +1,87 @@
+#include "support/device_call.hpp"
+
+#include "support/error.hpp"
+#include "workload/stack.hpp"
+
+#include <cstdlib>
+
+namespace hstujit::test {
+namespace {
+
+const TestDevice* open() {
+  const char* const asked = std::getenv("HSTUJIT_TEST_DEVICE");
+  hstu_context_options options{};
+  options.struct_size = sizeof options;
+  options.device = asked ? asked : "cuda:0";
+  options.store_path = options.system_store_path = "";
+  static TestDevice device;
+  device.cpu = std::string_view(options.device) == "cpu";
+  return hstu_context_create(&device.context, &options) == HSTU_OK ? &device : nullptr;
+}
+
+}  // namespace
+
+const TestDevice* test_device() {
+  static const TestDevice* const opened = open();
+  return opened;
+}
+
+std::unique_ptr<Memory> TestDevice::memory() const { return cpu ? host_memory() : gpu_memory(driver(), 0); }
+
+DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args) : memory_(memory) {
+  const TestDevice& device = *test_device();
+  const std::unique_ptr<Memory> there = device.memory();
+  std::vector<std::byte*> copies;
+  for (const Slab& slab : memory.slabs()) {
+    // Bytes before the slab's aligned base stay out, so that the copy's tensors are aligned as the host's.
+    copies.push_back(static_cast<std::byte*>(there->allocate(slab.bytes.size())));
+    there->upload(copies.back(), slab.bytes.data() + slab.first % 256, slab.bytes.size() - slab.first % 256);
+  }
+
+  const Operator& entry = operator_of(op);
+  std::vector<std::byte> moved(static_cast<const std::byte*>(args),
+                               static_cast<const std::byte*>(args) + entry.args_size);
+  for (const TensorSlot& slot : entry.tensors) {
+    hstu_tensor& t = tensor_at(moved.data(), slot);
+    const int index = t.data ? slab_of(t.data) : -1;
+    if (index < 0) continue;
+    const Slab& slab = memory.slabs()[static_cast<size_t>(index)];
+    t.data = copies[static_cast<size_t>(index)] +
+             (static_cast<std::byte*>(t.data) - slab.bytes.data() - static_cast<int64_t>(slab.first % 256));
+  }
+  status_ = call_operator(device.context, op, moved.data(), nullptr);
+  if (status_ != HSTU_OK) error_ = hstu_last_error();
+  there->synchronise();
+
+  after_.assign(memory.slabs().begin(), memory.slabs().end());
+  for (size_t i = 0; i < after_.size(); ++i) {
+    std::vector<std::byte>& bytes = after_[i].bytes;
+    const size_t skipped = after_[i].first % 256;
+    there->download(bytes.data() + skipped, copies[i], bytes.size() - skipped);
+  }
+}
+
+int DeviceCall::slab_of(const void* address) const {
+  int index = 0;
+  for (const Slab& slab : memory_.slabs()) {
+    if (address >= slab.bytes.data() && address < slab.bytes.data() + slab.bytes.size()) return index;
+    ++index;
+  }
+  return -1;
+}
+
+hstu_tensor DeviceCall::after(const hstu_tensor& t) {
+  const auto index = static_cast<size_t>(slab_of(t.data));
+  const auto offset = static_cast<const std::byte*>(t.data) - memory_.slabs()[index].bytes.data();
+  hstu_tensor out = t;
+  out.data = after_[index].bytes.data() + offset;
+  return out;
+}
+
+testing::AssertionResult DeviceCall::wrote_only(const hstu_tensor& t) {
+  for (size_t i = 0; i < after_.size(); ++i)
+    if (const auto result = unchanged_around(t, memory_.slabs()[i], after_[i]); !result) return result;
+  return testing::AssertionSuccess();
+}
+
+}  // namespace hstujit::test

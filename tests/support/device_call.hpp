@@ -1,0 +1,69 @@
+// Calls of the public C API on the device under test, checked against the oracle: results, and everything else in
+// memory, which must be as it was.
+#pragma once
+
+#include "support/host_tensor.hpp"
+#include "support/oracle.hpp"
+#include "workload/memory.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hstujit::test {
+
+/// The device under test: $HSTUJIT_TEST_DEVICE, by default "cuda:0"; "cpu" tries the tests themselves, on the
+/// reference. It lives as long as the process and keeps kernels in memory only.
+struct TestDevice {
+  hstu_context* context = nullptr;
+  bool cpu = false;
+
+  std::unique_ptr<Memory> memory() const;
+};
+/// Null when there is no such device.
+const TestDevice* test_device();
+
+/// A call on copies of all slabs of a test's memory. The host's own stay as they are.
+class DeviceCall {
+ public:
+  DeviceCall(HostMemory& memory, Op op, const void* args);
+
+  hstu_status status() const { return status_; }
+  const std::string& error() const { return error_; }
+  /// The tensor, which points into the host's memory, as it is after the call.
+  hstu_tensor after(const hstu_tensor& t);
+  /// Nothing but the tensor's elements was written.
+  testing::AssertionResult wrote_only(const hstu_tensor& t);
+
+ private:
+  /// Index of the slab that holds the address; -1 when none does.
+  int slab_of(const void* address) const;
+
+  HostMemory& memory_;
+  std::vector<Slab> after_;
+  hstu_status status_ = HSTU_OK;
+  std::string error_;
+};
+
+inline Op op_of(const hstu_layer_norm_args&) { return Op::layer_norm; }
+inline Op op_of(const hstu_addmm_args&) { return Op::addmm; }
+inline Op op_of(const hstu_attention_args&) { return Op::hstu_attention; }
+inline Op op_of(const hstu_norm_mul_args&) { return Op::norm_mul; }
+
+/// Makes the call on the device under test and compares its output with the oracle. All tensors lie in `memory`.
+template <class Args>
+void expect_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*output, const Tolerance& tolerance) {
+  DeviceCall call(memory, op_of(args), &args);
+  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
+  EXPECT_TRUE(close(call.after(args.*output), exact_result(args, output), tolerance));
+  EXPECT_TRUE(call.wrote_only(args.*output));
+}
+
+}  // namespace hstujit::test
+
+#define HSTU_NEEDS_DEVICE() \
+  if (!hstujit::test::test_device()) GTEST_SKIP() << "there is no GPU"
