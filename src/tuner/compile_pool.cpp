@@ -34,6 +34,11 @@ std::future<KernelPtr> CompilePool::submit(Source source) {
   return future;
 }
 
+void CompilePool::drop_waiting() {
+  const std::lock_guard lock(mutex_);
+  tasks_.clear();
+}
+
 void CompilePool::work() {
   for (;;) {
     std::unique_lock lock(mutex_);

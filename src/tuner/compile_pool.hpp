@@ -32,6 +32,8 @@ class CompilePool {
 
   /// The kernel, or what compiling threw; std::future_error when the pool ended first.
   std::future<KernelPtr> submit(Source source);
+  /// Forgets what has not begun; its futures throw.
+  void drop_waiting();
   int threads() const { return static_cast<int>(workers_.size()); }
 
  private:
