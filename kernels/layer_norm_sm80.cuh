@@ -3,18 +3,16 @@
 //
 //   x row ──16-byte loads──► registers ──shuffles──► mean, rstd ──► (x - mean) * rstd * weight + bias ──► y row
 //
-// Work      a team of kThreadsPerRow threads per row, kRowsPerThread rows a thread at once (tile/row_norm.cuh); rows too
-//           long for registers are taken by a whole block each and read three times.
-// Grid      one block per kRowsPerBlock rows, or kPersistent: any number of blocks, each striding over the rows with
-//           weight and bias kept in registers.
-// Memory    RowExchange only if a team has several warps. x and y may be the same buffer: a team has read a row before
-//           it writes it, and no other team touches it.
+// Work      a team of kThreadsPerRow threads per row, kRowsPerThread rows a thread at once (tile/row_norm.cuh). Rows
+//           too long for registers are taken by a whole block each and read three times.
+// Grid      one block per kRowsPerBlock rows. Small blocks in a plain grid came nearest to a copy: a block's slot is
+//           free for the next one as soon as its last warp is done, where a resident grid waits for its slowest.
+// Memory    Exchange between the warps of a team, and weight and bias if kWeights asks for it. x and y may be the same
+//           buffer: a team has read a row before it writes it, and no other team uses it.
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned
-//           access: x, y, and weight where it has dim elements), kHasWeight, kHasBias; kCentred false for RMS norm;
-//           Output NormOnly, SiluOfNorm or SwishOfNorm. Under kGroups > 1 weight and bias hold one value per group.
-//           knobs: kThreads, kThreadsPerRow, kRowsPerThread, kMinBlocks (blocks per SM the registers must allow),
-//           kPersistent, kWeightsFirst (load weight and bias together with x, not when they are needed: shorter if
-//           latency counts, more registers), kStreamStores (y is not kept in L2 for a reader).
+//           access to x, y, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value per
+//           group; otherwise kGroups is 1); kCentred false for RMS norm; Output NormOnly, SiluOfNorm or SwishOfNorm.
+//           knobs: kThreads, kThreadsPerRow, kRowsPerThread, kWeights (tile/row_affine.cuh); kMinBlocks is 1.
 // Sources   Ba et al. 2016, arXiv:1607.06450; joining of partial variances: Chan, Golub, LeVeque 1983.
 #pragma once
 #include "params.h"
@@ -44,33 +42,25 @@ struct SwishOfNorm {
 };
 
 template <class Config>
-constexpr int layer_norm_smem_bytes = tile::kRowSmemBytes<tile::RowShape<Config>>;
+constexpr int layer_norm_smem_bytes =
+    tile::RowShape<Config>::kExchangeBytes + tile::RowAffine<Config, tile::RowShape<Config>>::kSmemBytes;
 
 namespace layer_norm {
 
 // The rows of one block, held in registers.
-template <class Config, class Shape, class Affine>
-HSTU_PRIM void held_rows(const LayerNormParams& p, i64 block, const tile::RowTeam<Shape>& team, Affine& affine,
-                         tile::RowPartial* exchange) {
+template <class Config, class Shape>
+HSTU_PRIM void held_rows(const LayerNormParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
+                         tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange) {
   using Element = typename Config::Element;
-  using Weight = typename Config::Weight;
   constexpr int kRows = Shape::kRowsPerThread;
-  constexpr tile::Reuse kOutput = Config::kStreamStores ? tile::Reuse::kOnce : tile::Reuse::kMany;
-  const Weight *weight = static_cast<const Weight*>(p.weight), *bias = static_cast<const Weight*>(p.bias);
-  const tile::RowBlock<Shape> rows(block, p.rows);
-
   tile::RowPacks<Shape, Element> packs[kRows];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = team.row + r * Shape::kRowsAtOnce;
     const Element* from = static_cast<const Element*>(p.x) + rows.matrix_row(row) * p.x_row_stride;
-    tile::load_row<tile::Reuse::kOnce, Shape>(packs[r], from + rows.group(row) * Shape::kDim, team, rows.has(row));
+    tile::load_row<Shape>(packs[r], from + rows.group(row) * Shape::kDim, team);
   }
-  affine.load_groups(weight, bias, team, rows);
-  if constexpr (Config::kWeightsFirst && !Config::kPersistent) {
-    affine.load_columns(weight, bias, team);
-    affine.join_columns(packs[0], prim::opaque_zero());
-  }
+  affine.join(packs[0], team, rows);
 
   float x[kRows][Shape::kAccesses][Shape::kVector];
 #pragma unroll
@@ -80,7 +70,7 @@ HSTU_PRIM void held_rows(const LayerNormParams& p, i64 block, const tile::RowTea
   }
   tile::RowMoments moments[kRows];
   tile::row_moments<Config::kCentred, Shape, Element>(moments, x, team, exchange, p.eps);
-  if constexpr (!Config::kWeightsFirst && !Config::kPersistent) affine.load_columns(weight, bias, team);
+  affine.finish(team, moments[0]);
 
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
@@ -94,34 +84,31 @@ HSTU_PRIM void held_rows(const LayerNormParams& p, i64 block, const tile::RowTea
       tile::pack(packs[r][a], y);
     }
     Element* to = static_cast<Element*>(p.y) + rows.matrix_row(row) * p.y_row_stride;
-    tile::store_row<kOutput, Shape>(to + rows.group(row) * Shape::kDim, packs[r], team, rows.has(row));
+    if (rows.has(row)) tile::store_row<Shape>(to + rows.group(row) * Shape::kDim, packs[r], team);
   }
 }
 
 // One row by the whole block, read from memory three times.
 template <class Config, class Shape>
-HSTU_PRIM void long_row(const LayerNormParams& p, i64 block, const tile::RowTeam<Shape>& team,
-                        tile::RowPartial* exchange) {
+HSTU_PRIM void long_row(const LayerNormParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
+                        const tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange) {
   using Element = typename Config::Element;
-  using Weight = typename Config::Weight;
-  const tile::RowBlock<Shape> rows(block, p.rows);
-  const int first = rows.group(0) * Shape::kDim;
-  const Element* from = static_cast<const Element*>(p.x) + rows.matrix_row(0) * p.x_row_stride + first;
-  Element* to = static_cast<Element*>(p.y) + rows.matrix_row(0) * p.y_row_stride + first;
+  const int group = rows.group(0);
+  const Element* from = static_cast<const Element*>(p.x) + rows.matrix_row(0) * p.x_row_stride + group * Shape::kDim;
+  Element* to = static_cast<Element*>(p.y) + rows.matrix_row(0) * p.y_row_stride + group * Shape::kDim;
   const tile::RowMoments moments = tile::long_row_moments<Config::kCentred, Shape>(from, team, exchange, p.eps);
 #pragma unroll 4
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (!team.holds(a)) continue;
     tile::RowPack<Element, Shape::kVector> pack;
     float x[Shape::kVector], y[Shape::kVector];
-    tile::load<tile::Reuse::kOnce>(pack, from + team.column(a));
+    tile::load(pack, from + team.column(a));
     tile::unpack(x, pack);
-    tile::normalise_long<Config, Shape>(y, x, moments, static_cast<const Weight*>(p.weight),
-                                        static_cast<const Weight*>(p.bias), team.column(a), rows.group(0));
+    affine.apply_long(y, x, moments, team.column(a), group);
 #pragma unroll
     for (int v = 0; v < Shape::kVector; ++v) y[v] = Config::Output::template apply<Element>(x[v], y[v]);
     tile::pack(pack, y);
-    tile::store<tile::Reuse::kMany>(to + team.column(a), pack);
+    tile::store(to + team.column(a), pack);
   }
 }
 
@@ -131,23 +118,15 @@ template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     layer_norm_sm80(const __grid_constant__ LayerNormParams p) {
   using Shape = tile::RowShape<Config>;
-  using Weight = typename Config::Weight;
   extern __shared__ __align__(1024) unsigned char smem[];
   tile::RowPartial* exchange = reinterpret_cast<tile::RowPartial*>(smem);
   const tile::RowTeam<Shape> team;
-
-  tile::RowAffine<Config, Shape> affine;
-  if constexpr (Config::kPersistent && !Shape::kLooped)
-    affine.load_columns(static_cast<const Weight*>(p.weight), static_cast<const Weight*>(p.bias), team);
-
-  i64 block = blockIdx.x;
-  do {
-    if constexpr (Shape::kLooped)
-      layer_norm::long_row<Config>(p, block, team, exchange);
-    else
-      layer_norm::held_rows<Config>(p, block, team, affine, exchange);
-    exchange = reinterpret_cast<tile::RowPartial*>(smem) + (exchange == reinterpret_cast<tile::RowPartial*>(smem) ? tile::kRowExchange<Shape> : 0);
-  } while (Config::kPersistent && (block += gridDim.x) < tile::row_blocks<Shape>(p.rows));
+  const tile::RowBlock<Shape> rows(blockIdx.x, p.rows);
+  tile::RowAffine<Config, Shape> affine(p.weight, p.bias, smem + Shape::kExchangeBytes);
+  if constexpr (Shape::kLooped)
+    layer_norm::long_row<Config>(p, team, rows, affine, exchange);
+  else
+    layer_norm::held_rows<Config>(p, team, rows, affine, exchange);
 }
 
 }  // namespace hstu

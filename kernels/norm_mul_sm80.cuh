@@ -6,12 +6,13 @@
 //   u row ─────► registers ──► Multiplier ───────────────────────────┘
 //                    └───────► Copy ──────────► segment u'
 //
-// Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm (kGroups > 1);
-//           segment s of a row starts at column s * kGroups * kDim of out.
+// Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm; segment s of
+//           a row starts at column s * kGroups * kDim of out.
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned
-//           access of attn, u, out, and of weight where it has dim elements), kHasWeight, kHasBias; kConcatU, kConcatX
-//           (which segments there are besides the product); Copy (u to u': Identity or Silu), Multiplier (u to the
-//           factor: Identity, Silu or Sigmoid). The host turns the operator's flags into these.
+//           access to attn, u, out, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value
+//           per group; otherwise kGroups is 1); kConcatU, kConcatX (which segments there are besides the product); Copy
+//           (u to u': Identity or Silu), Multiplier (u to the factor: Identity, Silu or Sigmoid). The host turns the
+//           operator's flags into these.
 //           knobs: those of layer_norm_sm80.cuh.
 // Sources   meta-recsys/generative-recommenders, HSTU output stage; Zhai et al. 2024, arXiv:2402.17152.
 #pragma once
@@ -22,7 +23,8 @@
 namespace hstu {
 
 template <class Config>
-constexpr int norm_mul_smem_bytes = tile::kRowSmemBytes<tile::RowShape<Config>>;
+constexpr int norm_mul_smem_bytes =
+    tile::RowShape<Config>::kExchangeBytes + tile::RowAffine<Config, tile::RowShape<Config>>::kSmemBytes;
 
 namespace norm_mul {
 
@@ -40,8 +42,8 @@ struct Segments {
 // Start of group `group` of segment `segment` of a row of out.
 template <class Config>
 HSTU_PRIM typename Config::Element* segment(const NormMulParams& p, i64 row, int group, int segment) {
-  return static_cast<typename Config::Element*>(p.out) + row * p.out_row_stride +
-         segment * Segments<Config>::kColumns + group * Config::kDim;
+  return static_cast<typename Config::Element*>(p.out) + row * p.out_row_stride + segment * Segments<Config>::kColumns +
+         group * Config::kDim;
 }
 
 // u', as stored.
@@ -71,50 +73,41 @@ HSTU_PRIM Pack product(const float (&norm)[Config::kVector], const Pack& u) {
 }
 
 // The rows of one block, held in registers.
-template <class Config, class Shape, class Affine>
-HSTU_PRIM void held_rows(const NormMulParams& p, i64 block, const tile::RowTeam<Shape>& team, Affine& affine,
-                         tile::RowPartial* exchange) {
+template <class Config, class Shape>
+HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
+                         tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange) {
   using Element = typename Config::Element;
-  using Weight = typename Config::Weight;
   constexpr int kRows = Shape::kRowsPerThread;
-  constexpr tile::Reuse kOutput = Config::kStreamStores ? tile::Reuse::kOnce : tile::Reuse::kMany;
-  const Weight *weight = static_cast<const Weight*>(p.weight), *bias = static_cast<const Weight*>(p.bias);
-  const tile::RowBlock<Shape> rows(block, p.rows);
-
   tile::RowPacks<Shape, Element> attn[kRows], u[kRows];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = team.row + r * Shape::kRowsAtOnce, column = rows.group(row) * Shape::kDim;
     const Element* attn_row = static_cast<const Element*>(p.attn) + rows.matrix_row(row) * p.attn_row_stride + column;
     const Element* u_row = static_cast<const Element*>(p.u) + rows.matrix_row(row) * p.u_row_stride + column;
-    tile::load_row<tile::Reuse::kOnce, Shape>(attn[r], attn_row, team, rows.has(row));
-    tile::load_row<tile::Reuse::kOnce, Shape>(u[r], u_row, team, rows.has(row));
+    tile::load_row<Shape>(attn[r], attn_row, team);
+    tile::load_row<Shape>(u[r], u_row, team);
   }
-  affine.load_groups(weight, bias, team, rows);
-  if constexpr (Config::kWeightsFirst && !Config::kPersistent) {
-    affine.load_columns(weight, bias, team);
-    affine.join_columns(attn[0], prim::opaque_zero());
-  }
+  affine.join(attn[0], team, rows);
+  const u32 zero = prim::opaque_zero();
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-    for (int a = 0; a < Shape::kAccesses; ++a) tile::await_both(attn[r][a], u[r][a], prim::opaque_zero());
+    for (int a = 0; a < Shape::kAccesses; ++a) tile::await_both(attn[r][a], u[r][a], zero);
   }
 
   float x[kRows][Shape::kAccesses][Shape::kVector];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = team.row + r * Shape::kRowsAtOnce;
-    if constexpr (Config::kConcatX)
-      tile::store_row<kOutput, Shape>(
-          segment<Config>(p, rows.matrix_row(row), rows.group(row), Segments<Config>::kAttn), attn[r], team,
-          rows.has(row));
+    if (Config::kConcatX && rows.has(row))
+      tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), rows.group(row), Segments<Config>::kAttn),
+                             attn[r], team);
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) tile::unpack(x[r][a], attn[r][a]);
   }
   tile::RowMoments moments[kRows];
   tile::row_moments<true, Shape, Element>(moments, x, team, exchange, p.eps);
-  if constexpr (!Config::kWeightsFirst && !Config::kPersistent) affine.load_columns(weight, bias, team);
+  affine.finish(team, moments[0]);
 
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
@@ -123,7 +116,7 @@ HSTU_PRIM void held_rows(const NormMulParams& p, i64 block, const tile::RowTeam<
     if constexpr (Config::kConcatU) {
 #pragma unroll
       for (int a = 0; a < Shape::kAccesses; ++a) out[a] = copied<Config>(u[r][a]);
-      tile::store_row<kOutput, Shape>(segment<Config>(p, rows.matrix_row(row), group, 0), out, team, rows.has(row));
+      if (rows.has(row)) tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), group, 0), out, team);
     }
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
@@ -131,18 +124,17 @@ HSTU_PRIM void held_rows(const NormMulParams& p, i64 block, const tile::RowTeam<
       affine.apply(norm, x[r][a], moments[r], r, a);
       out[a] = product<Config>(norm, u[r][a]);
     }
-    tile::store_row<kOutput, Shape>(segment<Config>(p, rows.matrix_row(row), group, Segments<Config>::kProduct), out,
-                                    team, rows.has(row));
+    if (rows.has(row))
+      tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), group, Segments<Config>::kProduct), out, team);
   }
 }
 
 // One row by the whole block, attn read from memory three times.
 template <class Config, class Shape>
-HSTU_PRIM void long_row(const NormMulParams& p, i64 block, const tile::RowTeam<Shape>& team, tile::RowPartial* exchange) {
+HSTU_PRIM void long_row(const NormMulParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
+                        const tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange) {
   using Element = typename Config::Element;
-  using Weight = typename Config::Weight;
   using Pack = tile::RowPack<Element, Shape::kVector>;
-  const tile::RowBlock<Shape> rows(block, p.rows);
   const i64 row = rows.matrix_row(0);
   const int group = rows.group(0);
   const Element* attn_row = static_cast<const Element*>(p.attn) + row * p.attn_row_stride + group * Shape::kDim;
@@ -154,13 +146,12 @@ HSTU_PRIM void long_row(const NormMulParams& p, i64 block, const tile::RowTeam<S
     const int column = team.column(a);
     Pack attn, u;
     float x[Shape::kVector], norm[Shape::kVector];
-    tile::load<tile::Reuse::kOnce>(attn, attn_row + column);
-    tile::load<tile::Reuse::kOnce>(u, u_row + column);
+    tile::load(attn, attn_row + column);
+    tile::load(u, u_row + column);
     tile::unpack(x, attn);
-    tile::normalise_long<Config, Shape>(norm, x, moments, static_cast<const Weight*>(p.weight),
-                                        static_cast<const Weight*>(p.bias), column, group);
+    affine.apply_long(norm, x, moments, column, group);
     const auto put = [&](int index, const Pack& pack) {
-      tile::store<tile::Reuse::kMany>(segment<Config>(p, row, group, index) + column, pack);
+      tile::store(segment<Config>(p, row, group, index) + column, pack);
     };
     if constexpr (Config::kConcatU) put(0, copied<Config>(u));
     if constexpr (Config::kConcatX) put(Segments<Config>::kAttn, attn);
@@ -174,23 +165,15 @@ template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     norm_mul_sm80(const __grid_constant__ NormMulParams p) {
   using Shape = tile::RowShape<Config>;
-  using Weight = typename Config::Weight;
   extern __shared__ __align__(1024) unsigned char smem[];
   tile::RowPartial* exchange = reinterpret_cast<tile::RowPartial*>(smem);
   const tile::RowTeam<Shape> team;
-
-  tile::RowAffine<Config, Shape> affine;
-  if constexpr (Config::kPersistent && !Shape::kLooped)
-    affine.load_columns(static_cast<const Weight*>(p.weight), static_cast<const Weight*>(p.bias), team);
-
-  i64 block = blockIdx.x;
-  do {
-    if constexpr (Shape::kLooped)
-      norm_mul::long_row<Config>(p, block, team, exchange);
-    else
-      norm_mul::held_rows<Config>(p, block, team, affine, exchange);
-    exchange = reinterpret_cast<tile::RowPartial*>(smem) + (exchange == reinterpret_cast<tile::RowPartial*>(smem) ? tile::kRowExchange<Shape> : 0);
-  } while (Config::kPersistent && (block += gridDim.x) < tile::row_blocks<Shape>(p.rows));
+  const tile::RowBlock<Shape> rows(blockIdx.x, p.rows);
+  tile::RowAffine<Config, Shape> affine(p.weight, p.bias, smem + Shape::kExchangeBytes);
+  if constexpr (Shape::kLooped)
+    norm_mul::long_row<Config>(p, team, rows, affine, exchange);
+  else
+    norm_mul::held_rows<Config>(p, team, rows, affine, exchange);
 }
 
 }  // namespace hstu

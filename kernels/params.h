@@ -50,8 +50,8 @@ struct LayerNormParams {
   void* y;                  // [rows, dim]
   long long rows;
   long long x_row_stride, y_row_stride;
-  int dim;
   float eps;
+  int reserved;
 };
 static_assert(sizeof(LayerNormParams) == 64, "host and device disagree about LayerNormParams");
 
@@ -64,11 +64,9 @@ struct NormMulParams {
   void* out;                // [rows, segments * dim]
   long long rows;
   long long attn_row_stride, u_row_stride, out_row_stride;
-  int dim;                  // heads * head_dim_v
-  int groups;               // 1: layer norm over the row
   float eps;
   int reserved;
 };
-static_assert(sizeof(NormMulParams) == 88, "host and device disagree about NormMulParams");
+static_assert(sizeof(NormMulParams) == 80, "host and device disagree about NormMulParams");
 
 }  // namespace hstu

@@ -29,6 +29,13 @@ HSTU_PRIM u32 opaque_zero() {
   return r;
 }
 
+// p itself, computed here: accesses at p + constant then share one address instead of getting a sum each.
+template <class T>
+HSTU_PRIM T* settled(T* p) {
+  asm("" : "+l"(p));
+  return p;
+}
+
 // 32-bit shared-window address of a shared-memory pointer, as cp.async, ldmatrix and the barriers take it.
 HSTU_PRIM u32 smem_addr(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
 

@@ -1,8 +1,13 @@
-// Weight and bias of a row norm: one value per column, or per group of columns under group norm (kGroups > 1).
+// Weight and bias of a row norm: one value per column, or per group of columns under group norm (kGroupNorm).
 #pragma once
 #include "tile/row_norm.cuh"
 
 namespace hstu::tile {
+
+// How a team gets weight and bias of its columns, which every row needs: a row of 2 KiB brings 4 KiB of them along.
+constexpr int kWeightsLate = 0;    // from memory when the statistics stand: fewest registers, L1 serves a busy SM
+constexpr int kWeightsFirst = 1;   // together with the rows: no second wait, more registers
+constexpr int kWeightsShared = 2;  // together with the rows, once for all teams of the block, through shared memory
 
 // The normalised values of one access of a row: (x - mean) * rstd * weight + bias.
 template <class Config, int Count>
@@ -18,37 +23,105 @@ HSTU_PRIM void normalise(float (&norm)[Count], const float (&x)[Count], const Ro
   }
 }
 
-// What a thread keeps of weight and bias for its rows. Columns are packed as stored, since they serve many rows.
+// Weight and bias of the rows that a thread holds. join() when the loads of the rows are under way, finish() when the
+// statistics stand, apply() then.
 template <class Config, class Shape>
-struct RowAffine {
+class RowAffine {
   using Weight = typename Config::Weight;
-  static constexpr bool kPerColumn = Shape::kGroups == 1;
+  using Packs = RowPacks<Shape, Weight>;
+  using Row = RowPacks<Shape, typename Config::Element>;
+  static constexpr bool kPerColumn = !Config::kGroupNorm && Config::kHasWeight;
+  static constexpr bool kShared = kPerColumn && !Shape::kLooped && Config::kWeights == kWeightsShared;
+  static constexpr bool kFirst = kPerColumn && Config::kWeights == kWeightsFirst;
+  static constexpr int kBytes = Shape::kDim * static_cast<int>(sizeof(Weight));  // of weight, and of bias
+  static constexpr int kQuads = (Config::kHasBias ? 2 : 1) * kBytes / 16;        // of 16 bytes
+  static constexpr int kShares = kShared ? (kQuads + Shape::kThreads - 1) / Shape::kThreads : 1;  // quads of a thread
+  static_assert(!kShared || Shape::kVector * sizeof(Weight) % 16 == 0, "shared memory is filled in 16-byte accesses");
 
-  RowPacks<Shape, Weight> weight, bias;
-  float group_weight[Shape::kRowsPerThread], group_bias[Shape::kRowsPerThread];
+  const Weight* weight_;
+  const Weight* bias_;
+  unsigned char* smem_;
+  Packs weight_pack_, bias_pack_;  // of this thread's columns, as stored, since they serve many rows
+  prim::Quad share_[kShares];      // on its way to shared memory, which holds weight, then bias
+  float group_weight_[Shape::kRowsPerThread], group_bias_[Shape::kRowsPerThread];
 
-  HSTU_PRIM void load_columns(const Weight* w, const Weight* b, const RowTeam<Shape>& team) {
-    if constexpr (kPerColumn && Config::kHasWeight) load_row<Reuse::kMany, Shape>(weight, w, team, true);
-    if constexpr (kPerColumn && Config::kHasBias) load_row<Reuse::kMany, Shape>(bias, b, team, true);
-  }
-  // See await_both.
-  template <class Packs>
-  HSTU_PRIM void join_columns(Packs& row, u32 zero) const {
+  static HSTU_PRIM int share_at(int i) { return static_cast<int>(threadIdx.x) + i * Shape::kThreads; }
+  static HSTU_PRIM bool has_share(int i) { return kQuads % Shape::kThreads == 0 || share_at(i) < kQuads; }
+
+  HSTU_PRIM void load_share() {
 #pragma unroll
-    for (int a = 0; a < Shape::kAccesses; ++a) {
-      if constexpr (kPerColumn && Config::kHasWeight) await_both(row[a], weight[a], zero);
-      if constexpr (kPerColumn && Config::kHasBias) await_both(row[a], bias[a], zero);
+    for (int i = 0; i < kShares; ++i) {
+      const int at = 16 * share_at(i);
+      const char* from =
+          at < kBytes ? reinterpret_cast<const char*>(weight_) : reinterpret_cast<const char*>(bias_) - kBytes;
+      share_[i] = has_share(i) ? prim::ld_global(from + at) : prim::Quad{};
     }
   }
-  HSTU_PRIM void load_groups(const Weight* w, const Weight* b, const RowTeam<Shape>& team,
-                             const RowBlock<Shape>& rows) {
-    if constexpr (!kPerColumn) {
+  HSTU_PRIM void store_share() const {
+#pragma unroll
+    for (int i = 0; i < kShares; ++i) {
+      if (has_share(i)) prim::st_shared(prim::smem_addr(smem_ + 16 * share_at(i)), share_[i]);
+    }
+  }
+  static HSTU_PRIM void load_from_shared(Packs& packs, const unsigned char* from, const RowTeam<Shape>& team) {
+#pragma unroll
+    for (int a = 0; a < Shape::kAccesses; ++a) {
+      if (team.holds(a))
+        load_shared(packs[a], from + team.column(a) * static_cast<int>(sizeof(Weight)));
+      else
+        clear(packs[a]);
+    }
+  }
+  HSTU_PRIM void load_columns(const RowTeam<Shape>& team) {
+    load_row<Shape>(weight_pack_, weight_, team);
+    if constexpr (Config::kHasBias) load_row<Shape>(bias_pack_, bias_, team);
+  }
+
+ public:
+  static constexpr int kSmemBytes = kShared ? 16 * kQuads : 0;
+
+  HSTU_PRIM RowAffine(const void* weight, const void* bias, unsigned char* smem)
+      : weight_(static_cast<const Weight*>(weight)), bias_(static_cast<const Weight*>(bias)), smem_(smem) {}
+
+  // `row` is any row of this thread, whose use then waits for these loads as well; see await_both.
+  HSTU_PRIM void join(Row& row, const RowTeam<Shape>& team, const RowBlock<Shape>& rows) {
+    [[maybe_unused]] const u32 zero = prim::opaque_zero();
+    if constexpr (kFirst) {
+      load_columns(team);
+#pragma unroll
+      for (int a = 0; a < Shape::kAccesses; ++a) {
+        await_both(row[a], weight_pack_[a], zero);
+        if constexpr (Config::kHasBias) await_both(row[a], bias_pack_[a], zero);
+      }
+    }
+    if constexpr (kShared) {
+      load_share();
+#pragma unroll
+      for (const prim::Quad& quad : share_) row[0].word[0] ^= quad.word[0] & zero;
+      if constexpr (Shape::kWarps > 1) store_share();  // the barrier of join_warps follows
+    }
+    if constexpr (Config::kGroupNorm) {
 #pragma unroll
       for (int r = 0; r < Shape::kRowsPerThread; ++r) {
         const int group = rows.group(team.row + r * Shape::kRowsAtOnce);
-        if constexpr (Config::kHasWeight) group_weight[r] = prim::to_float(w[group]);
-        if constexpr (Config::kHasBias) group_bias[r] = prim::to_float(b[group]);
+        if constexpr (Config::kHasWeight) group_weight_[r] = prim::to_float(weight_[group]);
+        if constexpr (Config::kHasBias) group_bias_[r] = prim::to_float(bias_[group]);
       }
+    }
+  }
+
+  HSTU_PRIM void finish(const RowTeam<Shape>& team, const RowMoments& moments) {
+    if constexpr (kShared) {
+      if constexpr (Shape::kWarps == 1) {
+        // The dependence keeps ptxas from moving store and barrier in front of the statistics.
+        share_[0].word[0] ^= __float_as_uint(moments.rstd) & prim::opaque_zero();
+        store_share();
+        __syncthreads();
+      }
+      load_from_shared(weight_pack_, smem_, team);
+      if constexpr (Config::kHasBias) load_from_shared(bias_pack_, smem_ + kBytes, team);
+    } else if constexpr (kPerColumn && !kFirst) {
+      load_columns(team);
     }
   }
 
@@ -56,40 +129,37 @@ struct RowAffine {
   HSTU_PRIM void apply(float (&norm)[Shape::kVector], const float (&x)[Shape::kVector], const RowMoments& m, int r,
                        int a) const {
     float w[Shape::kVector], b[Shape::kVector];
-    if constexpr (kPerColumn) {
-      if constexpr (Config::kHasWeight) unpack(w, weight[a]);
-      if constexpr (Config::kHasBias) unpack(b, bias[a]);
-    } else {
+    if constexpr (Config::kGroupNorm) {
 #pragma unroll
       for (int v = 0; v < Shape::kVector; ++v) {
-        w[v] = group_weight[r];
-        b[v] = group_bias[r];
+        w[v] = group_weight_[r];
+        b[v] = group_bias_[r];
       }
+    } else {
+      if constexpr (Config::kHasWeight) unpack(w, weight_pack_[a]);
+      if constexpr (Config::kHasBias) unpack(b, bias_pack_[a]);
     }
     normalise<Config>(norm, x, m, w, b);
   }
-};
 
-// One access of a row too long for registers, weight and bias from memory.
-template <class Config, class Shape>
-HSTU_PRIM void normalise_long(float (&norm)[Shape::kVector], const float (&x)[Shape::kVector], const RowMoments& m,
-                              const typename Config::Weight* weight, const typename Config::Weight* bias, int column,
-                              int group) {
-  using Weight = typename Config::Weight;
-  float w[Shape::kVector], b[Shape::kVector];
-  const auto fetch = [&](float(&to)[Shape::kVector], const Weight* from) {
-    if constexpr (Shape::kGroups == 1) {
-      RowPack<Weight, Shape::kVector> pack;
-      load<Reuse::kMany>(pack, from + column);
-      unpack(to, pack);
-    } else {
+  // The same for one access of a row too long for registers, weight and bias from memory.
+  HSTU_PRIM void apply_long(float (&norm)[Shape::kVector], const float (&x)[Shape::kVector], const RowMoments& m,
+                            int column, int group) const {
+    float w[Shape::kVector], b[Shape::kVector];
+    const auto fetch = [&](float(&to)[Shape::kVector], const Weight* from) {
+      if constexpr (Config::kGroupNorm) {
 #pragma unroll
-      for (float& value : to) value = prim::to_float(from[group]);
-    }
-  };
-  if constexpr (Config::kHasWeight) fetch(w, weight);
-  if constexpr (Config::kHasBias) fetch(b, bias);
-  normalise<Config>(norm, x, m, w, b);
-}
+        for (float& value : to) value = prim::to_float(from[group]);
+      } else {
+        RowPack<Weight, Shape::kVector> pack;
+        load(pack, from + column);
+        unpack(to, pack);
+      }
+    };
+    if constexpr (Config::kHasWeight) fetch(w, weight_);
+    if constexpr (Config::kHasBias) fetch(b, bias_);
+    normalise<Config>(norm, x, m, w, b);
+  }
+};
 
 }  // namespace hstu::tile

@@ -19,6 +19,11 @@ namespace hstu::tile {
 
 constexpr int kMaxValuesPerRow = 32;  // values of one row that a thread may hold; longer rows are looped over
 
+// One warp's share of a row's statistics: sums about a pivot of its own.
+struct alignas(16) RowPartial {
+  float pivot, rest, squares;
+};
+
 template <class Config>
 struct RowShape {
   static constexpr int kDim = Config::kDim, kVector = Config::kVector, kGroups = Config::kGroups;
@@ -38,18 +43,12 @@ struct RowShape {
   static constexpr int kRowsPerThread = Config::kRowsPerThread;
   static constexpr int kRowsPerBlock = kRowsAtOnce * kRowsPerThread;
   static_assert(!kLooped || (kRowsPerBlock == 1), "a row too long for registers takes a whole block");
-};
 
-// One warp's share of a row's statistics: sums about a pivot of its own.
-struct alignas(16) RowPartial {
-  float pivot, rest, squares;
+  // RowPartials that the warps of a team exchange.
+  static constexpr int kExchangeBytes = kWarps > 1 || kLooped
+                                            ? kRowsPerThread* kBlockWarps* static_cast<int>(sizeof(RowPartial))
+                                            : 0;
 };
-
-// Two exchange areas used in turn, so that one barrier per exchange is enough.
-template <class Shape>
-constexpr int kRowExchange = Shape::kRowsPerThread* Shape::kBlockWarps;
-template <class Shape>
-constexpr int kRowSmemBytes = Shape::kWarps > 1 ? 2 * kRowExchange<Shape>* static_cast<int>(sizeof(RowPartial)) : 0;
 
 // Normalised value of x: ((x - pivot) - rest) * rstd. pivot + rest is the mean; rest keeps what f32 rounding of the
 // mean would lose, so that a constant row gives exactly 0, and is 0 by construction for 16-bit rows.
@@ -75,12 +74,13 @@ struct RowTeam {
   HSTU_PRIM bool holds(int access) const { return Shape::kFull || column(access) < Shape::kDim; }
 };
 
-// Rows of one block, counted over groups: row r of the count is group r % kGroups of matrix row r / kGroups.
+// Rows of one block, counted over groups: row r of the count is group r % kGroups of matrix row r / kGroups. A block
+// behind the last full one takes that row again where it has none, so that loads need no predicate; it stores none.
 template <class Shape>
 struct RowBlock {
   i64 first;        // matrix row and
   int first_group;  // group of the block's first row
-  int count;        // rows the block has
+  int count;        // rows the block has, at least 1
 
   HSTU_PRIM RowBlock(i64 block, i64 matrix_rows) {
     const i64 at = block * Shape::kRowsPerBlock;
@@ -90,38 +90,33 @@ struct RowBlock {
     count = static_cast<int>(left < Shape::kRowsPerBlock ? left : Shape::kRowsPerBlock);
   }
   HSTU_PRIM bool has(int row) const { return row < count; }
-  HSTU_PRIM i64 matrix_row(int row) const { return first + (first_group + row) / Shape::kGroups; }
-  HSTU_PRIM int group(int row) const { return (first_group + row) % Shape::kGroups; }
+  HSTU_PRIM i64 matrix_row(int row) const { return first + (first_group + min(row, count - 1)) / Shape::kGroups; }
+  HSTU_PRIM int group(int row) const { return (first_group + min(row, count - 1)) % Shape::kGroups; }
 };
-
-// Blocks that cover the rows of a matrix.
-template <class Shape>
-HSTU_PRIM i64 row_blocks(i64 matrix_rows) {
-  return (matrix_rows * Shape::kGroups + Shape::kRowsPerBlock - 1) / Shape::kRowsPerBlock;
-}
 
 // The registers that hold a thread's part of its rows, as stored.
 template <class Shape, class Element>
 using RowPacks = RowPack<Element, Shape::kVector>[Shape::kAccesses];
 
-// Loads this thread's part of the row at `from`; what lies beyond the row, or the whole of an absent row, becomes 0.
-template <Reuse reuse, class Shape, class Element>
-HSTU_PRIM void load_row(RowPacks<Shape, Element>& packs, const Element* from, const RowTeam<Shape>& team,
-                        bool present) {
+// Loads this thread's part of the row at `from`; what lies beyond the row becomes 0.
+template <class Shape, class Element>
+HSTU_PRIM void load_row(RowPacks<Shape, Element>& packs, const Element* from, const RowTeam<Shape>& team) {
+  const Element* mine = prim::settled(from + team.column(0));
 #pragma unroll
   for (int a = 0; a < Shape::kAccesses; ++a) {
-    if (present && team.holds(a))
-      load<reuse>(packs[a], from + team.column(a));
+    if (team.holds(a))
+      load(packs[a], mine + a * Shape::kStep);
     else
       clear(packs[a]);
   }
 }
 
-template <Reuse reuse, class Shape, class Element>
-HSTU_PRIM void store_row(Element* to, const RowPacks<Shape, Element>& packs, const RowTeam<Shape>& team, bool present) {
+template <class Shape, class Element>
+HSTU_PRIM void store_row(Element* to, const RowPacks<Shape, Element>& packs, const RowTeam<Shape>& team) {
+  Element* mine = prim::settled(to + team.column(0));
 #pragma unroll
   for (int a = 0; a < Shape::kAccesses; ++a) {
-    if (present && team.holds(a)) store<reuse>(to + team.column(a), packs[a]);
+    if (team.holds(a)) store(mine + a * Shape::kStep, packs[a]);
   }
 }
 
@@ -199,9 +194,7 @@ HSTU_PRIM void row_moments(RowMoments (&moments)[kRows], const float (&x)[kRows]
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
 #pragma unroll
-      for (int a = 0; a < Shape::kAccesses; ++a) {
-        pivot[r] += sum_of(x[r][a]);
-      }
+      for (int a = 0; a < Shape::kAccesses; ++a) { pivot[r] += sum_of(x[r][a]); }
     }
     prim::lane_sums<Shape::kLanes>(pivot);
 #pragma unroll
@@ -263,7 +256,7 @@ HSTU_PRIM RowMoments long_row_moments(const Element* row, const RowTeam<Shape>& 
       if (!team.holds(a)) continue;
       RowPack<Element, Shape::kVector> pack;
       float x[Shape::kVector];
-      load<Reuse::kOnce>(pack, row + team.column(a));
+      load(pack, row + team.column(a));
       unpack(x, pack);
 #pragma unroll
       for (int v = 0; v < Shape::kVector; ++v) visit(x[v]);

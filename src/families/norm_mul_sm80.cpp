@@ -1,0 +1,70 @@
+// norm_mul_sm80: the HSTU output stage before its projection, bound by memory, kernels/norm_mul_sm80.cuh.
+#include "families/families.hpp"
+#include "families/row_norm.hpp"
+#include "params.h"
+
+namespace hstujit {
+namespace {
+
+bool covers(const Problem& problem, const DeviceFacts&) { return problem[norm_mul::kDim] > 0; }
+
+std::string_view activation_type(int32_t activation) {
+  switch (activation) {
+    case HSTU_ACTIVATION_SILU:
+      return "tile::Silu";
+    case HSTU_ACTIVATION_SIGMOID:
+      return "tile::Sigmoid";
+    default:
+      return "tile::Identity";
+  }
+}
+
+void write_config(ConfigText& text, const Problem& problem, const Config& config) {
+  const bool group_norm = problem[norm_mul::kGroups] > 0;
+  const std::string_view copy = problem[norm_mul::kSiluU] != 0 ? "tile::Silu" : "tile::Identity";
+  text.type("Element", device_type(static_cast<hstu_dtype>(problem[norm_mul::kDtype])));
+  text.type("Weight", device_type(static_cast<hstu_dtype>(problem[norm_mul::kWeightDtype])));
+  text.type("Copy", copy);
+  // Under group norm u' is the multiplier as well, and there is no activation.
+  text.type("Multiplier", group_norm ? copy : activation_type(problem[norm_mul::kActivation]));
+  text.flag("kConcatU", problem[norm_mul::kConcatU] != 0);
+  text.flag("kConcatX", problem[norm_mul::kConcatX] != 0);
+  text.flag("kHasWeight", true);
+  text.flag("kHasBias", true);
+  text.flag("kGroupNorm", group_norm);
+  row_norm::write_config(text, problem, config);
+}
+
+void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
+  const auto& a = *static_cast<const hstu_norm_mul_args*>(args);
+  row_norm::bind_shape(problem, config, a.attn.shape[0], launch);
+  auto& p = launch.emplace<hstu::NormMulParams>();
+  p.attn = a.attn.data;
+  p.u = a.u.data;
+  p.weight = a.weight.data;
+  p.bias = a.bias.data;
+  p.out = a.out.data;
+  p.rows = a.attn.shape[0];
+  p.attn_row_stride = a.attn.stride[0];
+  p.u_row_stride = a.u.stride[0];
+  p.out_row_stride = a.out.stride[0];
+  p.eps = a.eps;
+}
+
+}  // namespace
+
+const Family kNormMulSm80 = {
+    .name = "norm_mul_sm80",
+    .op = Op::norm_mul,
+    .min_compute_capability = 80,
+    .knobs = row_norm::kKnobs,
+    .rules = row_norm::kRules,
+    .covers = covers,
+    .default_config = row_norm::default_config,
+    .resources = row_norm::resources,
+    .write_config = write_config,
+    .smem_expression = "norm_mul_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit

@@ -1,0 +1,207 @@
+#include "families/row_norm.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace hstujit::row_norm {
+namespace {
+
+constexpr int kWarp = 32, kMaxThreads = 1024;
+constexpr int64_t kMaxValues = 32;  // of all rows of a thread, inputs counted: kMaxValuesPerRow of the kernel
+constexpr int kRegisters = 65536;   // of an SM
+
+constexpr int64_t kLargeInput = int64_t{1} << 27;  // bytes from which a block's latency no longer shows
+
+/// The longest row that is held: by 512 threads of kMaxValues, or 1024 of half as many.
+int64_t longest_held(const Facts& f) { return 512 * kMaxValues / f.inputs; }
+
+constexpr int32_t kThreadsValues[] = {64, 128, 256, 512, 1024};
+constexpr int32_t kThreadsPerRowValues[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
+constexpr int32_t kRowsPerThreadValues[] = {1, 2, 4};
+constexpr int32_t kWeightsValues[] = {kWeightsLate, kWeightsFirst, kWeightsShared};
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// 16-byte parts of weight and bias that each thread carries to shared memory.
+int64_t weight_shares(const Facts& f, const Config& c) {
+  return ceil_div(2 * f.length * f.weight_bytes / 16, c[kThreads]);
+}
+
+bool teams_divide_block(const Problem&, const Config& c, const DeviceFacts&) {
+  return c[kThreadsPerRow] <= c[kThreads] && c[kThreads] % c[kThreadsPerRow] == 0;
+}
+
+bool no_idle_half(const Problem& p, const Config& c, const DeviceFacts&) {
+  const Facts f = facts_of(p);
+  return c[kThreadsPerRow] == 1 || int64_t{c[kThreadsPerRow]} * f.vector < 2 * f.length;
+}
+
+bool values_fit(const Problem& p, const Config& c, const DeviceFacts&) {
+  const Facts f = facts_of(p);
+  if (f.length > longest_held(f)) return true;  // looped
+  const int64_t values = shape_of(f, c).values;
+  // Wide weights are unpacked beside the row: half as much fits into the 64 registers that 1024 threads have.
+  const int64_t most =
+      c[kThreads] == kMaxThreads ? kMaxValues / (f.inputs == 2 || f.weight_bytes == 4 ? 4 : 2) : kMaxValues / f.inputs;
+  return values * c[kRowsPerThread] <= most;
+}
+
+bool long_rows_take_a_block(const Problem& p, const Config& c, const DeviceFacts&) {
+  const Facts f = facts_of(p);
+  if (f.length <= longest_held(f)) return !shape_of(f, c).looped;
+  return shape_of(f, c).looped && c[kThreadsPerRow] == c[kThreads] && c[kThreads] >= 256 && c[kRowsPerThread] == 1;
+}
+
+bool block_no_larger_than_needed(const Problem&, const Config& c, const DeviceFacts&) {
+  return c[kThreads] <= 256 || c[kThreads] == c[kThreadsPerRow];
+}
+
+bool weights_have_a_path(const Problem& p, const Config& c, const DeviceFacts&) {
+  const Facts f = facts_of(p);
+  return c[kWeights] == kWeightsLate || (f.weights_per_column && f.length <= longest_held(f));
+}
+
+bool shared_weights_pay(const Problem& p, const Config& c, const DeviceFacts&) {
+  const Facts f = facts_of(p);
+  if (c[kWeights] != kWeightsShared) return true;
+  return f.vector * f.weight_bytes % 16 == 0 && shape_of(f, c).rows_per_block >= 2 && weight_shares(f, c) <= 2;
+}
+
+/// Dynamic shared memory: shares of the warps of a team, 16 bytes each, and weight and bias where they are shared.
+int smem_bytes(const Facts& f, const Config& c) {
+  const bool exchange = c[kThreadsPerRow] > kWarp || f.length > kMaxValues * c[kThreadsPerRow];
+  return (exchange ? c[kRowsPerThread] * c[kThreads] / kWarp * 16 : 0) +
+         (c[kWeights] == kWeightsShared ? static_cast<int>(2 * f.length * f.weight_bytes) : 0);
+}
+
+bool lawful(const Problem& p, const Config& c, const DeviceFacts& d) {
+  return std::all_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) { return rule.holds(p, c, d); });
+}
+
+/// Threads, a power of two, that share `length` elements at up to `values` each.
+int32_t team_of(int64_t length, int64_t values) {
+  return static_cast<int32_t>(
+      std::min<uint64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(length, values))), kMaxThreads));
+}
+
+}  // namespace
+
+Facts facts_of(const Problem& p) {
+  Facts f;
+  if (p.op == Op::layer_norm) {
+    f.length = p[layer_norm::kDim];
+    f.vector = p[layer_norm::kVector];
+    f.element_bytes = size_of(static_cast<hstu_dtype>(p[layer_norm::kDtype]));
+    f.weight_bytes = size_of(static_cast<hstu_dtype>(p[layer_norm::kWeightDtype]));
+    f.weights_per_column = p[layer_norm::kHasWeight] != 0;
+    f.rows = p[layer_norm::kRows];
+  } else {
+    f.groups = std::max(1, p[norm_mul::kGroups]);
+    f.length = p[norm_mul::kDim] / f.groups;
+    f.vector = p[norm_mul::kVector];
+    f.element_bytes = size_of(static_cast<hstu_dtype>(p[norm_mul::kDtype]));
+    f.weight_bytes = size_of(static_cast<hstu_dtype>(p[norm_mul::kWeightDtype]));
+    f.weights_per_column = p[norm_mul::kGroups] == 0;
+    f.inputs = 2;
+    f.rows = p[norm_mul::kRows];
+  }
+  return f;
+}
+
+Shape shape_of(const Facts& f, const Config& c) {
+  Shape s;
+  s.accesses = ceil_div(f.length, int64_t{c[kThreadsPerRow]} * f.vector);
+  s.values = s.accesses * f.vector;
+  s.looped = s.values > kMaxValues;
+  s.rows_per_block = c[kThreads] / c[kThreadsPerRow] * c[kRowsPerThread];
+  return s;
+}
+
+const Knob kKnobs[kKnobCount] = {
+    {"threads", kThreadsValues, "small blocks free their slots sooner, large ones share weights among more rows"},
+    {"threads_per_row", kThreadsPerRowValues, "few threads keep more loads in flight each, many need fewer registers"},
+    {"rows_per_thread", kRowsPerThreadValues, "weights serve several rows, whose shuffles overlap, for registers"},
+    {"weights", kWeightsValues,
+     "0 late: few registers; 1 with the row: one wait less; 2 once per block: less L2 traffic"},
+};
+
+const Rule kRules[kRuleCount] = {
+    {"threads must be a multiple of threads_per_row", teams_divide_block},
+    {"half of the team's threads would hold nothing", no_idle_half},
+    {"a thread would hold more values than its registers take", values_fit},
+    {"rows too long to be held are looped over by a whole block of 256 threads or more, others are not",
+     long_rows_take_a_block},
+    {"blocks beyond 256 threads only where one row needs them", block_no_larger_than_needed},
+    {"without weights per column, or with looped rows, there is nothing to load ahead", weights_have_a_path},
+    {"sharing weights takes 16-byte parts, several rows per block and at most two parts per thread",
+     shared_weights_pay},
+};
+
+Config default_config(const Problem& problem, const DeviceFacts& device) {
+  const Facts f = facts_of(problem);
+  Config c;
+  c[kRowsPerThread] = 1;
+  if (f.length > longest_held(f)) {
+    c[kThreads] = kMaxThreads;  // fewer where as many would hold the row after all
+    do c[kThreadsPerRow] = c[kThreads];
+    while (!lawful(problem, c, device) && (c[kThreads] /= 2) > 0);
+    return c;
+  }
+  // 16 values a thread, a whole warp at narrow accesses; no second warp, with its barrier, before 32 values a thread.
+  int32_t team = team_of(f.length, 16);
+  if (team > kWarp) team = std::max(kWarp, team_of(f.length, kMaxValues / f.inputs));
+  c[kThreadsPerRow] = std::max(team, std::min(team_of(f.length, int64_t{4} * f.vector), kWarp));
+  if (f.weights_per_column && f.weight_bytes > f.element_bytes && shape_of(f, c).values * f.inputs <= kMaxValues / 2)
+    c[kRowsPerThread] = 2;
+  // Weights once per block where 64 threads can carry them; 128 only if latency counts more than small blocks.
+  const int64_t input_bytes = f.rows * f.groups * f.length * f.element_bytes;
+  for (const int32_t threads : {64, 128}) {
+    c[kThreads] = std::max(c[kThreadsPerRow], threads);
+    c[kWeights] = kWeightsShared;
+    if (lawful(problem, c, device)) return c;
+    if (input_bytes >= kLargeInput) break;
+  }
+  c[kThreads] = std::max(c[kThreadsPerRow], 64);
+  c[kWeights] = kWeightsLate;
+  return c;
+}
+
+Resources resources(const Problem& problem, const Config& c) {
+  const Facts f = facts_of(problem);
+  const Shape s = shape_of(f, c);
+  Resources r;
+  r.threads = c[kThreads];
+  r.smem_bytes = smem_bytes(f, c);
+  if (s.looped) return r;
+  // Addresses and sums; the values in f32, further inputs as stored; weight and bias as stored if they come first.
+  const int64_t held = s.values * c[kRowsPerThread];
+  int64_t registers = 12 + held + (f.inputs - 1) * held * f.element_bytes / 4;
+  if (c[kWeights] == kWeightsFirst) registers += s.values * f.weight_bytes / 2;
+  r.registers = static_cast<int>(std::min<int64_t>(registers, kRegisters));
+  return r;
+}
+
+void write_config(ConfigText& text, const Problem& problem, const Config& c) {
+  const Facts f = facts_of(problem);
+  text.constant("kDim", f.length);
+  text.constant("kGroups", f.groups);
+  text.constant("kVector", f.vector);
+  text.constant("kThreads", c[kThreads]);
+  text.constant("kThreadsPerRow", c[kThreadsPerRow]);
+  text.constant("kRowsPerThread", c[kRowsPerThread]);
+  text.constant("kWeights", c[kWeights]);
+  text.constant("kMinBlocks", 1);  // asking the compiler for more residency spilled, or gained nothing
+}
+
+void bind_shape(const Problem& problem, const Config& c, int64_t matrix_rows, Launch& launch) {
+  const Facts f = facts_of(problem);
+  // All three are powers of two: shifts, not divisions.
+  const int rows_per_block =
+      (c[kThreads] >> std::countr_zero(static_cast<uint32_t>(c[kThreadsPerRow]))) * c[kRowsPerThread];
+  launch.grid[0] = static_cast<uint32_t>((matrix_rows * f.groups + rows_per_block - 1) >>
+                                         std::countr_zero(static_cast<uint32_t>(rows_per_block)));
+  launch.block[0] = static_cast<uint32_t>(c[kThreads]);
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(f, c));
+}
+
+}  // namespace hstujit::row_norm

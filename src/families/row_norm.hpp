@@ -1,0 +1,50 @@
+// What the families of kernels/tile/row_norm.cuh share: the knobs of a team of threads per row, their rules, and what a
+// configuration needs. layer_norm_sm80 and norm_mul_sm80 add their facts and parameters.
+#pragma once
+
+#include "families/family.hpp"
+
+namespace hstujit::row_norm {
+
+enum : int { kThreads, kThreadsPerRow, kRowsPerThread, kWeights, kKnobCount };
+
+/// kWeights: where a team gets weight and bias from; the numbers of kernels/tile/row_affine.cuh.
+enum : int { kWeightsLate = 0, kWeightsFirst = 1, kWeightsShared = 2 };
+
+/// The problem as these kernels see it. A "row" is what has one mean: a matrix row or one of its groups.
+struct Facts {
+  int64_t length = 0;  ///< elements of a row
+  int groups = 1;      ///< rows of a matrix row
+  int vector = 1;      ///< elements of an access
+  int element_bytes = 0;
+  int weight_bytes = 0;             ///< of one weight; 0 without weights
+  bool weights_per_column = false;  ///< else none, or one per group
+  int inputs = 1;                   ///< rows that a thread holds for each one it writes
+  int64_t rows = 0;                 ///< matrix rows, bucketed
+};
+
+/// Facts of a layer_norm or norm_mul problem.
+Facts facts_of(const Problem& problem);
+
+/// How a configuration covers a row.
+struct Shape {
+  int64_t accesses = 0;  ///< of each thread to one row
+  int64_t values = 0;    ///< of one row in each thread
+  bool looped = false;   ///< the row is too long to be held: a whole block reads it three times
+  int rows_per_block = 0;
+};
+Shape shape_of(const Facts& facts, const Config& config);
+
+constexpr int kRuleCount = 7;
+extern const Knob kKnobs[kKnobCount];
+extern const Rule kRules[kRuleCount];
+Config default_config(const Problem& problem, const DeviceFacts& device);
+Resources resources(const Problem& problem, const Config& config);
+
+/// The knobs, and the facts that both families print alike.
+void write_config(ConfigText& text, const Problem& problem, const Config& config);
+
+/// Grid, block and shared memory for this many matrix rows. Part of the hot path.
+void bind_shape(const Problem& problem, const Config& config, int64_t matrix_rows, Launch& launch);
+
+}  // namespace hstujit::row_norm

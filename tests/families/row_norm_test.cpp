@@ -1,0 +1,206 @@
+// The space of the row-norm families: for every shape it is small enough to search in full, the default is in it, and
+// what the host counts is what the kernels' static_asserts will count.
+#include "families/row_norm.hpp"
+
+#include "families/families.hpp"
+#include "params.h"
+#include "problem/operators.hpp"
+#include "tuner/space.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+namespace hstujit {
+namespace {
+
+constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16;
+
+/// The start of a buffer that is never read; buffers lie a tebibyte apart.
+void* buffer(int index, int64_t bytes = 0) {
+  return reinterpret_cast<void*>((static_cast<uintptr_t>(index) << 40) + static_cast<uintptr_t>(bytes));
+}
+
+hstu_layer_norm_args layer_norm_args(hstu_dtype dtype, hstu_dtype weight_dtype, int64_t rows, int64_t dim) {
+  hstu_layer_norm_args args{};
+  args.struct_size = sizeof args;
+  args.x = hstu_matrix(buffer(1), dtype, rows, dim);
+  args.y = hstu_matrix(buffer(2), dtype, rows, dim);
+  if (weight_dtype != HSTU_DTYPE_NONE) {
+    args.weight = hstu_vector(buffer(3), weight_dtype, dim);
+    args.bias = hstu_vector(buffer(4), weight_dtype, dim);
+  }
+  return args;
+}
+
+hstu_norm_mul_args norm_mul_args(hstu_dtype dtype, int64_t rows, int64_t dim, int32_t groups) {
+  hstu_norm_mul_args args{};
+  args.struct_size = sizeof args;
+  args.attn = hstu_matrix(buffer(1), dtype, rows, dim);
+  args.u = hstu_matrix(buffer(2), dtype, rows, dim);
+  args.weight = hstu_vector(buffer(3), dtype, groups > 0 ? groups : dim);
+  args.bias = hstu_vector(buffer(4), dtype, groups > 0 ? groups : dim);
+  args.out = hstu_matrix(buffer(5), dtype, rows, 3 * dim);
+  args.num_groups = groups;
+  args.concat_u = args.concat_x = args.silu_u = 1;
+  return args;
+}
+
+const Family& family_of(const Problem& problem) { return problem.op == Op::layer_norm ? kLayerNormSm80 : kNormMulSm80; }
+
+constexpr int64_t kDims[] = {1,    2,    7,    33,   64,   100,   128,   130,   512,   513,    768,
+                             1000, 1024, 4096, 8192, 8200, 16384, 16385, 20001, 65536, 1000001};
+
+/// Problems of both operators over dims, element types and alignments.
+std::vector<Problem> problems() {
+  std::vector<Problem> out;
+  for (const int64_t dim : kDims) {
+    for (const hstu_dtype dtype : {kF32, kF16, kBf16}) {
+      for (const hstu_dtype weight : {HSTU_DTYPE_NONE, kF32, kBf16}) {
+        hstu_layer_norm_args norm = layer_norm_args(dtype, weight, 1000, dim);
+        out.push_back(prepare(norm));
+        hstu_layer_norm_args offset = layer_norm_args(dtype, weight, 1000, dim);
+        offset.x.data = buffer(1, size_of(dtype));
+        out.push_back(prepare(offset));
+      }
+      for (const int32_t groups : {0, 1, 4}) {
+        hstu_norm_mul_args mul = norm_mul_args(dtype, 1000, dim * std::max(groups, 1), groups);
+        out.push_back(prepare(mul));
+      }
+    }
+  }
+  return out;
+}
+
+TEST(RowNorm, SpaceIsSmallAndHoldsTheDefault) {
+  for (const std::string_view target : {"sm_80", "sm_86", "sm_89", "sm_90a"}) {
+    const DeviceFacts device = *facts_of_target(target);
+    for (const Problem& problem : problems()) {
+      const Family& family = family_of(problem);
+      ASSERT_TRUE(family.covers(problem, device)) << text(problem);
+      std::string_view why;
+      const Config standard = family.default_config(problem, device);
+      EXPECT_TRUE(legal(family, problem, standard, device, &why)) << text(problem) << ": " << why;
+      EXPECT_EQ(misfit(family.resources(problem, standard), device), "") << text(problem);
+      EXPECT_LE(enumerate(family, problem, device).size(), 256u) << text(problem);
+    }
+  }
+}
+
+TEST(RowNorm, RowsAreCoveredOnceAndTeamsFillWarps) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  for (const Problem& problem : problems()) {
+    const row_norm::Facts facts = row_norm::facts_of(problem);
+    const Space space = enumerate(family_of(problem), problem, device);
+    for (const Config& config : space.points()) {
+      const row_norm::Shape shape = row_norm::shape_of(facts, config);
+      EXPECT_GE(shape.accesses * config[row_norm::kThreadsPerRow] * facts.vector, facts.length);
+      EXPECT_EQ(config[row_norm::kThreads] % 32, 0);
+      if (shape.looped) {
+        EXPECT_EQ(shape.rows_per_block, 1) << text(problem);
+        EXPECT_EQ(config[row_norm::kWeights], row_norm::kWeightsLate) << text(problem);
+      }
+    }
+  }
+}
+
+TEST(RowNorm, SharedMemoryIsExchangePlusSharedWeights) {
+  hstu_layer_norm_args args = layer_norm_args(kBf16, kBf16, 1000, 512);
+  const Problem problem = prepare(args);
+  Config config;
+  config[row_norm::kThreads] = 256;
+  config[row_norm::kThreadsPerRow] = 32;
+  config[row_norm::kRowsPerThread] = 2;
+  EXPECT_EQ(row_norm::resources(problem, config).smem_bytes, 0);
+  config[row_norm::kThreadsPerRow] = 64;  // eight warps exchange the shares of two rows, 16 bytes each
+  EXPECT_EQ(row_norm::resources(problem, config).smem_bytes, 256);
+  config[row_norm::kWeights] = row_norm::kWeightsShared;
+  EXPECT_EQ(row_norm::resources(problem, config).smem_bytes, 256 + 2 * 512 * 2);
+}
+
+TEST(LayerNormSm80, BindsPointersStridesAndGrid) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_layer_norm_args args = layer_norm_args(kBf16, kF32, 1001, 512);
+  args.x.stride[0] = 2048;
+  args.x.stride[1] = 1;
+  args.eps = 1e-6f;
+  const Problem problem = prepare(args);
+  Config config = kLayerNormSm80.default_config(problem, device);
+  config[row_norm::kThreads] = 128;
+  config[row_norm::kThreadsPerRow] = 32;
+  config[row_norm::kRowsPerThread] = 2;
+  Launch launch;
+  kLayerNormSm80.bind(&args, problem, config, device, launch);
+  EXPECT_EQ(launch.grid[0], 126u);  // eight rows a block
+  EXPECT_EQ(launch.block[0], 128u);
+  const auto& p = *reinterpret_cast<const hstu::LayerNormParams*>(launch.params);
+  EXPECT_EQ(p.x, args.x.data);
+  EXPECT_EQ(p.weight, args.weight.data);
+  EXPECT_EQ(p.bias, args.bias.data);
+  EXPECT_EQ(p.y, args.y.data);
+  EXPECT_EQ(p.rows, 1001);
+  EXPECT_EQ(p.x_row_stride, 2048);
+  EXPECT_EQ(p.y_row_stride, 512);
+  EXPECT_EQ(p.eps, 1e-6f);
+}
+
+TEST(LayerNormSm80, LaunchesNothingWithoutRows) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_layer_norm_args args = layer_norm_args(kBf16, kBf16, 0, 512);
+  const Problem problem = prepare(args);
+  Launch launch;
+  kLayerNormSm80.bind(&args, problem, kLayerNormSm80.default_config(problem, device), device, launch);
+  EXPECT_EQ(launch.grid[0], 0u);
+}
+
+TEST(LayerNormSm80, ConfigWithoutWeightsNamesSomeWeightType) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_layer_norm_args args = layer_norm_args(kF16, HSTU_DTYPE_NONE, 10, 64);
+  const Problem problem = prepare(args);
+  ConfigText members;
+  kLayerNormSm80.write_config(members, problem, kLayerNormSm80.default_config(problem, device));
+  EXPECT_NE(members.str().find("using Weight = f16;"), std::string::npos);
+  EXPECT_NE(members.str().find("kHasWeight = false"), std::string::npos);
+  EXPECT_NE(members.str().find("kHasBias = false"), std::string::npos);
+}
+
+TEST(NormMulSm80, GroupsBecomeRowsOfTheirOwn) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_norm_mul_args args = norm_mul_args(kBf16, 100, 512, 4);
+  const Problem problem = prepare(args);
+  Config config = kNormMulSm80.default_config(problem, device);
+  config[row_norm::kThreads] = 128;
+  config[row_norm::kThreadsPerRow] = 16;
+  config[row_norm::kRowsPerThread] = 1;
+  Launch launch;
+  kNormMulSm80.bind(&args, problem, config, device, launch);
+  EXPECT_EQ(launch.grid[0], 50u);  // 400 rows of 128, eight a block
+  const auto& p = *reinterpret_cast<const hstu::NormMulParams*>(launch.params);
+  EXPECT_EQ(p.rows, 100);
+  EXPECT_EQ(p.attn_row_stride, 512);
+  EXPECT_EQ(p.u_row_stride, 512);
+  EXPECT_EQ(p.out_row_stride, 1536);
+
+  ConfigText members;
+  kNormMulSm80.write_config(members, problem, config);
+  for (const std::string_view expected : {"kDim = 128", "kGroups = 4", "kGroupNorm = true", "Copy = tile::Silu",
+                                          "Multiplier = tile::Silu", "kConcatU = true", "kConcatX = true"})
+    EXPECT_NE(members.str().find(expected), std::string::npos) << expected;
+}
+
+TEST(NormMulSm80, SiluOfUActsOnTheCopyOnlyUnderLayerNorm) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_norm_mul_args args = norm_mul_args(kF32, 100, 512, 0);
+  args.activation = HSTU_ACTIVATION_SIGMOID;
+  const Problem problem = prepare(args);
+  ConfigText members;
+  kNormMulSm80.write_config(members, problem, kNormMulSm80.default_config(problem, device));
+  for (const std::string_view expected :
+       {"Copy = tile::Silu", "Multiplier = tile::Sigmoid", "kGroupNorm = false", "kGroups = 1"})
+    EXPECT_NE(members.str().find(expected), std::string::npos) << expected;
+}
+
+}  // namespace
+}  // namespace hstujit
