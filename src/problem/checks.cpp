@@ -172,7 +172,7 @@ void refuse_size(const Tensor& a, int dim) {
        INT32_MAX);
 }
 
-void no_self_overlap(const Tensor& out) {
+void require_nesting(const Tensor& out) {
   if (out.bytes == 0) return;
   // From the innermost dimension in memory outwards, each must step over all within.
   unsigned done = 0;

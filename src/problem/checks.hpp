@@ -77,8 +77,18 @@ inline int32_t field(const Tensor& a, int dim) {
   return static_cast<int32_t>(a.t.shape[dim]);
 }
 
+/// Throws unless some order of the dimensions nests.
+void require_nesting(const Tensor& out);
 /// Distinct elements of an output lie at distinct addresses. INVALID_ARGUMENT.
-void no_self_overlap(const Tensor& out);
+inline void no_self_overlap(const Tensor& out) {
+  int64_t reach = 0;  // of the dimensions within; nearly always they are in order
+  bool nested = true;
+  for (int d = out.t.rank - 1; d >= 0; --d) {
+    nested &= out.t.stride[d] > reach;
+    reach += (out.t.shape[d] - 1) * out.t.stride[d];
+  }
+  if (!nested) require_nesting(out);
+}
 
 /// Throws unless the two, whose ranges of addresses meet, are columns of one buffer, told apart by their row stride.
 void require_interleaved(const Tensor& out, const Tensor& in);
