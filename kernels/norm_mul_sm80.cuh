@@ -150,12 +150,9 @@ HSTU_PRIM void long_row(const NormMulParams& p, const tile::RowTeam<Shape>& team
     tile::load(u, u_row + column);
     tile::unpack(x, attn);
     affine.apply_long(norm, x, moments, column, group);
-    const auto put = [&](int index, const Pack& pack) {
-      tile::store(segment<Config>(p, row, group, index) + column, pack);
-    };
-    if constexpr (Config::kConcatU) put(0, copied<Config>(u));
-    if constexpr (Config::kConcatX) put(Segments<Config>::kAttn, attn);
-    put(Segments<Config>::kProduct, product<Config>(norm, u));
+    if constexpr (Config::kConcatU) tile::store(segment<Config>(p, row, group, 0) + column, copied<Config>(u));
+    if constexpr (Config::kConcatX) tile::store(segment<Config>(p, row, group, Segments<Config>::kAttn) + column, attn);
+    tile::store(segment<Config>(p, row, group, Segments<Config>::kProduct) + column, product<Config>(norm, u));
   }
 }
 

@@ -76,6 +76,16 @@ class RowAffine {
     load_row<Shape>(weight_pack_, weight_, team);
     if constexpr (Config::kHasBias) load_row<Shape>(bias_pack_, bias_, team);
   }
+  static HSTU_PRIM void load_long(float (&to)[Shape::kVector], const Weight* from, int column, int group) {
+    if constexpr (Config::kGroupNorm) {
+#pragma unroll
+      for (float& value : to) value = prim::to_float(from[group]);
+    } else {
+      RowPack<Weight, Shape::kVector> pack;
+      load(pack, from + column);
+      unpack(to, pack);
+    }
+  }
 
  public:
   static constexpr int kSmemBytes = kShared ? 16 * kQuads : 0;
@@ -146,18 +156,8 @@ class RowAffine {
   HSTU_PRIM void apply_long(float (&norm)[Shape::kVector], const float (&x)[Shape::kVector], const RowMoments& m,
                             int column, int group) const {
     float w[Shape::kVector], b[Shape::kVector];
-    const auto fetch = [&](float(&to)[Shape::kVector], const Weight* from) {
-      if constexpr (Config::kGroupNorm) {
-#pragma unroll
-        for (float& value : to) value = prim::to_float(from[group]);
-      } else {
-        RowPack<Weight, Shape::kVector> pack;
-        load(pack, from + column);
-        unpack(to, pack);
-      }
-    };
-    if constexpr (Config::kHasWeight) fetch(w, weight_);
-    if constexpr (Config::kHasBias) fetch(b, bias_);
+    if constexpr (Config::kHasWeight) load_long(w, weight_, column, group);
+    if constexpr (Config::kHasBias) load_long(b, bias_, column, group);
     normalise<Config>(norm, x, m, w, b);
   }
 };

@@ -22,6 +22,12 @@ constexpr int kMaxValuesPerRow = 32;  // values of one row that a thread may hol
 // One warp's share of a row's statistics: sums about a pivot of its own.
 struct alignas(16) RowPartial {
   float pivot, rest, squares;
+
+  HSTU_PRIM void add(float x) {
+    const float d = x - pivot;
+    rest += d;
+    squares = __fmaf_rn(d, d, squares);
+  }
 };
 
 template <class Config>
@@ -135,10 +141,10 @@ template <class Shape, class Element>
 constexpr bool kKeepsRest = sizeof(Element) == 4 || (Shape::kWarps > 1 && !Shape::kFull);
 
 // Brings the shares of a team's warps together: in, this warp's share (equal in all its lanes); out, the row's moments.
-// `count` gives the elements behind the share of each warp.
-template <bool kCentred, int kDim, int kWarps, int kRows, class Count>
-HSTU_PRIM void join_warps(RowMoments (&moments)[kRows], const RowPartial (&mine)[kRows], RowPartial* exchange,
-                          int stride, int warp, float eps, Count count) {
+template <bool kCentred, class Shape, int kRows>
+HSTU_PRIM void join_warps(RowMoments (&moments)[kRows], const RowPartial (&mine)[kRows], RowPartial* exchange, int warp,
+                          float eps) {
+  constexpr int kWarps = Shape::kWarps, kDim = Shape::kDim, stride = Shape::kBlockWarps;
   const int lane = static_cast<int>(threadIdx.x % 32), first_warp = warp & -kWarps;  // of the team
   if (lane == 0) {
 #pragma unroll
@@ -147,7 +153,7 @@ HSTU_PRIM void join_warps(RowMoments (&moments)[kRows], const RowPartial (&mine)
   __syncthreads();
   RowPartial part[kRows];  // lane l holds the share of its team's warp l % kWarps
   float pivot[kRows], sum[kRows], squares[kRows];
-  const float n = count((lane & (kWarps - 1)));
+  const float n = warp_elements<Shape>(lane & (kWarps - 1));
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     part[r] = exchange[r * stride + first_warp + (lane & (kWarps - 1))];
@@ -225,8 +231,7 @@ HSTU_PRIM void row_moments(RowMoments (&moments)[kRows], const float (&x)[kRows]
     RowPartial mine[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) mine[r] = {pivot[r], rest[r], squares[r]};
-    join_warps<kCentred, Shape::kDim, kWarps>(moments, mine, exchange, Shape::kBlockWarps, warp, eps,
-                                              [](int w) { return warp_elements<Shape>(w); });
+    join_warps<kCentred, Shape>(moments, mine, exchange, warp, eps);
   } else {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -244,39 +249,42 @@ HSTU_PRIM void row_moments(RowMoments (&moments)[kRows], const float (&x)[kRows]
   }
 }
 
-// The same for a row in memory, taken by all warps of the block: each warp sums its share about its own mean, reading
-// it twice, and one exchange joins the shares.
+struct RowSum {
+  float sum;
+  HSTU_PRIM void add(float x) { sum += x; }
+};
+
+// Adds this thread's part of a row in memory to a RowSum or a RowPartial.
+template <class Shape, class Element, class Sum>
+HSTU_PRIM void add_row(Sum& to, const Element* row, const RowTeam<Shape>& team) {
+#pragma unroll 4
+  for (int a = 0; a < Shape::kAccesses; ++a) {
+    if (!team.holds(a)) continue;
+    RowPack<Element, Shape::kVector> pack;
+    float x[Shape::kVector];
+    load(pack, row + team.column(a));
+    unpack(x, pack);
+#pragma unroll
+    for (int v = 0; v < Shape::kVector; ++v) to.add(x[v]);
+  }
+}
+
+// row_moments for a row in memory, taken by all warps of the block: each warp sums its share about its own mean,
+// reading it twice, and one exchange joins the shares.
 template <bool kCentred, class Shape, class Element>
 HSTU_PRIM RowMoments long_row_moments(const Element* row, const RowTeam<Shape>& team, RowPartial* exchange, float eps) {
   const int warp = static_cast<int>(threadIdx.x / 32);
   RowPartial mine[1] = {};
-  const auto for_each_value = [&](auto&& visit) {
-#pragma unroll 4
-    for (int a = 0; a < Shape::kAccesses; ++a) {
-      if (!team.holds(a)) continue;
-      RowPack<Element, Shape::kVector> pack;
-      float x[Shape::kVector];
-      load(pack, row + team.column(a));
-      unpack(x, pack);
-#pragma unroll
-      for (int v = 0; v < Shape::kVector; ++v) visit(x[v]);
-    }
-  };
   if constexpr (kCentred) {
-    float sum = 0.0f;
-    for_each_value([&](float x) { sum += x; });
-    mine[0].pivot = prim::lane_sum(sum) * prim::rcp_approx(fmaxf(warp_elements<Shape>(warp), 1.0f));
+    RowSum total = {};
+    add_row(total, row, team);
+    mine[0].pivot = prim::lane_sum(total.sum) * prim::rcp_approx(fmaxf(warp_elements<Shape>(warp), 1.0f));
   }
-  for_each_value([&](float x) {
-    const float d = x - mine[0].pivot;
-    mine[0].rest += d;
-    mine[0].squares = __fmaf_rn(d, d, mine[0].squares);
-  });
+  add_row(mine[0], row, team);
   mine[0].rest = kCentred ? prim::lane_sum(mine[0].rest) : 0.0f;
   mine[0].squares = prim::lane_sum(mine[0].squares);
   RowMoments moments[1];
-  join_warps<kCentred, Shape::kDim, Shape::kWarps>(moments, mine, exchange, Shape::kBlockWarps, warp, eps,
-                                                   [](int w) { return warp_elements<Shape>(w); });
+  join_warps<kCentred, Shape>(moments, mine, exchange, warp, eps);
   return moments[0];
 }
 
