@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Takes the GPU record: runs the GPU tests, tunes and measures on device 0, and writes tests/gpu_record/<device>.json
+# (or into the folder given as second argument). Takes a few minutes.  tools/record_gpu.sh [folder of the programs] [out]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bin=${1:-build}
+out=${2:-tests/gpu_record}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+tests=$bin/tests/kernels_test
+[ -x "$tests" ] || tests=$bin/kernels_test
+"$tests" --gtest_brief=1 --gtest_output=json:"$work/tests.json" || echo "some GPU tests failed; the record will say so"
+export HSTUJIT_STORE=$work/store
+"$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/cold.json"
+"$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/filled.json"
+"$bin/hstu-tune" tune tools/workloads/figures.json --budget 90
+"$bin/hstu-tune" bench tools/workloads/figures.json --json "$work/bench.json"
+cmake -DROOT=. -DTESTS="$work/tests.json" -DREPORTS="$work/cold.json;$work/filled.json;$work/bench.json" -DOUT="$out" \
+  -P tests/gpu_record/assemble.cmake
