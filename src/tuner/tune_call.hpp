@@ -3,9 +3,13 @@
 
 #include "cuda/driver.hpp"
 #include "jit/jit.hpp"
+#include "specialise/kernel_sources.hpp"
 #include "tuner/tune.hpp"
 
 namespace hstujit {
+
+/// Digest of the kernel sources that the families are made of, for Evidence::kernels.
+std::string kernels_digest(const std::vector<const Family*>& families, KernelSources& sources);
 
 /// args: the operator's prepared args struct. Only its integer tensors' contents are read, from device memory; all
 /// other tensors are replaced by buffers of the tuner's own of the same shape and strides, so their data may be null.

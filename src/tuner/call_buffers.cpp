@@ -1,0 +1,175 @@
+#include "tuner/call_buffers.hpp"
+
+#include "support/element.hpp"
+#include "support/error.hpp"
+#include "tuner/compare.hpp"
+#include "workload/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hstujit {
+namespace {
+
+/// Random elements made on the host per tensor; what lies behind repeats them. Prime, so that rows differ for long.
+constexpr int64_t kPeriod = 1'000'003;
+
+/// Standard deviation that keeps results near 1: weights of a product are scaled by its depth.
+float deviation_of(const Operator& op, const TensorSlot& slot, const hstu_tensor& t) {
+  if (op.op == Op::addmm && slot.name == "w")
+    return 1.0f / std::sqrt(static_cast<float>(std::max<int64_t>(t.shape[0], 1)));
+  return 1.0f;
+}
+
+hstu_tensor with_data(const hstu_tensor& t, const std::vector<std::byte>& bytes) {
+  hstu_tensor view = t;
+  view.data = const_cast<std::byte*>(bytes.data());
+  return view;
+}
+
+}  // namespace
+
+CallBuffers::CallBuffers(const Driver& driver, const Operator& op, const void* args, CUstream stream, uint64_t seed)
+    : driver_(driver), op_(op), stream_(stream) {
+  make_float_buffers(args, seed);
+  for (Case& shape : cases_) {
+    const auto* bytes = static_cast<const std::byte*>(args);
+    shape.args.assign(bytes, bytes + op.args_size);
+    read_integers(shape, args);
+  }
+  make_edge_case(op_, cases_[kEdge].args.data(), cases_[kEdge].integers);
+  for (Case& shape : cases_) place(shape);
+}
+
+void CallBuffers::make_float_buffers(const void* args, uint64_t seed) {
+  for (const TensorSlot& slot : op_.tensors) {
+    const hstu_tensor& t = tensor_at(args, slot);
+    const bool wanted = present(t) && slot.role != TensorRole::integer;
+    const std::string what = fmt::format("buffer for {} of {}", slot.name, op_.name);
+    buffers_.emplace_back(driver_, wanted ? static_cast<size_t>(extent_bytes(t)) : 0, what.c_str());
+    if (wanted && slot.role == TensorRole::input) fill(slot, t, buffers_.back(), seed);
+  }
+}
+
+void CallBuffers::fill(const TensorSlot& slot, const hstu_tensor& t, const DeviceBuffer& buffer, uint64_t seed) const {
+  Buffer contents;
+  contents.name = slot.name;
+  contents.dtype = t.dtype;
+  contents.deviation = deviation_of(op_, slot, t);
+  const int64_t elements = static_cast<int64_t>(buffer.bytes()) / size_of(t.dtype);
+  const auto first = random_elements(contents, std::min(elements, kPeriod), seed);
+  buffer.upload(first.data(), first.size());
+  for (size_t done = first.size(); done > 0 && done < buffer.bytes();) {
+    const size_t part = std::min(done, buffer.bytes() - done);
+    driver_.check(driver_.cuMemcpyDtoDAsync(buffer.address() + done, buffer.address(), part, stream_),
+                  "filling an input");
+    done += part;
+  }
+}
+
+void CallBuffers::read_integers(Case& shape, const void* args) {
+  shape.integers.resize(op_.tensors.size());
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
+    const hstu_tensor& t = tensor_at(args, op_.tensors[slot]);
+    if (op_.tensors[slot].role != TensorRole::integer || !present(t)) continue;
+    std::vector<std::byte> bytes(static_cast<size_t>(extent_bytes(t)));
+    if (!bytes.empty())
+      driver_.check(driver_.cuMemcpyDtoH(bytes.data(), reinterpret_cast<CUdeviceptr>(t.data), bytes.size()),
+                    fmt::format("reading {} of {}", op_.tensors[slot].name, op_.name).c_str());
+    const hstu_tensor host = with_data(t, bytes);
+    for (int64_t i = 0; i < t.shape[0]; ++i) shape.integers[slot].push_back(integer_at(host, i * t.stride[0]));
+  }
+}
+
+/// Gives the tensors of a shape their memory; integers become contiguous.
+void CallBuffers::place(Case& shape) {
+  shape.device.resize(op_.tensors.size());
+  shape.host.resize(op_.tensors.size());
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
+    hstu_tensor& t = tensor(shape, slot);
+    if (!present(t)) continue;
+    t.data = buffers_[slot].data();
+    if (op_.tensors[slot].role != TensorRole::integer) continue;
+    shape.host[slot] = encode(shape.integers[slot], t.dtype);
+    shape.device[slot] = DeviceBuffer(driver_, shape.host[slot].size(), "buffer for integers");
+    shape.device[slot].upload(shape.host[slot].data(), shape.host[slot].size());
+    t.data = shape.device[slot].data();
+    t.stride[0] = 1;
+  }
+}
+
+void CallBuffers::poison() const {
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
+    if (op_.tensors[slot].role == TensorRole::output && buffers_[slot].bytes() > 0)  // all ones: NaN in every type
+      driver_.check(driver_.cuMemsetD8Async(buffers_[slot].address(), 0xff, buffers_[slot].bytes(), stream_),
+                    "poisoning an output");
+}
+
+Outputs CallBuffers::outputs() const {
+  driver_.check(driver_.cuStreamSynchronize(stream_), "waiting for a candidate");
+  Outputs out;
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
+    if (op_.tensors[slot].role != TensorRole::output) continue;
+    auto& bytes = out.bytes.emplace_back(buffers_[slot].bytes());
+    buffers_[slot].download(bytes.data(), bytes.size());
+  }
+  return out;
+}
+
+std::string CallBuffers::difference(Shape shape, const Outputs& expected, const Outputs& actual) const {
+  size_t output = 0;
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
+    if (op_.tensors[slot].role != TensorRole::output) continue;
+    const hstu_tensor& t = tensor(cases_[shape], slot);
+    const auto found = hstujit::difference(with_data(t, expected.bytes[output]), with_data(t, actual.bytes[output]),
+                                           tolerance_of(t.dtype));
+    if (!found.empty())
+      return fmt::format("{}{}: {}", op_.tensors[slot].name, shape == kEdge ? " of the edge case" : "", found);
+    ++output;
+  }
+  return {};
+}
+
+bool CallBuffers::has_results(Shape shape, const Outputs& outputs) const {
+  size_t output = 0;
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
+    if (op_.tensors[slot].role == TensorRole::output &&
+        !hstujit::has_results(with_data(tensor(cases_[shape], slot), outputs.bytes[output++])))
+      return false;
+  return true;
+}
+
+/// The args with integer tensors in host memory.
+std::vector<std::byte> CallBuffers::host_args(Shape shape) const {
+  std::vector<std::byte> args = cases_[shape].args;
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
+    if (op_.tensors[slot].role == TensorRole::integer) {
+      hstu_tensor& t = tensor_at(args.data(), op_.tensors[slot]);
+      if (present(t)) t.data = const_cast<std::byte*>(cases_[shape].host[slot].data());
+    }
+  return args;
+}
+
+Work CallBuffers::work(Shape shape) const { return op_.work(host_args(shape).data()); }
+
+Outputs CallBuffers::reference(Shape shape) const {
+  std::vector<std::byte> args = host_args(shape);
+  std::vector<std::vector<std::byte>> copies(op_.tensors.size());
+  Outputs out;
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
+    hstu_tensor& t = tensor_at(args.data(), op_.tensors[slot]);
+    if (!present(t) || op_.tensors[slot].role == TensorRole::integer) continue;
+    const bool output = op_.tensors[slot].role == TensorRole::output;
+    copies[slot].assign(buffers_[slot].bytes(), std::byte{0xff});
+    if (!output) buffers_[slot].download(copies[slot].data(), copies[slot].size());
+    t.data = copies[slot].data();
+  }
+  op_.reference(args.data());
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
+    if (op_.tensors[slot].role == TensorRole::output) out.bytes.push_back(std::move(copies[slot]));
+  return out;
+}
+
+}  // namespace hstujit

@@ -1,0 +1,199 @@
+#include "tuner/compare.hpp"
+
+#include "problem/problem.hpp"
+#include "reference/rows.hpp"
+#include "support/element.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace hstujit {
+namespace {
+
+/// Widening f16 by the general rule is slow; there are only 65,536 of them.
+const float* f16_values() {
+  static const auto table = [] {
+    auto values = std::make_unique<std::array<float, 65536>>();
+    for (size_t bits = 0; bits < values->size(); ++bits)
+      (*values)[bits] = static_cast<float>(F16::widen(static_cast<uint16_t>(bits)));
+    return values;
+  }();
+  return table->data();
+}
+
+/// The rows of a tensor: its elements with all indices but the last fixed.
+class Rows {
+ public:
+  explicit Rows(const hstu_tensor& t) : t_(t), length_(t.rank > 0 ? t.shape[t.rank - 1] : 1) {
+    for (int d = 0; d + 1 < t.rank; ++d) count_ *= t.shape[d];
+    if (length_ == 0) count_ = 0;
+  }
+
+  int64_t count() const { return count_; }
+  int64_t length() const { return length_; }
+
+  const std::byte* bytes(int64_t row) const {
+    int64_t offset = 0;
+    for (int d = t_.rank - 2; d >= 0; --d) {
+      offset += row % t_.shape[d] * t_.stride[d];
+      row /= t_.shape[d];
+    }
+    return static_cast<const std::byte*>(t_.data) + offset * size_of(t_.dtype);
+  }
+
+  bool contiguous() const { return t_.rank == 0 || t_.stride[t_.rank - 1] == 1; }
+
+  void read(int64_t row, float* out) const {
+    const std::byte* from = bytes(row);
+    const int64_t step = t_.rank > 0 ? t_.stride[t_.rank - 1] : 1;
+    const float* f16 = t_.dtype == HSTU_DTYPE_F16 ? f16_values() : nullptr;
+    for (int64_t i = 0; i < length_; ++i) {
+      if (t_.dtype == HSTU_DTYPE_F32) {
+        std::memcpy(out + i, from + i * step * 4, 4);
+        continue;
+      }
+      uint16_t bits = 0;
+      std::memcpy(&bits, from + i * step * 2, 2);
+      out[i] = f16 ? f16[bits] : static_cast<float>(widen_bf16(bits));
+    }
+  }
+
+ private:
+  const hstu_tensor& t_;
+  int64_t length_;
+  int64_t count_ = 1;
+};
+
+/// What is known of one or more rows.
+struct Sums {
+  double expected = 0, differences = 0;  ///< squares
+  int64_t elements = 0;
+  int64_t impossible_row = -1, impossible_element = 0;  ///< first NaN or infinity on one side only
+  float impossible_expected = 0, impossible_actual = 0;
+};
+
+struct RowResult {
+  float largest = 0, difference = 0;
+};
+
+RowResult compare_row(const float* e, const float* a, int64_t length, int64_t row, Sums& sums) {
+  RowResult result;
+  for (int64_t i = 0; i < length; ++i) {
+    if (std::isfinite(e[i]) && std::isfinite(a[i])) {
+      const float d = std::fabs(e[i] - a[i]);
+      result.largest = std::max(result.largest, std::fabs(e[i]));
+      result.difference = std::max(result.difference, d);
+      sums.expected += double{e[i]} * e[i];
+      sums.differences += double{d} * d;
+      ++sums.elements;
+    } else if (!(std::isnan(e[i]) && std::isnan(a[i])) && !(e[i] == a[i]) && sums.impossible_row < 0) {
+      sums.impossible_row = row;
+      sums.impossible_element = i;
+      sums.impossible_expected = e[i];
+      sums.impossible_actual = a[i];
+    }
+  }
+  return result;
+}
+
+void add(Sums& to, const Sums& from) {
+  to.expected += from.expected;
+  to.differences += from.differences;
+  to.elements += from.elements;
+  if (from.impossible_row < 0 || (to.impossible_row >= 0 && to.impossible_row < from.impossible_row)) return;
+  to.impossible_row = from.impossible_row;
+  to.impossible_element = from.impossible_element;
+  to.impossible_expected = from.impossible_expected;
+  to.impossible_actual = from.impossible_actual;
+}
+
+/// Compares all rows, several threads at a time.
+Sums compare_rows(const Rows& expected, const Rows& actual, std::vector<RowResult>& results) {
+  constexpr int64_t kRowsPerTask = 256;
+  constexpr double kOperationsPerElement = 8;
+  const int64_t tasks = (expected.count() + kRowsPerTask - 1) / kRowsPerTask;
+  std::mutex mutex;
+  Sums total;
+  reference::parallel_for(
+      tasks, static_cast<double>(expected.count()) * static_cast<double>(expected.length()) * kOperationsPerElement,
+      [&](int64_t task) {
+        const auto length = static_cast<size_t>(expected.length());
+        std::vector<float> e(length), a(length);
+        Sums sums;
+        for (int64_t row = task * kRowsPerTask; row < std::min(expected.count(), (task + 1) * kRowsPerTask); ++row) {
+          expected.read(row, e.data());
+          actual.read(row, a.data());
+          results[static_cast<size_t>(row)] = compare_row(e.data(), a.data(), expected.length(), row, sums);
+        }
+        const std::lock_guard lock(mutex);
+        add(total, sums);
+      });
+  return total;
+}
+
+bool same_bytes(const Rows& expected, const Rows& actual, size_t element) {
+  if (!expected.contiguous()) return false;
+  const size_t bytes = static_cast<size_t>(expected.length()) * element;
+  for (int64_t row = 0; row < expected.count(); ++row)
+    if (std::memcmp(expected.bytes(row), actual.bytes(row), bytes) != 0) return false;
+  return true;
+}
+
+}  // namespace
+
+Tolerance tolerance_of(hstu_dtype dtype) {
+  switch (dtype) {
+    case HSTU_DTYPE_F32:
+      return {1e-5, 1e-4};
+    case HSTU_DTYPE_F16:
+      return {4e-3, 1.5e-2};
+    default:
+      return {2e-2, 6e-2};
+  }
+}
+
+std::string difference(const hstu_tensor& expected, const hstu_tensor& actual, const Tolerance& tolerance) {
+  const Rows e(expected), a(actual);
+  if (same_bytes(e, a, static_cast<size_t>(size_of(expected.dtype)))) return {};
+  std::vector<RowResult> rows(static_cast<size_t>(e.count()));
+  const Sums sums = compare_rows(e, a, rows);
+  if (sums.impossible_row >= 0)
+    return fmt::format("row {}, element {}: {} instead of {}", sums.impossible_row, sums.impossible_element,
+                       sums.impossible_actual, sums.impossible_expected);
+  const double frobenius = sums.expected > 0 ? std::sqrt(sums.differences / sums.expected)
+                                             : (sums.differences > 0 ? std::numeric_limits<double>::infinity() : 0);
+  const double average = std::sqrt(sums.expected / static_cast<double>(std::max<int64_t>(sums.elements, 1)));
+  double worst = 0;
+  size_t worst_row = 0;
+  for (size_t row = 0; row < rows.size(); ++row) {
+    if (rows[row].difference == 0) continue;
+    const double ratio = rows[row].difference / std::max<double>(rows[row].largest, 0.1 * average);
+    if (ratio > worst) worst = ratio, worst_row = row;
+  }
+  if (frobenius > tolerance.frobenius)
+    return fmt::format("relative difference {:.2e} over all elements, allowed {:.1e}; worst row {}", frobenius,
+                       tolerance.frobenius, worst_row);
+  if (worst > tolerance.row)
+    return fmt::format("row {} differs by {:.2e} of its largest element, allowed {:.1e}", worst_row, worst,
+                       tolerance.row);
+  return {};
+}
+
+bool has_results(const hstu_tensor& t) {
+  const Rows rows(t);
+  std::vector<float> values(static_cast<size_t>(rows.length()));
+  for (int64_t row = 0; row < rows.count(); ++row) {
+    rows.read(row, values.data());
+    if (std::any_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); })) return true;
+  }
+  return false;
+}
+
+}  // namespace hstujit

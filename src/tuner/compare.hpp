@@ -1,0 +1,26 @@
+// Compares two results of one call, aware of their scale: small outputs are not excused by an absolute tolerance.
+#pragma once
+
+#include <hstujit/hstujit.h>
+
+#include <string>
+
+namespace hstujit {
+
+/// How far two kernels of one operator may differ: twice what each may differ from the exact result.
+struct Tolerance {
+  double frobenius;  ///< norm of the difference over norm of the expected, all elements
+  double row;        ///< largest difference in a row (all dimensions but the last fixed) over the row's largest element
+};
+Tolerance tolerance_of(hstu_dtype dtype);
+
+/// expected and actual: equal shape, strides and floating-point type, data in host memory. Elements that are NaN in
+/// both are equal (rows that a jagged operator leaves alone); NaN in one only, and infinities, never are. Rows much
+/// smaller than the average are judged by a tenth of the average. "" when they agree, else the first or largest
+/// difference.
+std::string difference(const hstu_tensor& expected, const hstu_tensor& actual, const Tolerance& tolerance);
+
+/// Whether any element is a finite number.
+bool has_results(const hstu_tensor& t);
+
+}  // namespace hstujit

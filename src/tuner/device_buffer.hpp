@@ -1,0 +1,34 @@
+// Device memory with an owner.
+#pragma once
+
+#include "cuda/driver.hpp"
+
+#include <cstddef>
+#include <utility>
+
+namespace hstujit {
+
+/// The device's context must be current whenever one is made, copied into or dies.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  /// Zero bytes allocate nothing. Throws Error{OUT_OF_MEMORY}.
+  DeviceBuffer(const Driver& driver, size_t bytes, const char* what);
+  ~DeviceBuffer();
+  DeviceBuffer(DeviceBuffer&& other) noexcept { *this = std::move(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept;
+
+  CUdeviceptr address() const { return address_; }
+  void* data() const { return reinterpret_cast<void*>(address_); }
+  size_t bytes() const { return bytes_; }
+
+  void upload(const void* from, size_t bytes) const;
+  void download(void* to, size_t bytes) const;
+
+ private:
+  const Driver* driver_ = nullptr;
+  CUdeviceptr address_ = 0;
+  size_t bytes_ = 0;
+};
+
+}  // namespace hstujit
