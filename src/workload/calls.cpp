@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <deque>
 
 namespace hstujit {
 namespace {
@@ -37,7 +38,7 @@ int Calls::find(std::string_view buffer_name) const {
   return -1;
 }
 
-AnyArgs bind(const Call& call, const Calls& calls, std::span<void* const> bases) {
+AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const> bases) {
   AnyArgs args = call.args;
   const std::span<const TensorSlot> slots = operator_of(call.op).tensors;
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -50,24 +51,29 @@ AnyArgs bind(const Call& call, const Calls& calls, std::span<void* const> bases)
   return args;
 }
 
+AnyArgs prepared(const Call& call, const Calls& calls, const std::function<void*(const Buffer&)>& integers) {
+  std::vector<void*> bases = made_up_addresses(calls);
+  for (const Place& place : call.places) {
+    if (place.buffer < 0) continue;
+    const auto i = static_cast<size_t>(place.buffer);
+    if (calls.buffers[i].content == Buffer::Content::integers) bases[i] = integers(calls.buffers[i]);
+  }
+  AnyArgs args = placed_args(call, calls, bases);
+  operator_of(call.op).prepare(address(args));
+  return args;
+}
+
 Problem problem_of(const Call& call, const Calls& calls) {
-  AnyArgs args = bind(call, calls, made_up_addresses(calls));
+  AnyArgs args = placed_args(call, calls, made_up_addresses(calls));
   return operator_of(call.op).prepare(address(args));
 }
 
 Work work_of(const Call& call, const Calls& calls) {
-  std::vector<void*> bases = made_up_addresses(calls);
-  std::vector<std::vector<std::byte>> contents;
-  for (const Place& place : call.places) {
-    if (place.buffer < 0) continue;
-    const Buffer& buffer = calls.buffers[static_cast<size_t>(place.buffer)];
-    if (buffer.content != Buffer::Content::integers) continue;
-    bases[static_cast<size_t>(place.buffer)] = contents.emplace_back(encode(buffer.list, buffer.dtype)).data();
-  }
-  AnyArgs args = bind(call, calls, bases);
-  const Operator& op = operator_of(call.op);
-  op.prepare(address(args));
-  return op.work(address(args));
+  std::deque<std::vector<std::byte>> contents;
+  const AnyArgs args = prepared(call, calls, [&](const Buffer& buffer) -> void* {
+    return contents.emplace_back(encode(buffer.list, buffer.dtype)).data();
+  });
+  return operator_of(call.op).work(address(args));
 }
 
 std::vector<Need> needs(const std::vector<Calls>& all) {

@@ -8,6 +8,7 @@
 #include <hstujit/hstujit.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <variant>
@@ -67,7 +68,11 @@ std::vector<Calls> expand(const Workload& workload);
 Calls expand_stack(const Workload& workload);  ///< the workload must have one
 
 /// The call's args with pointers into memory: bases[i] is where buffers[i] begins.
-AnyArgs bind(const Call& call, const Calls& calls, std::span<void* const> bases);
+AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const> bases);
+
+/// The args as prepare() leaves them, before there is memory: `integers` says where a buffer of integers lies, all
+/// other tensors get made-up addresses, aligned to 256, at which nothing may be read.
+AnyArgs prepared(const Call& call, const Calls& calls, const std::function<void*(const Buffer&)>& integers);
 
 /// Key of a call on buffers aligned to 256 bytes.
 Problem problem_of(const Call& call, const Calls& calls);

@@ -25,10 +25,14 @@ void repeat(Memory& memory, void* base, size_t period, size_t total) {
 
 hstu_status call_operator(hstu_context* context, Op op, const void* args, hstu_stream stream) {
   switch (op) {
-    case Op::layer_norm: return hstu_layer_norm(context, static_cast<const hstu_layer_norm_args*>(args), stream);
-    case Op::addmm: return hstu_addmm(context, static_cast<const hstu_addmm_args*>(args), stream);
-    case Op::hstu_attention: return hstu_attention(context, static_cast<const hstu_attention_args*>(args), stream);
-    case Op::norm_mul: return hstu_norm_mul(context, static_cast<const hstu_norm_mul_args*>(args), stream);
+    case Op::layer_norm:
+      return hstu_layer_norm(context, static_cast<const hstu_layer_norm_args*>(args), stream);
+    case Op::addmm:
+      return hstu_addmm(context, static_cast<const hstu_addmm_args*>(args), stream);
+    case Op::hstu_attention:
+      return hstu_attention(context, static_cast<const hstu_attention_args*>(args), stream);
+    case Op::norm_mul:
+      return hstu_norm_mul(context, static_cast<const hstu_norm_mul_args*>(args), stream);
   }
   return HSTU_ERROR_INTERNAL;
 }
@@ -38,7 +42,8 @@ Stack::Stack(const Calls& calls, Memory& memory, uint64_t seed) : calls_(calls),
     bases_.push_back(memory.allocate(static_cast<size_t>(buffer.bytes())));
     fill(buffer, bases_.back(), seed);
   }
-  for (const Call& call : calls_.calls) bound_.push_back(bind(call, calls_, bases_));
+  memory.synchronise();  // whatever stream the calls run on, they find everything in place
+  for (const Call& call : calls_.calls) bound_.push_back(placed_args(call, calls_, bases_));
 }
 
 void Stack::fill(const Buffer& buffer, void* base, uint64_t seed) {
@@ -59,13 +64,19 @@ void Stack::run(hstu_context* context, hstu_stream stream) const {
   for (size_t i = 0; i < size(); ++i) run(i, context, stream);
 }
 
-std::vector<double> Stack::read(std::string_view name) const {
+size_t Stack::index_of(std::string_view name) const {
   const int index = calls_.find(name);
   if (index < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} has no such buffer", name, calls_.name);
-  const Buffer& buffer = calls_.buffers[static_cast<size_t>(index)];
+  return static_cast<size_t>(index);
+}
+
+void* Stack::base(std::string_view name) const { return bases_[index_of(name)]; }
+
+std::vector<double> Stack::read(std::string_view name) const {
+  const Buffer& buffer = calls_.buffers[index_of(name)];
   std::vector<std::byte> bytes(static_cast<size_t>(buffer.bytes()));
   memory_.synchronise();
-  if (!bytes.empty()) memory_.download(bytes.data(), bases_[static_cast<size_t>(index)], bytes.size());
+  if (!bytes.empty()) memory_.download(bytes.data(), base(name), bytes.size());
   return decode(bytes, buffer.dtype);
 }
 

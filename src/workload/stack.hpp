@@ -28,11 +28,14 @@ class Stack {
   void run(size_t index, hstu_context* context, hstu_stream stream) const;
   void run(hstu_context* context, hstu_stream stream) const;
 
-  /// A buffer's floating-point elements; waits for the device first. Throws Error{INVALID_ARGUMENT} for other names.
+  /// Where a buffer begins. Throws Error{INVALID_ARGUMENT} for unknown names, as read() does.
+  void* base(std::string_view buffer) const;
+  /// A buffer's floating-point elements; waits for the device first.
   std::vector<double> read(std::string_view buffer) const;
   std::vector<double> result() const;
 
  private:
+  size_t index_of(std::string_view buffer) const;
   void fill(const Buffer& buffer, void* base, uint64_t seed);
 
   Calls calls_;

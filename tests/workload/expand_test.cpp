@@ -1,6 +1,7 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
 #include "support/element.hpp"
 #include "support/error.hpp"
+#include "support/source_dir.hpp"
 #include "workload/calls.hpp"
 #include "workload/values.hpp"
 
@@ -12,9 +13,7 @@
 namespace hstujit {
 namespace {
 
-Workload shipped(const char* name) {
-  return read_workload(std::string(HSTUJIT_SOURCE_DIR) + "/tools/workloads/" + name);
-}
+Workload shipped(const char* name) { return read_workload(test::source_dir() / "tools/workloads" / name); }
 
 Workload workload(const std::string& members) {
   return parse_workload(R"({"format": "hstujit-workload-1", "name": "t", )" + members + "}");

@@ -1,5 +1,6 @@
 // A stack runs through the C API and computes what its mathematics says.
 #include "support/error.hpp"
+#include "support/source_dir.hpp"
 #include "workload/stack_check.hpp"
 
 #include <gtest/gtest.h>
@@ -119,7 +120,7 @@ TEST(Stack, RefusesUnknownBuffers) {
 }
 
 TEST(SmallVersion, KeepsTheLayerAndShrinksTheTraffic) {
-  const Workload w = read_workload(std::string(HSTUJIT_SOURCE_DIR) + "/tools/workloads/dlrm_v3.json");
+  const Workload w = read_workload(test::source_dir() / "tools/workloads/dlrm_v3.json");
   const Workload small = small_version(w);
   EXPECT_EQ(small.stack->hidden_dim, w.stack->hidden_dim);
   EXPECT_EQ(small.stack->layers, 2);

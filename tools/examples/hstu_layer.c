@@ -1,6 +1,6 @@
 /* One HSTU layer through the C API, in C99: layer norm -> UVQK projection with SiLU on u -> attention -> norm * u ->
- * output projection + residual. Usage: hstu_layer_c [cpu|cuda]. hstu_layer.cpp is the same program in C++ and prints the
- * same numbers. */
+ * output projection + residual. Usage: hstu_layer_c [cpu|cuda]. hstu_layer.cpp is the same program in C++ and prints
+ * the same numbers. */
 #include <hstujit/hstujit.h>
 
 #include <cuda_runtime_api.h>
@@ -132,9 +132,19 @@ static layer_buffers make_layer(void) {
 }
 
 static void free_layer(const layer_buffers* layer) {
-  void* const all[] = {layer->norm_weight, layer->norm_bias, layer->uvqk_weight, layer->uvqk_bias,
-                       layer->output_norm_weight, layer->output_norm_bias, layer->output_weight, layer->normed,
-                       layer->uvqk, layer->attn, layer->gated, layer->offsets, layer->targets};
+  void* const all[] = {layer->norm_weight,
+                       layer->norm_bias,
+                       layer->uvqk_weight,
+                       layer->uvqk_bias,
+                       layer->output_norm_weight,
+                       layer->output_norm_bias,
+                       layer->output_weight,
+                       layer->normed,
+                       layer->uvqk,
+                       layer->attn,
+                       layer->gated,
+                       layer->offsets,
+                       layer->targets};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) release(all[i]);
 }
 

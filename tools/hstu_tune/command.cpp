@@ -22,8 +22,7 @@ void add_arch_option(CLI::App& command, std::vector<std::string>& targets) {
   command.add_option("--arch", targets, "Compile for these targets instead: sm_80, sm_86, sm_89, sm_90a")
       ->delimiter(',')
       ->check([](const std::string& target) {
-        return facts_of_target(target) ? std::string()
-                                       : target + ": known targets are sm_80, sm_86, sm_89 and sm_90a";
+        return facts_of_target(target) ? std::string() : target + ": known targets are sm_80, sm_86, sm_89 and sm_90a";
       });
 }
 

@@ -55,13 +55,16 @@ class Report {
  public:
   void good(const char* what, const std::string& finding) { fmt::print("ok       {:<12} {}\n", what, finding); }
   void note(const char* what, const std::string& finding) { fmt::print("-        {:<12} {}\n", what, finding); }
-  void missing(const char* what, const std::string& finding, const std::string& mend) {
+  void missing(const char* what, std::string finding, const std::string& mend) {
+    for (size_t at = finding.find('\n'); at != std::string::npos; at = finding.find('\n', at + 1))
+      finding.insert(at + 1, kIndent, ' ');
     fmt::print("missing  {:<12} {}\n         {:<12} to mend: {}\n", what, finding, "", mend);
     ++missing_;
   }
   int missing_count() const { return missing_; }
 
  private:
+  static constexpr size_t kIndent = 22;  ///< of what was found
   int missing_ = 0;
 };
 
@@ -70,9 +73,10 @@ void examine_driver(Report& report) {
     const Driver& opened = driver();
     report.good("driver", fmt::format("CUDA {}, {}", version_text(opened.version), opened.path));
   } catch (const Error& error) {
-    report.missing("driver", error.message(),
-                   "install NVIDIA's driver (in a container: start it with --gpus all), or set HSTUJIT_LIBCUDA; without "
-                   "it the devices are cpu and, to compile only, sm_80, sm_86, sm_89, sm_90a");
+    report.missing(
+        "driver", error.message(),
+        "install NVIDIA's driver (in a container: start it with --gpus all), or set HSTUJIT_LIBCUDA; without "
+        "it the devices are cpu and, to compile only, sm_80, sm_86, sm_89, sm_90a");
     return;
   }
   const std::vector<DeviceFacts> all = devices();
@@ -131,9 +135,9 @@ void examine_store(Report& report, const ContextOptions& options) {
   }
   const Usage usage = usage_of(options.store_path);
   const Records records({options.store_path, options.system_store_path, {}});
-  report.good("store", fmt::format("{}, writable, {} kernels in {:.1f} MiB, {} tuned problems", options.store_path,
-                                   usage.files, static_cast<double>(usage.bytes) / (1 << 20),
-                                   records.winners()->size()));
+  report.good("store",
+              fmt::format("{}, writable, {} kernels in {:.1f} MiB, {} tuned problems", options.store_path, usage.files,
+                          static_cast<double>(usage.bytes) / (1 << 20), records.winners()->size()));
 }
 
 void examine_system_store(Report& report, const std::string& folder) {

@@ -1,5 +1,6 @@
 // hstu-tune: tunes, warms, measures and inspects what libhstujit runs. One file per subcommand.
 #include "hstu_tune/command.hpp"
+#include "hstu_tune/report.hpp"
 #include "support/error.hpp"
 
 #include <CLI/CLI.hpp>
@@ -25,12 +26,13 @@ int guarded(const Action& action) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  set_command_line(argc, argv);
   CLI::App app("Tunes, warms, measures and inspects the kernels of libhstujit.", "hstu-tune");
   app.set_version_flag("--version", hstu_version());
   app.require_subcommand(1);
   Action action;
   for (const auto add : {add_doctor, add_devices, add_ops, add_run, add_tune, add_warm, add_bench, add_verify, add_show,
-                         add_export, add_import})
+                         add_export, add_import, add_first_calls})
     add(app, action);
   try {
     app.parse(argc, argv);

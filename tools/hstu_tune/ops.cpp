@@ -39,7 +39,9 @@ int ops() {
 }  // namespace
 
 void add_ops(CLI::App& app, Action& action) {
-  app.add_subcommand("ops", "List operators, their keys, kernel families and knobs")->callback([&action] { action = ops; });
+  app.add_subcommand("ops", "List operators, their keys, kernel families and knobs")->callback([&action] {
+    action = ops;
+  });
 }
 
 }  // namespace hstujit::tool

@@ -25,7 +25,8 @@ bool matches(const Options& options, const std::string& text) {
 
 void show_records(const Options& options, const ContextOptions& store) {
   const Records records({store.store_path, store.system_store_path, {}});
-  Table table({"device", "problem", "family", "configuration", ">time", ">spread", ">default", ">SM MHz", ">trials from"});
+  Table table(
+      {"device", "problem", "family", "configuration", ">time", ">spread", ">default", ">SM MHz", ">trials from"});
   for (const Record& record : records.winners()->all()) {
     const std::string problem = text(record.problem);
     if (!matches(options, problem) && !matches(options, record.device_class)) continue;
@@ -62,7 +63,8 @@ std::vector<CompiledKernel> stored_kernels(const std::string& folder) {
 void show_kernels(const Options& options, const std::string& folder) {
   if (folder.empty()) return;
   fmt::print("kernels in {}\n", folder);
-  Table table({"kernel", ">registers", ">stack", ">spills", ">static smem", ">binary", ">compile", "compiler", "remark"});
+  Table table(
+      {"kernel", ">registers", ">stack", ">spills", ">static smem", ">binary", ">compile", "compiler", "remark"});
   for (const CompiledKernel& kernel : stored_kernels(folder)) {
     if (!matches(options, kernel.name)) continue;
     table.add({kernel.name, fmt::format("{}", kernel.registers), fmt::format("{} B", kernel.stack_bytes),

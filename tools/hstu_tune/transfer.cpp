@@ -39,8 +39,7 @@ int import_records(const Options& options) {
   Records records(records_options(options.store));
   const bool database = text.starts_with("SQLite format 3");
   const Added added = database ? records.merge(options.file) : records.import_text(text);
-  fmt::print("{} jobs and {} trials added; {} tuned problems\n", added.jobs, added.trials,
-             records.winners()->size());
+  fmt::print("{} jobs and {} trials added; {} tuned problems\n", added.jobs, added.trials, records.winners()->size());
   if (records.durable()) return 0;
   fmt::print(stderr, "hstu-tune: the store cannot be written, so nothing was kept; see hstu-tune doctor\n");
   return 1;

@@ -19,8 +19,6 @@ void make_plan(Context& context, Warmed& warmed) {
   } catch (const Error& error) { warmed.error = error.message(); }
 }
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
 }  // namespace
 
 std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, const std::vector<Need>& needs,
@@ -51,7 +49,7 @@ void print_warmed(const std::vector<Warmed>& all) {
   for (const Warmed& one : all) {
     const std::string target = one.context->facts().target;
     if (!one.plan) {
-      table.add({target, one.need->call->name, "-", "-", "-", "-", first_line(one.error)});
+      table.add({target, one.need->call->name, "-", "-", "-", "-", "failed"});
       continue;
     }
     const CompiledKernel& kernel = *one.plan->compiled;

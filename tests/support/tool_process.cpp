@@ -1,0 +1,73 @@
+#include "support/tool_process.hpp"
+
+#include "support/temp_dir.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+extern char** environ;
+
+namespace hstujit::test {
+namespace {
+
+/// The build's folder for tests, in which this program lies.
+std::filesystem::path tests_folder() { return std::filesystem::read_symlink("/proc/self/exe").parent_path(); }
+
+std::string contents(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> environment_with(const Variables& more) {
+  std::vector<std::string> all;
+  for (char** each = environ; *each; ++each) {
+    const std::string entry = *each;
+    if (!more.contains(entry.substr(0, entry.find('=')))) all.push_back(entry);
+  }
+  for (const auto& [name, value] : more) all.push_back(name + "=" + value);
+  return all;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& store, Variables more) {
+  const TempDir dir;
+  const std::string out = dir.str() + "/out", err = dir.str() + "/err";
+  std::vector<std::string> command = {tests_folder().parent_path() / "hstu-tune"};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  more.try_emplace("HSTUJIT_STORE", store);
+  more.try_emplace("HSTUJIT_LIBCUDA", "/nowhere/libcuda.so.1");
+  std::vector<std::string> variables = environment_with(more);
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT, 0600);
+  posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT, 0600);
+  pid_t process = 0;
+  const int failed =
+      posix_spawn(&process, command[0].c_str(), &files, nullptr, pointers(command).data(), pointers(variables).data());
+  posix_spawn_file_actions_destroy(&files);
+  if (failed) return {};
+  int status = 0;
+  waitpid(process, &status, 0);
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return {code, contents(out), contents(err)};
+}
+
+std::string fake_driver_path() { return tests_folder() / "support/fake_driver/libfake_driver.so"; }
+
+}  // namespace hstujit::test

@@ -1,0 +1,17 @@
+# Runs both examples on the CPU: they must print the same numbers. Then without a driver on "cuda": they must say so.
+# Usage: cmake -DC=<program> -DCPP=<program> -P compare.cmake
+foreach(language C CPP)
+  execute_process(COMMAND ${${language}} cpu OUTPUT_VARIABLE out_${language} COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT out_${language} MATCHES "^one HSTU layer on cpu, 150 rows x 64: checksum -?[0-9.]+ -?[0-9.]+\n$")
+    message(FATAL_ERROR "${${language}} printed: ${out_${language}}")
+  endif()
+  set(ENV{HSTUJIT_LIBCUDA} /nowhere/libcuda.so.1)
+  execute_process(COMMAND ${${language}} cuda RESULT_VARIABLE code ERROR_VARIABLE text)
+  if(NOT code EQUAL 1 OR NOT text MATCHES "creating a context: .*/nowhere/libcuda.so.1")
+    message(FATAL_ERROR "${${language}} without a driver ended with ${code}: ${text}")
+  endif()
+endforeach()
+if(NOT out_C STREQUAL out_CPP)
+  message(FATAL_ERROR "the examples disagree:\n  C   ${out_C}  C++ ${out_CPP}")
+endif()
+message("${out_C}")

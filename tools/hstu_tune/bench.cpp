@@ -1,0 +1,57 @@
+// bench: times of a workload's operators, with yardsticks of the same run; host overhead; first calls; compile times.
+#include "hstu_tune/bench.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+namespace hstujit::tool {
+namespace {
+
+struct Options {
+  std::string workload = "tools/workloads/figures.json", device = "cuda", json;
+  std::vector<std::string> targets;
+  StoreChoice store;
+};
+
+int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report) {
+  require_gpu_name(options.device);
+  BenchRun bench{options.store, options.device, open_host_context(options.store, options.device),
+                 open_context(options.store, options.device), report};
+  const DeviceFacts& facts = bench.context->facts();
+  report["device"] = facts.name;
+  report["driver"] = bench.driver().version;
+  fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,
+             bench.driver().version / 1000, bench.driver().version % 1000 / 10);
+  bench_operators(bench, traffic, measure_yardsticks(bench));
+  bench_warm_calls(bench);
+  bench_first_calls(bench, options.workload);
+  bench_compiles(report, {facts.target}, traffic.needs);
+  return 0;
+}
+
+int execute(const Options& options) {
+  const auto traffic = load_traffic(options.workload);
+  Report report;
+  report["workload"] = traffic->workload.name;
+  if (options.targets.empty())
+    bench_on_gpu(options, *traffic, report);
+  else
+    bench_compiles(report, options.targets, traffic->needs);
+  report.write(options.json);
+  return 0;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("bench", "Measure a workload's operators and the host's share of a call");
+  command->add_option("workload", options->workload, "Workload file")->capture_default_str();
+  command->add_option("--json", options->json, "File for the results as JSON");
+  add_device_option(*command, options->device);
+  add_arch_option(*command, options->targets);
+  add_store_option(*command, options->store);
+  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+}
+
+}  // namespace hstujit::tool

@@ -1,0 +1,44 @@
+// The parts of hstu-tune bench. Each prints what it measured and adds it to the report.
+#pragma once
+
+#include "hstu_tune/command.hpp"
+#include "hstu_tune/report.hpp"
+#include "hstu_tune/stopwatch.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hstujit::tool {
+
+/// The device, as two contexts see it: the host's through the C API, and the library's inside, which tells which
+/// configuration runs.
+struct BenchRun {
+  StoreChoice store;
+  std::string device;
+  HostContext host;
+  std::unique_ptr<Context> context;
+  Report& report;
+
+  const Driver& driver() const { return context->driver(); }
+};
+
+/// What the device can do, measured in the same run.
+struct Yardsticks {
+  double copy_gbs = 0;        ///< device copy, bytes read plus bytes written
+  double product_tflops = 0;  ///< cuBLASLt, 8192 cubed, bf16; 0 where it is not installed
+};
+Yardsticks measure_yardsticks(BenchRun& bench);
+
+/// Every problem of the traffic once, cold.
+void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks);
+
+/// Host time of a warm call through the C API, beside a bare launch of the same kernel.
+void bench_warm_calls(BenchRun& bench);
+
+/// First calls of a fresh process that finds its kernels in the store.
+void bench_first_calls(BenchRun& bench, const std::string& workload);
+
+/// NVRTC times of the workload's kernels for a target, one at a time, nothing cached.
+void bench_compiles(Report& report, const std::vector<std::string>& targets, const std::vector<Need>& needs);
+
+}  // namespace hstujit::tool

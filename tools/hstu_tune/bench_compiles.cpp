@@ -1,0 +1,31 @@
+// Cold compile times: every kernel of a workload through NVRTC, one at a time, with no store.
+#include "hstu_tune/bench.hpp"
+#include "hstu_tune/table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hstujit::tool {
+
+void bench_compiles(Report& report, const std::vector<std::string>& targets, const std::vector<Need>& needs) {
+  constexpr double kTargetS = 1.5;
+  Table table({"cold compile", "target", ">time", ">registers", ">spills"});
+  double slowest_ms = 0;
+  report["cold_compiles"] = nlohmann::json::array();
+  for (const std::string& target : targets) {
+    const auto context = open_context({.folder = ""}, target);
+    for (const Need& need : needs) {
+      const CompiledKernel& kernel = *context->plan_for(need.problem, nullptr, nullptr).compiled;
+      slowest_ms = std::max(slowest_ms, kernel.compile_ms);
+      table.add({need.call->name, target, duration_text(kernel.compile_ms * 1e-3), fmt::format("{}", kernel.registers),
+                 fmt::format("{} B", kernel.spill_bytes)});
+      report["cold_compiles"].push_back({{"kernel", kernel.name}, {"target", target}, {"ms", kernel.compile_ms}});
+    }
+  }
+  fmt::print("\n");
+  table.print();
+  report.add({"cold_compile_max", slowest_ms * 1e-3, "s", false, kTargetS, ""});
+}
+
+}  // namespace hstujit::tool

@@ -1,0 +1,185 @@
+// The host's share: what a warm call costs beyond the bare launch, and what first calls of a fresh process cost.
+#include "hstu_tune/bench.hpp"
+#include "hstu_tune/child.hpp"
+#include "hstu_tune/table.hpp"
+#include "support/error.hpp"
+#include "tuner/statistics.hpp"
+#include "workload/memory.hpp"
+#include "workload/stack.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace hstujit::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// ---- Warm calls
+
+/// One small call of each operator: its kernel is shorter than its launch, so the queue never fills.
+Workload small_calls() {
+  Workload workload;
+  workload.name = "small calls";
+  const auto constant = [](int64_t length) { return Lengths{Lengths::Kind::constant, length, 0, std::nullopt, {}}; };
+  workload.sequences = Sequences{2, constant(24), constant(8), HSTU_DTYPE_I64};
+  const auto add = [&](auto spec) { workload.operators.push_back({.name = "", .spec = spec}); };
+  add(LayerNormSpec{.rows = 64, .dim = 512});
+  add(AddmmSpec{.m = 64, .k = 512, .n = 512});
+  add(AttentionSpec{2, 64, 64, std::nullopt, {}});
+  add(NormMulSpec{.rows = 64, .dim = 512, .concat_u = true, .concat_x = true});
+  return workload;
+}
+
+/// A launch with everything decided beforehand: the floor under any library call.
+class BareLaunch {
+ public:
+  BareLaunch(const Context& context, const Plan& plan, AnyArgs args) : driver_(context.driver()) {
+    operator_of(plan.problem.op).prepare(address(args));
+    plan.choice.family->bind(address(args), plan.problem, plan.choice.config, context.facts(), launch_);
+    config_.gridDimX = launch_.grid[0], config_.gridDimY = launch_.grid[1], config_.gridDimZ = launch_.grid[2];
+    config_.blockDimX = launch_.block[0], config_.blockDimY = launch_.block[1], config_.blockDimZ = launch_.block[2];
+    config_.sharedMemBytes = launch_.smem_bytes;
+    function_ = plan.kernel->function();
+  }
+  CUresult operator()(CUstream stream) {
+    config_.hStream = stream;
+    void* params[] = {launch_.params};
+    return driver_.cuLaunchKernelEx(&config_, function_, params, nullptr);
+  }
+
+ private:
+  const Driver& driver_;
+  Launch launch_;
+  CUlaunchConfig config_{};
+  CUfunction function_ = nullptr;
+};
+
+struct HostTimes {
+  double call_ns = 0, bare_ns = 0;
+};
+
+/// Batches of calls and of bare launches by turns, so that both meet the same clocks.
+HostTimes compare(const Stopwatch& watch, const auto& call, const auto& bare) {
+  constexpr int kRounds = 200, kBatch = 50;
+  std::vector<double> calls, bares;
+  const auto batch_ns = [&](const auto& each) {
+    const Clock::time_point start = Clock::now();
+    for (int i = 0; i < kBatch; ++i) each();
+    const double ns = seconds_since(start) * 1e9 / kBatch;
+    watch.synchronise();
+    return ns;
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    calls.push_back(batch_ns(call));
+    bares.push_back(batch_ns(bare));
+  }
+  std::sort(calls.begin(), calls.end());
+  std::sort(bares.begin(), bares.end());
+  return {quantile(calls, 0.5), quantile(bares, 0.5)};
+}
+
+HostTimes warm_call(BenchRun& bench, const Need& need) {
+  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+  const Stack stack(*need.calls, *memory, 1);
+  const Stopwatch watch(bench.driver(), bench.context->device_context());
+  stack.run(0, bench.host.get(), watch.stream());
+  const Plan& plan = bench.context->plan_for(need.problem, nullptr, watch.stream());
+  BareLaunch bare(*bench.context, plan, stack.args(0));
+  bench.driver().check(bare(watch.stream()), "launching");
+  watch.synchronise();
+  const void* args = address(stack.args(0));
+  return compare(
+      watch, [&] { call_operator(bench.host.get(), need.problem.op, args, watch.stream()); },
+      [&] { bare(watch.stream()); });
+}
+
+// ---- First calls: the child's side
+
+struct FirstCalls {
+  std::string workload, device, store;
+};
+
+/// Prints {"context_ms": .., "calls": [{"name": .., "ms": ..}]}.
+int first_calls(const FirstCalls& options) {
+  const auto traffic = load_traffic(options.workload);
+  const Clock::time_point start = Clock::now();
+  const HostContext host = open_host_context({options.store}, options.device);
+  nlohmann::json report = {{"context_ms", seconds_since(start) * 1e3}, {"calls", nlohmann::json::array()}};
+  for (const Calls& calls : traffic->calls) {
+    const auto memory = gpu_memory(driver(), ordinal_of(options.device));
+    const Stack stack(calls, *memory, 1);
+    for (const Need& need : traffic->needs) {
+      if (need.calls != &calls) continue;
+      const auto index = static_cast<size_t>(need.call - calls.calls.data());
+      const Clock::time_point before = Clock::now();
+      stack.run(index, host.get(), nullptr);
+      report["calls"].push_back({{"name", need.call->name}, {"ms", seconds_since(before) * 1e3}});
+    }
+    memory->synchronise();
+  }
+  hstu_counters counters{};
+  counters.struct_size = sizeof counters;
+  hstu_context_counters(host.get(), &counters);
+  report["compiles"] = counters.compiles;
+  fmt::print("{}\n", report.dump());
+  return 0;
+}
+
+}  // namespace
+
+void bench_warm_calls(BenchRun& bench) {
+  constexpr double kTargetNs = 300;
+  const auto traffic = traffic_of(small_calls());
+  Table table({"warm call", ">through the library", ">bare launch", ">overhead"});
+  double worst = 0;
+  for (const Need& need : traffic->needs) {
+    const HostTimes times = warm_call(bench, need);
+    worst = std::max(worst, times.call_ns - times.bare_ns);
+    table.add({need.call->name, fmt::format("{:.0f} ns", times.call_ns), fmt::format("{:.0f} ns", times.bare_ns),
+               fmt::format("{:.0f} ns", times.call_ns - times.bare_ns)});
+    bench.report["warm_calls"].push_back(
+        {{"name", need.call->name}, {"call_ns", times.call_ns}, {"bare_ns", times.bare_ns}});
+  }
+  fmt::print("\n");
+  table.print();
+  bench.report.add({"warm_call_overhead_max", worst, "ns", false, kTargetNs, "bare cuLaunchKernelEx, same kernel"});
+}
+
+void bench_first_calls(BenchRun& bench, const std::string& workload) {
+  constexpr double kTargetMs = 10;
+  const std::string store = context_options(bench.store, bench.device).store_path;
+  if (store.empty()) return fmt::print("first calls: not measured, the store is in memory only\n");
+  const ChildOutput child = run_self({"first-calls", workload, "--device", bench.device, "--store", store});
+  if (child.code != 0) fail(HSTU_ERROR_INTERNAL, "the process that measures first calls ended with {}", child.code);
+  const auto result = nlohmann::json::parse(child.out);
+  double slowest = 0;
+  Table table({"first call, fresh process, filled store", ">time"});
+  for (const auto& call : result.at("calls")) {
+    slowest = std::max(slowest, call.at("ms").get<double>());
+    table.add({call.at("name").get<std::string>(), duration_text(call.at("ms").get<double>() * 1e-3)});
+  }
+  fmt::print("\n");
+  table.print();
+  fmt::print("creating the context took {}\n", duration_text(result.at("context_ms").get<double>() * 1e-3));
+  bench.report["first_calls"] = result;
+  if (result.at("compiles") != 0)
+    return fmt::print(stderr, "hstu-tune: the store did not hold every kernel, so there is no figure\n");
+  bench.report.add({"first_call_filled_store_max", slowest, "ms", false, kTargetMs, ""});
+}
+
+void add_first_calls(CLI::App& app, Action& action) {
+  auto options = std::make_shared<FirstCalls>();
+  CLI::App* command = app.add_subcommand("first-calls", "")->group("");  // bench's helper, not for people
+  command->add_option("workload", options->workload)->required();
+  command->add_option("--device", options->device)->required();
+  command->add_option("--store", options->store)->required();
+  command->callback([&action, options] { action = [options] { return first_calls(*options); }; });
+}
+
+}  // namespace hstujit::tool

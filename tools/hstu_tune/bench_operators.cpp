@@ -1,0 +1,148 @@
+// Operator times: each problem of a workload once, cold caches, with its configuration and a rate.
+#include "hstu_tune/bench.hpp"
+#include "hstu_tune/cublaslt.hpp"
+#include "hstu_tune/table.hpp"
+#include "workload/memory.hpp"
+#include "workload/stack.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace hstujit::tool {
+namespace {
+
+/// What one problem took.
+struct Result {
+  const Need* need = nullptr;
+  Timing timing;
+  double vendor_s = 0;  ///< cuBLASLt on the same product; 0 where that means nothing
+  std::string configuration;
+
+  double seconds() const { return static_cast<double>(timing.median_ns) * 1e-9; }
+  double tflops() const { return need->work.flops / seconds() * 1e-12; }
+  double gbs() const { return need->work.bytes / seconds() * 1e-9; }
+};
+
+bool plain_product(const hstu_addmm_args& args) {
+  return args.x.dtype != HSTU_DTYPE_F32 && args.y.rank < 2 && args.w.stride[0] != 1 &&
+         args.x.stride[0] == args.x.shape[1] && args.z.stride[0] == args.z.shape[1];
+}
+
+/// cuBLASLt on the operands of a product, without its activation; a residual it does not take.
+double vendor_seconds(BenchRun& bench, const Need& need, const Stack& stack, size_t index) {
+  if (need.problem.op != Op::addmm) return 0;
+  auto args = std::get<hstu_addmm_args>(stack.args(index));
+  prepare(args);
+  if (!plain_product(args)) return 0;
+  const auto product =
+      CublasLtProduct::create(args.x.dtype, args.z.shape[0], args.z.shape[1], args.x.shape[1], args.y.rank == 1);
+  if (!product) return 0;
+  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+  void* workspace = memory->allocate(CublasLtProduct::kWorkspaceBytes);
+  Stopwatch watch(bench.driver(), bench.context->device_context());
+  const Timing timing = watch.cold(
+      [&](CUstream stream) { product->run(args.x.data, args.w.data, args.y.data, args.z.data, workspace, stream); });
+  return static_cast<double>(timing.median_ns) * 1e-9;
+}
+
+Result measure(BenchRun& bench, const Need& need, const Stack& stack) {
+  const auto index = static_cast<size_t>(need.call - need.calls->calls.data());
+  Result result;
+  result.need = &need;
+  Stopwatch watch(bench.driver(), bench.context->device_context());
+  stack.run(bench.host.get(), watch.stream());  // inputs of later calls are outputs of earlier ones
+  result.timing = watch.cold([&](CUstream stream) { stack.run(index, bench.host.get(), stream); });
+  result.vendor_s = vendor_seconds(bench, need, stack, index);
+  result.configuration = text(bench.context->plan_for(need.problem, nullptr, nullptr).choice);
+  return result;
+}
+
+std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic) {
+  std::vector<Result> results;
+  for (const Calls& calls : traffic.calls) {
+    const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+    std::optional<Stack> stack;
+    for (const Need& need : traffic.needs) {
+      if (need.calls != &calls) continue;
+      if (!stack) stack.emplace(calls, *memory, 1);
+      results.push_back(measure(bench, need, *stack));
+    }
+  }
+  return results;
+}
+
+void print(const std::vector<Result>& results, Report& report) {
+  Table table({"operator", ">time", ">spread", ">TFLOP/s", ">GB/s", ">of cuBLASLt", "configuration"});
+  for (const Result& r : results) {
+    const double spread = static_cast<double>(r.timing.mad_ns) / static_cast<double>(r.timing.median_ns);
+    table.add({r.need->call->name, duration_text(r.seconds()), fmt::format("{:.1f} %", 100 * spread),
+               fmt::format("{:.1f}", r.tflops()), fmt::format("{:.0f}", r.gbs()),
+               r.vendor_s > 0 ? fmt::format("{:.0f} %", 100 * r.vendor_s / r.seconds()) : "", r.configuration});
+    report["operators"].push_back({{"name", r.need->call->name},
+                                   {"problem", text(r.need->problem)},
+                                   {"configuration", r.configuration},
+                                   {"seconds", r.seconds()},
+                                   {"mad_seconds", static_cast<double>(r.timing.mad_ns) * 1e-9},
+                                   {"tflops", r.tflops()},
+                                   {"gbs", r.gbs()},
+                                   {"vendor_seconds", r.vendor_s}});
+  }
+  fmt::print("\n");
+  table.print();
+}
+
+// ---- Figures with a target, by the names in tools/workloads/figures.json
+
+enum class Rate { tflops, gbs, of_vendor, of_copy };
+
+struct Promise {
+  std::string_view call, id;
+  Rate rate;
+  double target;
+};
+constexpr Promise kPromises[] = {
+    {"attention (32, 4096, 4, 128)", "attention_32x4096x4x128", Rate::tflops, 380},
+    {"addmm 65536 x 512 -> 2048", "addmm_65536x512x2048_of_cublaslt", Rate::of_vendor, 60},
+    {"layer_norm 524288 x 512", "layer_norm_524288x512_of_copy", Rate::of_copy, 95},
+    {"layer_norm 65536 x 512", "layer_norm_65536x512", Rate::gbs, 3450},
+};
+
+Figure figure_of(const Promise& promise, const Result& r, const Yardsticks& yardsticks) {
+  const std::string id(promise.id);
+  switch (promise.rate) {
+    case Rate::tflops:
+      return {id,   r.tflops(),     "TFLOP/s",
+              true, promise.target, fmt::format("cuBLASLt 8192^3: {:.0f} TFLOP/s", yardsticks.product_tflops)};
+    case Rate::gbs:
+      return {id, r.gbs(), "GB/s", true, promise.target, fmt::format("device copy: {:.0f} GB/s", yardsticks.copy_gbs)};
+    case Rate::of_vendor:
+      return {id,
+              100 * r.vendor_s / r.seconds(),
+              "%",
+              true,
+              promise.target,
+              fmt::format("cuBLASLt, same product: {}", duration_text(r.vendor_s))};
+    case Rate::of_copy:
+      break;
+  }
+  return {id,
+          100 * r.gbs() / yardsticks.copy_gbs,
+          "%",
+          true,
+          promise.target,
+          fmt::format("device copy: {:.0f} GB/s", yardsticks.copy_gbs)};
+}
+
+}  // namespace
+
+void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks) {
+  const std::vector<Result> results = measure_all(bench, traffic);
+  print(results, bench.report);
+  for (const Result& result : results)
+    for (const Promise& promise : kPromises)
+      if (promise.call == result.need->call->name && (promise.rate != Rate::of_vendor || result.vendor_s > 0))
+        bench.report.add(figure_of(promise, result, yardsticks));
+}
+
+}  // namespace hstujit::tool

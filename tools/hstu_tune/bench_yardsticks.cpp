@@ -1,0 +1,57 @@
+// Yardsticks: a device copy and the vendor's matrix product, so that figures of different days can be compared.
+#include "hstu_tune/bench.hpp"
+#include "hstu_tune/cublaslt.hpp"
+#include "workload/memory.hpp"
+#include "workload/stack.hpp"
+
+#include <fmt/format.h>
+
+namespace hstujit::tool {
+namespace {
+
+double copy_gbs(BenchRun& bench) {
+  constexpr size_t kBytes = size_t{512} << 20;
+  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+  const auto from = reinterpret_cast<CUdeviceptr>(memory->allocate(kBytes));
+  const auto to = reinterpret_cast<CUdeviceptr>(memory->allocate(kBytes));
+  Stopwatch watch(bench.driver(), bench.context->device_context());
+  const Timing timing = watch.cold([&](CUstream stream) {
+    bench.driver().check(bench.driver().cuMemcpyDtoDAsync(to, from, kBytes, stream), "copying");
+  });
+  return 2.0 * kBytes / static_cast<double>(timing.median_ns);
+}
+
+double product_tflops(BenchRun& bench) {
+  constexpr int64_t kSize = 8192;
+  const auto product = CublasLtProduct::create(HSTU_DTYPE_BF16, kSize, kSize, kSize, false);
+  if (!product) return 0;
+  Calls operands;
+  const auto operand = [&](const char* name) {
+    operands.buffers.push_back({name, HSTU_DTYPE_BF16, kSize * kSize, Buffer::Content::random, 0, 1, {}});
+  };
+  operand("x");
+  operand("w");
+  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+  const Stack filled(operands, *memory, 1);  // random data: zeros would let the chip run faster than it does at work
+  void* z = memory->allocate(kSize * kSize * 2);
+  void* workspace = memory->allocate(CublasLtProduct::kWorkspaceBytes);
+  Stopwatch watch(bench.driver(), bench.context->device_context());
+  const Timing timing = watch.cold(
+      [&](CUstream stream) { product->run(filled.base("x"), filled.base("w"), nullptr, z, workspace, stream); });
+  return 2.0 * kSize * kSize * kSize / static_cast<double>(timing.median_ns) * 1e-3;
+}
+
+}  // namespace
+
+Yardsticks measure_yardsticks(BenchRun& bench) {
+  const Yardsticks yardsticks{copy_gbs(bench), product_tflops(bench)};
+  fmt::print("yardsticks: device copy {:.0f} GB/s; ", yardsticks.copy_gbs);
+  if (yardsticks.product_tflops > 0)
+    fmt::print("cuBLASLt 8192 x 8192 x 8192 bf16 {:.0f} TFLOP/s\n", yardsticks.product_tflops);
+  else
+    fmt::print("cuBLASLt is not installed\n");
+  bench.report["yardsticks"] = {{"copy_gbs", yardsticks.copy_gbs}, {"product_tflops", yardsticks.product_tflops}};
+  return yardsticks;
+}
+
+}  // namespace hstujit::tool

@@ -1,0 +1,64 @@
+#include "hstu_tune/report.hpp"
+
+#include "support/error.hpp"
+#include "support/files.hpp"
+
+#include <fmt/format.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+namespace hstujit::tool {
+namespace {
+
+std::string command_line;
+
+/// Field 22 of /proc/self/stat: clock ticks between the machine's start and the process's.
+double process_start() {
+  std::string stat;
+  std::getline(std::ifstream("/proc/self/stat"), stat);
+  size_t at = stat.rfind(')');  // the second field may contain blanks
+  for (int field = 2; field < 22 && at != std::string::npos; ++field) at = stat.find(' ', at + 1);
+  if (at == std::string::npos) fail(HSTU_ERROR_INTERNAL, "/proc/self/stat cannot be read");
+  return std::stod(stat.substr(at)) / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+}  // namespace
+
+void set_command_line(int argc, char** argv) {
+  command_line = std::filesystem::path(argv[0]).filename().string();
+  for (int i = 1; i < argc; ++i) command_line += fmt::format(" {}", argv[i]);
+}
+
+double seconds_since_start() {
+  timespec now{};
+  clock_gettime(CLOCK_BOOTTIME, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 - process_start();
+}
+
+void Report::add(const Figure& figure) {
+  nlohmann::json entry = {{"id", figure.id},        {"value", figure.value},
+                          {"unit", figure.unit},    {"better", figure.higher_is_better ? "higher" : "lower"},
+                          {"target", nullptr},      {"yardstick", figure.yardstick},
+                          {"command", command_line}};
+  std::string target;
+  if (figure.target) {
+    entry["target"] = *figure.target;
+    const bool met = figure.higher_is_better ? figure.value >= *figure.target : figure.value <= *figure.target;
+    target = fmt::format(", target {:g}: {}", *figure.target, met ? "met" : "NOT met");
+  }
+  json_["figures"].push_back(std::move(entry));
+  fmt::print("figure {}: {:.4g} {}{}{}{}{}\n", figure.id, figure.value, figure.unit, target,
+             figure.yardstick.empty() ? "" : " (", figure.yardstick, figure.yardstick.empty() ? "" : ")");
+}
+
+void Report::write(const std::string& path) const {
+  if (path.empty()) return;
+  if (const int error = publish_file(path, json_.dump(2) + "\n"))
+    fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
+}
+
+}  // namespace hstujit::tool

@@ -1,0 +1,39 @@
+// Results as JSON: what a run measured, and its figures in the form of tests/gpu_record/.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <optional>
+#include <string>
+
+namespace hstujit::tool {
+
+/// One number that the project promises something about.
+struct Figure {
+  std::string id;
+  double value = 0;
+  std::string unit;
+  bool higher_is_better = false;
+  std::optional<double> target;
+  std::string yardstick;  ///< what it is compared with, measured in the same run or published
+};
+
+class Report {
+ public:
+  nlohmann::json& operator[](const char* member) { return json_[member]; }
+  /// Adds the figure and prints it in a line.
+  void add(const Figure& figure);
+  /// Does nothing for path "". Throws Error{STORE}.
+  void write(const std::string& path) const;
+
+ private:
+  nlohmann::json json_ = {{"figures", nlohmann::json::array()}};
+};
+
+/// The command line as it was given; set once by main.
+void set_command_line(int argc, char** argv);
+
+/// Seconds since this process was started.
+double seconds_since_start();
+
+}  // namespace hstujit::tool

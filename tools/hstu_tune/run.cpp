@@ -1,0 +1,202 @@
+// run: the main job. With a GPU it tunes what is not tuned and runs the workload's stack; without one it compiles the
+// workload's kernels for sm_80 and sm_90a and runs a small version of the stack on the CPU. Both check the numbers.
+#include "hstu_tune/report.hpp"
+#include "hstu_tune/stopwatch.hpp"
+#include "hstu_tune/table.hpp"
+#include "hstu_tune/tuning.hpp"
+#include "hstu_tune/warming.hpp"
+#include "tuner/statistics.hpp"
+#include "workload/stack_check.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace hstujit::tool {
+namespace {
+
+constexpr uint64_t kSeed = 1;
+constexpr int kWarmups = 3, kSamples = 30;
+// What the fastest public implementation needs for the same layers (Meta's Triton kernels on an H200).
+constexpr double kRivalFirstResultS = 60.7, kRivalPassMs = 8.14;
+
+struct Options {
+  std::string workload, device, json;
+  double budget_s = 40;
+  StoreChoice store;
+};
+
+// ---- Checking
+
+/// Runs the small version of the stack on the device and compares with the mathematics; prints and reports.
+bool check(const Workload& workload, hstu_context* context, Memory& memory, Report& report) {
+  const Workload small = small_version(workload);
+  const Stack stack(expand_stack(small), memory, kSeed);
+  stack.run(context, nullptr);
+  const StackCheck result = check_stack(small, stack);
+  fmt::print(
+      "check {}: {} of its layers with short sequences, relative error {:.2e} against double precision (at most "
+      "{:.1e})\n",
+      result.passed() ? "passed" : "FAILED", small.stack->layers, result.relative_error, result.tolerance);
+  report["check"] = {
+      {"passed", result.passed()}, {"relative_error", result.relative_error}, {"tolerance", result.tolerance}};
+  return result.passed();
+}
+
+// ---- Without a GPU
+
+int run_without_gpu(const Options& options, const Traffic& traffic) {
+  fmt::print("no GPU here: compiling {} for sm_80 and sm_90a, then a small version of it on the CPU\n",
+             traffic.workload.name);
+  std::vector<std::unique_ptr<Context>> contexts;
+  for (const char* target : {"sm_80", "sm_90a"}) contexts.push_back(open_context(options.store, target));
+  const std::vector<Warmed> all = warm(contexts, traffic.needs, [](const Warmed& one) {
+    if (!one.plan) fmt::print(stderr, "hstu-tune: {}\n", one.error);
+  });
+  print_warmed(all);
+  fmt::print("{}: {}\n", traffic.workload.name, counters_text(contexts));
+  const bool compiled = std::all_of(all.begin(), all.end(), [](const Warmed& one) { return one.plan; });
+
+  Report report;
+  report["workload"] = traffic.workload.name;
+  report["device"] = "cpu";
+  const HostContext cpu = open_host_context(options.store, "cpu");
+  const bool passed = check(traffic.workload, cpu.get(), *host_memory(), report);
+  fmt::print("{:.1f} s from process start\n", seconds_since_start());
+  report.write(options.json);
+  return compiled && passed ? 0 : 1;
+}
+
+// ---- With a GPU
+
+/// The parts of a layer, summed over the layers.
+struct Part {
+  const Call* call = nullptr;
+  int calls = 0;
+  double seconds = 0;
+  Work work;
+};
+
+std::vector<Part> parts_of(const Calls& calls, const std::vector<double>& seconds) {
+  std::vector<Part> parts;
+  for (size_t i = 0; i < calls.calls.size(); ++i) {
+    const Call& call = calls.calls[i];
+    auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.call->name == call.name; });
+    if (part == parts.end()) part = parts.insert(parts.end(), Part{&call, 0, 0, work_of(call, calls)});
+    ++part->calls;
+    part->seconds += seconds[i];
+  }
+  return parts;
+}
+
+std::string rate_text(const Work& work, double seconds) {
+  const bool compute = work.flops > 100 * work.bytes;
+  return compute ? fmt::format("{:.0f} TFLOP/s", work.flops / seconds * 1e-12)
+                 : fmt::format("{:.0f} GB/s", work.bytes / seconds * 1e-9);
+}
+
+void print_parts(const Calls& calls, const std::vector<Part>& parts, Context& context, Report& report) {
+  double total = 0;
+  for (const Part& part : parts) total += part.seconds;
+  Table table({"part", ">calls", ">time", ">share", ">rate", "configuration"});
+  for (const Part& part : parts) {
+    const Plan& plan = context.plan_for(problem_of(*part.call, calls), nullptr, nullptr);
+    const double each = part.seconds / part.calls;
+    table.add({part.call->name, fmt::format("{}", part.calls), duration_text(each),
+               fmt::format("{:.1f} %", 100 * part.seconds / total), rate_text(part.work, each), text(plan.choice)});
+    report["parts"].push_back({{"name", part.call->name},
+                               {"calls", part.calls},
+                               {"seconds", each},
+                               {"flops", part.work.flops},
+                               {"bytes", part.work.bytes},
+                               {"configuration", text(plan.choice)}});
+  }
+  table.print();
+}
+
+std::vector<GpuWork> steps_of(const Stack& stack, hstu_context* context) {
+  std::vector<GpuWork> steps;
+  for (size_t i = 0; i < stack.size(); ++i)
+    steps.push_back([&stack, context, i](CUstream stream) { stack.run(i, context, stream); });
+  return steps;
+}
+
+void report_times(const Traffic& traffic, const Timing& pass, double first_result, bool filled, Report& report) {
+  const double pass_ms = static_cast<double>(pass.median_ns) * 1e-6;
+  const std::string& name = traffic.workload.name;
+  report.add({name + "_pass", pass_ms, "ms", false, std::nullopt,
+              name == "dlrm_v3" ? fmt::format("Meta Triton in a CUDA graph, 2 % less work: {} ms", kRivalPassMs) : ""});
+  const std::string rival = name == "dlrm_v3" ? fmt::format("the rival: {} s", kRivalFirstResultS) : "";
+  if (filled)
+    report.add({name + "_first_result_filled_store", first_result, "s", false, 1.0, rival});
+  else
+    report.add({name + "_first_result_with_tuning", first_result, "s", false, kRivalFirstResultS, rival});
+}
+
+int run_on_gpu(const Options& options, const Traffic& traffic) {
+  const auto context = open_context(options.store, options.device);
+  fmt::print("{} on {} ({})\n", traffic.workload.name, context->facts().name, context->facts().target);
+  const int ordinal = ordinal_of(options.device);
+  const TuningOutcome tuned =
+      tune_all(*context, ordinal, traffic.needs, {.budget_s = options.budget_s, .only_missing = true, .strategy = ""});
+  for (const Tuned& one : tuned.problems)
+    if (!one.error.empty()) fmt::print(stderr, "hstu-tune: {}: {}\n", one.need->call->name, one.error);
+  if (tuned.interrupted) {
+    fmt::print(stderr, "hstu-tune: interrupted; what was measured is kept, the same command goes on from there\n");
+    return 1;
+  }
+
+  const HostContext host = open_host_context(options.store, options.device);
+  const auto memory = gpu_memory(context->driver(), ordinal);
+  const Calls& calls = traffic.calls.front();
+  const Stack stack(calls, *memory, kSeed);
+  Stopwatch watch(context->driver(), context->device_context());
+  stack.run(host.get(), watch.stream());
+  watch.synchronise();
+  const double first_result = seconds_since_start();
+
+  Report report;
+  report["workload"] = traffic.workload.name;
+  report["device"] = context->facts().name;
+  const Timing pass = watch.warm([&](CUstream stream) { stack.run(host.get(), stream); }, kWarmups, kSamples);
+  print_parts(calls, parts_of(calls, watch.steps(steps_of(stack, host.get()), kWarmups, kSamples)), *context, report);
+  hstu_counters counters{};
+  counters.struct_size = sizeof counters;
+  hstu_context_counters(host.get(), &counters);
+  report_times(traffic, pass, first_result, tuned.measured() == 0 && counters.compiles == 0, report);
+  const bool passed = check(traffic.workload, host.get(), *memory, report);
+  report.write(options.json);
+  return passed && !tuned.failed() ? 0 : 1;
+}
+
+int execute(const Options& options) {
+  const auto traffic = load_traffic(options.workload);
+  if (!traffic->workload.stack)
+    throw UsageError(options.workload + ": it has no /stack to run; hstu-tune bench measures single operators");
+  // Without --device, the machine decides; a device that was asked for must be there.
+  if (!options.device.empty()) require_gpu_name(options.device);
+  if (options.device.empty() && !has_gpu()) return run_without_gpu(options, *traffic);
+  Options chosen = options;
+  if (chosen.device.empty()) chosen.device = "cuda";
+  return run_on_gpu(chosen, *traffic);
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("run", "Tune and run a workload's stack; without a GPU, compile and check it");
+  command->add_option("workload", options->workload, "Workload file with a stack")->required();
+  command->add_option("--device", options->device, "cuda or cuda:N (default: cuda if there is one)");
+  command->add_option("--budget", options->budget_s, "Seconds for tuning, all problems together")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command->add_option("--json", options->json, "File for the results as JSON");
+  add_store_option(*command, options->store);
+  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+}
+
+}  // namespace hstujit::tool

@@ -1,0 +1,147 @@
+#include "hstu_tune/tuning.hpp"
+
+#include "hstu_tune/progress.hpp"
+#include "hstu_tune/table.hpp"
+#include "launch/module.hpp"
+#include "support/error.hpp"
+#include "tuner/tune_call.hpp"
+#include "workload/memory.hpp"
+#include "workload/values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace hstujit::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Time that several problems share.
+class Budget {
+ public:
+  explicit Budget(double seconds) : total_(seconds) {}
+  double left() const { return std::max(0.0, total_ - std::chrono::duration<double>(Clock::now() - start_).count()); }
+  int64_t share_ms(size_t problems_left) const {
+    return static_cast<int64_t>(left() * 1e3 / static_cast<double>(std::max<size_t>(1, problems_left)));
+  }
+
+ private:
+  double total_;
+  Clock::time_point start_ = Clock::now();
+};
+
+std::string best_text(const TuneProgress& now) {
+  if (now.best_seconds <= 0) return "no time yet";
+  std::string text = fmt::format("best {}", duration_text(now.best_seconds));
+  if (now.standard_seconds > 0)
+    text += fmt::format(" ({:.2f}x the default's speed)", now.standard_seconds / now.best_seconds);
+  return text;
+}
+
+/// How far all problems are: those behind us, and this one's share of its time or of its space, whichever is further.
+void show(Progress& progress, const TuneProgress& now, const std::string& name, size_t index, size_t count,
+          const Budget& budget) {
+  const double time = now.elapsed_seconds + now.left_seconds;
+  const double here = std::max(time > 0 ? now.elapsed_seconds / time : 0.0,
+                               now.total > 0 ? static_cast<double>(now.done) / now.total : 0.0);
+  progress.show((static_cast<double>(index) + std::min(here, 1.0)) / static_cast<double>(count),
+                fmt::format("{}: {}/{}{}, {}, {:.0f} s left", name, now.done, now.total, now.finals ? " finals" : "",
+                            best_text(now), budget.left()));
+}
+
+class Tuner {
+ public:
+  Tuner(Context& context, int ordinal, const TuningOptions& options)
+      : context_(context),
+        memory_(gpu_memory(context.driver(), ordinal)),
+        current_(context.driver(), context.device_context()),
+        options_(options),
+        budget_(options.budget_s) {}
+
+  Tuned tune(const Need& need, size_t index, size_t count) {
+    Tuned tuned{&need, std::nullopt, ""};
+    if (options_.only_missing && context_.records().find(need.problem, context_.facts().device_class())) return tuned;
+    TuneOptions job;
+    job.budget_ms = budget_.share_ms(count - index);
+    job.seed = options_.seed;
+    job.strategy = options_.strategy;
+    job.again = options_.again;
+    job.cancel = &Interrupt::flag();
+    job.progress = [&](const TuneProgress& now) { show(progress_, now, need.call->name, index, count, budget_); };
+    try {
+      const AnyArgs args = prepared(*need.call, *need.calls, [this](const Buffer& b) { return upload(b); });
+      tuned.result = tune_call(context_.driver(), context_.facts(), context_.jit(), context_.records(), need.problem,
+                               address(args), job);
+    } catch (const Error& error) { tuned.error = error.message(); }
+    return tuned;
+  }
+
+ private:
+  void* upload(const Buffer& buffer) {
+    const std::vector<std::byte> bytes = encode(buffer.list, buffer.dtype);
+    void* data = memory_->allocate(bytes.size());
+    if (!bytes.empty()) memory_->upload(data, bytes.data(), bytes.size());
+    return data;
+  }
+
+  Context& context_;
+  const std::unique_ptr<Memory> memory_;
+  const CurrentContext current_;
+  const TuningOptions& options_;
+  const Budget budget_;
+  Progress progress_;
+};
+
+std::string remark(const TuneResult& result) {
+  std::string text = fmt::format("{} measured", result.measured);
+  if (result.reused > 0) text += fmt::format(", {} known", result.reused);
+  if (result.failed > 0) text += fmt::format(", {} rejected", result.failed);
+  if (result.out_of_time) text += ", out of time";
+  if (result.cancelled) text += ", interrupted";
+  return text;
+}
+
+}  // namespace
+
+int TuningOutcome::measured() const {
+  int sum = 0;
+  for (const Tuned& one : problems) sum += one.result ? one.result->measured : 0;
+  return sum;
+}
+
+bool TuningOutcome::failed() const {
+  return std::any_of(problems.begin(), problems.end(), [](const Tuned& one) { return !one.error.empty(); });
+}
+
+TuningOutcome tune_all(Context& context, int ordinal, const std::vector<Need>& needs, const TuningOptions& options) {
+  const Interrupt interrupt;
+  Tuner tuner(context, ordinal, options);
+  TuningOutcome outcome;
+  for (size_t i = 0; i < needs.size() && !Interrupt::asked(); ++i)
+    outcome.problems.push_back(tuner.tune(needs[i], i, needs.size()));
+  outcome.interrupted = Interrupt::asked();
+  return outcome;
+}
+
+void print_tuned(const TuningOutcome& outcome, Context& context) {
+  Table table({"problem", ">time", ">default", ">gain", "configuration", "remark"});
+  for (const Tuned& one : outcome.problems) {
+    if (!one.error.empty()) {
+      table.add({one.need->call->name, "", "", "", "", "failed: " + one.error.substr(0, one.error.find('\n'))});
+      continue;
+    }
+    const auto record = context.records().find(one.need->problem, context.facts().device_class());
+    if (!record) continue;
+    const auto best = static_cast<double>(record->trial.timing.median_ns);
+    const auto standard = static_cast<double>(record->standard_ns);
+    table.add({one.need->call->name, duration_text(best * 1e-9), duration_text(standard * 1e-9),
+               best > 0 ? fmt::format("{:.2f}x", standard / best) : "",
+               fmt::format("{} {}", record->trial.family, record->trial.config),
+               one.result ? remark(*one.result) : "has a record"});
+  }
+  table.print();
+}
+
+}  // namespace hstujit::tool
