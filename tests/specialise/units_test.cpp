@@ -1,0 +1,48 @@
+// The unit of every family's default configuration, as files under units/: a change of what is generated shows as a
+// diff. To accept it: HSTUJIT_REWRITE_UNITS=1 ctest -R specialise.Units, then review the diff.
+#include "families/family.hpp"
+#include "specialise/source.hpp"
+#include "support/files.hpp"
+#include "support/sample_problems.hpp"
+#include "support/source_dir.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+namespace hstujit {
+namespace {
+
+std::string units_of(const Family& family, const DeviceFacts& device) {
+  std::string out;
+  for (const Problem& problem : test::sample_problems(family.op)) {
+    if (!family.covers(problem, device)) continue;
+    const Source source = specialise(family, problem, family.default_config(problem, device), device);
+    out += fmt::format("// {}\n// {}\n{}\n", text(problem), source.name, source.unit);
+  }
+  return out;
+}
+
+// Compares, or rewrites the file when asked to.
+void check(const std::string& path, const std::string& units) {
+  std::string expected;
+  if (std::getenv("HSTUJIT_REWRITE_UNITS")) { EXPECT_EQ(publish_file(path, units), 0) << path; }
+  EXPECT_EQ(read_file(path, expected), 0) << path;
+  EXPECT_EQ(units, expected) << path
+                             << ": if this is meant, run again with HSTUJIT_REWRITE_UNITS=1 and review the diff";
+}
+
+TEST(Units, AreThoseInTheFiles) {
+  const std::string folder = (test::source_dir() / "tests/specialise/units").string();
+  for (const Family* family : all_families())
+    for (const char* target : {"sm_80", "sm_90a"}) {
+      const DeviceFacts device = *facts_of_target(target);
+      if (device.compute_capability < family->min_compute_capability) continue;
+      check(fmt::format("{}/{}.{}.cu", folder, family->name, target), units_of(*family, device));
+    }
+}
+
+}  // namespace
+}  // namespace hstujit
