@@ -28,7 +28,7 @@ const TestDevice* test_device() {
 
 std::unique_ptr<Memory> TestDevice::memory() const { return cpu ? host_memory() : gpu_memory(driver(), 0); }
 
-DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args) : memory_(memory) {
+DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher) : memory_(memory) {
   const TestDevice& device = *test_device();
   const std::unique_ptr<Memory> there = device.memory();
   std::vector<std::byte*> copies;
@@ -49,7 +49,7 @@ DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args) : memory_(me
     t.data = copies[static_cast<size_t>(index)] +
              (static_cast<std::byte*>(t.data) - slab.bytes.data() - static_cast<int64_t>(slab.first % 256));
   }
-  status_ = call_operator(device.context, op, moved.data(), nullptr);
+  status_ = launcher ? launcher(moved.data()) : call_operator(device.context, op, moved.data(), nullptr);
   if (status_ != HSTU_OK) error_ = hstu_last_error();
   there->synchronise();
 

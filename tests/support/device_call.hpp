@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,10 +28,13 @@ struct TestDevice {
 /// Null when there is no such device.
 const TestDevice* test_device();
 
-/// A call on copies of all slabs of a test's memory. The host's own stay as they are.
+/// Makes one call on tensors in the device's memory; args is the operator's struct, not prepared.
+using Launcher = std::function<hstu_status(const void* args)>;
+
+/// A call on copies of all slabs of a test's memory, by default through the C API. The host's own stay as they are.
 class DeviceCall {
  public:
-  DeviceCall(HostMemory& memory, Op op, const void* args);
+  DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher = {});
 
   hstu_status status() const { return status_; }
   const std::string& error() const { return error_; }

@@ -1,0 +1,209 @@
+// Configurations beyond the default: an even spread over the legal space of every family, each compared with the oracle
+// on problems with all features. $HSTUJIT_TEST_CANDIDATES sets how many a problem (default 24; 0: all of them).
+#include "jit/jit.hpp"
+#include "specialise/source.hpp"
+#include "support/attention_cases.hpp"
+#include "support/device_call.hpp"
+#include "support/error.hpp"
+#include "support/gpu.hpp"
+#include "tuner/space.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace hstujit {
+namespace {
+
+using test::HostMemory;
+
+constexpr hstu_dtype kBf16 = HSTU_DTYPE_BF16;
+
+size_t wanted() {
+  const char* const text = std::getenv("HSTUJIT_TEST_CANDIDATES");
+  return text ? static_cast<size_t>(std::atoll(text)) : 24;
+}
+
+/// The default and points evenly spread behind it.
+std::vector<Config> spread(const Space& space) {
+  const size_t count = wanted() == 0 ? space.size() : std::min(space.size(), wanted());
+  std::vector<Config> out;
+  for (size_t i = 0; i < count; ++i) out.push_back(space.points()[i * space.size() / count]);
+  return out;
+}
+
+struct Candidate {
+  const Family* family;
+  Config config;
+  std::shared_ptr<const CompiledKernel> kernel;
+  std::string error;
+};
+
+std::vector<Candidate> candidates(const Problem& problem, const DeviceFacts& device) {
+  std::vector<Candidate> out;
+  for (const Family* family : families_for(problem, device))
+    for (const Config& config : spread(enumerate(*family, problem, device)))
+      out.push_back({family, config, nullptr, {}});
+  return out;
+}
+
+void compile_all(std::vector<Candidate>& all, const Problem& problem, const DeviceFacts& device) {
+  Jit jit(JitOptions{});
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1)) < all.size();) try {
+        all[i].kernel = jit.obtain(specialise(*all[i].family, problem, all[i].config, device));
+      } catch (const Error& error) { all[i].error = error.message(); }
+  };
+  std::vector<std::jthread> threads;
+  for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t) threads.emplace_back(work);
+}
+
+/// Launches one compiled candidate on device args.
+template <class Args>
+test::Launcher launcher_of(const Candidate& candidate) {
+  return [&candidate](const void* given) {
+    const test::Gpu& gpu = *test::gpu();
+    Args args;
+    std::memcpy(&args, given, sizeof args);
+    const Problem problem = prepare(args);
+    const Resources resources = candidate.family->resources(problem, candidate.config);
+    const LoadedKernel kernel(*gpu.driver, *candidate.kernel, resources.smem_bytes);
+    Launch launch;
+    candidate.family->bind(&args, problem, candidate.config, gpu.facts, launch);
+    gpu.driver->check(kernel.launch(launch, nullptr), "launching a candidate");
+    gpu.driver->check(gpu.driver->cuStreamSynchronize(nullptr), "waiting for a candidate");
+    return HSTU_OK;
+  };
+}
+
+template <class Args>
+void expect_all_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*output,
+                        const test::Tolerance& tolerance) {
+  HSTU_NEEDS_GPU();
+  if (test::test_device()->cpu) GTEST_SKIP() << "the reference has no configurations";
+  Args prepared = args;
+  const Problem problem = prepare(prepared);
+  const DeviceFacts& device = test::gpu()->facts;
+  std::vector<Candidate> all = candidates(problem, device);
+  ASSERT_FALSE(all.empty()) << text(problem);
+  compile_all(all, problem, device);
+  const test::Exact exact = test::exact_result(args, output);
+  for (const Candidate& candidate : all) {
+    SCOPED_TRACE(std::string(candidate.family->name) + " " + text(*candidate.family, candidate.config));
+    ASSERT_TRUE(candidate.kernel) << candidate.error;
+    test::DeviceCall call(memory, test::op_of(args), &args, launcher_of<Args>(candidate));
+    EXPECT_TRUE(test::close(call.after(args.*output), exact, tolerance));
+    EXPECT_TRUE(call.wrote_only(args.*output));
+  }
+}
+
+class AttentionCandidates : public testing::TestWithParam<test::AttentionCase> {};
+
+TEST_P(AttentionCandidates, AreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  const auto args = test::attention_args(memory, GetParam());
+  expect_all_correct(memory, args, &hstu_attention_args::out, test::attention_tolerance(GetParam().dtype));
+}
+
+std::vector<test::AttentionCase> attention_problems() {
+  // Longer than three of the largest tiles; context and window cross tile edges.
+  const std::vector<int64_t> lengths{700, 0, 129, 1, 260, 64, 35};
+  std::vector<test::AttentionCase> cases;
+  for (const int64_t dim : {32, 64, 128, 256}) {
+    cases.push_back({.dim_qk = dim, .dim_v = dim, .lengths = lengths});
+    cases.push_back({.dim_qk = dim,
+                     .dim_v = dim,
+                     .lengths = lengths,
+                     .contextual = 33,
+                     .max_attn_len = 65,
+                     .min_full = 20,
+                     .targets = test::Targets::many,
+                     .scale = test::Scale::rows});
+  }
+  cases.push_back({.dtype = HSTU_DTYPE_F16,
+                   .dim_qk = 100,
+                   .dim_v = 37,
+                   .lengths = lengths,
+                   .contextual = 130,
+                   .max_attn_len = 200,
+                   .targets = test::Targets::some});
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Problems, AttentionCandidates, testing::ValuesIn(attention_problems()),
+                         [](const auto& c) { return test::name_of_case(c.param); });
+
+hstu_addmm_args addmm_args(HostMemory& memory, int64_t m, int64_t k, int64_t n) {
+  hstu_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.x = memory.random(kBf16, {m, k});
+  args.w = memory.random(kBf16, {k, n}, {}, 0, 1 / std::sqrt(static_cast<double>(k)));
+  args.z = memory.poison(kBf16, {m, n});
+  return args;
+}
+
+TEST(AddmmCandidates, AreAllCorrectWithBiasRowAndPartialActivation) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = addmm_args(memory, 777, 264, 520);
+  args.y = memory.random(HSTU_DTYPE_F32, {520});
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = 130;
+  expect_all_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+}
+
+TEST(AddmmCandidates, AreAllCorrectWithResidualAndOddSizes) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = addmm_args(memory, 333, 131, 259);
+  args.y = memory.random(kBf16, {333, 259});
+  expect_all_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+}
+
+TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = addmm_args(memory, 300, 512, 256);
+  args.w = memory.random(kBf16, {256, 512}, {}, 0, 0.05);
+  std::swap(args.w.shape[0], args.w.shape[1]);
+  std::swap(args.w.stride[0], args.w.stride[1]);
+  expect_all_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+}
+
+class RowNormCandidates : public testing::TestWithParam<int64_t> {};
+
+TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  hstu_layer_norm_args args{};
+  args.struct_size = sizeof args;
+  args.x = memory.random(kBf16, {1003, GetParam()});
+  args.y = memory.poison(kBf16, {1003, GetParam()});
+  args.weight = memory.random(HSTU_DTYPE_F32, {GetParam()});
+  args.bias = memory.random(HSTU_DTYPE_F32, {GetParam()});
+  expect_all_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+}
+
+TEST_P(RowNormCandidates, OfNormMulAreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const int32_t groups : {0, 4}) {
+    HostMemory memory;
+    hstu_norm_mul_args args{};
+    args.struct_size = sizeof args;
+    args.attn = memory.random(kBf16, {501, GetParam()});
+    args.u = memory.random(kBf16, {501, GetParam()});
+    args.weight = memory.random(kBf16, {groups > 0 ? groups : GetParam()});
+    args.bias = memory.random(kBf16, {groups > 0 ? groups : GetParam()});
+    args.out = memory.poison(kBf16, {501, 3 * GetParam()});
+    args.concat_u = args.concat_x = args.silu_u = 1;
+    args.num_groups = groups;
+    expect_all_correct(memory, args, &hstu_norm_mul_args::out, test::rounded_once(kBf16));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Dims, RowNormCandidates, testing::Values(52, 256, 512, 1024, 6000));
+
+}  // namespace
+}  // namespace hstujit
