@@ -5,8 +5,11 @@
 namespace hstujit {
 namespace {
 
-/// Fewer rows, by a number that is no multiple of any tile.
-int64_t ragged(int64_t rows) { return rows - std::min<int64_t>(rows / 4, 37); }
+/// Somewhat fewer rows, and an odd number of them: no multiple of any tile.
+int64_t ragged(int64_t rows) {
+  const int64_t fewer = rows - std::min<int64_t>(rows / 4, 37);
+  return rows >= 4 ? fewer - (fewer + 1) % 2 : rows;
+}
 
 void shorten(hstu_tensor& t, int64_t rows) {
   if (present(t)) t.shape[0] = rows;
