@@ -46,7 +46,7 @@ Family toy() {
 }
 const Family kToy = toy();
 
-class GpuBenchTest : public testing::Test {
+class BenchOnFakeGpu : public testing::Test {
  protected:
   void SetUp() override {
     driver().check(driver().cuDevicePrimaryCtxRetain(&context_, 0), "context");
@@ -66,7 +66,7 @@ class GpuBenchTest : public testing::Test {
 
   /// The "kernel": the reference, then the defect that the configuration stands for.
   static double run_toy(const CUlaunchConfig*, const char*, void** params, void* user) {
-    auto& test = *static_cast<GpuBenchTest*>(user);
+    auto& test = *static_cast<BenchOnFakeGpu*>(user);
     const auto& p = *static_cast<const ToyParams*>(params[0]);
     const Operator& op = operator_of(p.op);
     std::vector<std::byte> args(static_cast<const std::byte*>(p.args),
@@ -115,7 +115,7 @@ class GpuBenchTest : public testing::Test {
   int64_t bytes_before_ = 0, handles_before_ = 0;
 };
 
-TEST_F(GpuBenchTest, ReportsTheTimeOfTheKernelAlone) {
+TEST_F(BenchOnFakeGpu, ReportsTheTimeOfTheKernelAlone) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
@@ -125,7 +125,7 @@ TEST_F(GpuBenchTest, ReportsTheTimeOfTheKernelAlone) {
   EXPECT_EQ(launches_, 2 + 7);  // after two to warm up
 }
 
-TEST_F(GpuBenchTest, EvictsTheCacheBeforeEveryRun) {
+TEST_F(BenchOnFakeGpu, EvictsTheCacheBeforeEveryRun) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
@@ -134,7 +134,7 @@ TEST_F(GpuBenchTest, EvictsTheCacheBeforeEveryRun) {
   EXPECT_EQ(controls_.calls("cuMemsetD8Async") - before, launches_);
 }
 
-TEST_F(GpuBenchTest, AveragesShortRuns) {
+TEST_F(BenchOnFakeGpu, AveragesShortRuns) {
   int n = 0;
   time_us_ = [&](const Config&) { return 4.0 + n++ % 2; };
   auto args = norm(64);
@@ -144,7 +144,7 @@ TEST_F(GpuBenchTest, AveragesShortRuns) {
   EXPECT_EQ(launches_, 2 + 5 * 8);
 }
 
-TEST_F(GpuBenchTest, AcceptsWhatIsRightAndRejectsWhatIsWrong) {
+TEST_F(BenchOnFakeGpu, AcceptsWhatIsRightAndRejectsWhatIsWrong) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
@@ -156,7 +156,7 @@ TEST_F(GpuBenchTest, AcceptsWhatIsRightAndRejectsWhatIsWrong) {
   EXPECT_TRUE(bench.verify(candidate(0)).right);
 }
 
-TEST_F(GpuBenchTest, TriesARaggedShapeBesidesTheCallersOwn) {
+TEST_F(BenchOnFakeGpu, TriesARaggedShapeBesidesTheCallersOwn) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
@@ -166,7 +166,7 @@ TEST_F(GpuBenchTest, TriesARaggedShapeBesidesTheCallersOwn) {
   EXPECT_NE(verdict.why.find("edge case"), std::string::npos) << verdict.why;
 }
 
-TEST_F(GpuBenchTest, ADefaultThatTheReferenceContradictsIsWrong) {
+TEST_F(BenchOnFakeGpu, ADefaultThatTheReferenceContradictsIsWrong) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
@@ -177,14 +177,14 @@ TEST_F(GpuBenchTest, ADefaultThatTheReferenceContradictsIsWrong) {
   EXPECT_NE(verdict.why.find("reference"), std::string::npos) << verdict.why;
 }
 
-TEST_F(GpuBenchTest, ANonDefaultCandidateCannotSetTheStandard) {
+TEST_F(BenchOnFakeGpu, ANonDefaultCandidateCannotSetTheStandard) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
   EXPECT_THROW(bench.verify(candidate(1)), Error);
 }
 
-TEST_F(GpuBenchTest, WatchesRowsOutsideOfSequences) {
+TEST_F(BenchOnFakeGpu, WatchesRowsOutsideOfSequences) {
   std::vector<int64_t> offsets = {0, 5, 5, 17, 40, 49}, targets = {1, 0, 3, 9, 2};
   hstu_attention_args args{};
   args.struct_size = sizeof args;
@@ -207,14 +207,14 @@ TEST_F(GpuBenchTest, WatchesRowsOutsideOfSequences) {
   EXPECT_EQ(offsets[5], 49);  // the caller's integers are copied, not changed
 }
 
-TEST_F(GpuBenchTest, WithoutRowsThereIsNothingToTune) {
+TEST_F(BenchOnFakeGpu, WithoutRowsThereIsNothingToTune) {
   auto args = norm(0);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
   EXPECT_FALSE(bench.verify(candidate(0)).right);
 }
 
-TEST_F(GpuBenchTest, KnowsADeadDevice) {
+TEST_F(BenchOnFakeGpu, KnowsADeadDevice) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args);
@@ -224,7 +224,7 @@ TEST_F(GpuBenchTest, KnowsADeadDevice) {
   EXPECT_FALSE(bench.alive());
 }
 
-TEST_F(GpuBenchTest, SaysThatMemoryIsShort) {
+TEST_F(BenchOnFakeGpu, SaysThatMemoryIsShort) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   controls_.fail_calls("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 1);
@@ -234,7 +234,7 @@ TEST_F(GpuBenchTest, SaysThatMemoryIsShort) {
   } catch (const Error& e) { EXPECT_EQ(e.status(), HSTU_ERROR_OUT_OF_MEMORY); }
 }
 
-TEST_F(GpuBenchTest, TunesACallFromEndToEnd) {
+TEST_F(BenchOnFakeGpu, TunesACallFromEndToEnd) {
   time_us_ = [](const Config& c) { return c[0] == 5 ? 30.0 : c[0] == 2 ? 10.0 : 50.0; };
   auto args = norm(64);
   const Problem problem = prepare(args);
