@@ -101,7 +101,7 @@ class PairCounter {
 };
 
 TEST(AttentionPairs, AllSmallSequencesWithAllOptions) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   std::vector<Sequence> sequences;
   for (int64_t n = 0; n <= 8; ++n)
     for (int64_t targets = 0; targets <= n + 1; ++targets) sequences.push_back({n, targets});
@@ -117,7 +117,7 @@ TEST(AttentionPairs, AllSmallSequencesWithAllOptions) {
 class LongPairs : public testing::TestWithParam<Options> {};
 
 TEST_P(LongPairs, AcrossTileEdges) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   // Lengths up to three of the largest tiles; targets few, many, and more than there are rows.
   const std::vector<Sequence> sequences{{385, 0}, {129, 7}, {64, 64}, {300, 130},
                                         {65, 66}, {256, 1}, {1, 0},   {127, 127}};

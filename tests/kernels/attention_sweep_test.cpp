@@ -135,7 +135,7 @@ TEST(AttentionOnDevice, NanStaysInItsSequence) {
 }
 
 TEST(AttentionOnDevice, PermutingTargetsPermutesTheirResultsOnly) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   HostMemory memory;
   auto args = test::attention_args(memory, {.lengths = {150}, .spare_rows = 0});
   args.num_targets = memory.integers(HSTU_DTYPE_I32, {20});
@@ -156,7 +156,7 @@ TEST(AttentionOnDevice, PermutingTargetsPermutesTheirResultsOnly) {
 }
 
 TEST(AttentionOnDevice, RunsTwiceToTheSameBits) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   HostMemory memory;
   const auto args = test::attention_args(memory, {.lengths = ragged(), .targets = Targets::some});
   test::DeviceCall first(memory, Op::hstu_attention, &args), second(memory, Op::hstu_attention, &args);
@@ -166,7 +166,7 @@ TEST(AttentionOnDevice, RunsTwiceToTheSameBits) {
 }
 
 TEST(AttentionOnDevice, RefusesF32) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   if (test::test_device()->cpu) GTEST_SKIP() << "the reference takes f32";
   HostMemory memory;
   const auto args = test::attention_args(memory, {.dtype = HSTU_DTYPE_F32, .lengths = {4}});

@@ -107,7 +107,7 @@ void unless_too_small(Body&& body) {
 }
 
 TEST(FarRows, LayerNorm) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
     hstu_layer_norm_args args{};
@@ -120,7 +120,7 @@ TEST(FarRows, LayerNorm) {
 }
 
 TEST(FarRows, NormMul) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
     hstu_norm_mul_args args{};
@@ -137,7 +137,7 @@ TEST(FarRows, NormMul) {
 }
 
 TEST(FarRows, AddmmOperandsResidualAndResult) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
     hstu_addmm_args args{};
@@ -152,7 +152,7 @@ TEST(FarRows, AddmmOperandsResidualAndResult) {
 }
 
 TEST(FarRows, AddmmWeight) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
     hstu_addmm_args args{};
@@ -166,7 +166,7 @@ TEST(FarRows, AddmmWeight) {
 }
 
 TEST(FarRows, Attention) {
-  HSTU_NEEDS_DEVICE();
+  HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
     const auto args = test::attention_args(memory, {.lengths = {1000, 20, 77, 1000}});
@@ -214,7 +214,7 @@ int64_t many_rows(int64_t row_length, int64_t period) {
 }
 
 #define HSTU_NEEDS_LARGE_DEVICE() \
-  HSTU_NEEDS_DEVICE();            \
+  HSTU_NEEDS_RESULTS();           \
   if (test::test_device()->cpu) GTEST_SKIP() << "the reference would take minutes"
 
 TEST(ManyElements, LayerNorm) {

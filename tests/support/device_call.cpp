@@ -16,6 +16,7 @@ const TestDevice* open() {
   options.store_path = options.system_store_path = "";
   static TestDevice device;
   device.cpu = std::string_view(options.device) == "cpu";
+  device.compile_only = std::string_view(options.device).starts_with("sm_");
   return hstu_context_create(&device.context, &options) == HSTU_OK ? &device : nullptr;
 }
 
@@ -26,7 +27,9 @@ const TestDevice* test_device() {
   return opened;
 }
 
-std::unique_ptr<Memory> TestDevice::memory() const { return cpu ? host_memory() : gpu_memory(driver(), 0); }
+std::unique_ptr<Memory> TestDevice::memory() const {
+  return cpu || compile_only ? host_memory() : gpu_memory(driver(), 0);
+}
 
 DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher) : memory_(memory) {
   const TestDevice& device = *test_device();

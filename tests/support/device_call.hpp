@@ -17,11 +17,13 @@
 
 namespace hstujit::test {
 
-/// The device under test: $HSTUJIT_TEST_DEVICE, by default "cuda:0"; "cpu" tries the tests themselves, on the
-/// reference. It lives as long as the process and keeps kernels in memory only.
+/// The device under test: $HSTUJIT_TEST_DEVICE, by default "cuda:0". "cpu" tries the tests themselves, on the
+/// reference; "sm_90a" and its like only compile what they need. It lives as long as the process and keeps kernels in
+/// memory only.
 struct TestDevice {
   hstu_context* context = nullptr;
   bool cpu = false;
+  bool compile_only = false;
 
   std::unique_ptr<Memory> memory() const;
 };
@@ -63,6 +65,7 @@ template <class Args>
 void expect_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*output, const Tolerance& tolerance) {
   DeviceCall call(memory, op_of(args), &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
+  if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
   EXPECT_TRUE(close(call.after(args.*output), exact_result(args, output), tolerance));
   EXPECT_TRUE(call.wrote_only(args.*output));
 }
@@ -71,3 +74,7 @@ void expect_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*out
 
 #define HSTU_NEEDS_DEVICE() \
   if (!hstujit::test::test_device()) GTEST_SKIP() << "there is no GPU"
+/// For tests that look at results themselves.
+#define HSTU_NEEDS_RESULTS() \
+  HSTU_NEEDS_DEVICE();       \
+  if (hstujit::test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run"
