@@ -4,14 +4,23 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace hstujit::tool {
 namespace {
 
 struct Options {
   std::string workload = "tools/workloads/figures.json", device = "cuda", json;
-  std::vector<std::string> targets;
+  std::vector<std::string> targets, only;
   StoreChoice store;
+
+  bool wants(std::string_view part) const {
+    return only.empty() || std::find(only.begin(), only.end(), part) != only.end();
+  }
 };
+
+const std::vector<std::string> kParts = {"operators", "warm-calls", "first-calls", "compiles"};
 
 int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report) {
   require_gpu_name(options.device);
@@ -22,10 +31,10 @@ int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report)
   report["driver"] = bench.driver().version;
   fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,
              bench.driver().version / 1000, bench.driver().version % 1000 / 10);
-  bench_operators(bench, traffic, measure_yardsticks(bench));
-  bench_warm_calls(bench);
-  bench_first_calls(bench, options.workload);
-  bench_compiles(report, {facts.target}, traffic.needs);
+  if (options.wants("operators")) bench_operators(bench, traffic, measure_yardsticks(bench));
+  if (options.wants("warm-calls")) bench_warm_calls(bench);
+  if (options.wants("first-calls")) bench_first_calls(bench, options.workload, traffic.needs);
+  if (options.wants("compiles")) bench_compiles(report, {facts.target}, traffic.needs);
   return 0;
 }
 
@@ -48,6 +57,9 @@ void add_bench(CLI::App& app, Action& action) {
   CLI::App* command = app.add_subcommand("bench", "Measure a workload's operators and the host's share of a call");
   command->add_option("workload", options->workload, "Workload file")->capture_default_str();
   command->add_option("--json", options->json, "File for the results as JSON");
+  command->add_option("--only", options->only, "Parts to measure: " + CLI::detail::join(kParts, ", "))
+      ->delimiter(',')
+      ->check(CLI::IsMember(kParts));
   add_device_option(*command, options->device);
   add_arch_option(*command, options->targets);
   add_store_option(*command, options->store);

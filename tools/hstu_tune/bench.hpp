@@ -36,7 +36,7 @@ void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& 
 void bench_warm_calls(BenchRun& bench);
 
 /// First calls of a fresh process that finds its kernels in the store.
-void bench_first_calls(BenchRun& bench, const std::string& workload);
+void bench_first_calls(BenchRun& bench, const std::string& workload, const std::vector<Need>& needs);
 
 /// NVRTC times of the workload's kernels for a target, one at a time, nothing cached.
 void bench_compiles(Report& report, const std::vector<std::string>& targets, const std::vector<Need>& needs);

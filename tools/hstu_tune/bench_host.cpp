@@ -151,10 +151,11 @@ void bench_warm_calls(BenchRun& bench) {
   bench.report.add({"warm_call_overhead_max", worst, "ns", false, kTargetNs, "bare cuLaunchKernelEx, same kernel"});
 }
 
-void bench_first_calls(BenchRun& bench, const std::string& workload) {
+void bench_first_calls(BenchRun& bench, const std::string& workload, const std::vector<Need>& needs) {
   constexpr double kTargetMs = 10;
   const std::string store = context_options(bench.store, bench.device).store_path;
   if (store.empty()) return fmt::print("first calls: not measured, the store is in memory only\n");
+  for (const Need& need : needs) bench.context->plan_for(need.problem, nullptr, nullptr);  // fills the store
   const ChildOutput child = run_self({"first-calls", workload, "--device", bench.device, "--store", store});
   if (child.code != 0) fail(HSTU_ERROR_INTERNAL, "the process that measures first calls ended with {}", child.code);
   const auto result = nlohmann::json::parse(child.out);

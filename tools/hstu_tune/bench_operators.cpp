@@ -16,6 +16,7 @@ namespace {
 struct Result {
   const Need* need = nullptr;
   Timing timing;
+  int sm_mhz = 0;
   double vendor_s = 0;  ///< cuBLASLt on the same product; 0 where that means nothing
   std::string configuration;
 
@@ -46,19 +47,20 @@ double vendor_seconds(BenchRun& bench, const Need& need, const Stack& stack, siz
   return static_cast<double>(timing.median_ns) * 1e-9;
 }
 
-Result measure(BenchRun& bench, const Need& need, const Stack& stack) {
+Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_vendor) {
   const auto index = static_cast<size_t>(need.call - need.calls->calls.data());
   Result result;
   result.need = &need;
   Stopwatch watch(bench.driver(), bench.context->device_context());
   stack.run(bench.host.get(), watch.stream());  // inputs of later calls are outputs of earlier ones
   result.timing = watch.cold([&](CUstream stream) { stack.run(index, bench.host.get(), stream); });
-  result.vendor_s = vendor_seconds(bench, need, stack, index);
+  result.sm_mhz = watch.mhz();
+  if (with_vendor) result.vendor_s = vendor_seconds(bench, need, stack, index);
   result.configuration = text(bench.context->plan_for(need.problem, nullptr, nullptr).choice);
   return result;
 }
 
-std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic) {
+std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic, bool with_vendor) {
   std::vector<Result> results;
   for (const Calls& calls : traffic.calls) {
     const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
@@ -66,19 +68,20 @@ std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic) {
     for (const Need& need : traffic.needs) {
       if (need.calls != &calls) continue;
       if (!stack) stack.emplace(calls, *memory, 1);
-      results.push_back(measure(bench, need, *stack));
+      results.push_back(measure(bench, need, *stack, with_vendor));
     }
   }
   return results;
 }
 
 void print(const std::vector<Result>& results, Report& report) {
-  Table table({"operator", ">time", ">spread", ">TFLOP/s", ">GB/s", ">of cuBLASLt", "configuration"});
+  Table table({"operator", ">time", ">spread", ">TFLOP/s", ">GB/s", ">of cuBLASLt", ">SM MHz", "configuration"});
   for (const Result& r : results) {
     const double spread = static_cast<double>(r.timing.mad_ns) / static_cast<double>(r.timing.median_ns);
     table.add({r.need->call->name, duration_text(r.seconds()), fmt::format("{:.1f} %", 100 * spread),
                fmt::format("{:.1f}", r.tflops()), fmt::format("{:.0f}", r.gbs()),
-               r.vendor_s > 0 ? fmt::format("{:.0f} %", 100 * r.vendor_s / r.seconds()) : "", r.configuration});
+               r.vendor_s > 0 ? fmt::format("{:.0f} %", 100 * r.vendor_s / r.seconds()) : "",
+               r.sm_mhz > 0 ? fmt::format("{}", r.sm_mhz) : "", r.configuration});
     report["operators"].push_back({{"name", r.need->call->name},
                                    {"problem", text(r.need->problem)},
                                    {"configuration", r.configuration},
@@ -86,6 +89,7 @@ void print(const std::vector<Result>& results, Report& report) {
                                    {"mad_seconds", static_cast<double>(r.timing.mad_ns) * 1e-9},
                                    {"tflops", r.tflops()},
                                    {"gbs", r.gbs()},
+                                   {"sm_mhz", r.sm_mhz},
                                    {"vendor_seconds", r.vendor_s}});
   }
   fmt::print("\n");
@@ -137,7 +141,7 @@ Figure figure_of(const Promise& promise, const Result& r, const Yardsticks& yard
 }  // namespace
 
 void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks) {
-  const std::vector<Result> results = measure_all(bench, traffic);
+  const std::vector<Result> results = measure_all(bench, traffic, yardsticks.product_tflops > 0);
   print(results, bench.report);
   for (const Result& result : results)
     for (const Promise& promise : kPromises)

@@ -56,6 +56,7 @@ void Stopwatch::evict() {
 }
 
 Timing Stopwatch::cold(const GpuWork& work) {
+  if (!clock_) clock_.emplace(driver_);
   // Everything is queued before anything is read: the fill keeps the device busy while the host queues the next run, so
   // the events enclose the work alone and no launch gap.
   for (int run = 0; run < kWarmups + kSamples; ++run) {
@@ -65,6 +66,7 @@ Timing Stopwatch::cold(const GpuWork& work) {
     work(stream_);
     record(index + 1);
   }
+  mhz_ = clock_->mhz();
   synchronise();
   std::vector<double> samples;
   for (size_t i = 0; i < kSamples; ++i) samples.push_back(seconds_between(2 * i, 2 * i + 1));

@@ -3,8 +3,10 @@
 
 #include "cuda/driver.hpp"
 #include "tuner/record.hpp"
+#include "tuner/sm_clock.hpp"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace hstujit::tool {
@@ -24,6 +26,8 @@ class Stopwatch {
 
   /// Cold caches: between runs 256 MB are written, outside the events. 10 runs to warm up, then 30 that count.
   Timing cold(const GpuWork& work);
+  /// SM clock in MHz during the last cold(), read while the device was at work; 0 unknown.
+  int mhz() const { return mhz_; }
   /// Runs one behind another, as in traffic; caches hold what the previous run left.
   Timing warm(const GpuWork& work, int warmups, int samples);
   /// Seconds of each step of a sequence, medians over runs; an event stands between neighbours.
@@ -39,6 +43,8 @@ class Stopwatch {
   CUstream stream_ = nullptr;
   CUdeviceptr scratch_ = 0;  ///< allocated when first needed
   std::vector<CUevent> events_;
+  std::optional<SmClock> clock_;  ///< looked for when first needed
+  int mhz_ = 0;
 };
 
 }  // namespace hstujit::tool

@@ -129,7 +129,7 @@ void print_tuned(const TuningOutcome& outcome, Context& context) {
   Table table({"problem", ">time", ">default", ">gain", "configuration", "remark"});
   for (const Tuned& one : outcome.problems) {
     if (!one.error.empty()) {
-      table.add({one.need->call->name, "", "", "", "", "failed: " + one.error.substr(0, one.error.find('\n'))});
+      table.add({one.need->call->name, "", "", "", "", "failed"});
       continue;
     }
     const auto record = context.records().find(one.need->problem, context.facts().device_class());

@@ -1,0 +1,97 @@
+// hstu-tune's ways through a GPU, on the fake driver: its kernels write nothing, so what depends on results must fail,
+// and say so.
+#include "support/nvrtc.hpp"
+#include "support/source_dir.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tool_process.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace hstujit::test {
+namespace {
+
+class ToolOnFakeGpu : public testing::Test {
+ protected:
+  void SetUp() override { HSTU_NEEDS_NVRTC(); }
+
+  Outcome run(const std::vector<std::string>& arguments) {
+    return hstu_tune(arguments, dir_.str() + "/store", {{"HSTUJIT_LIBCUDA", fake_driver_path()}});
+  }
+
+  std::string norm() {
+    const std::string path = dir_.str() + "/norm.json";
+    std::ofstream(path) << R"({"format": "hstujit-workload-1", "name": "norm", "operators": [
+      {"op": "layer_norm", "rows": 1000, "dim": 64}]})";
+    return path;
+  }
+
+  std::string layer() {
+    const std::string path = dir_.str() + "/layer.json";
+    std::ofstream(path) << R"({"format": "hstujit-workload-1", "name": "small",
+      "sequences": {"batch": 2, "history": 9, "targets": 3},
+      "stack": {"layers": 1, "embedding_dim": 32, "num_heads": 1, "attn_dim": 32, "hidden_dim": 32}})";
+    return path;
+  }
+
+  TempDir dir_;
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(ToolOnFakeGpu, WarmCompilesForTheDevice) {
+  const Outcome outcome = run({"warm", norm()});
+  EXPECT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "norm: 1 compiled, 0 from the store")) << outcome.out;
+}
+
+TEST_F(ToolOnFakeGpu, TuneRefusesAKernelThatWritesNothing) {
+  const Outcome outcome = run({"tune", norm(), "--budget", "1"});
+  EXPECT_EQ(outcome.code, 1) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "norm: 1 problems on NVIDIA H200 (sm_90a), at most 1 s")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.err, "layer_norm 1000 x 64: layer_norm_sm80")) << outcome.err;
+  EXPECT_TRUE(contains(run({"show", "--records"}).out, "none")) << "a failed problem gets no record";
+}
+
+TEST_F(ToolOnFakeGpu, RunFailsItsCheck) {
+  const Outcome outcome = run({"run", layer(), "--budget", "1"});
+  EXPECT_EQ(outcome.code, 1) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "check FAILED")) << outcome.out << outcome.err;
+}
+
+TEST_F(ToolOnFakeGpu, VerifyFails) {
+  const Outcome outcome =
+      run({"verify", "--goldens", (source_dir() / "tests/golden/data/addmm").string(), "--device", "cuda:0"});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(contains(outcome.out, "0 passed, 4 failed, 0 skipped")) << outcome.out;
+}
+
+TEST_F(ToolOnFakeGpu, BenchMeasuresTheHostsShare) {
+  const std::string json = dir_.str() + "/bench.json";
+  const Outcome outcome = run({"bench", norm(), "--only", "warm-calls,first-calls,compiles", "--json", json});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_FALSE(contains(outcome.out, "yardsticks")) << outcome.out;
+  const auto report = nlohmann::json::parse(std::ifstream(json));
+  std::vector<std::string> ids;
+  for (const auto& figure : report.at("figures")) ids.push_back(figure.at("id"));
+  EXPECT_EQ(ids,
+            (std::vector<std::string>{"warm_call_overhead_max", "first_call_filled_store_max", "cold_compile_max"}));
+  EXPECT_EQ(report.at("warm_calls").size(), 4u) << "one of each operator";
+  EXPECT_EQ(report.at("first_calls").at("compiles"), 0);
+  EXPECT_EQ(run({"bench", norm(), "--only", "everything"}).code, 2);
+}
+
+TEST_F(ToolOnFakeGpu, RefusesDevicesThatAreNone) {
+  EXPECT_EQ(run({"tune", norm(), "--device", "cuda:x"}).code, 2);
+  EXPECT_EQ(run({"tune", norm(), "--device", "gpu"}).code, 2);
+  const Outcome absent = run({"tune", norm(), "--device", "cuda:77"});
+  EXPECT_EQ(absent.code, 1);
+  EXPECT_TRUE(contains(absent.err, "cuda:77")) << absent.err;
+}
+
+}  // namespace
+}  // namespace hstujit::test
