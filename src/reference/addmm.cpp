@@ -41,6 +41,12 @@ struct Block {
   int64_t row, rows, column, columns;
 };
 
+/// sums += x[0..4) times four rows of the weight; four at once, because loading and storing sums is what takes time.
+void add_four(const double* x, const double* w, int64_t w_stride, int64_t columns, double* __restrict sums) {
+  const double *w1 = w + w_stride, *w2 = w1 + w_stride, *w3 = w2 + w_stride;
+  for (int64_t j = 0; j < columns; ++j) sums[j] += x[0] * w[j] + x[1] * w1[j] + x[2] * w2[j] + x[3] * w3[j];
+}
+
 void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Block& block, const Output& z) {
   const int64_t k = args.x.shape[1], n = args.w.shape[1];
   std::vector<double> x(static_cast<size_t>(block.rows * k)), sums(static_cast<size_t>(block.rows * block.columns));
@@ -48,14 +54,16 @@ void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Bl
     load(args.x, (block.row + r) * args.x.stride[0], k, x.data() + r * k);
     load_bias(args.y, block.row + r, block.column, block.columns, sums.data() + r * block.columns);
   }
-  for (int64_t i = 0; i < k; ++i) {
-    const double* weights = w.data() + i * n + block.column;
-    for (int64_t r = 0; r < block.rows; ++r) {
-      const double factor = x[static_cast<size_t>(r * k + i)];
-      double* sum = sums.data() + r * block.columns;
-      for (int64_t j = 0; j < block.columns; ++j) sum[j] += factor * weights[j];
-    }
-  }
+  int64_t i = 0;
+  for (; i + 4 <= k; i += 4)
+    for (int64_t r = 0; r < block.rows; ++r)
+      add_four(x.data() + r * k + i, w.data() + i * n + block.column, n, block.columns,
+               sums.data() + r * block.columns);
+  for (; i < k; ++i)
+    for (int64_t r = 0; r < block.rows; ++r)
+      for (int64_t j = 0; j < block.columns; ++j)
+        sums[static_cast<size_t>(r * block.columns + j)] +=
+            x[static_cast<size_t>(r * k + i)] * w[static_cast<size_t>(i * n + block.column + j)];
   const int64_t activated = std::clamp<int64_t>(args.activation_columns - block.column, 0, block.columns);
   for (int64_t r = 0; r < block.rows; ++r) {
     double* sum = sums.data() + r * block.columns;

@@ -12,7 +12,8 @@ namespace hstujit {
 
 /// A 16-bit floating-point format: 1 sign bit, then exponent, then mantissa.
 template <int kExponentBits, int kMantissaBits>
-struct Narrow {
+class Narrow {
+ public:
   static_assert(kExponentBits + kMantissaBits == 15);
   static constexpr int kBias = (1 << (kExponentBits - 1)) - 1;
   static constexpr int kLowest = 1 - kBias;  ///< exponent of subnormals
@@ -32,15 +33,25 @@ struct Narrow {
   }
 
   static uint16_t round(double value) {
-    const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    if (std::isnan(value)) return sign | kNan;
-    const double size = std::fabs(value);
-    if (size >= std::ldexp(1.0, kBias + 1)) return sign | kInfinity;
-    const int exponent = size < std::ldexp(1.0, kLowest) ? kLowest : std::ilogb(size);
-    // In units of the last place; a carry out of the mantissa runs into the exponent, up to infinity, as it should.
-    const auto units = static_cast<int>(std::nearbyint(std::ldexp(size, kMantissaBits - exponent)));
-    const int bits = units + ((exponent - kLowest) << kMantissaBits);
-    return static_cast<uint16_t>(sign | bits);
+    const auto bits = std::bit_cast<uint64_t>(value);
+    const auto sign = static_cast<uint16_t>(bits >> 48 & 0x8000);
+    const uint64_t size = bits & ~(uint64_t{1} << 63);
+    const int exponent = static_cast<int>(size >> 52) - kDoubleBias;
+    if (exponent < kLowest) return sign | round_subnormal(value);
+    if (exponent > kBias) return sign | (std::isnan(value) ? kNan : kInfinity);
+    // A carry out of the mantissa runs into the exponent, up to infinity, as it should.
+    constexpr int kDropped = 52 - kMantissaBits;
+    const uint64_t odd = size >> kDropped & 1, half = uint64_t{1} << (kDropped - 1);
+    const uint64_t kept = (size + half - 1 + odd) >> kDropped;
+    return static_cast<uint16_t>(sign | (kept - (static_cast<uint64_t>(kDoubleBias - kBias) << kMantissaBits)));
+  }
+
+ private:
+  static constexpr int kDoubleBias = 1023;
+
+  /// In units of the last place; the largest result is the smallest normal number.
+  static uint16_t round_subnormal(double value) {
+    return static_cast<uint16_t>(std::nearbyint(std::ldexp(std::fabs(value), kMantissaBits - kLowest)));
   }
 };
 using F16 = Narrow<5, 10>;
