@@ -1,6 +1,7 @@
 // The border: one short function per entry point. Exceptions end here, in one guard; nothing clever.
 #include "context.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 
 #include <hstujit/hstujit.h>
 
@@ -117,6 +118,7 @@ hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* 
   return guard([&] {
     deref(out, "out") = nullptr;
     const Environment environment = Environment::read();
+    set_log_level(environment.log_level);
     *out = new hstu_context{{resolve(options, environment), environment}};
   });
 }

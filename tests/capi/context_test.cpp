@@ -89,6 +89,14 @@ TEST(CApi, UnknownDevicesAndPoliciesAreRefused) {
   EXPECT_TRUE(last_error_names("tune_budget_ms")) << hstu_last_error();
 }
 
+TEST(CApi, AnUnknownLogLevelIsRefused) {
+  setenv("HSTUJIT_LOG", "chatty", 1);
+  EXPECT_EQ(status_of(options_for("cpu")), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_names("HSTUJIT_LOG")) << hstu_last_error();
+  unsetenv("HSTUJIT_LOG");
+  EXPECT_EQ(status_of(options_for("cpu")), HSTU_OK) << hstu_last_error();
+}
+
 TEST(CApi, EachThreadHasItsOwnLastError) {
   EXPECT_EQ(status_of(options_for("nowhere")), HSTU_ERROR_INVALID_ARGUMENT);
   const std::string mine = hstu_last_error();

@@ -176,6 +176,15 @@ TEST_F(FakeGpu, ZeroRowsNeedNoKernel) {
   EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 0);
 }
 
+TEST_F(FakeGpu, AThreadWithoutACurrentContextIsServed) {
+  fake_->set_launch_needs_context(1);
+  open("");
+  const hstu_layer_norm_args args = norm();
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->set_launch_needs_context(0);
+}
+
 TEST_F(FakeGpu, AFailedLaunchIsADeviceErrorThatNamesTheKernel) {
   open("");
   const hstu_layer_norm_args args = norm();
