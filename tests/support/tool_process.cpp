@@ -1,15 +1,16 @@
 #include "support/tool_process.hpp"
 
-#include "support/temp_dir.hpp"
-
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
 extern char** environ;
 
@@ -44,9 +45,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
 
 }  // namespace
 
-Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& store, Variables more) {
-  const TempDir dir;
-  const std::string out = dir.str() + "/out", err = dir.str() + "/err";
+ToolProcess::ToolProcess(const std::vector<std::string>& arguments, const std::string& store, Variables more) {
+  const std::string out = dir_.str() + "/out", err = dir_.str() + "/err";
   std::vector<std::string> command = {tests_folder().parent_path() / "hstu-tune"};
   command.insert(command.end(), arguments.begin(), arguments.end());
   more.try_emplace("HSTUJIT_STORE", store);
@@ -57,17 +57,32 @@ Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& 
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT, 0600);
-  pid_t process = 0;
   const int failed =
-      posix_spawn(&process, command[0].c_str(), &files, nullptr, pointers(command).data(), pointers(variables).data());
+      posix_spawn(&process_, command[0].c_str(), &files, nullptr, pointers(command).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&files);
-  if (failed) return {};
+  if (failed) throw std::system_error(failed, std::generic_category(), command[0]);
+}
+
+ToolProcess::~ToolProcess() {
+  if (process_ < 0) return;
+  signal(SIGKILL);
+  waitpid(process_, nullptr, 0);
+}
+
+void ToolProcess::signal(int number) const { kill(process_, number); }
+
+Outcome ToolProcess::wait() {
   int status = 0;
-  waitpid(process, &status, 0);
+  waitpid(std::exchange(process_, -1), &status, 0);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return {code, contents(out), contents(err)};
+  return {code, contents(dir_.str() + "/out"), contents(dir_.str() + "/err")};
+}
+
+Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& store, Variables more) {
+  return ToolProcess(arguments, store, std::move(more)).wait();
 }
 
 std::string fake_driver_path() { return tests_folder() / "support/fake_driver/libfake_driver.so"; }
+std::string norm_driver_path() { return tests_folder() / "tools/norm_driver/libnorm_driver.so"; }
 
 }  // namespace hstujit::test

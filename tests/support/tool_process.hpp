@@ -1,6 +1,10 @@
 // Runs the built hstu-tune as a process, as a user would.
 #pragma once
 
+#include "support/temp_dir.hpp"
+
+#include <sys/types.h>
+
 #include <map>
 #include <string>
 #include <vector>
@@ -15,10 +19,27 @@ struct Outcome {
 /// Environment of the process on top of the test's own; by default there is no driver.
 using Variables = std::map<std::string, std::string>;
 
-/// hstu-tune with these arguments. Its store is `store` unless an argument says otherwise.
+/// A running hstu-tune. Its store is `store` unless an argument says otherwise.
+class ToolProcess {
+ public:
+  ToolProcess(const std::vector<std::string>& arguments, const std::string& store, Variables more = {});
+  ~ToolProcess();  ///< kills it if nobody waited
+  ToolProcess(const ToolProcess&) = delete;
+  ToolProcess& operator=(const ToolProcess&) = delete;
+
+  void signal(int number) const;
+  Outcome wait();
+
+ private:
+  TempDir dir_;  ///< its output
+  pid_t process_ = -1;
+};
+
+/// Starts and waits.
 Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& store, Variables more = {});
 
-/// The fake driver's library.
+/// The fake driver's library, and the one whose layer norm works (tests/tools/norm_driver).
 std::string fake_driver_path();
+std::string norm_driver_path();
 
 }  // namespace hstujit::test

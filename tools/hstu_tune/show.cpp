@@ -26,7 +26,7 @@ bool matches(const Options& options, const std::string& text) {
 void show_records(const Options& options, const ContextOptions& store) {
   const Records records({store.store_path, store.system_store_path, {}});
   Table table(
-      {"device", "problem", "family", "configuration", ">time", ">spread", ">default", ">SM MHz", ">trials from"});
+      {"device", "problem", "family", "configuration", ">time", ">spread", ">default", ">SM MHz", "measured with"});
   for (const Record& record : records.winners()->all()) {
     const std::string problem = text(record.problem);
     if (!matches(options, problem) && !matches(options, record.device_class)) continue;

@@ -1,0 +1,87 @@
+// hstu-tune tune from start to end, on a driver whose layer norm works: records, resuming, Ctrl-C, and moving records.
+#include "support/nvrtc.hpp"
+#include "support/temp_dir.hpp"
+#include "support/tool_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+namespace hstujit::test {
+namespace {
+
+class ToolTunes : public testing::Test {
+ protected:
+  void SetUp() override {
+    HSTU_NEEDS_NVRTC();
+    std::ofstream(workload_) << R"({"format": "hstujit-workload-1", "name": "norm", "operators": [
+      {"op": "layer_norm", "rows": 60, "dim": 64, "name": "my norm"}]})";
+  }
+
+  std::vector<std::string> tune(const char* budget) { return {"tune", workload_, "--budget", budget}; }
+  Outcome run(const std::vector<std::string>& arguments, const std::string& store = "store") {
+    return hstu_tune(arguments, dir_.str() + "/" + store, driver_);
+  }
+
+  TempDir dir_;
+  const std::string workload_ = dir_.str() + "/norm.json";
+  const Variables driver_ = {{"HSTUJIT_LIBCUDA", norm_driver_path()}};
+};
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(ToolTunes, KeepsAWinnerThatOtherStoresCanImport) {
+  const Outcome tuned = run(tune("5"));
+  ASSERT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_TRUE(contains(tuned.out, "2.00x")) << "anything but the default is faster on this driver\n" << tuned.out;
+  EXPECT_TRUE(contains(tuned.err, "my norm: ")) << "progress\n" << tuned.err;
+  EXPECT_FALSE(contains(tuned.err, "\r")) << "in plain lines, as this is no terminal\n" << tuned.err;
+  EXPECT_TRUE(contains(run({"show", "--records"}).out, "NVIDIA H200 sm_90a"));
+
+  const std::string file = dir_.str() + "/winners.json";
+  ASSERT_EQ(run({"export", file}).code, 0);
+  ASSERT_EQ(run({"import", file}, "other").code, 0);
+  const Outcome again = run({"export", "-"}, "other");
+  EXPECT_TRUE(contains(again.out, "layer_norm_sm80")) << again.out;
+  EXPECT_EQ(again.out, run({"export", "-"}).out);
+  const Outcome warm = run({"warm", workload_}, "other");
+  EXPECT_TRUE(contains(warm.out, "(tuned record)")) << "the record decides what is compiled\n" << warm.out;
+}
+
+TEST_F(ToolTunes, MergesTheDatabaseOfAnotherStore) {
+  ASSERT_EQ(run(tune("1")).code, 0);
+  const Outcome merged = run({"import", dir_.str() + "/store/tuner.db"}, "other");
+  EXPECT_EQ(merged.code, 0) << merged.err;
+  EXPECT_TRUE(contains(merged.out, "1 jobs and ")) << merged.out;
+  EXPECT_TRUE(contains(merged.out, "1 tuned problems")) << merged.out;
+}
+
+TEST_F(ToolTunes, KeepsWhatWasMeasuredBeforeCtrlC) {
+  ToolProcess tool(tune("300"), dir_.str() + "/store", driver_);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!contains(run({"export", "--all", "-"}).out, "threads=")) {  // a trial is on disk
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+  tool.signal(SIGINT);
+  const Outcome interrupted = tool.wait();
+  EXPECT_EQ(interrupted.code, 1);
+  EXPECT_TRUE(contains(interrupted.err, "interrupted; what was measured is kept")) << interrupted.err;
+  const Outcome resumed = run(tune("1"));
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_TRUE(contains(resumed.out, " known")) << resumed.out;
+}
+
+TEST_F(ToolTunes, SaysSoWhenRecordsAreNotKept) {
+  std::vector<std::string> command = tune("1");
+  command.insert(command.end(), {"--store", ""});
+  const Outcome tuned = run(command);
+  EXPECT_EQ(tuned.code, 0) << tuned.err;
+  EXPECT_TRUE(contains(tuned.out, "records in memory only")) << tuned.out;
+}
+
+}  // namespace
+}  // namespace hstujit::test
