@@ -36,6 +36,12 @@ HSTU_PRIM T* settled(T* p) {
   return p;
 }
 
+// The same for a number: it stays in one register, and no part of it is kept for other sums.
+HSTU_PRIM u32 settled(u32 x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+
 // 32-bit shared-window address of a shared-memory pointer, as cp.async, ldmatrix and the barriers take it.
 HSTU_PRIM u32 smem_addr(const void* p) { return static_cast<u32>(__cvta_generic_to_shared(p)); }
 
