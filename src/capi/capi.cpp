@@ -1,5 +1,5 @@
 // The border: one short function per entry point. Exceptions end here, in one guard; nothing clever.
-#include "context.hpp"
+#include "capi/handle.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
 
@@ -7,10 +7,6 @@
 
 #include <cstring>
 #include <new>
-
-struct hstu_context {
-  hstujit::Context context;
-};
 
 namespace {
 

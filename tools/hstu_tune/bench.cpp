@@ -24,9 +24,8 @@ const std::vector<std::string> kParts = {"operators", "warm-calls", "first-calls
 
 int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report) {
   require_gpu_name(options.device);
-  BenchRun bench{options.store, options.device, open_host_context(options.store, options.device),
-                 open_context(options.store, options.device), report};
-  const DeviceFacts& facts = bench.context->facts();
+  BenchRun bench{options.store, options.device, open_host_context(options.store, options.device), report};
+  const DeviceFacts& facts = bench.context().facts();
   report["device"] = facts.name;
   report["driver"] = bench.driver().version;
   fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,

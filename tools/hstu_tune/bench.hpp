@@ -10,16 +10,15 @@
 
 namespace hstujit::tool {
 
-/// The device, as two contexts see it: the host's through the C API, and the library's inside, which tells which
-/// configuration runs.
+/// The device as a host has it.
 struct BenchRun {
   StoreChoice store;
   std::string device;
   HostContext host;
-  std::unique_ptr<Context> context;
   Report& report;
 
-  const Driver& driver() const { return context->driver(); }
+  Context& context() const { return host->context; }
+  const Driver& driver() const { return context().driver(); }
 };
 
 /// What the device can do, measured in the same run.

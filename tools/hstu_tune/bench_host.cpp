@@ -87,10 +87,10 @@ HostTimes compare(const Stopwatch& watch, const auto& call, const auto& bare) {
 HostTimes warm_call(BenchRun& bench, const Need& need) {
   const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
   const Stack stack(*need.calls, *memory, 1);
-  const Stopwatch watch(bench.driver(), bench.context->device_context());
+  const Stopwatch watch(bench.driver(), bench.context().device_context());
   stack.run(0, bench.host.get(), watch.stream());
-  const Plan& plan = bench.context->plan_for(need.problem, nullptr, watch.stream());
-  BareLaunch bare(*bench.context, plan, stack.args(0));
+  const Plan& plan = bench.context().plan_for(need.problem, nullptr, watch.stream());
+  BareLaunch bare(bench.context(), plan, stack.args(0));
   bench.driver().check(bare(watch.stream()), "launching");
   watch.synchronise();
   const void* args = address(stack.args(0));
@@ -155,7 +155,7 @@ void bench_first_calls(BenchRun& bench, const std::string& workload, const std::
   constexpr double kTargetMs = 10;
   const std::string store = context_options(bench.store, bench.device).store_path;
   if (store.empty()) return fmt::print("first calls: not measured, the store is in memory only\n");
-  for (const Need& need : needs) bench.context->plan_for(need.problem, nullptr, nullptr);  // fills the store
+  for (const Need& need : needs) bench.context().plan_for(need.problem, nullptr, nullptr);  // fills the store
   const ChildOutput child = run_self({"first-calls", workload, "--device", bench.device, "--store", store});
   if (child.code != 0) fail(HSTU_ERROR_INTERNAL, "the process that measures first calls ended with {}", child.code);
   const auto result = nlohmann::json::parse(child.out);

@@ -41,7 +41,7 @@ double vendor_seconds(BenchRun& bench, const Need& need, const Stack& stack, siz
   if (!product) return 0;
   const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
   void* workspace = memory->allocate(CublasLtProduct::kWorkspaceBytes);
-  Stopwatch watch(bench.driver(), bench.context->device_context());
+  Stopwatch watch(bench.driver(), bench.context().device_context());
   const Timing timing = watch.cold(
       [&](CUstream stream) { product->run(args.x.data, args.w.data, args.y.data, args.z.data, workspace, stream); });
   return static_cast<double>(timing.median_ns) * 1e-9;
@@ -51,12 +51,12 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_
   const auto index = static_cast<size_t>(need.call - need.calls->calls.data());
   Result result;
   result.need = &need;
-  Stopwatch watch(bench.driver(), bench.context->device_context());
+  Stopwatch watch(bench.driver(), bench.context().device_context());
   stack.run(bench.host.get(), watch.stream());  // inputs of later calls are outputs of earlier ones
   result.timing = watch.cold([&](CUstream stream) { stack.run(index, bench.host.get(), stream); });
   result.sm_mhz = watch.mhz();
   if (with_vendor) result.vendor_s = vendor_seconds(bench, need, stack, index);
-  result.configuration = text(bench.context->plan_for(need.problem, nullptr, nullptr).choice);
+  result.configuration = text(bench.context().plan_for(need.problem, nullptr, nullptr).choice);
   return result;
 }
 

@@ -15,7 +15,7 @@ double copy_gbs(BenchRun& bench) {
   const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
   const auto from = reinterpret_cast<CUdeviceptr>(memory->allocate(kBytes));
   const auto to = reinterpret_cast<CUdeviceptr>(memory->allocate(kBytes));
-  Stopwatch watch(bench.driver(), bench.context->device_context());
+  Stopwatch watch(bench.driver(), bench.context().device_context());
   const Timing timing = watch.cold([&](CUstream stream) {
     bench.driver().check(bench.driver().cuMemcpyDtoDAsync(to, from, kBytes, stream), "copying");
   });
@@ -25,7 +25,7 @@ double copy_gbs(BenchRun& bench) {
 /// 0 where the library is missing or refuses, which is said.
 double product_tflops(BenchRun& bench) try {
   constexpr int64_t kSize = 8192;
-  Stopwatch watch(bench.driver(), bench.context->device_context());  // first: the product is for the current device
+  Stopwatch watch(bench.driver(), bench.context().device_context());  // first: the product is for the current device
   const auto product = CublasLtProduct::create(HSTU_DTYPE_BF16, kSize, kSize, kSize, false);
   if (!product) return 0;
   Calls operands;

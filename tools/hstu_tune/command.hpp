@@ -2,7 +2,7 @@
 // exit codes (0 fine, 1 the work failed, 2 bad usage).
 #pragma once
 
-#include "context.hpp"
+#include "capi/handle.hpp"
 #include "workload/calls.hpp"
 
 #include <hstujit/hstujit.h>
@@ -56,7 +56,7 @@ void add_arch_option(CLI::App& command, std::vector<std::string>& targets);
 ContextOptions context_options(const StoreChoice& store, const std::string& device);
 std::unique_ptr<Context> open_context(const StoreChoice& store, const std::string& device);
 
-/// The same through the C API, as a host sees it.
+/// The same through the C API, as a host has it; its `context` member is the object inside.
 struct DestroyContext {
   void operator()(hstu_context* context) const { hstu_context_destroy(context); }
 };
