@@ -76,6 +76,11 @@ HSTU_PRIM Quad ld_shared(u32 addr) {
                : "memory");
   return q;
 }
+HSTU_PRIM u32 ld_shared4(u32 addr) {
+  u32 w;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
+  return w;
+}
 HSTU_PRIM void st_shared(u32 addr, u32 word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(addr), "r"(word) : "memory");
 }

@@ -2,7 +2,7 @@
 #pragma once
 #include "prim/math.cuh"
 
-namespace hstu {
+namespace hstu::tile {
 
 // silu(x) = x / (1 + exp(-x)). For bf16 as t tanh(t) + t with t = x / 2: one special function, and as exact as the
 // rounding allows. f16 has three bits more than tanh.approx gives, hence the two-function form.
@@ -16,4 +16,4 @@ HSTU_PRIM float silu<f16>(float x) {
   return x * prim::rcp_approx(1.0f + prim::ex2_approx(-1.44269504f * x));
 }
 
-}  // namespace hstu
+}  // namespace hstu::tile

@@ -11,7 +11,7 @@
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
 
-namespace hstu {
+namespace hstu::tile {
 
 // kAlongK: memory is contiguous along k (lines are rows of x or columns of w); otherwise along the extent.
 template <int kExtent, int kBlockK, bool kAlongK_>
@@ -32,39 +32,45 @@ struct OperandTile {
   }
 };
 
-// Copies 8 consecutive elements to shared memory with accesses of kVector elements; zeros beyond the first `valid` (0
-// to 8, a multiple of kVector). One element at a time goes through registers: the data is then there at the next
-// barrier, earlier than cp_async_wait asks.
+// Copies 8 consecutive elements to shared memory with accesses of kVector elements; zeros beyond the first `bytes` (0
+// to 16, whole accesses). One element at a time goes through registers: the data is then there at the next barrier,
+// earlier than cp_async_wait asks.
 template <int kVector>
-HSTU_PRIM void copy_chunk(u32 dst, const u16* src, int valid) {
+HSTU_PRIM void copy_eight(u32 dst, const u16* src, int bytes) {
   static_assert(kVector == 8 || kVector == 4 || kVector == 2 || kVector == 1, "accesses are of 1, 2, 4 or 8 elements");
   if constexpr (kVector == 8) {
-    prim::cp_async16_zfill(dst, src, static_cast<u32>(2 * valid));
+    prim::cp_async16_or_zero(dst, src, bytes != 0);
   } else if constexpr (kVector == 1) {
     prim::Quad q;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const u32 lo = 2 * i < valid ? src[2 * i] : 0;
-      const u32 hi = 2 * i + 1 < valid ? src[2 * i + 1] : 0;
+      const u32 lo = 4 * i < bytes ? src[2 * i] : 0;
+      const u32 hi = 4 * i + 2 < bytes ? src[2 * i + 1] : 0;
       q.word[i] = lo | hi << 16;
     }
     prim::st_shared(dst, q);
   } else {
 #pragma unroll
     for (int i = 0; i < 8; i += kVector) {
-      const u32 bytes = i < valid ? 2 * kVector : 0;
-      if constexpr (kVector == 4) prim::cp_async8_zfill(dst + 2 * i, src + i, bytes);
-      if constexpr (kVector == 2) prim::cp_async4_zfill(dst + 2 * i, src + i, bytes);
+      const u32 part = 2 * i < bytes ? 2 * kVector : 0;
+      if constexpr (kVector == 4) prim::cp_async8_zfill(dst + 2 * i, src + i, part);
+      if constexpr (kVector == 2) prim::cp_async4_zfill(dst + 2 * i, src + i, part);
     }
   }
 }
 
 // A thread's share of copying one operand's tiles, slice after slice along k. Elements outside the matrix become zeros
-// and are not read. kTailK: k may end inside a slice.
+// and are not read. kTailK: k may end inside a slice. A slice takes kPasses calls of copy(), in order; each is a few
+// instructions without branches, to be spread between the products.
 template <class Tile, int kBlockK, int kThreads, int kVector, bool kTailK>
 class OperandLoader {
  public:
-  static_assert(kThreads % Tile::kChunks == 0, "the block's threads copy whole lines of an operand tile");
+  static constexpr int kLinesPerPass = kThreads / Tile::kChunks;
+  static constexpr int kPasses = (Tile::kLines + kLinesPerPass - 1) / kLinesPerPass;
+  static_assert(kThreads % Tile::kChunks == 0 && (kLinesPerPass & (kLinesPerPass - 1)) == 0,
+                "a pass of the block's threads copies a power of two of whole lines");
+
+  HSTU_PRIM OperandLoader() { offset_ = Tile::offset(first_line(), chunk()); }
 
   // The tile that starts at `extent_begin` (a multiple of 8) of the operand and at k = 0.
   HSTU_PRIM void begin(const void* matrix, i64 line_stride, i64 extent_begin, i64 extent, i64 k) {
@@ -73,44 +79,47 @@ class OperandLoader {
     src_ = static_cast<const u16*>(matrix) + line * line_stride + column;
     lines_left_ = clamp_left((Tile::kAlongK ? extent : k) - line);
     columns_left_ = clamp_left((Tile::kAlongK ? k : extent) - column);
+    bytes_ = bytes_of(columns_left_);
   }
 
-  // Issues the copies of the current slice to the tile at shared address `tile`.
-  HSTU_PRIM void load(u32 tile, i64 line_stride) const {
-    constexpr bool kCheckLines = Tile::kAlongK || kTailK, kCheckColumns = !Tile::kAlongK || kTailK;
-    const int columns = kCheckColumns ? min(max(columns_left_, 0), 8) : 8;
-#pragma unroll
-    for (int pass = 0; pass < kPasses; ++pass) {
-      const u32 line = first_line() + pass * kLinesPerPass;
-      if (Tile::kLines % kLinesPerPass != 0 && line >= Tile::kLines) break;
-      const bool inside = !kCheckLines || pass * kLinesPerPass < lines_left_;
-      copy_chunk<kVector>(tile + Tile::offset(line, chunk()), src_ + pass * kLinesPerPass * line_stride,
-                          inside ? columns : 0);
-    }
+  // From here on copies write zeros and read nothing.
+  HSTU_PRIM void end() { lines_left_ = columns_left_ = bytes_ = 0; }
+
+  // Copies a pass of the current slice to the tile at shared address `tile`; the last pass moves to the next slice.
+  HSTU_PRIM void copy(int pass, u32 tile, i64 line_stride) {
+    constexpr bool kPartial = Tile::kLines % kLinesPerPass != 0;  // then it is the only pass
+    const bool inside = !kCheckLines || pass * kLinesPerPass < lines_left_;
+    const u32 turn =
+        Tile::offset(pass * kLinesPerPass, 0);  // swizzle and lines of the pass: disjoint from the thread's
+    const u32 dst = tile + (offset_ ^ (turn % Tile::kLineBytes)) + turn / Tile::kLineBytes * Tile::kLineBytes;
+    if (!kPartial || first_line() < Tile::kLines) copy_eight<kVector>(dst, src_, inside ? bytes_ : 0);
+    src_ = prim::settled(src_ + kLinesPerPass * line_stride);
+    if (pass + 1 == kPasses) advance(line_stride);
   }
 
-  // Moves to the next slice along k.
+ private:
+  static constexpr bool kCheckLines = Tile::kAlongK || kTailK;
+
   HSTU_PRIM void advance(i64 line_stride) {
     if constexpr (Tile::kAlongK) {
-      src_ += kBlockK;
-      if constexpr (kTailK) columns_left_ -= kBlockK;
+      src_ += kBlockK - kPasses * kLinesPerPass * line_stride;
+      if constexpr (kTailK) bytes_ = bytes_of(columns_left_ -= kBlockK);
     } else {
-      src_ += kBlockK * line_stride;
+      if constexpr (kBlockK != kPasses * kLinesPerPass) src_ += (kBlockK - kPasses * kLinesPerPass) * line_stride;
       if constexpr (kTailK) lines_left_ -= kBlockK;
     }
   }
 
- private:
-  static constexpr int kLinesPerPass = kThreads / Tile::kChunks;
-  static constexpr int kPasses = (Tile::kLines + kLinesPerPass - 1) / kLinesPerPass;
-
   HSTU_PRIM static u32 first_line() { return threadIdx.x / Tile::kChunks; }
   HSTU_PRIM static u32 chunk() { return threadIdx.x % Tile::kChunks; }
   HSTU_PRIM static int clamp_left(i64 left) { return static_cast<int>(min(left, i64{1} << 30)); }
+  HSTU_PRIM static int bytes_of(int columns_left) { return 2 * min(max(columns_left, 0), 8); }
 
-  const u16* src_;    // this thread's chunk in its first line
+  const u16* src_;    // this thread's chunk in its line of the next pass
+  u32 offset_;        // of its chunk in the tile, in the first pass
   int lines_left_;    // lines from this thread's first to the end of the matrix
   int columns_left_;  // elements from this thread's chunk to the end of the line
+  int bytes_;         // of its chunk, in this slice
 };
 
 // The fragments of a warp's part of a tile: kBlocks blocks of 16 along the extent, 16 along k. kLeft: operand A of
@@ -145,4 +154,4 @@ class Fragments {
   u32 word[kBlocks][4];
 };
 
-}  // namespace hstu
+}  // namespace hstu::tile
