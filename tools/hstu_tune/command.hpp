@@ -34,7 +34,7 @@ void add_bench(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
-void add_first_calls(CLI::App& app, Action& action);  ///< hidden, see bench_host.cpp
+void add_first_calls(CLI::App& app, Action& action);  ///< hidden, see bench_first_calls.cpp
 void add_import(CLI::App& app, Action& action);
 void add_ops(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);

@@ -1,0 +1,87 @@
+// First calls: what calls cost in a fresh process that finds its kernels in the store. A hidden subcommand is that
+// process.
+#include "hstu_tune/bench.hpp"
+#include "hstu_tune/child.hpp"
+#include "hstu_tune/table.hpp"
+#include "support/error.hpp"
+#include "workload/memory.hpp"
+#include "workload/stack.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace hstujit::tool {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct FirstCalls {
+  std::string workload, device, store;
+};
+
+/// Prints {"context_ms": .., "calls": [{"name": .., "ms": ..}]}.
+int first_calls(const FirstCalls& options) {
+  const auto traffic = load_traffic(options.workload);
+  const Clock::time_point start = Clock::now();
+  const HostContext host = open_host_context({options.store}, options.device);
+  nlohmann::json report = {{"context_ms", seconds_since(start) * 1e3}, {"calls", nlohmann::json::array()}};
+  for (const Calls& calls : traffic->calls) {
+    const auto memory = gpu_memory(driver(), ordinal_of(options.device));
+    const Stack stack(calls, *memory, 1);
+    for (const Need& need : traffic->needs) {
+      if (need.calls != &calls) continue;
+      const auto index = static_cast<size_t>(need.call - calls.calls.data());
+      const Clock::time_point before = Clock::now();
+      stack.run(index, host.get(), nullptr);
+      report["calls"].push_back({{"name", need.call->name}, {"ms", seconds_since(before) * 1e3}});
+    }
+    memory->synchronise();
+  }
+  hstu_counters counters{};
+  counters.struct_size = sizeof counters;
+  hstu_context_counters(host.get(), &counters);
+  report["compiles"] = counters.compiles;
+  fmt::print("{}\n", report.dump());
+  return 0;
+}
+
+}  // namespace
+
+void bench_first_calls(BenchRun& bench, const std::string& workload, const std::vector<Need>& needs) {
+  constexpr double kTargetMs = 10;
+  const std::string store = context_options(bench.store, bench.device).store_path;
+  if (store.empty()) return fmt::print("first calls: not measured, the store is in memory only\n");
+  for (const Need& need : needs) bench.context().plan_for(need.problem, nullptr, nullptr);  // fills the store
+  const ChildOutput child = run_self({"first-calls", workload, "--device", bench.device, "--store", store});
+  if (child.code != 0) fail(HSTU_ERROR_INTERNAL, "the process that measures first calls ended with {}", child.code);
+  const auto result = nlohmann::json::parse(child.out);
+  double slowest = 0;
+  Table table({"first call, fresh process, filled store", ">time"});
+  for (const auto& call : result.at("calls")) {
+    slowest = std::max(slowest, call.at("ms").get<double>());
+    table.add({call.at("name").get<std::string>(), duration_text(call.at("ms").get<double>() * 1e-3)});
+  }
+  fmt::print("\n");
+  table.print();
+  fmt::print("creating the context took {}\n", duration_text(result.at("context_ms").get<double>() * 1e-3));
+  bench.report["first_calls"] = result;
+  if (result.at("compiles") != 0)
+    return fmt::print(stderr, "hstu-tune: the store did not hold every kernel, so there is no figure\n");
+  bench.report.add({"first_call_filled_store_max", slowest, "ms", false, kTargetMs, ""});
+}
+
+void add_first_calls(CLI::App& app, Action& action) {
+  auto options = std::make_shared<FirstCalls>();
+  CLI::App* command = app.add_subcommand("first-calls", "")->group("");  // bench's helper, not for people
+  command->add_option("workload", options->workload)->required();
+  command->add_option("--device", options->device)->required();
+  command->add_option("--store", options->store)->required();
+  command->callback([&action, options] { action = [options] { return first_calls(*options); }; });
+}
+
+}  // namespace hstujit::tool
