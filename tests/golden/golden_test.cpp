@@ -3,6 +3,7 @@
 
 #include "support/element.hpp"
 #include "support/error.hpp"
+#include "support/source_dir.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +13,7 @@
 namespace hstujit::verify {
 namespace {
 
-const std::filesystem::path kData = std::filesystem::path(HSTUJIT_SOURCE_DIR) / "tests/golden/data";
+const std::filesystem::path kData = test::source_dir() / "tests/golden/data";
 
 std::map<Outcome, int> count(const std::vector<CaseResult>& results) {
   std::map<Outcome, int> counts;
@@ -87,8 +88,7 @@ TEST(Goldens, ErrorOfTheDeviceFailsTheCaseWithItsText) {
 
 TEST(Goldens, FolderWithoutCasesIsAnError) {
   EXPECT_THROW(run_goldens(kData / "nowhere", reference_executor(), Precision::f32), Error);
-  EXPECT_THROW(run_goldens(std::filesystem::path(HSTUJIT_SOURCE_DIR) / "include", reference_executor(), Precision::f32),
-               Error);
+  EXPECT_THROW(run_goldens(test::source_dir() / "include", reference_executor(), Precision::f32), Error);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Upstream's own results against the device, in the types the cases are stored in.
 #include "support/device_call.hpp"
 #include "support/error.hpp"
+#include "support/source_dir.hpp"
 #include "verify/golden.hpp"
 #include "workload/stack.hpp"
 
@@ -35,8 +36,8 @@ void call_on_device(const Operator& op, void* args) {
 
 TEST(GoldensOnDevice, AllKnownOperatorsPass) {
   HSTU_NEEDS_RESULTS();
-  const auto results = verify::run_goldens(std::string(HSTUJIT_SOURCE_DIR) + "/tests/golden/data", call_on_device,
-                                           verify::Precision::as_stored);
+  const auto results =
+      verify::run_goldens(test::source_dir() / "tests/golden/data", call_on_device, verify::Precision::as_stored);
   int passed = 0;
   for (const verify::CaseResult& result : results) {
     EXPECT_NE(result.outcome, verify::Outcome::failed) << result.op << "/" << result.name << ": " << result.reason;
