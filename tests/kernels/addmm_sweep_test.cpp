@@ -31,6 +31,8 @@ std::string name_of_case(const Case& c) {
                      layout(c.x), layout(c.w), layout(c.y), layout(c.z));
 }
 
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
+
 hstu_addmm_args args_of(HostMemory& memory, const Case& c) {
   hstu_addmm_args args{};
   args.struct_size = sizeof args;

@@ -20,6 +20,12 @@ struct Options {
   bool targets;
 };
 
+std::string name_of_options(const Options& o) {
+  return fmt::format("C{}W{}F{}{}", o.contextual, o.max_attn_len, o.min_full, o.targets ? "T" : "");
+}
+
+void PrintTo(const Options& o, std::ostream* out) { *out << name_of_options(o); }
+
 struct Sequence {
   int64_t n, targets;
 };
@@ -137,11 +143,7 @@ INSTANTIATE_TEST_SUITE_P(Options, LongPairs,
                                          Options{65, 31, 0, true}, Options{130, 127, 0, true},
                                          Options{10, 65, 20, true}, Options{64, 10, 64, true}, Options{129, 1, 1, true},
                                          Options{200, 150, 200, false}),
-                         [](const auto& options) {
-                           const Options& o = options.param;
-                           return fmt::format("C{}W{}F{}{}", o.contextual, o.max_attn_len, o.min_full,
-                                              o.targets ? "T" : "");
-                         });
+                         [](const auto& options) { return name_of_options(options.param); });
 
 }  // namespace
 }  // namespace hstujit

@@ -26,6 +26,8 @@ std::string name_of_case(const Case& c) {
                      c.deviation * 1000);
 }
 
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
+
 hstu_layer_norm_args args_of(HostMemory& memory, const Case& c) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;

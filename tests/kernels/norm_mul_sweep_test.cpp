@@ -28,6 +28,8 @@ std::string name_of_case(const Case& c) {
                      layout(c.u), layout(c.weights), layout(c.out));
 }
 
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
+
 hstu_norm_mul_args args_of(HostMemory& memory, const Case& c) {
   hstu_norm_mul_args args{};
   args.struct_size = sizeof args;

@@ -47,6 +47,8 @@ inline std::string name_of_case(const AttentionCase& c) {
                      c.layout.row_padding, c.layout.shift, c.max_seq_len);
 }
 
+inline void PrintTo(const AttentionCase& c, std::ostream* out) { *out << name_of_case(c); }
+
 /// The call; all its tensors lie in `memory`.
 hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c);
 
