@@ -6,27 +6,26 @@
 // layout of S is the A operand layout of P V.
 //
 //   Q tile  --cp.async--> smem --ldmatrix--> registers (kQSteps of its k16 steps stay there)
-//   K, V    --cp.async--> ring of kStages --ldmatrix--> S = Q K^T, P = silu(S), O += P V       one barrier per block
+//   K, V    --cp.async--> ring of kStages --ldmatrix--> S = Q K^T, P = silu(S), O += P V
 //
-// A block of kBlockN keys is taken in chunks of kChunkN, which bounds the registers of S. The special functions of a
-// chunk are spread between the matrix products of its neighbour: S of the next chunk, or O of the one before; a chunk
-// alone in its block spreads them 16 keys ahead of its own P V.
+// There is no softmax, so key blocks commute and masks are zeros in P. Blocks that every row sees entirely (KeyPlan) run
+// without mask arithmetic; in the others each warp skips the chunks that none of its rows sees.
 //
-// There is no softmax, so blocks commute and masks are zeros in P. Blocks every row sees entirely (KeyPlan) run without
-// mask arithmetic; the others skip, warp by warp, chunks that no row of the warp sees.
+// What limits it: shared memory bandwidth, so 32 rows a warp, where one ldmatrix.x4 of K or V feeds four mma (16-row
+// warps meet the 128 bytes a clock at 450 of mma.sync's 640 TFLOP/s on an H200); then what happens between the
+// products, as their accumulators leave room for two warps a scheduler. So everything else is spread between them: the
+// copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
 //
-// 32 rows a warp: one ldmatrix.x4 of K or V feeds four mma instead of two, and shared memory bandwidth (128 B a clock)
-// is what limits 16-row warps at 450 of mma.sync's 640 TFLOP/s on an H200.
-//
-// Shared memory   Q | kStages x (K, V); O is staged over it at the end          (attn_fwd_sm80_smem_bytes)
-// Order           tile index -> section of kRaster (head, sequence) pairs, whose K and V share the L2 cache; in it, row
-//                 blocks from the longest key range down; in those, pairs. Row blocks count from the sequence's end,
-//                 so the partial one is the cheapest.
+// Shared memory   Q | kStages x (K, V) | barriers, TileInfo; O is staged over Q and the ring   (AttnFwdSm80Storage)
+// Order           tile index -> section of section_pairs (head, sequence) pairs, whose K and V share the L2 cache; in
+//                 it, row blocks from the longest key range down; in those, pairs. Row blocks count from the sequence's
+//                 end, so the partial one is the cheapest.
 // Sources         arXiv:2402.17152 (maths); FlashAttention-2 (register reuse of P)
 #pragma once
 #include "params.h"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
+#include "prim/mbarrier.cuh"
 #include "prim/mma.cuh"
 #include "prim/types.cuh"
 #include "tile/smem_tile.cuh"
@@ -37,7 +36,7 @@ namespace hstu {
 
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kVectorIo (all pointers 16-byte aligned, all
 // strides and head dims multiples of 8), kCausal, kHasTargets, kContextual, kMaxAttnLen, kMinFullAttn, kAttnScale.
-// Knobs: kRowsPerWarp, kWarps, kBlockN, kChunkN, kStages, kQSteps, kMinBlocks, kRaster.
+// Knobs: kRowsPerWarp, kWarps, kBlockN, kStages, kQSteps, kMinBlocks.
 template <class Config>
 struct AttnFwdSm80 {
   static constexpr int kThreads = Config::kWarps * 32;
@@ -54,51 +53,71 @@ struct AttnFwdSm80 {
   static constexpr int kRingBytes = QTile::kBytes + Config::kStages * kStageBytes;
   static constexpr int kTileBytes = kRingBytes > OTile::kBytes ? kRingBytes : OTile::kBytes;
 
+  using Element = typename Config::Element;
+  using QStream = tile::TileStream<QTile, Config::kHeadDimQk, kThreads, Config::kVectorIo, Element>;
+  using KStream = tile::TileStream<KTile, Config::kHeadDimQk, kThreads, Config::kVectorIo, Element>;
+  using VStream = tile::TileStream<VTile, Config::kHeadDimV, kThreads, Config::kVectorIo, Element>;
+
   static constexpr int kRowTiles = Config::kRowsPerWarp / 16;  // m16 tiles of a warp
   static constexpr int kStepsQk = kColsQk / 16;                // k16 steps of Q K^T
   static constexpr int kQSteps = Config::kQSteps < kStepsQk ? Config::kQSteps : kStepsQk;
-  static constexpr int kChunks = kBlockN / Config::kChunkN;
-  // Masked blocks are few: finer chunks there skip more.
-  static constexpr int kMaskedChunkN = Config::kChunkN % 32 == 0 ? 32 : 16;
+  static constexpr int kStepsPv = kBlockN / 16;  // k16 steps of P V
+  // Masked blocks are few and go through in narrower chunks: what a warp does not see is skipped in finer grains, and
+  // mask arithmetic needs registers.
+  static constexpr int kMaskedChunkN =
+      kBlockN % 32 == 0 && kRowTiles * (kColsV / 2 + kQSteps * 4 + 16) <= 200 ? 32 : 16;
 
   static_assert(Config::kRowsPerWarp % 16 == 0, "a warp owns whole m16 tiles");
-  static_assert(Config::kChunkN % 16 == 0 && kBlockN % Config::kChunkN == 0, "chunks are whole k16 steps of P V");
+  static_assert(kBlockN % 16 == 0, "a key block is whole k16 steps of P V");
+  static constexpr int kAhead = Config::kStages == 2 ? 1 : 2;  // how many key blocks the copies are ahead
   static_assert(Config::kStages >= 2, "the next block loads while this one computes");
 };
 
 namespace attn_fwd_sm80_detail {
 
-// Accumulators of S for kChunkN keys, and their P as A operands.
-template <int kRowTiles, int kChunkN>
-struct Scores {
-  static constexpr int kPairs = kRowTiles * (kChunkN / 8) * 2;
-  float s[kRowTiles][kChunkN / 8][4];
-  u32 p[kRowTiles][kChunkN / 16][4];
-};
+enum TileState { kAbsent, kLast, kMoreFollow };
 
-// One row block's place and plan. It stays in shared memory, read once a key block: registers are all taken.
+// One row block's place and plan. It stays in shared memory and is read where needed: registers are all taken.
 template <class Config>
 struct TileInfo {
   variant::HstuMask<Config> mask;
   variant::KeyPlan<Config> plan;
-  i64 sequence_row;  // the sequence's first row in the tensors
+  const typename Config::Element *k, *v;  // of the sequence's first row and the head
+  i64 sequence_row;                       // the sequence's first row in the tensors
   int head;
   int first_row;  // position of the tile's first row; negative when it hangs over the sequence's start
   int state;      // a TileState
+  int round;      // how many row blocks this block of threads had before
 };
-enum TileState { kAbsent, kLast, kMoreFollow };
 
-// Finds the `round`-th row block of this block of threads.
+}  // namespace attn_fwd_sm80_detail
+
 template <class Config>
-HSTU_PRIM void find_tile(const AttnFwdParams& p, int round, TileInfo<Config>& tile) {
+struct AttnFwdSm80Storage {
+  alignas(128) unsigned char tiles[AttnFwdSm80<Config>::kTileBytes];
+  u64 full[Config::kStages], empty[Config::kStages];
+  attn_fwd_sm80_detail::TileInfo<Config> tile;
+};
+// Barriers and TileInfo take less than this behind the tiles; a round number, so that the host can say the sum.
+constexpr int kAttnFwdSm80ExtraBytes = 512;
+template <class Config>
+constexpr int attn_fwd_sm80_smem_bytes = AttnFwdSm80<Config>::kTileBytes + kAttnFwdSm80ExtraBytes;
+
+namespace attn_fwd_sm80_detail {
+
+// Finds row block number tile.round of this block of threads.
+template <class Config>
+HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   using T = AttnFwdSm80<Config>;
+  using Element = typename Config::Element;
   const int pairs = p.batch * p.num_heads;
-  const int section = blockIdx.x / (Config::kRaster * p.row_blocks);
-  const int in_section = blockIdx.x % (Config::kRaster * p.row_blocks);
-  const int section_pairs = variant::min_int(Config::kRaster, pairs - section * Config::kRaster);
+  const u32 section_tiles = p.section_pairs * p.row_blocks;
+  const u32 section = blockIdx.x / section_tiles, in_section = blockIdx.x - section * section_tiles;
+  const u32 first_pair = section * p.section_pairs;
+  const u32 section_pairs = variant::min_int(p.section_pairs, pairs - first_pair);
   const int level = in_section / section_pairs;
-  const int pair = section * Config::kRaster + in_section % section_pairs;
-  const int seq = pair / p.num_heads;
+  const u32 pair = first_pair + (in_section - level * section_pairs);
+  const u32 seq = pair / p.num_heads, head = pair - seq * p.num_heads;
 
   const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
   const i64 sequence_row = offsets[seq];
@@ -107,20 +126,130 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, int round, TileInfo<Config>& ti
   // A level is the same number of keys in every sequence, so short sequences have no tile at the first levels;
   // sequences longer than the grid foresaw take several rounds.
   const int shift = row_blocks <= p.row_blocks ? p.row_blocks - row_blocks : 0;
-  const int row_block = level - shift + round * p.row_blocks;
+  int row_block = level - shift + tile.round * p.row_blocks;
   if (row_block < 0 || row_block >= row_blocks) {
     tile.state = kAbsent;
     return;
   }
+  tile.state = row_block + p.row_blocks < row_blocks ? kMoreFollow : kLast;
+  // Contextual rows see all of the history: the block that begins the sequence comes first, not last.
+  if constexpr (Config::kContextual) row_block = row_block == 0 ? row_blocks - 1 : row_block - 1;
   const int first_row = length - (row_block + 1) * T::kBlockM;
   const variant::HstuMask<Config> mask(p, seq, length);
   tile.mask = mask;
   tile.plan = variant::KeyPlan<Config>(mask, variant::max_int(first_row, 0), first_row + T::kBlockM);
+  tile.k = static_cast<const Element*>(p.k) + sequence_row * p.k_row_stride + head * p.k_head_stride;
+  tile.v = static_cast<const Element*>(p.v) + sequence_row * p.v_row_stride + head * p.v_head_stride;
   tile.sequence_row = sequence_row;
-  tile.head = pair % p.num_heads;
+  tile.head = head;
   tile.first_row = first_row;
-  tile.state = row_block + p.row_blocks < row_blocks ? kMoreFollow : kLast;
 }
+
+// The ring of key blocks and how the warps pass its stages on. With two stages a block-wide barrier each block does; with
+// more, barriers in shared memory let warps drift apart: full[stage] counts the warps whose copies have landed,
+// empty[stage] the warps that have read the stage.
+template <class Config>
+struct Ring {
+  using T = AttnFwdSm80<Config>;
+  static constexpr bool kBlockWide = Config::kStages == 2;
+  u32 stages, full, empty;  // addresses of the first
+
+  HSTU_PRIM static u32 stage_of(int block) { return static_cast<u32>(block) % Config::kStages; }
+  HSTU_PRIM static u32 parity_of(int block) { return static_cast<u32>(block) / Config::kStages % 2; }
+  HSTU_PRIM u32 stage(int block) const { return stages + stage_of(block) * T::kStageBytes; }
+
+  HSTU_PRIM void init() const {
+#pragma unroll
+    for (int stage = 0; stage < Config::kStages; ++stage) {
+      prim::mbarrier_init(full + stage * 8, Config::kWarps);
+      prim::mbarrier_init(empty + stage * 8, Config::kWarps);
+    }
+  }
+  HSTU_PRIM void invalidate() const {
+#pragma unroll
+    for (int stage = 0; stage < Config::kStages; ++stage) {
+      prim::mbarrier_inval(full + stage * 8);
+      prim::mbarrier_inval(empty + stage * 8);
+    }
+  }
+
+  // Says that this warp's copies for `block` have landed, at most kPending newer groups of copies being under way.
+  template <int kPending>
+  HSTU_PRIM void announce(int block) const {
+    if constexpr (!kBlockWide) {
+      prim::cp_async_wait<kPending>();
+      arrive(full, block);
+    }
+  }
+  HSTU_PRIM void wait_full(int block) const {
+    if constexpr (kBlockWide) {
+      prim::cp_async_wait<0>();
+      __syncthreads();  // also: all have left the other stage
+    } else {
+      prim::mbarrier_wait(full + stage_of(block) * 8, parity_of(block));
+    }
+  }
+  HSTU_PRIM void release(int block) const {
+    if constexpr (!kBlockWide) arrive(empty, block);
+  }
+  HSTU_PRIM void wait_empty(int block) const {
+    if constexpr (!kBlockWide) prim::mbarrier_wait(empty + stage_of(block) * 8, parity_of(block) ^ 1);
+  }
+
+ private:
+  HSTU_PRIM static void arrive(u32 barriers, int block) {
+    __syncwarp();
+    if (prim::thread_id() % 32 == 0) prim::mbarrier_arrive(barriers + stage_of(block) * 8);
+  }
+};
+
+// The copies of the key blocks in their order, one block after the other; all threads take part.
+template <class Config>
+struct KeyCopies {
+  using T = AttnFwdSm80<Config>;
+  typename T::KStream k;
+  typename T::VStream v;
+  int begin;  // first row of the block to copy that belongs to its range
+
+  HSTU_PRIM KeyCopies(const AttnFwdParams& p, const TileInfo<Config>& tile)
+      : k(tile.k + tile.plan.key_begin(0) * p.k_row_stride, p.k_row_stride),
+        v(tile.v + tile.plan.key_begin(0) * p.v_row_stride, p.v_row_stride),
+        begin(tile.plan.range_begin(0) - tile.plan.key_begin(0)) {}
+
+  // Part `part` of `parts` of the next block, number `block`, which the caller may spread. enable: there is such a block.
+  HSTU_PRIM void part(const AttnFwdParams& p, const Ring<Config>& ring, int block, bool enable, int part,
+                      int parts) const {
+    constexpr int kK = T::KStream::kUnits, kUnits = kK + T::VStream::kUnits;
+    const int first = part * kUnits / parts, last = (part + 1) * kUnits / parts;
+    const u32 stage = ring.stage(block);
+    k.load(stage, p.k_row_stride, begin, enable, first, last);
+    v.load(stage + T::KTile::kBytes, p.v_row_stride, begin, enable, first - kK, last - kK);
+    if (last == kUnits && first < last) prim::cp_async_commit();
+  }
+  // After the last part: on to number `block`.
+  HSTU_PRIM void move_to(const AttnFwdParams& p, const TileInfo<Config>& tile, int block) {
+    if (Config::kHasTargets && block == tile.plan.upper_blocks) {
+      const int rows = tile.plan.key_begin(block) - tile.plan.key_begin(block - 1);
+      k.move(rows * p.k_row_stride);
+      v.move(rows * p.v_row_stride);
+      begin = tile.plan.range_begin(block) - tile.plan.key_begin(block);
+    } else {
+      k.move(-T::kBlockN * p.k_row_stride);
+      v.move(-T::kBlockN * p.v_row_stride);
+      begin += T::kBlockN;
+    }
+  }
+};
+
+// Accumulators of S for kKeys keys, and their P as A operands.
+template <int kRowTiles, int kKeys>
+struct Scores {
+  static constexpr int kPairs = kRowTiles * (kKeys / 8) * 2;
+  float s[kRowTiles][kKeys / 8][4];
+  u32 p[kRowTiles][kKeys / 16][4];
+};
+template <class Config, int kKeys>
+using ScoresOf = Scores<AttnFwdSm80<Config>::kRowTiles, kKeys>;
 
 // What a warp carries through the key blocks.
 template <class Config>
@@ -128,11 +257,21 @@ struct WarpState {
   using T = AttnFwdSm80<Config>;
   float o[T::kRowTiles][T::kColsV / 8][4];
   u32 q[T::kQSteps > 0 ? T::kQSteps : 1][T::kRowTiles][4];
-  tile::LaneAddress<typename T::QTile> q_lane;
-  tile::LaneAddress<typename T::KTile> k_lane;
-  tile::LaneAddress<typename T::VTile> v_lane;
-  float half_alpha;
+  tile::MatrixLanes lanes;  // behind the start of Q
 };
+
+// Q of one k16 step as A operands.
+template <class Config>
+HSTU_PRIM void load_q(const WarpState<Config>& w, int step, u32 (&a)[AttnFwdSm80<Config>::kRowTiles][4]) {
+  using T = AttnFwdSm80<Config>;
+  const u32 warp_row = prim::warp_id() * Config::kRowsPerWarp;
+#pragma unroll
+  for (int m = 0; m < T::kRowTiles; ++m) {
+    u32 r[4];
+    prim::ldmatrix_x4(r, w.lanes.template at<typename T::QTile>(0, step, m * 16, warp_row));
+    a[m][0] = r[0], a[m][1] = r[2], a[m][2] = r[1], a[m][3] = r[3];
+  }
+}
 
 template <int kRowTiles, int kColTiles>
 HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
@@ -152,12 +291,12 @@ HSTU_PRIM float silu(float s, float half) {
   return t * prim::tanh_approx(t) + t;
 }
 
-// Part kPart of kParts of S -> P: pairs in the order P V needs them, k16 step by k16 step.
-template <class Config, int kChunkN>
-HSTU_PRIM void silu_part(Scores<AttnFwdSm80<Config>::kRowTiles, kChunkN>& c, float half_alpha, int first, int last) {
+// Pairs [first, last) of S -> P, in the order P V needs them, k16 step by k16 step.
+template <class Config, int kKeys>
+HSTU_PRIM void silu_pairs(ScoresOf<Config, kKeys>& c, float half_alpha, int first, int last) {
   constexpr int kRowTiles = AttnFwdSm80<Config>::kRowTiles;
 #pragma unroll
-  for (int step = 0; step < kChunkN / 16; ++step) {
+  for (int step = 0; step < kKeys / 16; ++step) {
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m) {
 #pragma unroll
@@ -171,31 +310,29 @@ HSTU_PRIM void silu_part(Scores<AttnFwdSm80<Config>::kRowTiles, kChunkN>& c, flo
   }
 }
 
-// S of kChunkN keys from `row` of the key tile; `beside(step, steps)` is issued between the k16 steps.
-template <class Config, int kChunkN, class Beside>
-HSTU_PRIM void multiply_qk(const WarpState<Config>& w, int stage_bytes, int row,
-                           Scores<AttnFwdSm80<Config>::kRowTiles, kChunkN>& c, Beside beside) {
+// S of kKeys keys from `row` of the key tile; `beside(part, parts)` is issued between the products.
+template <class Config, int kKeys, class Beside>
+HSTU_PRIM void multiply_qk(const WarpState<Config>& w, u32 stage_bytes, int row, ScoresOf<Config, kKeys>& c,
+                           Beside beside) {
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
   clear(c.s);
-  auto k_lane = w.k_lane;
-  k_lane.advance(stage_bytes);
 #pragma unroll
   for (int step = 0; step < T::kStepsQk; ++step) {
     u32 a[T::kRowTiles][4];
+    if (step < T::kQSteps) {
 #pragma unroll
-    for (int m = 0; m < T::kRowTiles; ++m) {
-      if (step < T::kQSteps) {
+      for (int m = 0; m < T::kRowTiles; ++m) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) a[m][i] = w.q[step < T::kQSteps ? step : 0][m][i];
-      } else {
-        prim::ldmatrix_x4(a[m], w.q_lane.at(step, m * 16));
       }
+    } else {
+      load_q(w, step, a);
     }
 #pragma unroll
-    for (int n = 0; n < kChunkN / 16; ++n) {
+    for (int n = 0; n < kKeys / 16; ++n) {
       u32 b[4];
-      prim::ldmatrix_x4(b, k_lane.at(step, row + n * 16));
+      prim::ldmatrix_x4(b, w.lanes.template at<typename T::KTile>(T::QTile::kBytes + stage_bytes, step, row + n * 16));
 #pragma unroll
       for (int m = 0; m < T::kRowTiles; ++m) {
         prim::mma_m16n8k16<Element>(c.s[m][n * 2], a[m], b[0], b[1]);
@@ -206,95 +343,71 @@ HSTU_PRIM void multiply_qk(const WarpState<Config>& w, int stage_bytes, int row,
   }
 }
 
-// O += P V for the k16 steps [first, last) of a chunk whose keys start at `row` of the value tile; `beside(part,
-// parts)` is issued between the products.
-template <class Config, int kChunkN, class Beside>
-HSTU_PRIM void multiply_pv(WarpState<Config>& w, int stage_bytes, int row, int first, int last,
-                           const Scores<AttnFwdSm80<Config>::kRowTiles, kChunkN>& c, Beside beside) {
+// O += P V for k16 steps [first, last) of a chunk whose keys start at `row` of the value tile.
+template <class Config, int kKeys, class Beside>
+HSTU_PRIM void multiply_pv(WarpState<Config>& w, u32 stage_bytes, int row, int first, int last,
+                           const ScoresOf<Config, kKeys>& c, Beside beside) {
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
-  auto v_lane = w.v_lane;
-  v_lane.advance(stage_bytes);
+  constexpr int kParts = T::kColsV / 16;
 #pragma unroll
-  for (int step = 0; step < kChunkN / 16; ++step) {
+  for (int step = 0; step < kKeys / 16; ++step) {
     if (step < first || step >= last) continue;
 #pragma unroll
-    for (int n = 0; n < T::kColsV / 16; ++n) {
+    for (int n = 0; n < kParts; ++n) {
       u32 b[4];
-      prim::ldmatrix_x4_trans(b, v_lane.at(n, row + step * 16));
+      prim::ldmatrix_x4_trans(b, w.lanes.template at<typename T::VTile>(T::QTile::kBytes + T::KTile::kBytes + stage_bytes,
+                                                                   n, row + step * 16));
 #pragma unroll
       for (int m = 0; m < T::kRowTiles; ++m) {
-        prim::mma_m16n8k16<Element>(w.o[m][n * 2], c.p[m][step], b[0], b[1]);
-        prim::mma_m16n8k16<Element>(w.o[m][n * 2 + 1], c.p[m][step], b[2], b[3]);
+        prim::mma_m16n8k16<Element>(w.o[m][n * 2], c.p[m][step], b[0], b[2]);
+        prim::mma_m16n8k16<Element>(w.o[m][n * 2 + 1], c.p[m][step], b[1], b[3]);
       }
-      beside((step - first) * (T::kColsV / 16) + n, (last - first) * (T::kColsV / 16));
+      beside((step - first) * kParts + n, (last - first) * kParts);
     }
   }
 }
 
-// A key block that every row sees.
-template <class Config>
-HSTU_PRIM void full_block(WarpState<Config>& w, int stage_bytes) {
+// A key block that every row of the warp sees. `copy(part, parts)` starts a part of the copies for a later block.
+template <class Config, class Copy>
+HSTU_PRIM void full_block(WarpState<Config>& w, u32 stage_bytes, float half_alpha, Copy copy) {
   using T = AttnFwdSm80<Config>;
-  constexpr int kChunkN = Config::kChunkN, kChunks = T::kChunks;
-  using Chunk = Scores<T::kRowTiles, kChunkN>;
-  constexpr int kPairs = Chunk::kPairs;
-  const auto nothing = [](int, int) {};
-  Chunk chunk[kChunks > 1 ? 2 : 1];
-
-  multiply_qk<Config, kChunkN>(w, stage_bytes, 0, chunk[0], nothing);
-  if constexpr (kChunks == 1) {
-    constexpr int kSteps = kChunkN / 16, kStepPairs = kPairs / kSteps;
-    silu_part<Config, kChunkN>(chunk[0], w.half_alpha, 0, kStepPairs);
+  constexpr int kBlockN = T::kBlockN, kSteps = T::kStepsPv;
+  ScoresOf<Config, kBlockN> c;
+  constexpr int kStepPairs = c.kPairs / kSteps;
+  multiply_qk<Config, kBlockN>(w, stage_bytes, 0, c, copy);
+  silu_pairs<Config, kBlockN>(c, half_alpha, 0, kStepPairs);
 #pragma unroll
-    for (int step = 0; step < kSteps; ++step) {
-      const int next = (step + 1) * kStepPairs;
-      multiply_pv<Config, kChunkN>(w, stage_bytes, 0, step, step + 1, chunk[0], [&](int part, int parts) {
-        if (step + 1 < kSteps) {
-          silu_part<Config, kChunkN>(chunk[0], w.half_alpha, next + part * kStepPairs / parts,
-                                     next + (part + 1) * kStepPairs / parts);
-        }
-      });
-    }
-  } else {
-#pragma unroll
-    for (int i = 0; i < kChunks; ++i) {
-      const auto silu_beside = [&](int which) {
-        return [&w, &chunk, which](int part, int parts) {
-          silu_part<Config, kChunkN>(chunk[which], w.half_alpha, part * kPairs / parts, (part + 1) * kPairs / parts);
-        };
-      };
-      const int now = i % 2, next = 1 - now;
-      if (i + 1 < kChunks) {
-        multiply_qk<Config, kChunkN>(w, stage_bytes, (i + 1) * kChunkN, chunk[next], silu_beside(now));
+  for (int step = 0; step < kSteps; ++step) {
+    multiply_pv<Config, kBlockN>(w, stage_bytes, 0, step, step + 1, c, [&](int part, int parts) {
+      const int from = (step + 1) * kStepPairs;
+      if (step + 1 < kSteps) {
+        silu_pairs<Config, kBlockN>(c, half_alpha, from + part * kStepPairs / parts,
+                                    from + (part + 1) * kStepPairs / parts);
       }
-      if (i + 2 == kChunks) {  // the last chunk has no successor to hide behind
-        multiply_pv<Config, kChunkN>(w, stage_bytes, i * kChunkN, 0, kChunkN / 16, chunk[now], silu_beside(next));
-      } else {
-        multiply_pv<Config, kChunkN>(w, stage_bytes, i * kChunkN, 0, kChunkN / 16, chunk[now], nothing);
-      }
-    }
+    });
   }
 }
 
-// A key block that some row does not see entirely.
+// A key block that some row of the warp does not see entirely.
 template <class Config>
-HSTU_PRIM void masked_block(WarpState<Config>& w, int stage_bytes, const TileInfo<Config>& tile, int block) {
+HSTU_PRIM void masked_block(WarpState<Config>& w, u32 stage_bytes, float half_alpha, const TileInfo<Config>& tile,
+                            int block) {
   using T = AttnFwdSm80<Config>;
   constexpr int kChunkN = T::kMaskedChunkN;
   const variant::HstuMask<Config> mask = tile.mask;
   const int key_begin = tile.plan.key_begin(block);
   const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
   const int last_row = first_row + Config::kRowsPerWarp;
-  if (last_row <= 0) return;  // the row block hangs over the sequence's start
+  if (last_row <= 0) return;  // the tile hangs over the sequence's start, with all of this warp's rows
   const auto nothing = [](int, int) {};
-  const int lane = prim::lane_id();
 #pragma unroll 1
   for (int row = 0; row < T::kBlockN; row += kChunkN) {
     const int key = key_begin + row;
     if (!mask.touches(variant::max_int(first_row, 0), last_row, key, key + kChunkN)) continue;
-    Scores<T::kRowTiles, kChunkN> c;
+    ScoresOf<Config, kChunkN> c;
     multiply_qk<Config, kChunkN>(w, stage_bytes, row, c, nothing);
+    const int lane = prim::thread_id() % 32;  // so that the rows' limits are not kept across chunks
 #pragma unroll
     for (int m = 0; m < T::kRowTiles; ++m) {
 #pragma unroll
@@ -311,29 +424,9 @@ HSTU_PRIM void masked_block(WarpState<Config>& w, int stage_bytes, const TileInf
         }
       }
     }
-    silu_part<Config, kChunkN>(c, w.half_alpha, 0, c.kPairs);
+    silu_pairs<Config, kChunkN>(c, half_alpha, 0, c.kPairs);
     multiply_pv<Config, kChunkN>(w, stage_bytes, row, 0, kChunkN / 16, c, nothing);
   }
-}
-
-// Starts the copies of a key block into its stage; a commit group even past the last block, so that counts stay even.
-template <class Config>
-HSTU_PRIM void load_keys(const AttnFwdParams& p, const TileInfo<Config>& tile, int block, u32 stages) {
-  using T = AttnFwdSm80<Config>;
-  using Element = typename Config::Element;
-  if (block < tile.plan.blocks) {
-    const u32 stage = stages + block % Config::kStages * T::kStageBytes;
-    const int key = tile.plan.key_begin(block);
-    const int begin = tile.plan.range_begin(block) - key;
-    const i64 row = tile.sequence_row + key;
-    tile::load_tile<typename T::KTile, Config::kHeadDimQk, T::kThreads, Config::kVectorIo>(
-        stage, static_cast<const Element*>(p.k) + row * p.k_row_stride + tile.head * p.k_head_stride, p.k_row_stride,
-        begin, T::kBlockN);
-    tile::load_tile<typename T::VTile, Config::kHeadDimV, T::kThreads, Config::kVectorIo>(
-        stage + T::KTile::kBytes, static_cast<const Element*>(p.v) + row * p.v_row_stride + tile.head * p.v_head_stride,
-        p.v_row_stride, begin, T::kBlockN);
-  }
-  prim::cp_async_commit();
 }
 
 // Scales O and stages it in the tile at `base`; each warp writes its own rows.
@@ -354,23 +447,51 @@ HSTU_PRIM void stage_output(const AttnFwdParams& p, const WarpState<Config>& w, 
       }
 #pragma unroll
       for (int n = 0; n < T::kColsV / 8; ++n) {
-        const u32 pair =
-            prim::pack2<typename Config::Element>(w.o[m][n][half * 2] * scale, w.o[m][n][half * 2 + 1] * scale);
+        const u32 pair = prim::pack2<typename Config::Element>(w.o[m][n][half * 2] * scale,
+                                                               w.o[m][n][half * 2 + 1] * scale);
         prim::st_shared(base + tile::chunk_offset<typename T::OTile>(row, n) + lane % 4 * 4, pair);
       }
     }
   }
 }
 
-}  // namespace attn_fwd_sm80_detail
+// All key blocks of one row block; `copies` has started kAhead of them.
+template <class Config>
+HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileInfo<Config>& tile,
+                      const Ring<Config>& ring, KeyCopies<Config>& copies) {
+  using T = AttnFwdSm80<Config>;
+  clear(w.o);
+  const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
+  const variant::BlockRange full = tile.plan.full_blocks(tile.mask, first_row, first_row + Config::kRowsPerWarp);
+  ring.template announce<T::kAhead - 1>(0);
+#pragma unroll 1
+  for (int block = 0;; ++block) {  // a row sees itself: there is a block
+    // Read early, kept in predicates.
+    const bool more = block + 1 < tile.plan.blocks, copy_more = block + T::kAhead < tile.plan.blocks;
+    const u32 stage_bytes = ring.stage_of(block) * T::kStageBytes;
+    ring.wait_full(block);
+    if (T::kQSteps > 0 && block == 0) {
+#pragma unroll
+      for (int step = 0; step < T::kQSteps; ++step) load_q(w, step, w.q[step]);
+    }
+    ring.template announce<T::kAhead - 2>(block + 1);
+    ring.wait_empty(block + T::kAhead);
+    const auto copy = [&](int part, int parts) {
+      copies.part(p, ring, block + T::kAhead, copy_more, part, parts);
+      if (part == parts - 1) copies.move_to(p, tile, block + T::kAhead + 1);
+    };
+    if (block >= full.from && (!Config::kMaxAttnLen || block < full.until)) {
+      full_block<Config>(w, stage_bytes, p.half_alpha, copy);
+    } else {
+      copy(0, 1);
+      masked_block<Config>(w, stage_bytes, p.half_alpha, tile, block);
+    }
+    ring.release(block);
+    if (!more) break;
+  }
+}
 
-template <class Config>
-struct AttnFwdSm80Storage {
-  unsigned char tiles[AttnFwdSm80<Config>::kTileBytes];
-  attn_fwd_sm80_detail::TileInfo<Config> tile;
-};
-template <class Config>
-constexpr int attn_fwd_sm80_smem_bytes = sizeof(AttnFwdSm80Storage<Config>);
+}  // namespace attn_fwd_sm80_detail
 
 template <class Config>
 __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlocks)
@@ -379,53 +500,36 @@ __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlo
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
   extern __shared__ __align__(1024) unsigned char shared[];
+  static_assert(sizeof(AttnFwdSm80Storage<Config>) <= attn_fwd_sm80_smem_bytes<Config>, "the storage has outgrown its sum");
   auto& storage = *reinterpret_cast<AttnFwdSm80Storage<Config>*>(shared);
   auto& tile = storage.tile;
 
-  const u32 q_base = prim::smem_addr(storage.tiles), stages = q_base + T::QTile::kBytes;
-  const u32 lane = prim::lane_id(), warp_row = prim::warp_id() * Config::kRowsPerWarp;
-  WarpState<Config> w{{},
-                      {},
-                      {q_base, warp_row + lane % 16, lane / 16},
-                      {stages, lane % 8 + lane / 16 * 8, lane / 8 % 2},
-                      {stages + T::KTile::kBytes, lane % 16, lane / 16},
-                      p.alpha * 0.5f};
+  const u32 q_base = prim::smem_addr(storage.tiles);
+  const Ring<Config> ring{q_base + T::QTile::kBytes, q_base + static_cast<u32>(T::kTileBytes),
+                          q_base + static_cast<u32>(T::kTileBytes + 8 * Config::kStages)};
+  WarpState<Config> w{{}, {}, tile::MatrixLanes(q_base)};
 
+  if (threadIdx.x == 0) {
+    tile.round = 0;
+    ring.init();
+  }
 #pragma unroll 1
-  for (int round = 0;; ++round) {
-    if (threadIdx.x == 0) find_tile<Config>(p, round, tile);
+  for (;;) {
+    if (prim::thread_id() == 0) find_tile<Config>(p, tile);
     __syncthreads();
     if (tile.state == kAbsent) return;
 
-    tile::load_tile<typename T::QTile, Config::kHeadDimQk, T::kThreads, Config::kVectorIo>(
-        q_base,
-        static_cast<const Element*>(p.q) + (tile.sequence_row + tile.first_row) * p.q_row_stride +
-            tile.head * p.q_head_stride,
-        p.q_row_stride, -tile.first_row, T::kBlockM);
+    const i64 row = tile.sequence_row + tile.first_row;
+    const typename T::QStream q(
+        static_cast<const Element*>(p.q) + row * p.q_row_stride + tile.head * p.q_head_stride, p.q_row_stride);
+    q.load(q_base, p.q_row_stride, -tile.first_row, true);
+    KeyCopies<Config> copies(p, tile);
 #pragma unroll
-    for (int block = 0; block < Config::kStages - 1; ++block) load_keys<Config>(p, tile, block, stages);
-    clear(w.o);
-
-    int stage_bytes = 0;
-#pragma unroll 1
-    for (int block = 0; block < tile.plan.blocks; ++block) {
-      prim::cp_async_wait<Config::kStages - 2>();
-      __syncthreads();  // this block has landed for all, and all have left the stage loaded next
-      load_keys<Config>(p, tile, block + Config::kStages - 1, stages);
-      if (T::kQSteps > 0 && block == 0) {
-#pragma unroll
-        for (int step = 0; step < T::kQSteps; ++step) {
-#pragma unroll
-          for (int m = 0; m < T::kRowTiles; ++m) prim::ldmatrix_x4(w.q[step][m], w.q_lane.at(step, m * 16));
-        }
-      }
-      if (tile.plan.is_full(block)) {
-        full_block<Config>(w, stage_bytes);
-      } else {
-        masked_block<Config>(w, stage_bytes, tile, block);
-      }
-      stage_bytes = stage_bytes == (Config::kStages - 1) * T::kStageBytes ? 0 : stage_bytes + T::kStageBytes;
+    for (int block = 0; block < T::kAhead; ++block) {
+      copies.part(p, ring, block, block < tile.plan.blocks, 0, 1);
+      copies.move_to(p, tile, block + 1);
     }
+    attend<Config>(p, w, tile, ring, copies);
 
     __syncthreads();  // O goes over Q and the ring
     stage_output<Config>(p, w, q_base, tile);
@@ -434,9 +538,14 @@ __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlo
         q_base,
         static_cast<Element*>(p.out) + (tile.sequence_row + tile.first_row) * p.out_row_stride +
             tile.head * p.out_head_stride,
-        p.out_row_stride, -tile.first_row, T::kBlockM);
+        p.out_row_stride, -tile.first_row);
     if (tile.state == kLast) return;
     __syncthreads();  // before the tiles and `tile` are written again
+    if (prim::thread_id() == 0) {
+      ++tile.round;
+      ring.invalidate();
+      ring.init();
+    }
   }
 }
 

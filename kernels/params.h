@@ -20,7 +20,7 @@ struct AttnFwdParams {
   int batch;
   int num_heads;
   int row_blocks;             // row blocks of a sequence covered by the grid; longer sequences loop
-  float alpha;                // logit scale
+  float half_alpha;           // logit scale / 2: silu(x) comes from tanh(x / 2)
   float scale;                // output scale, 1 / scaling_seqlen; attn_scale replaces it
   int attn_scale_stride;      // 0: one value for all rows, 1: a value a row
   int contextual_seq_len;     // read only when Config::kContextual

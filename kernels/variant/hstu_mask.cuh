@@ -99,6 +99,10 @@ struct HstuMask {
   }
 };
 
+struct BlockRange {
+  int from, until;
+};
+
 // The key blocks that a block of query rows visits: two ranges cut into blocks from their upper ends downwards. `upper`
 // holds keys only the rows' own diagonals reach (targets; empty otherwise), `lower` the union of their intervals.
 // Between the two lie keys that no row sees. Keys outside a range are to be loaded as zeros: silu(0) = 0, so a block
@@ -107,7 +111,6 @@ template <class Config>
 struct KeyPlan {
   int upper_begin, upper_end, upper_blocks;
   int lower_begin, lower_end, blocks;
-  int full_begin, full_end;  // blocks inside are seen by every row entirely
 
   KeyPlan() = default;
   // Rows [first, last) of the sequence, not empty.
@@ -122,8 +125,21 @@ struct KeyPlan {
     upper_end = last;
     upper_blocks = gap ? (last - first + kBlockN - 1) / kBlockN : 0;
     blocks = upper_blocks + (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
-    full_begin = mask.low_max(first, last);
-    full_end = mask.limit_min(first, last);
+  }
+
+  // The key blocks that rows [first, last) of the sequence, among those of the plan, see entirely, all of them. Rows
+  // before the sequence do not count; without any row the range is empty.
+  HSTU_PRIM BlockRange full_blocks(const HstuMask<Config>& mask, int first, int last) const {
+    if (last <= 0) return {blocks, blocks};
+    first = max_int(first, 0);
+    constexpr int kBlockN = Config::kBlockN;
+    BlockRange range{upper_blocks, blocks};
+    range.from += (max_int(lower_end - mask.limit_min(first, last), 0) + kBlockN - 1) / kBlockN;
+    if constexpr (Config::kMaxAttnLen) {
+      const int full_begin = mask.low_max(first, last);
+      if (lower_begin < full_begin) range.until = upper_blocks + max_int(lower_end - full_begin, 0) / kBlockN;
+    }
+    return range;
   }
 
   HSTU_PRIM bool is_upper(int block) const { return Config::kHasTargets && block < upper_blocks; }
@@ -133,12 +149,6 @@ struct KeyPlan {
     return lower_end - (block - (Config::kHasTargets ? upper_blocks : 0) + 1) * Config::kBlockN;
   }
   HSTU_PRIM int range_begin(int block) const { return is_upper(block) ? upper_begin : lower_begin; }
-  HSTU_PRIM bool is_full(int block) const {
-    const int begin = key_begin(block);
-    bool full = begin + Config::kBlockN <= full_end;
-    if (Config::kMaxAttnLen) full = full && max_int(begin, range_begin(block)) >= full_begin;
-    return full;
-  }
 };
 
 }  // namespace hstu::variant

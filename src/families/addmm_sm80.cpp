@@ -1,0 +1,189 @@
+// addmm_sm80: matrix product with bias, residual and SiLU, kernels/addmm_sm80.cuh.
+#include "families/families.hpp"
+#include "params.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace hstujit {
+namespace {
+
+enum : int { kBlockM, kBlockN, kBlockK, kWarpsM, kWarpsN, kStages, kGroup, kPersistent, kMinBlocks, kKnobCount };
+
+constexpr int32_t kBlockMValues[] = {16, 32, 64, 128, 256};
+constexpr int32_t kBlockNValues[] = {32, 64, 128, 256};
+constexpr int32_t kBlockKValues[] = {32, 64};
+constexpr int32_t kWarpsMValues[] = {1, 2, 4};
+constexpr int32_t kWarpsNValues[] = {1, 2, 4};
+constexpr int32_t kStagesValues[] = {2, 3, 4, 5};
+constexpr int32_t kGroupValues[] = {8};
+constexpr int32_t kPersistentValues[] = {0, 1};
+constexpr int32_t kMinBlocksValues[] = {1, 2, 3, 4};
+
+constexpr Knob kKnobs[kKnobCount] = {
+    {"block_m", kBlockMValues, "rows of z a block: reuse of w, against waste on few rows"},
+    {"block_n", kBlockNValues, "columns of z a block: reuse of x"},
+    {"block_k", kBlockKValues, "k per slice: fewer barriers, for shared memory"},
+    {"warps_m", kWarpsMValues, "warps along m"},
+    {"warps_n", kWarpsNValues, "warps along n; 64x64 a warp gives the most products per byte of shared memory"},
+    {"stages", kStagesValues, "slices in flight"},
+    {"group", kGroupValues, "tile rows walked together, so that concurrent blocks share operands in L2"},
+    {"persistent", kPersistentValues, "blocks walk tiles: the next one's operands arrive during the epilogue"},
+    {"min_blocks", kMinBlocksValues, "blocks an SM: one's epilogue runs beside another's products"},
+};
+
+constexpr int kElementBytes = 2;
+
+int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
+int threads(const Config& c) { return 32 * warps(c); }
+int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
+int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
+
+/// Accumulators and two sets of fragments, per thread.
+int held_registers(const Config& c) { return warp_m(c) * warp_n(c) / 32 + (warp_m(c) + warp_n(c)) / 2; }
+
+int smem_bytes(const Config& c) {
+  const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * kElementBytes;
+  const int staging = 16 * (warp_n(c) * kElementBytes + 16);  // of a warp: 16 rows of its part of z, padded
+  return c[kStages] * slice + warps(c) * staging;
+}
+
+bool warp_tiles_are_whole(const Problem&, const Config& c, const DeviceFacts&) {
+  return warp_m(c) % 16 == 0 && warp_n(c) % 32 == 0 && std::has_single_bit(static_cast<unsigned>(warp_n(c)));
+}
+bool warp_tiles_are_not_thin(const Problem&, const Config& c, const DeviceFacts&) {
+  return c[kBlockM] <= 2 * c[kBlockN] && warp_n(c) <= 64 && warp_m(c) <= 64 &&
+         (warp_m(c) == warp_n(c) || c[kBlockM] < 64);
+}
+bool registers_suffice(const Problem&, const Config& c, const DeviceFacts&) {
+  constexpr int kAddressing = 40;
+  const int budget = std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+  return held_registers(c) + kAddressing <= budget;
+}
+bool smem_fits(const Problem&, const Config& c, const DeviceFacts& device) {
+  constexpr int kReserved = 1024;  // of each block, by the driver
+  const int bytes = smem_bytes(c);
+  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+}
+bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
+  return c[kMinBlocks] * warps(c) >= 4 && c[kMinBlocks] * warps(c) <= 16;
+}
+bool rows_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
+  return c[kBlockM] <= std::max(16, p[addmm::kM]) && c[kBlockN] < 2 * std::max(32, p[addmm::kN]);
+}
+bool large_products_take_large_tiles(const Problem& p, const Config& c, const DeviceFacts& device) {
+  const int64_t tiles = (int64_t{p[addmm::kM]} / 128) * (p[addmm::kN] / 128);
+  return tiles < 4 * device.sm_count || c[kBlockM] * c[kBlockN] >= 128 * 64;
+}
+bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFacts&) {
+  const int chunks = c[kBlockK] * kElementBytes / 16;  // a line's 16-byte parts
+  const int lines = threads(c) / chunks;
+  return c[kBlockM] >= lines && c[kBlockN] >= lines;
+}
+
+constexpr Rule kRules[] = {
+    {"a warp's part must be whole 16 x 32 pieces, its width a power of two", warp_tiles_are_whole},
+    {"a warp's part is square, at most 64 x 64, but for few rows; taller blocks than 2 : 1 spill",
+     warp_tiles_are_not_thin},
+    {"accumulators and fragments would not fit the registers", registers_suffice},
+    {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
+    {"4 to 16 warps an SM", enough_warps},
+    {"the tile must not be larger than the matrix", rows_are_used},
+    {"where large tiles fill the device, small ones only cost", large_products_take_large_tiles},
+    {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
+};
+
+bool covers(const Problem& p, const DeviceFacts&) {
+  return p[addmm::kDtype] == HSTU_DTYPE_BF16 || p[addmm::kDtype] == HSTU_DTYPE_F16;
+}
+
+/// The largest of these that is legal and fills the device; measured best on an H200.
+Config default_config(const Problem& p, const DeviceFacts& device) {
+  constexpr Config kCandidates[] = {
+      {{128, 128, 64, 2, 2, 3, 8, 0, 2}}, {{128, 128, 32, 2, 2, 4, 8, 0, 2}}, {{128, 128, 32, 2, 2, 3, 8, 0, 1}},
+      {{64, 64, 64, 2, 2, 4, 8, 0, 3}},   {{64, 64, 64, 2, 2, 3, 8, 0, 2}},   {{32, 64, 64, 2, 2, 4, 8, 0, 2}},
+      {{32, 32, 64, 2, 1, 4, 8, 0, 2}},   {{16, 64, 64, 1, 2, 4, 8, 0, 2}},   {{16, 32, 64, 1, 1, 4, 8, 0, 4}},
+  };
+  const auto legal_here = [&](const Config& c) {
+    return std::all_of(std::begin(kRules), std::end(kRules),
+                       [&](const Rule& rule) { return rule.holds(p, c, device); });
+  };
+  const Config* last = nullptr;
+  for (const Config& c : kCandidates) {
+    if (!legal_here(c)) continue;
+    last = &c;
+    const int64_t tiles = ((int64_t{p[addmm::kM]} + c[kBlockM] - 1) / c[kBlockM]) *
+                          ((int64_t{p[addmm::kN]} + c[kBlockN] - 1) / c[kBlockN]);
+    if (tiles >= device.sm_count) return c;
+  }
+  return last ? *last : kCandidates[std::size(kCandidates) - 1];
+}
+
+Resources resources(const Problem&, const Config& c) {
+  return {threads(c), smem_bytes(c), held_registers(c), c[kMinBlocks]};
+}
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  const auto dtype = static_cast<hstu_dtype>(p[addmm::kDtype]), bias = static_cast<hstu_dtype>(p[addmm::kBiasDtype]);
+  text.type("Element", device_type(dtype));
+  text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
+  text.constant("kBias", p[addmm::kBias]);
+  text.constant("kActivation", p[addmm::kActivation]);
+  text.flag("kXAlongK", true);
+  text.flag("kWAlongK", p[addmm::kWeightTransposed] != 0);
+  text.constant("kVectorX", p[addmm::kVectorX]);
+  text.constant("kVectorW", p[addmm::kVectorW]);
+  text.constant("kVectorZ", p[addmm::kVectorZ]);
+  text.flag("kTailK", p[addmm::kK] % c[kBlockK] != 0);
+  text.constant("kBlockM", c[kBlockM]);
+  text.constant("kBlockN", c[kBlockN]);
+  text.constant("kBlockK", c[kBlockK]);
+  text.constant("kWarpsM", c[kWarpsM]);
+  text.constant("kWarpsN", c[kWarpsN]);
+  text.constant("kThreads", threads(c));
+  text.constant("kStages", c[kStages]);
+  text.constant("kGroup", c[kGroup]);
+  text.flag("kPersistent", c[kPersistent] != 0);
+  text.constant("kMinBlocks", c[kMinBlocks]);
+}
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
+  const auto& a = *static_cast<const hstu_addmm_args*>(args);
+  const int64_t m = a.z.shape[0], n = a.z.shape[1];
+  const int64_t tiles = ((m + c[kBlockM] - 1) / c[kBlockM]) * ((n + c[kBlockN] - 1) / c[kBlockN]);
+  const int64_t resident = int64_t{device.sm_count} * c[kMinBlocks];
+  launch.grid[0] = static_cast<uint32_t>(c[kPersistent] ? std::min(tiles, resident) : tiles);
+  launch.block[0] = static_cast<uint32_t>(threads(c));
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(c));
+  auto& k = launch.emplace<hstu::AddmmParams>();
+  k.x = a.x.data;
+  k.w = a.w.data;
+  k.y = a.y.data;
+  k.z = a.z.data;
+  k.m = m;
+  k.n = n;
+  k.k = a.x.shape[1];
+  k.x_row_stride = a.x.stride[0];
+  k.w_row_stride = p[addmm::kWeightTransposed] ? a.w.stride[1] : a.w.stride[0];
+  k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
+  k.z_row_stride = a.z.stride[0];
+  k.act_columns = a.activation_columns;
+}
+
+}  // namespace
+
+const Family kAddmmSm80 = {
+    .name = "addmm_sm80",
+    .op = Op::addmm,
+    .min_compute_capability = 80,
+    .knobs = kKnobs,
+    .rules = kRules,
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "addmm_sm80_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit
