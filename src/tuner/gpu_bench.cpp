@@ -11,7 +11,6 @@ namespace hstujit {
 namespace {
 
 constexpr size_t kMostLoaded = 64;  // kernels kept in the driver; finalists are far fewer
-constexpr int64_t kScratchBytes = 256'000'000;
 constexpr int kWarmups = 2;
 constexpr double kShort = 20e-6;  // runs shorter than this are averaged, because events tick in steps ...
 constexpr int kShortGroup = 8;    // ... so many to a sample
@@ -51,7 +50,7 @@ GpuBench::GpuBench(const Driver& driver, const DeviceFacts& device, const Proble
       options_(options),
       stream_(driver),
       buffers_(driver, operator_of(problem.op), args, stream_, options.seed),
-      scratch_(driver, static_cast<size_t>(std::max(kScratchBytes, 4 * device.l2_bytes)),
+      scratch_(driver, static_cast<size_t>(std::max(options.scratch_bytes, 4 * device.l2_bytes)),
                "scratch to push inputs out of the cache"),
       events_(driver),
       clock_(driver) {}

@@ -50,6 +50,8 @@ struct GpuBenchOptions {
   /// The default's results are compared with the reference when a shape costs at most this many operations (the
   /// reference is slow), so that a wrong default is noticed.
   double reference_flops = 2e8;
+  /// Written before every timed run, to push everything else out of the caches; at least four times the L2 cache.
+  int64_t scratch_bytes = 256'000'000;
 };
 
 class GpuBench : public Bench {
@@ -86,7 +88,7 @@ class GpuBench : public Bench {
   const GpuBenchOptions options_;
   BenchStream stream_;
   CallBuffers buffers_;
-  DeviceBuffer scratch_;  ///< written to push everything else out of the L2 cache
+  DeviceBuffer scratch_;
   EventPairs events_;
   SmClock clock_;
   int mhz_ = 0;

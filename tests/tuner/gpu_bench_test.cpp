@@ -52,6 +52,8 @@ class BenchOnFakeGpu : public testing::Test {
     driver().check(driver().cuDevicePrimaryCtxRetain(&context_, 0), "context");
     driver().check(driver().cuCtxPushCurrent(context_), "current");
     facts_ = device_facts(driver(), 0);
+    facts_.l2_bytes = 4096;
+    options_.scratch_bytes = 4096;  // nothing here has a cache
     controls_.set_launch_hook(run_toy, this);
     bytes_before_ = controls_.live_bytes();
     handles_before_ = controls_.live_handles();
@@ -109,6 +111,7 @@ class BenchOnFakeGpu : public testing::Test {
   const fake_driver_controls& controls_ = test::use_fake_driver();
   CUcontext context_ = nullptr;
   DeviceFacts facts_;
+  GpuBenchOptions options_;
   std::function<double(const Config&)> time_us_;
   int launches_ = 0;
   int64_t unused_row_ = 0;
@@ -118,7 +121,7 @@ class BenchOnFakeGpu : public testing::Test {
 TEST_F(BenchOnFakeGpu, ReportsTheTimeOfTheKernelAlone) {
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   const Sample sample = bench.measure(candidate(0), 7);
   ASSERT_EQ(sample.seconds.size(), 7u);
   for (const double s : sample.seconds) EXPECT_NEAR(s, 50e-6, 1e-9);
@@ -128,7 +131,7 @@ TEST_F(BenchOnFakeGpu, ReportsTheTimeOfTheKernelAlone) {
 TEST_F(BenchOnFakeGpu, EvictsTheCacheBeforeEveryRun) {
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   const int64_t before = controls_.calls("cuMemsetD8Async");
   bench.measure(candidate(0), 7);
   EXPECT_EQ(controls_.calls("cuMemsetD8Async") - before, launches_);
@@ -139,7 +142,7 @@ TEST_F(BenchOnFakeGpu, AveragesShortRuns) {
   time_us_ = [&](const Config&) { return 4.0 + n++ % 2; };
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   for (const double s : bench.measure(candidate(0), 5).seconds) EXPECT_NEAR(s, 4.5e-6, 1e-9);
   EXPECT_EQ(launches_, 2 + 5 * 8);
 }
@@ -147,7 +150,7 @@ TEST_F(BenchOnFakeGpu, AveragesShortRuns) {
 TEST_F(BenchOnFakeGpu, AcceptsWhatIsRightAndRejectsWhatIsWrong) {
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   const Verdict standard = bench.verify(candidate(0));
   EXPECT_TRUE(standard.right) << standard.why;
   EXPECT_TRUE(bench.verify(candidate(5)).right);
@@ -159,7 +162,7 @@ TEST_F(BenchOnFakeGpu, AcceptsWhatIsRightAndRejectsWhatIsWrong) {
 TEST_F(BenchOnFakeGpu, TriesARaggedShapeBesidesTheCallersOwn) {
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   ASSERT_TRUE(bench.verify(candidate(0)).right);
   const Verdict verdict = bench.verify(candidate(3));  // right for 64 rows, not for all
   EXPECT_FALSE(verdict.right);
@@ -169,7 +172,7 @@ TEST_F(BenchOnFakeGpu, TriesARaggedShapeBesidesTheCallersOwn) {
 TEST_F(BenchOnFakeGpu, ADefaultThatTheReferenceContradictsIsWrong) {
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   Candidate broken = candidate(2);
   broken.standard = true;
   const Verdict verdict = bench.verify(broken);
@@ -180,7 +183,7 @@ TEST_F(BenchOnFakeGpu, ADefaultThatTheReferenceContradictsIsWrong) {
 TEST_F(BenchOnFakeGpu, ANonDefaultCandidateCannotSetTheStandard) {
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   EXPECT_THROW(bench.verify(candidate(1)), Error);
 }
 
@@ -196,7 +199,7 @@ TEST_F(BenchOnFakeGpu, WatchesRowsOutsideOfSequences) {
   args.num_targets = hstu_vector(targets.data(), HSTU_DTYPE_I64, 5);
   args.max_seq_len = 32;
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   const Verdict standard = bench.verify(candidate(0));
   ASSERT_TRUE(standard.right) << standard.why;
   EXPECT_TRUE(bench.verify(candidate(5)).right);
@@ -210,14 +213,14 @@ TEST_F(BenchOnFakeGpu, WatchesRowsOutsideOfSequences) {
 TEST_F(BenchOnFakeGpu, WithoutRowsThereIsNothingToTune) {
   auto args = norm(0);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   EXPECT_FALSE(bench.verify(candidate(0)).right);
 }
 
 TEST_F(BenchOnFakeGpu, KnowsADeadDevice) {
   auto args = norm(64);
   const Problem problem = prepare(args);
-  GpuBench bench(driver(), facts_, problem, &args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
   EXPECT_TRUE(bench.alive());
   controls_.fail_calls("cuStreamSynchronize", CUDA_ERROR_ILLEGAL_ADDRESS, -1);
   EXPECT_THROW(bench.verify(candidate(0)), Error);
@@ -229,7 +232,7 @@ TEST_F(BenchOnFakeGpu, SaysThatMemoryIsShort) {
   const Problem problem = prepare(args);
   controls_.fail_calls("cuMemAlloc", CUDA_ERROR_OUT_OF_MEMORY, 1);
   try {
-    const GpuBench bench(driver(), facts_, problem, &args);
+    const GpuBench bench(driver(), facts_, problem, &args, options_);
     FAIL();
   } catch (const Error& e) { EXPECT_EQ(e.status(), HSTU_ERROR_OUT_OF_MEMORY); }
 }
@@ -240,7 +243,7 @@ TEST_F(BenchOnFakeGpu, TunesACallFromEndToEnd) {
   const Problem problem = prepare(args);
   Records records(RecordsOptions{"", ""});
   {
-    GpuBench bench(driver(), facts_, problem, &args);
+    GpuBench bench(driver(), facts_, problem, &args, options_);
     const TuneTask task{problem, facts_, {&kToy}, {facts_.name, "", "digest", "0.1.0", driver().version}};
     const TuneResult result = tune(task, records, bench, [&](const Source& source) {
       auto kernel = std::make_shared<CompiledKernel>();
