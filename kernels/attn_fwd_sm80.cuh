@@ -94,7 +94,7 @@ struct TileInfo {
 
 template <class Config>
 struct AttnFwdSm80Storage {
-  alignas(128) unsigned char tiles[AttnFwdSm80<Config>::kTileBytes];
+  alignas(1024) unsigned char tiles[AttnFwdSm80<Config>::kTileBytes];
   u64 full[Config::kStages], empty[Config::kStages];
   attn_fwd_sm80_detail::TileInfo<Config> tile;
 };
@@ -251,27 +251,16 @@ struct Scores {
 template <class Config, int kKeys>
 using ScoresOf = Scores<AttnFwdSm80<Config>::kRowTiles, kKeys>;
 
-// What a warp carries through the key blocks.
+// What a warp carries through the key blocks. The lane addresses are those of the first stage.
 template <class Config>
 struct WarpState {
   using T = AttnFwdSm80<Config>;
   float o[T::kRowTiles][T::kColsV / 8][4];
   u32 q[T::kQSteps > 0 ? T::kQSteps : 1][T::kRowTiles][4];
-  tile::MatrixLanes lanes;  // behind the start of Q
+  tile::LaneAddress<typename T::QTile> q_lane;
+  tile::LaneAddress<typename T::KTile> k_lane;
+  tile::LaneAddress<typename T::VTile> v_lane;
 };
-
-// Q of one k16 step as A operands.
-template <class Config>
-HSTU_PRIM void load_q(const WarpState<Config>& w, int step, u32 (&a)[AttnFwdSm80<Config>::kRowTiles][4]) {
-  using T = AttnFwdSm80<Config>;
-  const u32 warp_row = prim::warp_id() * Config::kRowsPerWarp;
-#pragma unroll
-  for (int m = 0; m < T::kRowTiles; ++m) {
-    u32 r[4];
-    prim::ldmatrix_x4(r, w.lanes.template at<typename T::QTile>(0, step, m * 16, warp_row));
-    a[m][0] = r[0], a[m][1] = r[2], a[m][2] = r[1], a[m][3] = r[3];
-  }
-}
 
 template <int kRowTiles, int kColTiles>
 HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
@@ -317,22 +306,23 @@ HSTU_PRIM void multiply_qk(const WarpState<Config>& w, u32 stage_bytes, int row,
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
   clear(c.s);
+  const auto k_lane = w.k_lane.moved(stage_bytes);
 #pragma unroll
   for (int step = 0; step < T::kStepsQk; ++step) {
     u32 a[T::kRowTiles][4];
-    if (step < T::kQSteps) {
 #pragma unroll
-      for (int m = 0; m < T::kRowTiles; ++m) {
+    for (int m = 0; m < T::kRowTiles; ++m) {
+      if (step < T::kQSteps) {
 #pragma unroll
         for (int i = 0; i < 4; ++i) a[m][i] = w.q[step < T::kQSteps ? step : 0][m][i];
+      } else {
+        prim::ldmatrix_x4(a[m], w.q_lane.at(step, m * 16));
       }
-    } else {
-      load_q(w, step, a);
     }
 #pragma unroll
     for (int n = 0; n < kKeys / 16; ++n) {
       u32 b[4];
-      prim::ldmatrix_x4(b, w.lanes.template at<typename T::KTile>(T::QTile::kBytes + stage_bytes, step, row + n * 16));
+      prim::ldmatrix_x4(b, k_lane.at(step, row + n * 16));
 #pragma unroll
       for (int m = 0; m < T::kRowTiles; ++m) {
         prim::mma_m16n8k16<Element>(c.s[m][n * 2], a[m], b[0], b[1]);
@@ -350,18 +340,18 @@ HSTU_PRIM void multiply_pv(WarpState<Config>& w, u32 stage_bytes, int row, int f
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
   constexpr int kParts = T::kColsV / 16;
+  const auto v_lane = w.v_lane.moved(stage_bytes);
 #pragma unroll
   for (int step = 0; step < kKeys / 16; ++step) {
     if (step < first || step >= last) continue;
 #pragma unroll
     for (int n = 0; n < kParts; ++n) {
       u32 b[4];
-      prim::ldmatrix_x4_trans(b, w.lanes.template at<typename T::VTile>(T::QTile::kBytes + T::KTile::kBytes + stage_bytes,
-                                                                   n, row + step * 16));
+      prim::ldmatrix_x4_trans(b, v_lane.at(n, row + step * 16));
 #pragma unroll
       for (int m = 0; m < T::kRowTiles; ++m) {
-        prim::mma_m16n8k16<Element>(w.o[m][n * 2], c.p[m][step], b[0], b[2]);
-        prim::mma_m16n8k16<Element>(w.o[m][n * 2 + 1], c.p[m][step], b[1], b[3]);
+        prim::mma_m16n8k16<Element>(w.o[m][n * 2], c.p[m][step], b[0], b[1]);
+        prim::mma_m16n8k16<Element>(w.o[m][n * 2 + 1], c.p[m][step], b[2], b[3]);
       }
       beside((step - first) * kParts + n, (last - first) * kParts);
     }
@@ -472,7 +462,10 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
     ring.wait_full(block);
     if (T::kQSteps > 0 && block == 0) {
 #pragma unroll
-      for (int step = 0; step < T::kQSteps; ++step) load_q(w, step, w.q[step]);
+      for (int step = 0; step < T::kQSteps; ++step) {
+#pragma unroll
+        for (int m = 0; m < T::kRowTiles; ++m) prim::ldmatrix_x4(w.q[step][m], w.q_lane.at(step, m * 16));
+      }
     }
     ring.template announce<T::kAhead - 2>(block + 1);
     ring.wait_empty(block + T::kAhead);
@@ -500,14 +493,18 @@ __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlo
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
   extern __shared__ __align__(1024) unsigned char shared[];
-  static_assert(sizeof(AttnFwdSm80Storage<Config>) <= attn_fwd_sm80_smem_bytes<Config>, "the storage has outgrown its sum");
   auto& storage = *reinterpret_cast<AttnFwdSm80Storage<Config>*>(shared);
   auto& tile = storage.tile;
 
   const u32 q_base = prim::smem_addr(storage.tiles);
   const Ring<Config> ring{q_base + T::QTile::kBytes, q_base + static_cast<u32>(T::kTileBytes),
                           q_base + static_cast<u32>(T::kTileBytes + 8 * Config::kStages)};
-  WarpState<Config> w{{}, {}, tile::MatrixLanes(q_base)};
+  const u32 lane = prim::lane_id(), warp_row = prim::warp_id() * Config::kRowsPerWarp;
+  WarpState<Config> w{{},
+                      {},
+                      {q_base, warp_row + lane % 16, lane / 16},
+                      {ring.stages, lane % 8 + lane / 16 * 8, lane / 8 % 2},
+                      {ring.stages + T::KTile::kBytes, lane % 16, lane / 16}};
 
   if (threadIdx.x == 0) {
     tile.round = 0;

@@ -42,34 +42,31 @@ HSTU_PRIM u32 chunk_offset(u32 row, u32 chunk) {
   return Tile::kBase16 + panel_offset<16>(row, chunk - (Tile::kHas32 ? 4 : 0));
 }
 
-// Where a lane's ldmatrix.x4 addresses start when 16 rows and 16 columns are read at the shared-memory address `base`:
-// lanes 0-7 point at rows 0-7 and the first eight columns, 8-15 at the other columns, 16-31 at rows 8-15 likewise. One
-// pattern for every operand, so that one register serves all tiles behind `base`; the four matrices are then
-//   [0] rows 0-7, columns 0-7    [1] rows 0-7, columns 8-15    [2] rows 8-15, columns 0-7    [3] rows 8-15, columns 8-15
-struct MatrixLanes {
-  u32 wide, narrow32, narrow16;  // by panel; those that no tile has cost nothing
+// The address one lane gives to ldmatrix: 16 columns at a time, rows at a fixed place of the lane. Row offsets that are
+// multiples of eight keep the permutation, so everything but one xor per address folds into the instruction.
+template <class Tile>
+struct LaneAddress {
+  u32 wide, narrow32, narrow16;
 
-  HSTU_PRIM explicit MatrixLanes(u32 base) {
-    const u32 lane = prim::lane_id(), row = lane % 8 + lane / 16 * 8, half = lane / 8 % 2;
-    wide = prim::settled(base + panel_offset<64>(row, half));
-    narrow32 = prim::settled(base + panel_offset<32>(row, half));
-    narrow16 = prim::settled(base + panel_offset<16>(row, half));
-  }
+  // row: the lane's row; half: which of the two chunks of a 16-column step the lane addresses.
+  HSTU_PRIM LaneAddress(u32 base, u32 row, u32 half)
+      : wide(prim::settled(base + panel_offset<64>(row, half))),
+        narrow32(prim::settled(base + Tile::kBase32 + panel_offset<32>(row, half))),
+        narrow16(prim::settled(base + Tile::kBase16 + panel_offset<16>(row, half))) {}
 
-  // The address for columns [16 step, 16 step + 16) and rows from first_row + row on of the Tile that begins `offset`
-  // bytes behind base. step and row are known when unrolled, rows are multiples of eight: that keeps the permutation,
-  // and all but one xor folds into the instruction.
-  template <class Tile>
-  HSTU_PRIM u32 at(u32 offset, int step, int row, u32 first_row = 0) const {
-    if (step < Tile::kWide * 4) {
-      return (wide ^ ((step % 4) << 5)) + first_row * 128 + offset + ((step / 4) * (Tile::kRows * 128) + row * 128);
-    }
+  HSTU_PRIM LaneAddress moved(u32 bytes) const { return LaneAddress(*this, bytes); }
+
+  // step: which 16 columns; rows: added to the lane's row, a multiple of eight. Both known when unrolled.
+  HSTU_PRIM u32 at(int step, int rows) const {
+    if (step < Tile::kWide * 4) return (wide ^ ((step % 4) << 5)) + (step / 4) * (Tile::kRows * 128) + rows * 128;
     step -= Tile::kWide * 4;
-    if (Tile::kHas32 && step < 2) {
-      return (narrow32 ^ (step << 5)) + first_row * 64 + offset + (Tile::kBase32 + row * 64);
-    }
-    return narrow16 + first_row * 32 + offset + (Tile::kBase16 + row * 32);
+    if (Tile::kHas32 && step < 2) return (narrow32 ^ (step << 5)) + rows * 64;
+    return narrow16 + rows * 32;
   }
+
+ private:
+  HSTU_PRIM LaneAddress(const LaneAddress& from, u32 bytes)
+      : wide(from.wide + bytes), narrow32(from.narrow32 + bytes), narrow16(from.narrow16 + bytes) {}
 };
 
 }  // namespace hstu::tile
