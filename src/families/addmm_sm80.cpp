@@ -66,7 +66,8 @@ bool smem_fits(const Problem&, const Config& c, const DeviceFacts& device) {
   return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
 }
 bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
-  return c[kMinBlocks] * warps(c) >= 4 && c[kMinBlocks] * warps(c) <= 16;
+  const int least = warp_m(c) * warp_n(c) == 64 * 64 ? 8 : 4;
+  return c[kMinBlocks] * warps(c) >= least && c[kMinBlocks] * warps(c) <= 16;
 }
 bool rows_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
   return c[kBlockM] <= std::max(16, p[addmm::kM]) && c[kBlockN] < 2 * std::max(32, p[addmm::kN]);
@@ -87,7 +88,7 @@ constexpr Rule kRules[] = {
      warp_tiles_are_not_thin},
     {"accumulators and fragments would not fit the registers", registers_suffice},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
-    {"4 to 16 warps an SM", enough_warps},
+    {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps},
     {"the tile must not be larger than the matrix", rows_are_used},
     {"where large tiles fill the device, small ones only cost", large_products_take_large_tiles},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
