@@ -1,6 +1,9 @@
 // bench: times of a workload's operators, with yardsticks of the same run; host overhead; first calls; compile times.
 #include "hstu_tune/bench.hpp"
 
+#include "cuda/nvrtc.hpp"
+#include "support/env.hpp"
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -28,6 +31,7 @@ int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report)
   const DeviceFacts& facts = bench.context().facts();
   report["device"] = facts.name;
   report["driver"] = bench.driver().version;
+  report["nvrtc"] = nvrtc_at(Environment::read().libnvrtc).identity;
   fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,
              bench.driver().version / 1000, bench.driver().version % 1000 / 10);
   if (options.wants("operators")) bench_operators(bench, traffic, measure_yardsticks(bench));
