@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <ostream>
 
 namespace hstujit {
 namespace {
@@ -71,6 +72,8 @@ struct Refusal {
   const char* what;
   std::string text;
   std::string message;  ///< must be contained
+
+  friend void PrintTo(const Refusal& refusal, std::ostream* out) { *out << refusal.what; }
 };
 
 class RefusedWorkload : public testing::TestWithParam<Refusal> {};

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <ostream>
 
 namespace hstujit {
 namespace {
@@ -45,6 +46,8 @@ struct Variant {
   const char* name;
   const char* dtype;
   const char* more;
+
+  friend void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 };
 class StackOnCpu : public testing::TestWithParam<Variant> {};
 
