@@ -23,9 +23,9 @@ float deviation_of(const Operator& op, const TensorSlot& slot, const hstu_tensor
   return 1.0f;
 }
 
-hstu_tensor with_data(const hstu_tensor& t, const std::vector<std::byte>& bytes) {
+hstu_tensor with_data(const hstu_tensor& t, const std::byte* data) {
   hstu_tensor view = t;
-  view.data = const_cast<std::byte*>(bytes.data());
+  view.data = const_cast<std::byte*>(data);
   return view;
 }
 
@@ -78,7 +78,7 @@ void CallBuffers::read_integers(Case& shape, const void* args) {
     if (!bytes.empty())
       driver_.check(driver_.cuMemcpyDtoH(bytes.data(), reinterpret_cast<CUdeviceptr>(t.data), bytes.size()),
                     fmt::format("reading {} of {}", op_.tensors[slot].name, op_.name).c_str());
-    const hstu_tensor host = with_data(t, bytes);
+    const hstu_tensor host = with_data(t, bytes.data());
     for (int64_t i = 0; i < t.shape[0]; ++i) shape.integers[slot].push_back(integer_at(host, i * t.stride[0]));
   }
 }
@@ -107,15 +107,15 @@ void CallBuffers::poison() const {
                     "poisoning an output");
 }
 
-Outputs CallBuffers::outputs() const {
+void CallBuffers::read_outputs(Outputs& into) const {
   driver_.check(driver_.cuStreamSynchronize(stream_), "waiting for a candidate");
-  Outputs out;
+  size_t output = 0;
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
     if (op_.tensors[slot].role != TensorRole::output) continue;
-    auto& bytes = out.bytes.emplace_back(buffers_[slot].bytes());
-    buffers_[slot].download(bytes.data(), bytes.size());
+    if (output == into.size()) into.emplace_back(driver_, buffers_[slot].bytes());
+    buffers_[slot].download(into[output].data(), into[output].bytes());
+    ++output;
   }
-  return out;
 }
 
 std::string CallBuffers::difference(Shape shape, const Outputs& expected, const Outputs& actual) const {
@@ -123,7 +123,7 @@ std::string CallBuffers::difference(Shape shape, const Outputs& expected, const 
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
     if (op_.tensors[slot].role != TensorRole::output) continue;
     const hstu_tensor& t = tensor(cases_[shape], slot);
-    const auto found = hstujit::difference(with_data(t, expected.bytes[output]), with_data(t, actual.bytes[output]),
+    const auto found = hstujit::difference(with_data(t, expected[output].data()), with_data(t, actual[output].data()),
                                            tolerance_of(t.dtype));
     if (!found.empty())
       return fmt::format("{}{}: {}", op_.tensors[slot].name, shape == kEdge ? " of the edge case" : "", found);
@@ -136,7 +136,7 @@ bool CallBuffers::has_results(Shape shape, const Outputs& outputs) const {
   size_t output = 0;
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
     if (op_.tensors[slot].role == TensorRole::output &&
-        !hstujit::has_results(with_data(tensor(cases_[shape], slot), outputs.bytes[output++])))
+        !hstujit::has_results(with_data(tensor(cases_[shape], slot), outputs[output++].data())))
       return false;
   return true;
 }
@@ -168,7 +168,8 @@ Outputs CallBuffers::reference(Shape shape) const {
   }
   op_.reference(args.data());
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
-    if (op_.tensors[slot].role == TensorRole::output) out.bytes.push_back(std::move(copies[slot]));
+    if (op_.tensors[slot].role == TensorRole::output)
+      std::copy(copies[slot].begin(), copies[slot].end(), out.emplace_back(driver_, copies[slot].size()).data());
   return out;
 }
 

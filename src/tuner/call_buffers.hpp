@@ -11,10 +11,8 @@
 
 namespace hstujit {
 
-/// A result copied to the host, to compare with.
-struct Outputs {
-  std::vector<std::vector<std::byte>> bytes;  ///< per output tensor, in the order of the slots
-};
+/// A result copied to the host, to compare with: per output tensor, in the order of the slots.
+using Outputs = std::vector<HostBuffer>;
 
 class CallBuffers {
  public:
@@ -31,8 +29,8 @@ class CallBuffers {
 
   /// Fills the outputs with NaN, queued on the stream.
   void poison() const;
-  /// The outputs as they are once the stream has run.
-  Outputs outputs() const;
+  /// Copies the outputs as they are once the stream has run; buffers of an earlier result are used again.
+  void read_outputs(Outputs& into) const;
   /// "" when two results of a shape agree, else what differs.
   std::string difference(Shape shape, const Outputs& expected, const Outputs& actual) const;
   /// Whether each output has a number in it.

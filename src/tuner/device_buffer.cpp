@@ -1,5 +1,6 @@
 #include "tuner/device_buffer.hpp"
 
+#include "cuda/library.hpp"
 #include "support/error.hpp"
 
 namespace hstujit {
@@ -32,6 +33,30 @@ void DeviceBuffer::upload(const void* from, size_t bytes) const {
 
 void DeviceBuffer::download(void* to, size_t bytes) const {
   if (bytes > 0) driver_->check(driver_->cuMemcpyDtoH(to, address_, bytes), "copying from the device");
+}
+
+HostBuffer::HostBuffer(const Driver& driver, size_t bytes) : bytes_(bytes) {
+  CUresult (*allocate)(void**, size_t) = nullptr;
+  if (driver.library && bytes > 0) {
+    driver.library->find_into(allocate, "cuMemAllocHost_v2");
+    driver.library->find_into(free_, "cuMemFreeHost");
+  }
+  if (!allocate || !free_ || allocate(&locked_, bytes) != CUDA_SUCCESS) {
+    locked_ = nullptr;
+    plain_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  }
+}
+
+HostBuffer::~HostBuffer() {
+  if (locked_) free_(locked_);
+}
+
+HostBuffer& HostBuffer::operator=(HostBuffer&& other) noexcept {
+  std::swap(locked_, other.locked_);
+  std::swap(free_, other.free_);
+  std::swap(plain_, other.plain_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
 }
 
 }  // namespace hstujit

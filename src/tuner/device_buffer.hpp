@@ -4,6 +4,7 @@
 #include "cuda/driver.hpp"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 namespace hstujit {
@@ -28,6 +29,26 @@ class DeviceBuffer {
  private:
   const Driver* driver_ = nullptr;
   CUdeviceptr address_ = 0;
+  size_t bytes_ = 0;
+};
+
+/// Host memory that the device copies to at full speed: page-locked if the driver offers that, else ordinary.
+class HostBuffer {
+ public:
+  HostBuffer() = default;
+  HostBuffer(const Driver& driver, size_t bytes);
+  ~HostBuffer();
+  HostBuffer(HostBuffer&& other) noexcept { *this = std::move(other); }
+  HostBuffer& operator=(HostBuffer&& other) noexcept;
+
+  std::byte* data() const { return locked_ ? static_cast<std::byte*>(locked_) : plain_.get(); }
+  size_t bytes() const { return bytes_; }
+
+ private:
+  using Free = CUresult (*)(void*);
+  void* locked_ = nullptr;
+  Free free_ = nullptr;
+  std::unique_ptr<std::byte[]> plain_;
   size_t bytes_ = 0;
 };
 

@@ -8,7 +8,6 @@
 #include "tuner/sm_clock.hpp"
 
 #include <list>
-#include <optional>
 
 namespace hstujit {
 
@@ -92,8 +91,9 @@ class GpuBench : public Bench {
   EventPairs events_;
   SmClock clock_;
   int mhz_ = 0;
-  std::optional<Outputs> expected_[2];  ///< of the default configuration, per shape
-  std::list<Loaded> loaded_;            ///< most recently used first
+  Outputs expected_[2];       ///< of the default configuration, per shape; empty before it was verified
+  Outputs actual_;            ///< of the last candidate
+  std::list<Loaded> loaded_;  ///< most recently used first
 };
 
 }  // namespace hstujit

@@ -40,8 +40,8 @@ class ExhaustiveSearch : public Search {
 /// Spaces up to this size are searched completely.
 constexpr size_t kExhaustiveLimit = 256;
 
-/// A strategy by its name: "exhaustive" (cut short: a random sample) or "local". hints: configurations that did well on
-/// similar problems; those outside the space are ignored. Null for another name.
+/// A strategy by its name: "exhaustive", "random" (the same, for those who mean to cut it short) or "local". hints:
+/// configurations that did well on similar problems; those outside the space are ignored. Null for another name.
 std::unique_ptr<Search> make_search(std::string_view name, const Space& space, const std::vector<Config>& hints,
                                     uint64_t seed);
 

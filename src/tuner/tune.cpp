@@ -148,7 +148,7 @@ void Tuner::search_family(TuningJob& job, const Family& family, double deadline)
   const Space space = enumerate(family, task_.problem, task_.device);
   const std::string strategy = options_.strategy.empty() ? std::string(default_strategy(space)) : options_.strategy;
   const auto search = make_search(strategy, space, hints(family), options_.seed);
-  if (!search) fail(HSTU_ERROR_INVALID_ARGUMENT, "strategy = {}: there are exhaustive and local", strategy);
+  if (!search) fail(HSTU_ERROR_INVALID_ARGUMENT, "strategy = {}: there are exhaustive, random and local", strategy);
   total_ += static_cast<int>(space.size());
   std::deque<Pending> ahead;
   const size_t most_ahead = static_cast<size_t>(kAheadPerThread * pool_.threads());

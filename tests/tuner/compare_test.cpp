@@ -57,6 +57,18 @@ TEST(Compare, NanMustMeetNan) {
   EXPECT_EQ(compare({1, kInfinity}, {1.0001f, kInfinity}, 2), "");
 }
 
+TEST(Compare, FindsADifferenceInEveryPlaceOfARow) {
+  for (int64_t columns = 1; columns <= 35; ++columns)
+    for (int64_t at = 0; at < columns; ++at) {
+      std::vector<float> expected(static_cast<size_t>(3 * columns), 1.0f), wrong = expected, poisoned = expected;
+      wrong[static_cast<size_t>(columns + at)] = 1.5f;
+      poisoned[static_cast<size_t>(columns + at)] = kNan;
+      ASSERT_NE(compare(expected, wrong, columns), "") << columns << ' ' << at;
+      ASSERT_NE(compare(expected, poisoned, columns), "") << columns << ' ' << at;
+      ASSERT_NE(compare(poisoned, expected, columns), "") << columns << ' ' << at;
+    }
+}
+
 TEST(Compare, SomethingIsNotNothing) { EXPECT_NE(compare({0, 0}, {0, 1e-3f}, 2), ""); }
 
 TEST(Compare, LooksAtElementsOnlyNotBetweenThem) {

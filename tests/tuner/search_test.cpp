@@ -78,7 +78,7 @@ std::vector<Config> order_of(Search& search, const RecordedSpace& recorded) {
 }
 
 class EveryStrategy : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, testing::Values("exhaustive", "local"));
+INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, testing::Values("exhaustive", "random", "local"));
 
 TEST_P(EveryStrategy, VisitsEveryPointOnceWhenLetRun) {
   for (const RecordedSpace& recorded : {RecordedSpace(corner(), smooth_time), rough(corner())}) {
