@@ -95,6 +95,10 @@ void Context::launch(const Plan& plan, const void* args, CUstream stream) const 
 const Plan& Context::plan_for(const Problem& problem, const void* args, CUstream stream) {
   if (const Plan* known = plans_.find(problem)) return *known;
   refuse_while_capturing(stream);
+  if (kind_ == Kind::gpu && miss_policy_.load(std::memory_order_relaxed) == HSTU_MISS_TUNE) {
+    const CurrentContext current(*driver_, device_context_);  // tuning reads offsets that the stream may still write
+    driver_->check(driver_->cuStreamSynchronize(stream), "waiting for the stream before tuning");
+  }
   return plan_once(problem, args);
 }
 
