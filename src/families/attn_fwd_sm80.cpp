@@ -55,25 +55,30 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
                                                         : 56;
   return held_registers(p, c) + others <= register_budget(c);
 }
-bool registers_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
+/// Whether the shared memory of an SM holds the tiles of `blocks` blocks.
+bool blocks_fit(const Problem& p, const Config& c, const DeviceFacts& device, int blocks) {
+  constexpr int kReserved = 1024;  // of each block, by the driver
+  return blocks * (smem_bytes(p, c) + kReserved) <= device.smem_per_sm;
+}
+bool registers_are_used(const Problem& p, const Config& c, const DeviceFacts& device) {
   constexpr int kIdle = 136;
-  return c[kMinBlocks] * c[kWarps] >= 16 || held_registers(p, c) + kIdle >= register_budget(c);
+  return c[kMinBlocks] * c[kWarps] >= 16 || held_registers(p, c) + kIdle >= register_budget(c) ||
+         !blocks_fit(p, c, device, c[kMinBlocks] + 1);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
-  constexpr int kReserved = 1024;  // of each block, by the driver
-  const int bytes = smem_bytes(p, c);
-  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+  return smem_bytes(p, c) <= device.smem_per_block && blocks_fit(p, c, device, c[kMinBlocks]);
 }
-bool some_warps_to_switch(const Problem&, const Config& c, const DeviceFacts&) {
-  return c[kMinBlocks] * c[kWarps] >= 8;
+bool some_warps_to_switch(const Problem& p, const Config& c, const DeviceFacts& device) {
+  return c[kMinBlocks] * c[kWarps] >= 8 || !blocks_fit(p, c, device, c[kMinBlocks] + 1);
 }
 
 constexpr Rule kRules[] = {
     {"q_steps must not exceed the k16 steps of head_dim_qk", q_fits_its_steps},
     {"accumulators and resident Q would not fit the registers", registers_suffice},
-    {"too few warps for the registers they use", registers_are_used},
+    {"too few warps for the registers they use, and another block would fit", registers_are_used},
     {"the tiles of min_blocks blocks must fit the shared memory of an SM", smem_fits},
-    {"fewer than eight warps an SM leave its schedulers nothing to switch to", some_warps_to_switch},
+    {"fewer than eight warps an SM leave its schedulers nothing to switch to, and another block would fit",
+     some_warps_to_switch},
 };
 
 bool covers(const Problem& p, const DeviceFacts&) {
@@ -91,7 +96,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
       {{32, 4, 64, 2, 0, 3}},          {{32, 4, 64, 2, 0, 2}},          {{32, 4, 32, 2, 0, 2}},
       {{32, 8, 64, 2, 0, 1}},          {{32, 8, 32, 2, 0, 1}},          {{16, 8, 32, 4, *steps(16), 1}},
       {{16, 8, 32, 2, *steps(16), 1}}, {{16, 4, 32, 2, *steps(16), 2}}, {{16, 8, 32, 2, 0, 1}},
-      {{16, 4, 32, 2, 0, 2}},
+      {{16, 4, 32, 2, 0, 2}},          {{16, 4, 32, 2, 0, 4}},          {{16, 4, 32, 2, 0, 1}},
   };
   for (const Config& c : candidates)
     if (std::all_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) { return rule.holds(p, c, device); }))

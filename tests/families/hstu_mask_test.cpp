@@ -1,0 +1,120 @@
+// The mask logic of the attention kernels, compiled for the host: over small sequences, every query row meets every key
+// it may see exactly once, and blocks called full are full.
+#include "reference/mask.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+// The headers hold device code; of it only plain integer arithmetic is used here.
+#define __CUDACC__
+#define __device__
+#define __forceinline__ inline
+float __uint_as_float(unsigned);
+#include "variant/hstu_mask.cuh"
+
+namespace hstujit {
+namespace {
+
+template <int kKeys, bool kCausal_, bool kTargets, bool kContext, bool kWindow, bool kExempt>
+struct Features {
+  using Target = int;
+  static constexpr int kBlockN = kKeys;
+  static constexpr bool kCausal = kCausal_, kHasTargets = kTargets, kContextual = kContext, kMaxAttnLen = kWindow,
+                        kMinFullAttn = kExempt;
+};
+
+constexpr int kRuns = 400, kLongest = 90;
+
+struct Sequence {
+  int n, targets, contextual, window, exempt;
+};
+
+template <class Config>
+Sequence random_sequence(std::mt19937& random) {
+  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  Sequence s{1 + below(kLongest), 0, 0, 0, 0};
+  if (Config::kHasTargets && below(4) > 0) s.targets = below(3) > 0 ? below(s.n / 2 + 1) : below(s.n + 5);
+  if (Config::kContextual) s.contextual = below(20);
+  if (Config::kMaxAttnLen) s.window = below(40);
+  if (Config::kMinFullAttn) s.exempt = below(30);
+  return s;
+}
+
+std::ostream& operator<<(std::ostream& out, const Sequence& s) {
+  return out << "n=" << s.n << " T=" << s.targets << " C=" << s.contextual << " W=" << s.window << " F=" << s.exempt;
+}
+
+template <class Config>
+bool sees(const Sequence& s, int i, int j) {
+  return !Config::kCausal || reference::allowed(i, j, s.n, s.contextual, s.targets, s.window, s.exempt);
+}
+
+/// One block of query rows, of warps with warp_rows each, against its plan.
+template <class Config>
+void check_rows(const Sequence& s, const hstu::variant::HstuMask<Config>& mask, int first_row, int rows,
+                int warp_rows) {
+  constexpr int kBlockN = Config::kBlockN, kChunk = 16;
+  const int first = std::max(first_row, 0), last = first_row + rows;
+  const hstu::variant::KeyPlan<Config> plan(mask, first, last);
+  std::vector<int> visits(static_cast<size_t>(s.n), 0);
+  for (int block = 0; block < plan.blocks; ++block) {
+    const int begin = plan.key_begin(block);
+    for (int j = std::max(begin, plan.range_begin(block)); j < begin + kBlockN; ++j) {
+      ASSERT_TRUE(j >= 0 && j < s.n) << s << ": block " << block << " reaches key " << j;
+      ++visits[static_cast<size_t>(j)];
+      for (int i = first; i < last; ++i) {
+        const bool seen = sees<Config>(s, i, j);
+        ASSERT_EQ(mask.allowed(i, j), seen) << s << " i=" << i << " j=" << j;
+        const int warp = first_row + (i - first_row) / warp_rows * warp_rows;
+        const hstu::variant::BlockRange full = plan.full_blocks(mask, warp, warp + warp_rows);
+        ASSERT_TRUE(seen || block < full.from || block >= full.until) << s << " i=" << i << " j=" << j;
+        const int chunk = begin + (j - begin) / kChunk * kChunk;
+        ASSERT_TRUE(!seen || mask.touches(std::max(warp, 0), warp + warp_rows, chunk, chunk + kChunk))
+            << s << " i=" << i << " j=" << j;
+      }
+    }
+  }
+  for (int j = 0; j < s.n; ++j) {
+    ASSERT_LE(visits[static_cast<size_t>(j)], 1) << s << " j=" << j;
+    for (int i = first; i < last; ++i)
+      ASSERT_TRUE(visits[static_cast<size_t>(j)] == 1 || !sees<Config>(s, i, j)) << s << " i=" << i << " j=" << j;
+  }
+}
+
+template <class Config>
+void check() {
+  std::mt19937 random(Config::kBlockN);
+  for (int run = 0; run < kRuns; ++run) {
+    const Sequence s = random_sequence<Config>(random);
+    hstu::AttnFwdParams p{};
+    p.num_targets = &s.targets;
+    p.contextual_seq_len = s.contextual;
+    p.max_attn_len = s.window;
+    p.min_full_attn_seq_len = s.exempt;
+    const hstu::variant::HstuMask<Config> mask(p, 0, s.n);
+    const int rows = 16 << run % 3, warp_rows = std::max(rows / 2, 16);
+    for (int last = s.n; last > 0; last -= rows) {  // row blocks count from the end; the last hangs over the start
+      check_rows(s, mask, last - rows, rows, warp_rows);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+template <class Config>
+class HstuMask : public testing::Test {};
+
+using All =
+    testing::Types<Features<16, true, false, false, false, false>, Features<32, true, true, false, false, false>,
+                   Features<16, true, false, true, false, false>, Features<48, true, true, true, false, false>,
+                   Features<32, true, false, false, true, false>, Features<16, true, true, false, true, false>,
+                   Features<32, true, true, false, true, true>, Features<16, true, true, true, true, false>,
+                   Features<48, true, true, true, true, true>, Features<32, false, false, false, false, false>>;
+TYPED_TEST_SUITE(HstuMask, All);
+
+TYPED_TEST(HstuMask, PlansVisitEveryVisiblePairOnce) { check<TypeParam>(); }
+
+}  // namespace
+}  // namespace hstujit
