@@ -30,7 +30,7 @@
 //   kMinBlocks          blocks per SM to leave registers for
 // Sources: PTX ISA "mma", "ldmatrix", "cp.async"; the pipeline's order follows the multi-stage loop of CUTLASS 2.
 #pragma once
-#include "params.h"
+#include "params/addmm.h"
 #include "prim/cp_async.cuh"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"

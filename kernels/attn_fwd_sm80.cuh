@@ -22,7 +22,7 @@
 //                 end, so the partial one is the cheapest.
 // Sources         arXiv:2402.17152 (maths); FlashAttention-2 (register reuse of P)
 #pragma once
-#include "params.h"
+#include "params/attn_fwd.h"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
 #include "prim/mbarrier.cuh"

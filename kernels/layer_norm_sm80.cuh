@@ -15,7 +15,7 @@
 //           knobs: kThreads, kThreadsPerRow, kRowsPerThread, kWeights (tile/row_affine.cuh); kMinBlocks is 1.
 // Sources   Ba et al. 2016, arXiv:1607.06450; joining of partial variances: Chan, Golub, LeVeque 1983.
 #pragma once
-#include "params.h"
+#include "params/layer_norm.h"
 #include "tile/row_affine.cuh"
 #include "tile/sigmoid.cuh"
 

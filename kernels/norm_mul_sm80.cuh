@@ -16,7 +16,7 @@
 //           knobs: those of layer_norm_sm80.cuh.
 // Sources   meta-recsys/generative-recommenders, HSTU output stage; Zhai et al. 2024, arXiv:2402.17152.
 #pragma once
-#include "params.h"
+#include "params/norm_mul.h"
 #include "tile/row_affine.cuh"
 #include "tile/sigmoid.cuh"
 

@@ -75,7 +75,7 @@ void Context::run(const Problem& problem, const void* args, CUstream stream) {
   if (const Plan* known = plans_.find(problem)) return launch(*known, args, stream);  // warm: nothing below runs
   const Operator& op = operator_of(problem.op);
   if (writes_nothing(op, args)) return;
-  if (kind_ == Kind::cpu) return op.reference(args);
+  if (kind_ == Kind::cpu) return op.reference(args, nullptr);
   launch(plan_for(problem, args, stream), args, stream);
 }
 

@@ -25,6 +25,14 @@ struct f16 {
   u16 bits;
 };
 
+// Eight stored bits.
+struct e4m3 {
+  u8 bits;
+};
+struct e5m2 {
+  u8 bits;
+};
+
 namespace prim {
 
 // Two floats to one register, round to nearest even; lo goes to bits 0-15, hi to bits 16-31.

@@ -10,7 +10,7 @@
 //
 // Config: kCausal, kHasTargets, kContextual, kMaxAttnLen, kMinFullAttn. Absent features cost nothing.
 #pragma once
-#include "params.h"
+#include "params/attn_fwd.h"
 #include "prim/types.cuh"
 
 namespace hstu::variant {

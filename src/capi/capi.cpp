@@ -125,18 +125,12 @@ hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_miss_policy
   return guard([&] { deref(context, "context").context.set_miss_policy(checked(policy)); });
 }
 
-hstu_status hstu_layer_norm(hstu_context* context, const hstu_layer_norm_args* args, hstu_stream stream) {
-  return call(context, args, stream);
-}
-hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* args, hstu_stream stream) {
-  return call(context, args, stream);
-}
-hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream) {
-  return call(context, args, stream);
-}
-hstu_status hstu_norm_mul(hstu_context* context, const hstu_norm_mul_args* args, hstu_stream stream) {
-  return call(context, args, stream);
-}
+#define HSTUJIT_ENTRY_POINT(op, args_type, function)                                       \
+  hstu_status function(hstu_context* context, const args_type* args, hstu_stream stream) { \
+    return call(context, args, stream);                                                    \
+  }
+HSTUJIT_OPERATOR_MAP(HSTUJIT_ENTRY_POINT)
+#undef HSTUJIT_ENTRY_POINT
 
 int32_t hstu_operator_count(void) { return static_cast<int32_t>(operators().size()); }
 

@@ -1,6 +1,7 @@
 // addmm_sm80: matrix product with bias, residual and SiLU, kernels/addmm_sm80.cuh.
 #include "families/families.hpp"
-#include "params.h"
+#include "params/addmm.h"
+#include "problem/dense_fields.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,7 @@
 // attn_fwd_sm80: jagged HSTU attention with the instructions of sm_80, kernels/attn_fwd_sm80.cuh.
 #include "families/families.hpp"
-#include "params.h"
+#include "params/attn_fwd.h"
+#include "problem/attention_fields.hpp"
 
 #include <algorithm>
 

@@ -67,6 +67,10 @@ std::string_view device_type(hstu_dtype dtype) {
       return "i32";
     case HSTU_DTYPE_I64:
       return "i64";
+    case HSTU_DTYPE_E4M3:
+      return "e4m3";
+    case HSTU_DTYPE_E5M2:
+      return "e5m2";
     case HSTU_DTYPE_NONE:
       break;
   }

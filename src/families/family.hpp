@@ -111,7 +111,7 @@ bool legal(const Family& family, const Problem& problem, const Config& config, c
 std::string text(const Family& family, const Config& config);
 std::optional<Config> parse_config(const Family& family, std::string_view text, const Config& missing);
 
-/// C++ spelling of an element type in kernels: "bf16", "f16", "float", "i32", "i64".
+/// C++ spelling of an element type in kernels: "bf16", "f16", "float", "i32", "i64", "e4m3", "e5m2".
 std::string_view device_type(hstu_dtype dtype);
 
 }  // namespace hstujit

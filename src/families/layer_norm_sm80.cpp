@@ -1,7 +1,8 @@
 // layer_norm_sm80: row norms bound by memory, kernels/layer_norm_sm80.cuh.
 #include "families/families.hpp"
 #include "families/row_norm.hpp"
-#include "params.h"
+#include "params/layer_norm.h"
+#include "problem/norm_fields.hpp"
 
 namespace hstujit {
 namespace {

@@ -1,7 +1,8 @@
 // norm_mul_sm80: the HSTU output stage before its projection, bound by memory, kernels/norm_mul_sm80.cuh.
 #include "families/families.hpp"
 #include "families/row_norm.hpp"
-#include "params.h"
+#include "params/norm_mul.h"
+#include "problem/norm_fields.hpp"
 
 namespace hstujit {
 namespace {

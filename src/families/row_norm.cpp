@@ -1,5 +1,7 @@
 #include "families/row_norm.hpp"
 
+#include "problem/norm_fields.hpp"
+
 #include <algorithm>
 #include <bit>
 

@@ -1,10 +1,27 @@
 // The matrix product with bias as a problem: checks, key and cost.
 #include "problem/checks.hpp"
-#include "problem/work.hpp"
+#include "problem/dense_fields.hpp"
+#include "problem/edge_case.hpp"
+#include "problem/operators.hpp"
 #include "support/error.hpp"
 
 namespace hstujit {
 namespace {
+
+using Args = hstu_addmm_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},       {"n", FieldKind::exact},
+                                 {"k", FieldKind::exact},           {"bias", FieldKind::exact},
+                                 {"bias_dtype", FieldKind::dtype},  {"activation", FieldKind::exact},
+                                 {"act_columns", FieldKind::exact}, {"weight_transposed", FieldKind::exact},
+                                 {"vector_x", FieldKind::exact},    {"vector_w", FieldKind::exact},
+                                 {"vector_z", FieldKind::exact},    {"m", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"w", offsetof(Args, w), TensorRole::input, 0},
+                                   {"y", offsetof(Args, y), TensorRole::input},
+                                   {"z", offsetof(Args, z), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64}};
 
 enum : int32_t { kNoBias = 0, kRowBias = 1, kResidual = 2 };
 
@@ -52,6 +69,8 @@ void check_activation(hstu_addmm_args& args, int64_t n) {
 
 }  // namespace
 
+OperatorFacts facts_of(const hstu_addmm_args*) { return {kFields, kTensors, kScalars}; }
+
 Problem prepare(hstu_addmm_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required<2>("x", args.x), z = checks::required<2>("z", args.z);
@@ -96,6 +115,12 @@ Work work_of(const hstu_addmm_args& args) {
   const double n = static_cast<double>(args.w.shape[1]), bias_rows = args.y.rank == 2 ? m : 1;
   return {.flops = 2 * m * n * k,
           .bytes = (m * k + k * n + m * n) * size_of(args.x.dtype) + bias_rows * n * size_of(args.y.dtype)};
+}
+
+void make_edge_case(hstu_addmm_args& args, Integers&) {
+  const int64_t rows = edge_case::ragged(args.x.shape[0]);
+  edge_case::shorten_rows(rows, {&args.x, &args.z});
+  if (args.y.rank == 2) edge_case::shorten_rows(rows, {&args.y});
 }
 
 }  // namespace hstujit

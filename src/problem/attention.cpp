@@ -1,6 +1,8 @@
 // Jagged HSTU attention as a problem: checks, key and cost.
+#include "problem/attention_fields.hpp"
 #include "problem/checks.hpp"
-#include "problem/work.hpp"
+#include "problem/edge_case.hpp"
+#include "problem/operators.hpp"
 #include "reference/mask.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
@@ -10,6 +12,33 @@
 
 namespace hstujit {
 namespace {
+
+using Args = hstu_attention_args;
+
+constexpr FieldInfo kFields[] = {
+    {"dtype", FieldKind::dtype},         {"head_dim_qk", FieldKind::exact},  {"head_dim_v", FieldKind::exact},
+    {"num_heads", FieldKind::exact},     {"offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype},
+    {"mask", FieldKind::exact},          {"contextual", FieldKind::exact},   {"max_attn_len", FieldKind::exact},
+    {"min_full_attn", FieldKind::exact}, {"attn_scale", FieldKind::exact},   {"vector", FieldKind::exact},
+    {"batch", FieldKind::bucket},        {"total", FieldKind::bucket},       {"max_seq_len", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
+                                   {"k", offsetof(Args, k), TensorRole::input},
+                                   {"v", offsetof(Args, v), TensorRole::input},
+                                   {"out", offsetof(Args, out), TensorRole::output},
+                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
+                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
+                                   {"attn_scale", offsetof(Args, attn_scale), TensorRole::input}};
+constexpr std::string_view kMaskWords[] = {"causal", "full"};
+constexpr ScalarSlot kScalars[] = {
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, kMaskWords},
+    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
+    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
+    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
+    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64}};
+
+enum : size_t { kSeqOffsets = 4, kNumTargets = 5 };  // slots of kTensors
 
 enum : int32_t { kNoScale = 0, kOneScale = 1, kRowScale = 2 };
 
@@ -100,6 +129,8 @@ float default_alpha(float alpha, int64_t head_dim) {
 
 }  // namespace
 
+OperatorFacts facts_of(const hstu_attention_args*) { return {kFields, kTensors, kScalars}; }
+
 Problem prepare(hstu_attention_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
@@ -147,6 +178,10 @@ Work work_of(const hstu_attention_args& args) {
   return {.flops = 2 * pairs * heads * dims,
           .bytes = rows * heads * 2 * dims * size_of(args.q.dtype) + (b + 1) * size_of(args.seq_offsets.dtype) +
                    b * size_of(args.num_targets.dtype) + scales * size_of(args.attn_scale.dtype)};
+}
+
+void make_edge_case(hstu_attention_args&, Integers& integers) {
+  edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
 }
 
 }  // namespace hstujit

@@ -22,9 +22,9 @@ bool add_product(int64_t a, int64_t b, int64_t& sum) {
   const int dtype = code(t.dtype);
   if (dtype == HSTU_DTYPE_NONE && !t.data && t.rank == 0)
     fail(kInvalid, "{} is absent: it is required; describe it, e.g. with hstu_matrix()", name);
-  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_I64)
+  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_E5M2)
     fail(kDtype, "{}.dtype = {}: use one of hstu_dtype, {} to {}", name, dtype, static_cast<int>(HSTU_DTYPE_F32),
-         static_cast<int>(HSTU_DTYPE_I64));
+         static_cast<int>(HSTU_DTYPE_E5M2));
   fail(kInvalid, "{}.rank = {}: it must be {}", name, t.rank, rank);
 }
 
@@ -128,7 +128,7 @@ void struct_size(size_t given, size_t expected) {
 template <int kRank>
 Tensor required_any_strides(const char* name, hstu_tensor& t) {
   const int dtype = code(t.dtype);
-  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_I64 || t.rank != kRank) refuse_header(name, t, kRank);
+  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_E5M2 || t.rank != kRank) refuse_header(name, t, kRank);
   const int64_t bytes = check_layout<kRank>(name, t);
   check_data(name, t, bytes);
   return {name, t, bytes};

@@ -23,7 +23,8 @@ int code(const Enum& value) {
 
 /// Of a known dtype; size_of() walks a table, and this is asked several times a call.
 inline int64_t element_bytes(hstu_dtype dtype) {
-  return dtype == HSTU_DTYPE_I64 ? 8 : dtype == HSTU_DTYPE_F16 || dtype == HSTU_DTYPE_BF16 ? 2 : 4;
+  if (dtype == HSTU_DTYPE_F16 || dtype == HSTU_DTYPE_BF16) return 2;
+  return dtype == HSTU_DTYPE_I64 ? 8 : dtype >= HSTU_DTYPE_E4M3 ? 1 : 4;
 }
 
 /// A tensor argument with the name its messages use; bytes is its extent in memory, 0 when empty or absent.
@@ -57,7 +58,7 @@ inline void floating(const Tensor& a) {
   if (a.t.dtype > HSTU_DTYPE_BF16) refuse_dtype(a, "use f32, f16 or bf16");
 }
 inline void integer(const Tensor& a) {
-  if (a.t.dtype < HSTU_DTYPE_I32) refuse_dtype(a, "use i32 or i64");
+  if (a.t.dtype != HSTU_DTYPE_I32 && a.t.dtype != HSTU_DTYPE_I64) refuse_dtype(a, "use i32 or i64");
 }
 inline void is_f32(const Tensor& a) {
   if (a.t.dtype != HSTU_DTYPE_F32) refuse_dtype(a, "it must be f32");

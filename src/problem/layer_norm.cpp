@@ -1,10 +1,23 @@
 // Layer norm as a problem: checks, key and cost.
 #include "problem/checks.hpp"
-#include "problem/work.hpp"
+#include "problem/edge_case.hpp"
+#include "problem/norm_fields.hpp"
+#include "problem/operators.hpp"
 #include "support/error.hpp"
 
 namespace hstujit {
 namespace {
+
+using Args = hstu_layer_norm_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
+                                 {"has_weight", FieldKind::exact}, {"dim", FieldKind::exact},
+                                 {"vector", FieldKind::exact},     {"rows", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"weight", offsetof(Args, weight), TensorRole::input},
+                                   {"bias", offsetof(Args, bias), TensorRole::input},
+                                   {"y", offsetof(Args, y), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
 
 /// weight and bias come together: true when both are there.
 bool has_weight(const hstu_layer_norm_args& args) {
@@ -24,6 +37,8 @@ checks::Tensor check_weight(const char* name, hstu_tensor& t, int64_t dim, const
 }
 
 }  // namespace
+
+OperatorFacts facts_of(const hstu_layer_norm_args*) { return {kFields, kTensors, kScalars}; }
 
 Problem prepare(hstu_layer_norm_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -63,6 +78,10 @@ Work work_of(const hstu_layer_norm_args& args) {
   // Sum; difference, square and sum; scale; weight and bias.
   return {.flops = elements * (weighted ? 7 : 5),
           .bytes = elements * 2 * size_of(args.x.dtype) + dim * 2 * size_of(args.weight.dtype)};
+}
+
+void make_edge_case(hstu_layer_norm_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
 }  // namespace hstujit

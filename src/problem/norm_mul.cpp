@@ -1,10 +1,31 @@
 // Norm, multiply and concatenate as a problem: checks, key and cost.
 #include "problem/checks.hpp"
-#include "problem/work.hpp"
+#include "problem/edge_case.hpp"
+#include "problem/norm_fields.hpp"
+#include "problem/operators.hpp"
 #include "support/error.hpp"
 
 namespace hstujit {
 namespace {
+
+using Args = hstu_norm_mul_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
+                                 {"dim", FieldKind::exact},        {"groups", FieldKind::exact},
+                                 {"activation", FieldKind::exact}, {"concat_u", FieldKind::exact},
+                                 {"concat_x", FieldKind::exact},   {"silu_u", FieldKind::exact},
+                                 {"vector", FieldKind::exact},     {"rows", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
+                                   {"u", offsetof(Args, u), TensorRole::input},
+                                   {"weight", offsetof(Args, weight), TensorRole::input},
+                                   {"bias", offsetof(Args, bias), TensorRole::input},
+                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+                                   {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+                                   {"concat_u", offsetof(Args, concat_u), ScalarSlot::Kind::i32},
+                                   {"concat_x", offsetof(Args, concat_x), ScalarSlot::Kind::i32},
+                                   {"silu_u", offsetof(Args, silu_u), ScalarSlot::Kind::i32},
+                                   {"num_groups", offsetof(Args, num_groups), ScalarSlot::Kind::i32}};
 
 /// Flags that do nothing are cleared, so that equal work has one key.
 void check_flags(hstu_norm_mul_args& args) {
@@ -60,6 +81,8 @@ checks::Tensor check_out(hstu_norm_mul_args& args, const checks::Tensor& attn, c
 
 }  // namespace
 
+OperatorFacts facts_of(const hstu_norm_mul_args*) { return {kFields, kTensors, kScalars}; }
+
 Problem prepare(hstu_norm_mul_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor attn = checks::required<2>("attn", args.attn), u = checks::required<2>("u", args.u);
@@ -101,6 +124,10 @@ Work work_of(const hstu_norm_mul_args& args) {
   // Sum; difference, square and sum; scale; weight and bias; product.
   return {.flops = elements * 8,
           .bytes = elements * (2 + segments) * size_of(args.attn.dtype) + weights * size_of(args.weight.dtype)};
+}
+
+void make_edge_case(hstu_norm_mul_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.attn.shape[0]), {&args.attn, &args.u, &args.out});
 }
 
 }  // namespace hstujit

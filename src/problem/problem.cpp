@@ -1,5 +1,7 @@
 #include "problem/problem.hpp"
 
+#include "problem/operators.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,41 +11,18 @@
 namespace hstujit {
 namespace {
 
-constexpr FieldKind kExact = FieldKind::exact, kDtype = FieldKind::dtype, kBucket = FieldKind::bucket;
-
-constexpr FieldInfo kLayerNormFields[] = {{"dtype", kDtype}, {"weight_dtype", kDtype}, {"has_weight", kExact},
-                                          {"dim", kExact},   {"vector", kExact},       {"rows", kBucket}};
-constexpr FieldInfo kAddmmFields[] = {
-    {"dtype", kDtype},      {"n", kExact},          {"k", kExact},           {"bias", kExact},
-    {"bias_dtype", kDtype}, {"activation", kExact}, {"act_columns", kExact}, {"weight_transposed", kExact},
-    {"vector_x", kExact},   {"vector_w", kExact},   {"vector_z", kExact},    {"m", kBucket}};
-constexpr FieldInfo kAttentionFields[] = {
-    {"dtype", kDtype},        {"head_dim_qk", kExact},   {"head_dim_v", kExact},  {"num_heads", kExact},
-    {"offset_dtype", kDtype}, {"target_dtype", kDtype},  {"mask", kExact},        {"contextual", kExact},
-    {"max_attn_len", kExact}, {"min_full_attn", kExact}, {"attn_scale", kExact},  {"vector", kExact},
-    {"batch", kBucket},       {"total", kBucket},        {"max_seq_len", kBucket}};
-constexpr FieldInfo kNormMulFields[] = {
-    {"dtype", kDtype},    {"weight_dtype", kDtype}, {"dim", kExact},    {"groups", kExact}, {"activation", kExact},
-    {"concat_u", kExact}, {"concat_x", kExact},     {"silu_u", kExact}, {"vector", kExact}, {"rows", kBucket}};
-
-struct OpEntry {
-  std::string_view name;
-  std::span<const FieldInfo> fields;
-};
-const OpEntry kOps[kOpCount] = {{"layer_norm", kLayerNormFields},
-                                {"addmm", kAddmmFields},
-                                {"hstu_attention", kAttentionFields},
-                                {"norm_mul", kNormMulFields}};
+#define HSTUJIT_NAME(op, args, function) #op,
+constexpr std::string_view kNames[kOpCount] = {HSTUJIT_OPERATOR_MAP(HSTUJIT_NAME)};
+#undef HSTUJIT_NAME
 
 struct DtypeEntry {
   hstu_dtype dtype;
   std::string_view name;
   int bytes;
 };
-constexpr DtypeEntry kDtypes[] = {{HSTU_DTYPE_NONE, "none", 0}, {HSTU_DTYPE_F32, "f32", 4}, {HSTU_DTYPE_F16, "f16", 2},
-                                  {HSTU_DTYPE_BF16, "bf16", 2}, {HSTU_DTYPE_I32, "i32", 4}, {HSTU_DTYPE_I64, "i64", 8}};
-
-const OpEntry& entry(Op op) { return kOps[static_cast<size_t>(op)]; }
+constexpr DtypeEntry kDtypes[] = {{HSTU_DTYPE_NONE, "none", 0}, {HSTU_DTYPE_F32, "f32", 4},  {HSTU_DTYPE_F16, "f16", 2},
+                                  {HSTU_DTYPE_BF16, "bf16", 2}, {HSTU_DTYPE_I32, "i32", 4},  {HSTU_DTYPE_I64, "i64", 8},
+                                  {HSTU_DTYPE_E4M3, "e4m3", 1}, {HSTU_DTYPE_E5M2, "e5m2", 1}};
 
 std::string value_text(const FieldInfo& info, int32_t value) {
   return info.kind == FieldKind::dtype ? std::string(name_of(static_cast<hstu_dtype>(value)))
@@ -74,12 +53,12 @@ std::string_view next_word(std::string_view& text) {
 
 }  // namespace
 
-std::span<const FieldInfo> fields_of(Op op) { return entry(op).fields; }
-std::string_view name_of(Op op) { return entry(op).name; }
+std::span<const FieldInfo> fields_of(Op op) { return operator_of(op).fields; }
+std::string_view name_of(Op op) { return kNames[static_cast<size_t>(op)]; }
 
 std::optional<Op> op_named(std::string_view name) {
   for (int i = 0; i < kOpCount; ++i)
-    if (kOps[i].name == name) return static_cast<Op>(i);
+    if (kNames[i] == name) return static_cast<Op>(i);
   return std::nullopt;
 }
 

@@ -1,6 +1,5 @@
 // Matrix product with bias, residual and activation.
 #include "problem/operators.hpp"
-#include "reference/reference.hpp"
 #include "reference/rows.hpp"
 
 #include <algorithm>
@@ -74,7 +73,7 @@ void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Bl
 
 }  // namespace
 
-void run(const hstu_addmm_args& args, double* exact) {
+void run(const hstu_addmm_args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.w.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> w = load_weight(args.w);

@@ -1,7 +1,6 @@
 // Jagged HSTU attention, straight from its definition: every pair asks the mask.
 #include "problem/operators.hpp"
 #include "reference/mask.hpp"
-#include "reference/reference.hpp"
 #include "reference/rows.hpp"
 #include "support/error.hpp"
 
@@ -105,7 +104,7 @@ class HeadOfSequence {
 
 }  // namespace
 
-void run(const hstu_attention_args& args, double* exact) {
+void run(const hstu_attention_args& args, double* const* exact) {
   check_contents(args);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
   const Output out(args.out, exact);

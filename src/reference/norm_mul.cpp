@@ -1,6 +1,5 @@
 // The HSTU output stage before its projection: norm, multiply, concatenate.
 #include "problem/operators.hpp"
-#include "reference/reference.hpp"
 #include "reference/rows.hpp"
 
 #include <algorithm>
@@ -37,7 +36,7 @@ Row activated(const Row& x, hstu_activation activation) {
 
 }  // namespace
 
-void run(const hstu_norm_mul_args& args, double* exact) {
+void run(const hstu_norm_mul_args& args, double* const* exact) {
   const int64_t rows = args.attn.shape[0], dim = args.attn.shape[1];
   const Row weight = load_vector(args.weight, args.weight.shape[0]), bias = load_vector(args.bias, args.bias.shape[0]);
   const Output out(args.out, exact);

@@ -31,10 +31,13 @@ void normalise(double* x, int64_t count, double eps);
 /// Rows of results: rounded into a tensor, or unrounded into a contiguous buffer.
 class Output {
  public:
-  Output(const hstu_tensor& tensor, double* exact) : tensor_(tensor), exact_(exact) {}
+  /// exact: as Operator::reference takes it; output: index of the tensor among the operator's outputs.
+  Output(const hstu_tensor& tensor, double* const* exact, int output = 0)
+      : tensor_(tensor), exact_(exact ? exact[output] : nullptr), skipped_(exact && !exact_) {}
 
-  /// `count` values of row `row` from column `column`; for rank 3, of head `head`.
+  /// `count` values of row `row` from column `column`; for rank 3, of head `head`. Rank 1 is one row.
   void write(int64_t row, int64_t column, int64_t count, const double* values, int64_t head = 0) const {
+    if (skipped_) return;
     const bool heads = tensor_.rank == 3;
     if (exact_) {
       const int64_t start = heads ? (row * tensor_.shape[1] + head) * tensor_.shape[2] : row * tensor_.shape[1];
@@ -47,6 +50,7 @@ class Output {
  private:
   const hstu_tensor& tensor_;
   double* exact_;
+  bool skipped_;
 };
 
 /// Calls body(0) ... body(count - 1), on several threads when the work (about as many operations) is worth it. Rethrows

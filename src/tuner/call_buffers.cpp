@@ -17,10 +17,20 @@ namespace {
 constexpr int64_t kPeriod = 1'000'003;
 
 /// Standard deviation that keeps results near 1: weights of a product are scaled by its depth.
-float deviation_of(const Operator& op, const TensorSlot& slot, const hstu_tensor& t) {
-  if (op.op == Op::addmm && slot.name == "w")
-    return 1.0f / std::sqrt(static_cast<float>(std::max<int64_t>(t.shape[0], 1)));
-  return 1.0f;
+float deviation_of(const TensorSlot& slot, const hstu_tensor& t) {
+  return slot.fan_in < 0 ? 1.0f : 1.0f / std::sqrt(static_cast<float>(std::max<int64_t>(t.shape[slot.fan_in], 1)));
+}
+
+/// Calls body with the element offset of every element, in row-major order.
+template <class Body>
+void for_each_element(const hstu_tensor& t, const Body& body) {
+  int64_t count = 1;
+  for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
+  for (int64_t i = 0; i < count; ++i) {
+    int64_t offset = 0, rest = i;
+    for (int d = t.rank - 1; d >= 0; rest /= t.shape[d--]) offset += rest % t.shape[d] * t.stride[d];
+    body(offset);
+  }
 }
 
 hstu_tensor with_data(const hstu_tensor& t, const std::byte* data) {
@@ -39,7 +49,7 @@ CallBuffers::CallBuffers(const Driver& driver, const Operator& op, const void* a
     shape.args.assign(bytes, bytes + op.args_size);
     read_integers(shape, args);
   }
-  make_edge_case(op_, cases_[kEdge].args.data(), cases_[kEdge].integers);
+  op_.edge_case(cases_[kEdge].args.data(), cases_[kEdge].integers);
   for (Case& shape : cases_) place(shape);
 }
 
@@ -57,7 +67,7 @@ void CallBuffers::fill(const TensorSlot& slot, const hstu_tensor& t, const Devic
   Buffer contents;
   contents.name = slot.name;
   contents.dtype = t.dtype;
-  contents.deviation = deviation_of(op_, slot, t);
+  contents.deviation = deviation_of(slot, t);
   const int64_t elements = static_cast<int64_t>(buffer.bytes()) / size_of(t.dtype);
   const auto first = random_elements(contents, std::min(elements, kPeriod), seed);
   buffer.upload(first.data(), first.size());
@@ -79,7 +89,7 @@ void CallBuffers::read_integers(Case& shape, const void* args) {
       driver_.check(driver_.cuMemcpyDtoH(bytes.data(), reinterpret_cast<CUdeviceptr>(t.data), bytes.size()),
                     fmt::format("reading {} of {}", op_.tensors[slot].name, op_.name).c_str());
     const hstu_tensor host = with_data(t, bytes.data());
-    for (int64_t i = 0; i < t.shape[0]; ++i) shape.integers[slot].push_back(integer_at(host, i * t.stride[0]));
+    for_each_element(t, [&](int64_t offset) { shape.integers[slot].push_back(integer_at(host, offset)); });
   }
 }
 
@@ -96,7 +106,7 @@ void CallBuffers::place(Case& shape) {
     shape.device[slot] = DeviceBuffer(driver_, shape.host[slot].size(), "buffer for integers");
     shape.device[slot].upload(shape.host[slot].data(), shape.host[slot].size());
     t.data = shape.device[slot].data();
-    t.stride[0] = 1;
+    for (int64_t d = t.rank - 1, stride = 1; d >= 0; stride *= t.shape[d--]) t.stride[d] = stride;
   }
 }
 
@@ -166,7 +176,7 @@ Outputs CallBuffers::reference(Shape shape) const {
     if (!output) buffers_[slot].download(copies[slot].data(), copies[slot].size());
     t.data = copies[slot].data();
   }
-  op_.reference(args.data());
+  op_.reference(args.data(), nullptr);
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
     if (op_.tensors[slot].role == TensorRole::output)
       std::copy(copies[slot].begin(), copies[slot].end(), out.emplace_back(driver_, copies[slot].size()).data());

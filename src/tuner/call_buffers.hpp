@@ -3,7 +3,6 @@
 
 #include "problem/operators.hpp"
 #include "tuner/device_buffer.hpp"
-#include "tuner/edge_case.hpp"
 
 #include <cstddef>
 #include <string>

@@ -56,11 +56,17 @@ class Rows {
     const int64_t step = t_.rank > 0 ? t_.stride[t_.rank - 1] : 1;
     if (t_.dtype == HSTU_DTYPE_F32) return read_as<float>(row, out, step, [](float value) { return value; });
     if (t_.dtype == HSTU_DTYPE_BF16) return read_as<uint16_t>(row, out, step, from_bf16);
+    if (t_.dtype == HSTU_DTYPE_E4M3) return read_as<uint8_t>(row, out, step, from_float8<E4m3>);
+    if (t_.dtype == HSTU_DTYPE_E5M2) return read_as<uint8_t>(row, out, step, from_float8<E5m2>);
     const float* values = f16_values();
     read_as<uint16_t>(row, out, step, [values](uint16_t bits) { return values[bits]; });
   }
 
  private:
+  template <class Format>
+  static float from_float8(uint8_t bits) {
+    return static_cast<float>(Format::widen(bits));
+  }
   static float from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
   template <class Element, class Widen>
@@ -176,6 +182,22 @@ Sums compare_rows(const Rows& expected, const Rows& actual, size_t element, std:
   return total;
 }
 
+bool is_integer(hstu_dtype dtype) { return dtype == HSTU_DTYPE_I32 || dtype == HSTU_DTYPE_I64; }
+
+/// Integers are equal or wrong.
+std::string integer_difference(const hstu_tensor& expected, const hstu_tensor& actual) {
+  const Rows e(expected), a(actual);
+  const int64_t step = expected.rank > 0 ? expected.stride[expected.rank - 1] : 1;
+  const auto size = static_cast<size_t>(size_of(expected.dtype));
+  for (int64_t row = 0; row < e.count(); ++row)
+    for (int64_t i = 0; i < e.length(); ++i) {
+      const size_t offset = static_cast<size_t>(i * step) * size;
+      if (std::memcmp(e.bytes(row) + offset, a.bytes(row) + offset, size) != 0)
+        return fmt::format("row {}, element {} differs", row, i);
+    }
+  return {};
+}
+
 }  // namespace
 
 Tolerance tolerance_of(hstu_dtype dtype) {
@@ -184,12 +206,17 @@ Tolerance tolerance_of(hstu_dtype dtype) {
       return {1e-5, 1e-4};
     case HSTU_DTYPE_F16:
       return {4e-3, 1.5e-2};
+    case HSTU_DTYPE_E4M3:  // one step of the last place
+      return {4e-2, 1.3e-1};
+    case HSTU_DTYPE_E5M2:
+      return {8e-2, 2.6e-1};
     default:
       return {2e-2, 6e-2};
   }
 }
 
 std::string difference(const hstu_tensor& expected, const hstu_tensor& actual, const Tolerance& tolerance) {
+  if (is_integer(expected.dtype)) return integer_difference(expected, actual);
   const Rows e(expected), a(actual);
   std::vector<RowResult> rows(static_cast<size_t>(e.count()));
   const Sums sums = compare_rows(e, a, static_cast<size_t>(size_of(expected.dtype)), rows);
@@ -216,6 +243,7 @@ std::string difference(const hstu_tensor& expected, const hstu_tensor& actual, c
 }
 
 bool has_results(const hstu_tensor& t) {
+  if (is_integer(t.dtype)) return t.rank == 0 || Rows(t).count() > 0;  // every value is a number
   const Rows rows(t);
   std::vector<float> values(static_cast<size_t>(rows.length()));
   for (int64_t row = 0; row < rows.count(); ++row) {

@@ -21,7 +21,7 @@ std::string excess(const std::vector<OutputError>& outputs) {
 Executor reference_executor() {
   return [](const Operator& op, void* args) {
     op.prepare(args);
-    op.reference(args);
+    op.reference(args, nullptr);
   };
 }
 

@@ -33,21 +33,18 @@ class GoldenCall {
   /// A contiguous output in the case's dtype, filled with NaN.
   hstu_tensor output(std::initializer_list<int64_t> shape);
 
-  void run(const hstu_layer_norm_args& args) { run(Op::layer_norm, args); }
-  void run(const hstu_addmm_args& args) { run(Op::addmm, args); }
-  void run(const hstu_attention_args& args) { run(Op::hstu_attention, args); }
-  void run(const hstu_norm_mul_args& args) { run(Op::norm_mul, args); }
+  /// Makes one call of the args struct's operator; struct_size is filled in.
+  template <class Args>
+  void run(Args args) {
+    args.struct_size = sizeof args;
+    execute_(operator_of(op_of<Args>()), &args);
+  }
 
   /// Compares a tensor, of the expected number of elements, with expect_<name>.
   void compare(std::string_view name, const hstu_tensor& got);
   const std::vector<OutputError>& errors() const { return errors_; }
 
  private:
-  template <class Args>
-  void run(Op op, Args args) {
-    args.struct_size = sizeof args;
-    execute_(operator_of(op), &args);
-  }
   hstu_dtype working_dtype() const;
   std::byte* allocate(int64_t bytes);
 

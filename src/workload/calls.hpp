@@ -16,8 +16,10 @@
 
 namespace hstujit {
 
-/// The args struct of one operator, in the order of Op.
-using AnyArgs = std::variant<hstu_layer_norm_args, hstu_addmm_args, hstu_attention_args, hstu_norm_mul_args>;
+/// The args struct of one operator, or none.
+#define HSTUJIT_ALTERNATIVE(op, args_type, function) , args_type
+using AnyArgs = std::variant<std::monostate HSTUJIT_OPERATOR_MAP(HSTUJIT_ALTERNATIVE)>;
+#undef HSTUJIT_ALTERNATIVE
 void* address(AnyArgs& args);
 const void* address(const AnyArgs& args);
 

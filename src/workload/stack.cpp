@@ -25,14 +25,11 @@ void repeat(Memory& memory, void* base, size_t period, size_t total) {
 
 hstu_status call_operator(hstu_context* context, Op op, const void* args, hstu_stream stream) {
   switch (op) {
-    case Op::layer_norm:
-      return hstu_layer_norm(context, static_cast<const hstu_layer_norm_args*>(args), stream);
-    case Op::addmm:
-      return hstu_addmm(context, static_cast<const hstu_addmm_args*>(args), stream);
-    case Op::hstu_attention:
-      return hstu_attention(context, static_cast<const hstu_attention_args*>(args), stream);
-    case Op::norm_mul:
-      return hstu_norm_mul(context, static_cast<const hstu_norm_mul_args*>(args), stream);
+#define HSTUJIT_CALL(op, args_type, function) \
+  case Op::op:                                \
+    return function(context, static_cast<const args_type*>(args), stream);
+    HSTUJIT_OPERATOR_MAP(HSTUJIT_CALL)
+#undef HSTUJIT_CALL
   }
   return HSTU_ERROR_INTERNAL;
 }

@@ -3,7 +3,9 @@
 #include "families/row_norm.hpp"
 
 #include "families/families.hpp"
-#include "params.h"
+#include "params/layer_norm.h"
+#include "params/norm_mul.h"
+#include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
 #include "tuner/space.hpp"
 

@@ -93,7 +93,7 @@ void expect_all_correct(HostMemory& memory, const Args& args, hstu_tensor Args::
   for (const Candidate& candidate : all) {
     SCOPED_TRACE(std::string(candidate.family->name) + " " + text(*candidate.family, candidate.config));
     ASSERT_TRUE(candidate.kernel) << candidate.error;
-    test::DeviceCall call(memory, test::op_of(args), &args, launcher_of<Args>(candidate));
+    test::DeviceCall call(memory, op_of<Args>(), &args, launcher_of<Args>(candidate));
     EXPECT_TRUE(test::close(call.after(args.*output), exact, tolerance));
     EXPECT_TRUE(call.wrote_only(args.*output));
   }

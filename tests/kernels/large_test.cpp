@@ -76,7 +76,7 @@ void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
   LargeMemory memory;
   SpreadColumns columns(memory);
   Args moved = args;
-  for (const TensorSlot& slot : operator_of(test::op_of(args)).tensors) {
+  for (const TensorSlot& slot : operator_of(op_of<Args>()).tensors) {
     hstu_tensor& t = tensor_at(&moved, slot);
     const bool far = std::any_of(spread.begin(), spread.end(), [&](auto member) { return &(moved.*member) == &t; });
     if (!present(t)) continue;
@@ -88,7 +88,7 @@ void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
       t.data = copy;
     }
   }
-  ASSERT_EQ(call_operator(test::test_device()->context, test::op_of(args), &moved, nullptr), HSTU_OK)
+  ASSERT_EQ(call_operator(test::test_device()->context, op_of<Args>(), &moved, nullptr), HSTU_OK)
       << hstu_last_error();
   (*memory).synchronise();
   columns.fetch(args.*output, moved.*output);

@@ -1,7 +1,6 @@
 // The reference beyond the goldens: forms and layouts they lack, edge cases, and values it must refuse.
 #include "problem/operators.hpp"
 
-#include "reference/reference.hpp"
 #include "reference/rows.hpp"
 #include "support/error.hpp"
 #include "support/host_tensor.hpp"

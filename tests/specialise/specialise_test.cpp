@@ -1,4 +1,5 @@
 // The generated unit, word for word, and what may and may not change it.
+#include "problem/norm_fields.hpp"
 #include "specialise/source.hpp"
 
 #include <gtest/gtest.h>

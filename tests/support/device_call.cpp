@@ -81,9 +81,9 @@ hstu_tensor DeviceCall::after(const hstu_tensor& t) {
   return out;
 }
 
-testing::AssertionResult DeviceCall::wrote_only(const hstu_tensor& t) {
+testing::AssertionResult DeviceCall::wrote_only(const std::vector<hstu_tensor>& tensors) {
   for (size_t i = 0; i < after_.size(); ++i)
-    if (const auto result = unchanged_around(t, memory_.slabs()[i], after_[i]); !result) return result;
+    if (const auto result = unchanged_around(tensors, memory_.slabs()[i], after_[i]); !result) return result;
   return testing::AssertionSuccess();
 }
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,8 +43,9 @@ class DeviceCall {
   const std::string& error() const { return error_; }
   /// The tensor, which points into the host's memory, as it is after the call.
   hstu_tensor after(const hstu_tensor& t);
-  /// Nothing but the tensor's elements was written.
-  testing::AssertionResult wrote_only(const hstu_tensor& t);
+  /// Nothing but the tensors' elements was written.
+  testing::AssertionResult wrote_only(const std::vector<hstu_tensor>& tensors);
+  testing::AssertionResult wrote_only(const hstu_tensor& t) { return wrote_only(std::vector<hstu_tensor>{t}); }
 
  private:
   /// Index of the slab that holds the address; -1 when none does.
@@ -55,19 +57,32 @@ class DeviceCall {
   std::string error_;
 };
 
-inline Op op_of(const hstu_layer_norm_args&) { return Op::layer_norm; }
-inline Op op_of(const hstu_addmm_args&) { return Op::addmm; }
-inline Op op_of(const hstu_attention_args&) { return Op::hstu_attention; }
-inline Op op_of(const hstu_norm_mul_args&) { return Op::norm_mul; }
-
-/// Makes the call on the device under test and compares its output with the oracle. All tensors lie in `memory`.
+/// One output of a call and how exact it must be.
 template <class Args>
-void expect_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*output, const Tolerance& tolerance) {
-  DeviceCall call(memory, op_of(args), &args);
+struct Expected {
+  hstu_tensor Args::*output;
+  Tolerance tolerance;
+};
+
+/// Makes the call on the device under test and compares its outputs, all of them, with the oracle. All tensors lie in
+/// `memory`.
+template <class Args>
+void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<Expected<Args>> outputs) {
+  DeviceCall call(memory, op_of<Args>(), &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
   if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
-  EXPECT_TRUE(close(call.after(args.*output), exact_result(args, output), tolerance));
-  EXPECT_TRUE(call.wrote_only(args.*output));
+  std::vector<hstu_tensor> written;
+  for (const Expected<Args>& expected : outputs) {
+    const hstu_tensor& t = args.*expected.output;
+    EXPECT_TRUE(close(call.after(t), exact_result(args, expected.output), expected.tolerance));
+    written.push_back(t);
+  }
+  EXPECT_TRUE(call.wrote_only(written));
+}
+
+template <class Args>
+void expect_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*output, const Tolerance& tolerance) {
+  expect_correct(memory, args, {{output, tolerance}});
 }
 
 }  // namespace hstujit::test

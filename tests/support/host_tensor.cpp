@@ -26,13 +26,12 @@ hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape, const 
 }  // namespace
 
 void for_each_run(const hstu_tensor& t, const std::function<void(int64_t offset, int64_t count)>& body) {
-  const int64_t count = t.shape[t.rank - 1];
-  if (t.rank == 1) return body(0, count);
-  for (int64_t i = 0; i < t.shape[0]; ++i) {
-    if (t.rank == 2)
-      body(i * t.stride[0], count);
-    else
-      for (int64_t j = 0; j < t.shape[1]; ++j) body(i * t.stride[0] + j * t.stride[1], count);
+  int64_t runs = 1;
+  for (int d = 0; d + 1 < t.rank; ++d) runs *= t.shape[d];
+  for (int64_t run = 0; run < runs; ++run) {
+    int64_t offset = 0, rest = run;
+    for (int d = t.rank - 2; d >= 0; rest /= t.shape[d--]) offset += rest % t.shape[d] * t.stride[d];
+    body(offset, t.shape[t.rank - 1]);
   }
 }
 

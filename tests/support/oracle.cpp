@@ -78,16 +78,20 @@ testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const
   return testing::AssertionSuccess();
 }
 
-testing::AssertionResult unchanged_around(const hstu_tensor& t, const Slab& before, const Slab& after) {
-  std::vector<std::byte> restored = after.bytes;  // with the tensor's elements as they were
-  const auto* data = static_cast<const std::byte*>(t.data);
+testing::AssertionResult unchanged_around(const std::vector<hstu_tensor>& tensors, const Slab& before,
+                                          const Slab& after) {
+  std::vector<std::byte> restored = after.bytes;  // with the tensors' elements as they were
   const std::byte *begin = before.bytes.data(), *end = begin + before.bytes.size();
-  const int64_t first = data >= begin && data < end ? data - begin : -1;
-  for_each_run(t, [&](int64_t offset, int64_t count) {
-    if (first < 0) return;
-    const int64_t at = first + offset * size_of(t.dtype);
-    std::copy_n(begin + at, count * size_of(t.dtype), restored.begin() + at);
-  });
+  int64_t first = -1;
+  for (const hstu_tensor& t : tensors) {
+    const auto* data = static_cast<const std::byte*>(t.data);
+    if (data < begin || data >= end) continue;
+    first = data - begin;
+    for_each_run(t, [&](int64_t offset, int64_t count) {
+      const int64_t at = first + offset * size_of(t.dtype);
+      std::copy_n(begin + at, count * size_of(t.dtype), restored.begin() + at);
+    });
+  }
   const auto changed = std::mismatch(restored.begin(), restored.end(), before.bytes.begin()).first;
   if (changed == restored.end()) return testing::AssertionSuccess();
   if (first < 0) return failure(fmt::format("byte {} of an input's memory was written", changed - restored.begin()));

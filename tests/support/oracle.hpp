@@ -3,7 +3,6 @@
 #pragma once
 
 #include "problem/operators.hpp"
-#include "reference/reference.hpp"
 #include "support/host_tensor.hpp"
 
 #include <gtest/gtest.h>
@@ -25,7 +24,11 @@ Exact exact_result(Args args, hstu_tensor Args::*output) {
   int64_t count = 1;
   for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
   Exact out(static_cast<size_t>(count), std::nan(""));
-  reference::run(args, out.data());
+  std::vector<double*> buffers;  // of all outputs, null but for the one
+  for (const TensorSlot& slot : operator_of(op_of<Args>()).tensors)
+    if (slot.role == TensorRole::output)
+      buffers.push_back(&tensor_at(static_cast<void*>(&args), slot) == &t ? out.data() : nullptr);
+  reference::run(args, buffers.data());
   return out;
 }
 
@@ -47,8 +50,9 @@ double ulp(hstu_dtype dtype);
 /// Compares the elements of `got` with the oracle; elements that it leaves alone must still be poison.
 testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const Tolerance& tolerance);
 
-/// Every byte of a slab is after a call what it was before, except those of the tensor's elements. The tensor points
+/// Every byte of a slab is after a call what it was before, except those of the tensors' elements. The tensors point
 /// into `before`, or elsewhere.
-testing::AssertionResult unchanged_around(const hstu_tensor& t, const Slab& before, const Slab& after);
+testing::AssertionResult unchanged_around(const std::vector<hstu_tensor>& tensors, const Slab& before,
+                                          const Slab& after);
 
 }  // namespace hstujit::test

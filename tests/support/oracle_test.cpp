@@ -22,7 +22,7 @@ void set(const hstu_tensor& t, int64_t row, int64_t head, int64_t column, double
 TEST(Oracle, AcceptsEqualResults) {
   Fixture f;
   EXPECT_TRUE(close(f.t, f.exact, rounded_once(kBf16)));
-  EXPECT_TRUE(unchanged_around(f.t, f.slab(), f.slab()));
+  EXPECT_TRUE(unchanged_around({f.t}, f.slab(), f.slab()));
 }
 
 TEST(Oracle, ReportsOneWrongElementWithItsPlace) {
@@ -71,15 +71,15 @@ TEST(Oracle, SeesBytesWrittenAroundATensor) {
   hstu_tensor t = f.t;
   t.data = const_cast<std::byte*>(before.bytes.data()) + (static_cast<std::byte*>(f.t.data) - f.slab().bytes.data());
   set(f.t, 1, 1, 7, 9);
-  EXPECT_TRUE(unchanged_around(t, before, f.slab()));
+  EXPECT_TRUE(unchanged_around({t}, before, f.slab()));
   hstu_tensor elsewhere = f.memory.poison(kBf16, {4});
-  EXPECT_FALSE(unchanged_around(elsewhere, before, f.slab()));
+  EXPECT_FALSE(unchanged_around({elsewhere}, before, f.slab()));
   for (const auto& [row, head, column] : {std::array<int64_t, 3>{0, 0, -1}, {1, 1, 8}, {3, 1, 8}}) {
     Slab after = f.slab();
     hstu_tensor inside = t;
     inside.data = after.bytes.data() + (static_cast<std::byte*>(t.data) - before.bytes.data());
     set(inside, row, head, column, 1);
-    EXPECT_FALSE(unchanged_around(t, before, after)) << row << head << column;
+    EXPECT_FALSE(unchanged_around({t}, before, after)) << row << head << column;
   }
 }
 

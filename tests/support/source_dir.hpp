@@ -6,9 +6,6 @@
 
 namespace hstujit::test {
 
-inline std::filesystem::path source_dir() {
-  const std::filesystem::path built = HSTUJIT_SOURCE_DIR;
-  return std::filesystem::exists(built / "kernels") ? built : std::filesystem::current_path();
-}
+std::filesystem::path source_dir();
 
 }  // namespace hstujit::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "families/family.hpp"
+#include "problem/norm_fields.hpp"
 #include "tuner/record.hpp"
 
 #include <string>

@@ -73,7 +73,7 @@ class BenchOnFakeGpu : public testing::Test {
     const Operator& op = operator_of(p.op);
     std::vector<std::byte> args(static_cast<const std::byte*>(p.args),
                                 static_cast<const std::byte*>(p.args) + op.args_size);
-    op.reference(args.data());
+    op.reference(args.data(), nullptr);
     for (const TensorSlot& slot : op.tensors)
       if (slot.role == TensorRole::output) test.damage(tensor_at(args.data(), slot), p.config[0]);
     ++test.launches_;

@@ -1,6 +1,7 @@
 // Records as its users see them: lookups, layers, merge, export. What happens to files is in tuner_file_test.cpp.
 #include "tuner/records.hpp"
 
+#include "problem/norm_fields.hpp"
 #include "support/error.hpp"
 #include "support/temp_dir.hpp"
 #include "tuner/captured_log.hpp"

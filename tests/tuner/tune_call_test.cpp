@@ -3,7 +3,7 @@
 #include "tuner/tune_call.hpp"
 
 #include "launch/module.hpp"
-#include "params.h"
+#include "params/layer_norm.h"
 #include "problem/operators.hpp"
 #include "support/nvrtc.hpp"
 #include "support/use_fake_driver.hpp"
@@ -26,7 +26,7 @@ double run_layer_norm(const CUlaunchConfig* config, const char*, void** params, 
   args.x = hstu_matrix(p.x, HSTU_DTYPE_BF16, p.rows, kDim);
   args.y = hstu_matrix(p.y, HSTU_DTYPE_BF16, p.rows, kDim);
   prepare(args);
-  operator_of(Op::layer_norm).reference(&args);
+  operator_of(Op::layer_norm).reference(&args, nullptr);
   return config->blockDimX == 256 ? 40 : 60;
 }
 

@@ -1,6 +1,7 @@
 // The database as a file: damaged, newer, older, read-only, full, replaced, shared with processes that are killed.
 #include "tuner/tuner_file.hpp"
 
+#include "problem/norm_fields.hpp"
 #include "support/temp_dir.hpp"
 #include "tuner/captured_log.hpp"
 #include "tuner/fixtures.hpp"

@@ -151,7 +151,7 @@ void examine_system_store(Report& report, const std::string& folder) {
 void examine_kernels(Report& report, const std::string& folder) {
   if (folder.empty())
     report.good("kernels", fmt::format("{} files in the library", embedded_kernels().size()));
-  else if (std::filesystem::is_regular_file(folder + "/params.h"))
+  else if (std::filesystem::is_regular_file(folder + "/prim/types.cuh"))
     report.good("kernels", fmt::format("taken from {} (HSTUJIT_KERNELS)", folder));
   else
     report.missing("kernels", folder + " holds no kernel sources", "correct HSTUJIT_KERNELS, or unset it");

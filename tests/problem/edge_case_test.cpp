@@ -1,5 +1,5 @@
 // The second shape that candidates must survive.
-#include "tuner/edge_case.hpp"
+#include "problem/operators.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ TEST(EdgeCase, RowOperatorsGetARaggedNumberOfRows) {
     args.x = hstu_matrix(nullptr, HSTU_DTYPE_BF16, rows, 8);
     args.y = args.x;
     Integers integers(operator_of(Op::layer_norm).tensors.size());
-    make_edge_case(operator_of(Op::layer_norm), &args, integers);
+    make_edge_case(args, integers);
     EXPECT_EQ(args.x.shape[0], args.y.shape[0]);
     EXPECT_GT(args.x.shape[0], rows / 2);  // the same bucket
     EXPECT_LE(args.x.shape[0], rows);
@@ -29,8 +29,8 @@ TEST(EdgeCase, AProductKeepsItsWeightAndItsBiasRow) {
   hstu_addmm_args residual = args;
   residual.y = args.z;
   Integers integers(operator_of(Op::addmm).tensors.size());
-  make_edge_case(operator_of(Op::addmm), &args, integers);
-  make_edge_case(operator_of(Op::addmm), &residual, integers);
+  make_edge_case(args, integers);
+  make_edge_case(residual, integers);
   EXPECT_EQ(args.x.shape[0], 47);
   EXPECT_EQ(args.z.shape[0], 47);
   EXPECT_EQ(args.w.shape[0], 64);
@@ -46,7 +46,7 @@ Integers edge_of(std::vector<int64_t> offsets, std::vector<int64_t> targets) {
     if (op.tensors[slot].name == "seq_offsets") integers[slot] = offsets;
     if (op.tensors[slot].name == "num_targets") integers[slot] = targets;
   }
-  make_edge_case(op, &args, integers);
+  make_edge_case(args, integers);
   return integers;
 }
 

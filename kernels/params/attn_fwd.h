@@ -1,4 +1,4 @@
-// The argument struct of every kernel, shared by host and device: fixed-width members only, passed by value as the
+// The argument struct of attn_fwd_* kernels, shared by host and device: fixed-width members only, passed by value as the
 // kernel's one parameter. Strides are in elements; "rows" of a jagged tensor are tokens.
 #pragma once
 
@@ -29,44 +29,5 @@ struct AttnFwdParams {
   int section_pairs;          // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
 };
 static_assert(sizeof(AttnFwdParams) == 160, "host and device disagree about AttnFwdParams");
-
-// addmm_*: z = act(x w + y)
-struct AddmmParams {
-  const void* x;            // [m, k]
-  const void* w;            // [k, n]
-  const void* y;            // [n] or [m, n], or null
-  void* z;                  // [m, n]
-  long long m, n, k;
-  long long x_row_stride, w_row_stride, y_row_stride, z_row_stride;
-  long long act_columns;    // the activation applies to columns [0, act_columns)
-};
-static_assert(sizeof(AddmmParams) == 96, "host and device disagree about AddmmParams");
-
-// layer_norm_*: y = (x - mean) * rstd * weight + bias
-struct LayerNormParams {
-  const void* x;            // [rows, dim]
-  const void* weight;       // [dim] or null
-  const void* bias;         // [dim] or null
-  void* y;                  // [rows, dim]
-  long long rows;
-  long long x_row_stride, y_row_stride;
-  float eps;
-  int reserved;
-};
-static_assert(sizeof(LayerNormParams) == 64, "host and device disagree about LayerNormParams");
-
-// norm_mul_*: out = concat(u | attn | act(u) * norm(attn)), segments by Config
-struct NormMulParams {
-  const void* attn;         // [rows, dim]
-  const void* u;            // [rows, dim]
-  const void* weight;       // [dim], or [groups] under group norm
-  const void* bias;         // like weight
-  void* out;                // [rows, segments * dim]
-  long long rows;
-  long long attn_row_stride, u_row_stride, out_row_stride;
-  float eps;
-  int reserved;
-};
-static_assert(sizeof(NormMulParams) == 80, "host and device disagree about NormMulParams");
 
 }  // namespace hstu

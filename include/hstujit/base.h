@@ -1,0 +1,112 @@
+/**
+ * What every header of libhstujit speaks in: statuses, element types, tensors, streams. Included by hstujit.h.
+ */
+#ifndef HSTUJIT_BASE_H
+#define HSTUJIT_BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define HSTU_API __attribute__((visibility("default")))
+#else
+#define HSTU_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------------------------------------------- statuses */
+
+/** Every status with its name and meaning. X(symbol, value, text) */
+#define HSTU_STATUS_MAP(X)                                                                                          \
+  X(HSTU_OK, 0, "success")                                                                                          \
+  X(HSTU_ERROR_INVALID_ARGUMENT, 1, "an argument is null, negative, misaligned or inconsistent; the text names it") \
+  X(HSTU_ERROR_SHAPE_MISMATCH, 2, "the shapes of two tensors do not fit together")                                  \
+  X(HSTU_ERROR_UNSUPPORTED_DTYPE, 3, "no kernel family takes this element type")                                    \
+  X(HSTU_ERROR_UNSUPPORTED, 4, "no kernel family covers the problem on this device")                                \
+  X(HSTU_ERROR_NOT_READY, 5, "the miss policy forbids compiling and no stored kernel fits")                         \
+  X(HSTU_ERROR_STREAM_CAPTURING, 6, "the stream is being captured and this problem has no loaded kernel yet")       \
+  X(HSTU_ERROR_COMPILE, 7, "NVRTC rejected a kernel; the text has its log")                                         \
+  X(HSTU_ERROR_TUNING, 8, "no candidate configuration ran correctly")                                               \
+  X(HSTU_ERROR_DEVICE, 9, "the CUDA driver is missing or reported an error")                                        \
+  X(HSTU_ERROR_STORE, 10, "the tuning database or kernel store cannot be used as asked")                            \
+  X(HSTU_ERROR_OUT_OF_MEMORY, 11, "host or device memory ran out")                                                  \
+  X(HSTU_ERROR_INTERNAL, 12, "a defect of this library; please report the text")
+
+typedef enum hstu_status {
+#define HSTU_DECLARE_STATUS(symbol, value, text) symbol = value,
+  HSTU_STATUS_MAP(HSTU_DECLARE_STATUS)
+#undef HSTU_DECLARE_STATUS
+} hstu_status;
+
+/** The symbol of a status, e.g. "HSTU_ERROR_COMPILE"; "HSTU_STATUS_UNKNOWN" for other values. Static memory. */
+HSTU_API const char* hstu_status_name(hstu_status status);
+
+/** What went wrong in this thread's last failing call: value, rule and way out. Valid until its next failing call;
+ *  "" when nothing failed yet. */
+HSTU_API const char* hstu_last_error(void);
+
+/* ----------------------------------------------------------------------------------------------------- tensors */
+
+typedef enum hstu_dtype {
+  HSTU_DTYPE_NONE = 0, /* an absent tensor */
+  HSTU_DTYPE_F32 = 1,
+  HSTU_DTYPE_F16 = 2,
+  HSTU_DTYPE_BF16 = 3,
+  HSTU_DTYPE_I32 = 4,
+  HSTU_DTYPE_I64 = 5,
+  HSTU_DTYPE_E4M3 = 6, /* 8-bit floating point without infinity, largest value 448 */
+  HSTU_DTYPE_E5M2 = 7  /* 8-bit floating point, largest finite value 57344 */
+} hstu_dtype;
+
+#define HSTU_MAX_RANK 5
+
+/**
+ * A view of a caller's buffer; nothing is owned or copied. data lies on the context's device (for device "cpu": in
+ * host memory) and must be aligned to its element. An all-zero hstu_tensor means "absent".
+ *
+ * shape   extents, outermost first; any may be 0
+ * stride  distance between neighbours of a dimension, in elements; all zero means contiguous (row-major). The last
+ *         stride must be 1 unless an operator says otherwise; the others are free, so slices need no copy.
+ */
+typedef struct hstu_tensor {
+  void* data;
+  hstu_dtype dtype;
+  int32_t rank;
+  int64_t shape[HSTU_MAX_RANK];
+  int64_t stride[HSTU_MAX_RANK];
+} hstu_tensor;
+
+/** Contiguous tensors of rank 1, 2 and 3. Inputs may be const buffers: operators never write them. */
+static inline hstu_tensor hstu_vector(const void* data, hstu_dtype dtype, int64_t n) {
+  hstu_tensor t = {(void*)data, dtype, 1, {n}, {1}};
+  return t;
+}
+static inline hstu_tensor hstu_matrix(const void* data, hstu_dtype dtype, int64_t rows, int64_t columns) {
+  hstu_tensor t = {(void*)data, dtype, 2, {rows, columns}, {columns, 1}};
+  return t;
+}
+static inline hstu_tensor hstu_heads(const void* data, hstu_dtype dtype, int64_t rows, int64_t heads, int64_t dim) {
+  hstu_tensor t = {(void*)data, dtype, 3, {rows, heads, dim}, {heads * dim, dim, 1}};
+  return t;
+}
+
+/** A CUDA stream: CUstream and cudaStream_t are this type. NULL is the legacy default stream; ignored on "cpu". */
+typedef struct CUstream_st* hstu_stream;
+
+/** Element-wise functions that operators apply. */
+typedef enum hstu_activation {
+  HSTU_ACTIVATION_NONE = 0,
+  HSTU_ACTIVATION_SILU = 1,
+  HSTU_ACTIVATION_SIGMOID = 2
+} hstu_activation;
+
+/** One device with its compiled kernels and tuned records; see hstujit.h. */
+typedef struct hstu_context hstu_context;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,60 @@
+#include "support/element.hpp"
+
+namespace hstujit {
+namespace {
+
+template <class Element, class Widen>
+void load_as(const hstu_tensor& t, int64_t offset, int64_t count, double* out, Widen widen) {
+  const Element* in = static_cast<const Element*>(t.data) + offset;
+  for (int64_t i = 0; i < count; ++i) out[i] = widen(in[i]);
+}
+
+template <class Element, class Round>
+void store_as(const hstu_tensor& t, int64_t offset, int64_t count, const double* in, Round round) {
+  Element* out = static_cast<Element*>(t.data) + offset;
+  for (int64_t i = 0; i < count; ++i) out[i] = round(in[i]);
+}
+
+template <class Element>
+double widen_integer(Element value) {
+  return static_cast<double>(value);
+}
+
+template <class Element>
+Element round_integer(double value) {
+  return static_cast<Element>(std::nearbyint(value));
+}
+
+}  // namespace
+
+void load_other(const hstu_tensor& t, int64_t offset, int64_t count, double* out) {
+  switch (t.dtype) {
+    case HSTU_DTYPE_I32:
+      return load_as<int32_t>(t, offset, count, out, widen_integer<int32_t>);
+    case HSTU_DTYPE_I64:
+      return load_as<int64_t>(t, offset, count, out, widen_integer<int64_t>);
+    case HSTU_DTYPE_E4M3:
+      return load_as<uint8_t>(t, offset, count, out, E4m3::widen);
+    case HSTU_DTYPE_E5M2:
+      return load_as<uint8_t>(t, offset, count, out, E5m2::widen);
+    default:
+      break;  // no tensor, no elements
+  }
+}
+
+void store_other(const hstu_tensor& t, int64_t offset, int64_t count, const double* in) {
+  switch (t.dtype) {
+    case HSTU_DTYPE_I32:
+      return store_as<int32_t>(t, offset, count, in, round_integer<int32_t>);
+    case HSTU_DTYPE_I64:
+      return store_as<int64_t>(t, offset, count, in, round_integer<int64_t>);
+    case HSTU_DTYPE_E4M3:
+      return store_as<uint8_t>(t, offset, count, in, E4m3::round);
+    case HSTU_DTYPE_E5M2:
+      return store_as<uint8_t>(t, offset, count, in, E5m2::round);
+    default:
+      break;
+  }
+}
+
+}  // namespace hstujit

@@ -1,0 +1,66 @@
+// Golden cases of normalisations and of the output stage before its projection.
+#include "support/error.hpp"
+#include "verify/golden_cases.hpp"
+
+#include <fmt/format.h>
+
+namespace hstujit::verify {
+namespace {
+
+hstu_activation activation_of(const std::string& word) {
+  if (word == "none") return HSTU_ACTIVATION_NONE;
+  if (word == "silu") return HSTU_ACTIVATION_SILU;
+  if (word == "sigmoid") return HSTU_ACTIVATION_SIGMOID;
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "mul_u_activation_type = \"{}\": it must be none, silu or sigmoid", word);
+}
+
+void refuse_dropout(const GoldenCall& call) {
+  if (call.integer("training") != 0 && call.number("dropout_ratio") != 0)
+    throw Skip{"dropout: this library has inference only"};
+}
+
+void norm(GoldenCall& call) {
+  if (call.text("kind") != "layer") throw Skip{fmt::format("norm kind {}: no such operator", call.text("kind"))};
+  hstu_layer_norm_args args{};
+  args.x = call.input("x");
+  args.weight = call.input("weight");
+  args.bias = call.input("bias");
+  args.y = call.output({args.x.shape[0], args.x.shape[1]});
+  args.eps = call.number("eps");
+  call.run(args);
+  call.compare("out", args.y);
+}
+
+void norm_mul(GoldenCall& call) {
+  const hstu_norm_mul_args args = golden_norm_mul_args(call, "x", "", "eps");
+  call.run(args);
+  call.compare("out", args.out);
+}
+
+constexpr GoldenCase kCases[] = {{"norm", norm}, {"norm_mul_dropout", norm_mul}};
+
+}  // namespace
+
+hstu_norm_mul_args golden_norm_mul_args(GoldenCall& call, std::string_view attn, std::string_view weights,
+                                        std::string_view eps) {
+  refuse_dropout(call);
+  hstu_norm_mul_args args{};
+  args.attn = call.input(attn);
+  args.u = call.input("u");
+  args.weight = call.input(fmt::format("{}weight", weights));
+  args.bias = call.input(fmt::format("{}bias", weights));
+  args.eps = call.number(eps);
+  args.activation = activation_of(call.text("mul_u_activation_type"));
+  args.concat_u = static_cast<int32_t>(call.integer("concat_u"));
+  args.concat_x = static_cast<int32_t>(call.integer("concat_x"));
+  args.silu_u = static_cast<int32_t>(call.integer("silu_u"));
+  if (call.integer("group_norm") != 0) args.num_groups = static_cast<int32_t>(call.integer("num_heads"));
+  const bool one = args.num_groups > 0 && !(args.concat_u && args.concat_x);
+  const int64_t segments = one ? 1 : 1 + args.concat_u + args.concat_x;
+  args.out = call.output({args.attn.shape[0], segments * args.attn.shape[1]});
+  return args;
+}
+
+std::span<const GoldenCase> norm_cases() { return kCases; }
+
+}  // namespace hstujit::verify
