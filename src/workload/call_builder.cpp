@@ -134,12 +134,15 @@ Placed CallBuilder::weight(std::string name, hstu_dtype dtype, int64_t k, int64_
   return w;
 }
 
+Placed CallBuilder::integers(std::string name, hstu_dtype dtype, std::vector<int64_t> values) {
+  encode(values, dtype);  // says now, not at the first run, when they do not fit the type
+  const int64_t count[] = {static_cast<int64_t>(values.size())};
+  return add({std::move(name), dtype, 0, Buffer::Content::integers, 0, 0, std::move(values)}, count);
+}
+
 void CallBuilder::integers(const Batch& batch, hstu_dtype dtype, AttentionTensors& t) {
-  const auto count = static_cast<int64_t>(batch.offsets.size());
-  encode(batch.offsets, dtype);  // says now, not at the first run, when they do not fit the type
-  t.seq_offsets = add({"seq_offsets", dtype, 0, Buffer::Content::integers, 0, 0, batch.offsets}, {count});
-  if (!batch.targets.empty())
-    t.num_targets = add({"num_targets", dtype, 0, Buffer::Content::integers, 0, 0, batch.targets}, {count - 1});
+  t.seq_offsets = integers("seq_offsets", dtype, batch.offsets);
+  if (!batch.targets.empty()) t.num_targets = integers("num_targets", dtype, batch.targets);
 }
 
 }  // namespace hstujit

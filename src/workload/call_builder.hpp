@@ -7,6 +7,7 @@
 #include <hstujit/hstujit.h>
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,14 +51,23 @@ int64_t segments(const NormMulSpec& spec);
 /// Adds buffers, each holding one contiguous tensor.
 class CallBuilder {
  public:
-  using Shape = std::initializer_list<int64_t>;
+  using Shape = std::span<const int64_t>;
 
   explicit CallBuilder(std::vector<Buffer>& buffers) : buffers_(buffers) {}
 
   Placed input(std::string name, hstu_dtype dtype, Shape shape, float mean = 0, float deviation = 1);
   Placed output(std::string name, hstu_dtype dtype, Shape shape);
+  Placed input(std::string name, hstu_dtype dtype, std::initializer_list<int64_t> shape, float mean = 0,
+               float deviation = 1) {
+    return input(std::move(name), dtype, Shape(shape.begin(), shape.size()), mean, deviation);
+  }
+  Placed output(std::string name, hstu_dtype dtype, std::initializer_list<int64_t> shape) {
+    return output(std::move(name), dtype, Shape(shape.begin(), shape.size()));
+  }
   /// [k, n], scaled so that a product with unit inputs has unit outputs; transposed: stored [n, k].
   Placed weight(std::string name, hstu_dtype dtype, int64_t k, int64_t n, bool transposed = false);
+  /// A vector of integers.
+  Placed integers(std::string name, hstu_dtype dtype, std::vector<int64_t> values);
   /// Offsets and targets of the batch.
   void integers(const Batch& batch, hstu_dtype dtype, AttentionTensors& t);
 
@@ -66,5 +76,8 @@ class CallBuilder {
 
   std::vector<Buffer>& buffers_;
 };
+
+/// The call as its args struct spells it. Throws Error where an extent names a tensor without lengths.
+Call spelled_call(const CallSpec& spec, CallBuilder& build);
 
 }  // namespace hstujit

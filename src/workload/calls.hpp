@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -48,8 +49,9 @@ struct Place {
 
 struct Call {
   Op op{};
-  std::string name;           ///< its part in the layer, or the entry's name
-  double count = 1;           ///< how often the traffic makes this call
+  std::string name;  ///< its part in the layer, or the entry's name
+  double count = 1;  ///< how often the traffic makes this call
+  std::optional<FigureSpec> figure;
   AnyArgs args;               ///< data pointers null
   std::vector<Place> places;  ///< in the order of operator_of(op).tensors
 };

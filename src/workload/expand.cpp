@@ -55,6 +55,12 @@ Call call_of(const NormMulSpec& spec, const OperatorSpec& entry, const Workload&
   return norm_mul_call(t, spec);
 }
 
+std::string shape_text(const hstu_tensor& t) {
+  std::string text;
+  for (int d = 0; d < t.rank; ++d) text += fmt::format("{}{}", d > 0 ? " x " : "", t.shape[d]);
+  return text;
+}
+
 /// "layer_norm 65536 x 512", "hstu_attention 32 sequences, 98304 rows, 4 x 128"
 std::string default_name(const Call& call) {
   const auto x = [&](const hstu_tensor& t) { return fmt::format("{} x {}", t.shape[0], t.shape[1]); };
@@ -66,7 +72,12 @@ std::string default_name(const Call& call) {
     sizes = fmt::format("{} sequences, {} rows, {} x {}", attention->seq_offsets.shape[0] - 1, attention->q.shape[0],
                         attention->q.shape[1], attention->q.shape[2]);
   if (const auto* output = std::get_if<hstu_norm_mul_args>(&call.args)) sizes = x(output->attn);
+  if (sizes.empty()) sizes = shape_text(tensor_at(address(call.args), operator_of(call.op).tensors[0]));
   return fmt::format("{} {}", name_of(call.op), sizes);
+}
+
+Call call_of(const CallSpec& spec, const OperatorSpec&, const Workload&, CallBuilder& build) {
+  return spelled_call(spec, build);
 }
 
 Calls expand_operator(const OperatorSpec& entry, const Workload& workload) {
@@ -75,6 +86,7 @@ Calls expand_operator(const OperatorSpec& entry, const Workload& workload) {
   Call call = std::visit([&](const auto& spec) { return call_of(spec, entry, workload, build); }, entry.spec);
   call.name = entry.name.empty() ? default_name(call) : entry.name;
   call.count = entry.count;
+  call.figure = entry.figure;
   const std::span<const TensorSlot> slots = operator_of(call.op).tensors;
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i].role == TensorRole::output) calls.result = call.places[i].buffer;

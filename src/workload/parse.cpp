@@ -1,5 +1,6 @@
 // Workload files, format "hstujit-workload-1", read strictly.
 #include "workload/json_object.hpp"
+#include "workload/parse_call.hpp"
 #include "workload/workload.hpp"
 
 #include <cerrno>
@@ -12,63 +13,14 @@ namespace hstujit {
 namespace {
 
 constexpr std::string_view kFormat = "hstujit-workload-1";
-constexpr int64_t kMaxLength = int64_t{1} << 30;
-constexpr Range kAnyLength{0, kMaxLength}, kLength{1, kMaxLength};
-constexpr Range kBatch{0, int64_t{1} << 20}, kDim{1, int64_t{1} << 20}, kRows{0, int64_t{1} << 36};
-constexpr Range kSeed{0, std::numeric_limits<int64_t>::max()};
+constexpr Range kLength{1, kMaxLength};
+constexpr Range kDim{1, int64_t{1} << 20}, kRows{0, int64_t{1} << 36};
 
-template <class T>
-using Word = std::pair<std::string_view, T>;
-
-constexpr Word<hstu_dtype> kElementTypes[] = {
-    {"bf16", HSTU_DTYPE_BF16}, {"f16", HSTU_DTYPE_F16}, {"f32", HSTU_DTYPE_F32}};
-constexpr Word<hstu_dtype> kIntegerTypes[] = {{"i64", HSTU_DTYPE_I64}, {"i32", HSTU_DTYPE_I32}};
 constexpr Word<hstu_activation> kActivations[] = {
     {"none", HSTU_ACTIVATION_NONE}, {"silu", HSTU_ACTIVATION_SILU}, {"sigmoid", HSTU_ACTIVATION_SIGMOID}};
 constexpr Word<hstu_mask> kMasks[] = {{"causal", HSTU_MASK_CAUSAL}, {"full", HSTU_MASK_FULL}};
 constexpr Word<AddmmSpec::Bias> kBiases[] = {
     {"none", AddmmSpec::Bias::none}, {"row", AddmmSpec::Bias::row}, {"residual", AddmmSpec::Bias::residual}};
-constexpr Word<Lengths::Kind> kKinds[] = {{"constant", Lengths::Kind::constant},
-                                          {"linear", Lengths::Kind::linear},
-                                          {"uniform", Lengths::Kind::uniform},
-                                          {"explicit", Lengths::Kind::given}};
-
-std::vector<int64_t> explicit_lengths(JsonObject& in, int64_t batch) {
-  const Json& list = in.require("lengths");
-  const std::string pointer = in.pointer_of("lengths");
-  if (!list.is_array()) fail_at(pointer, "{}: a list of lengths belongs here", list.dump());
-  if (std::cmp_not_equal(list.size(), batch)) fail_at(pointer, "{} lengths for a batch of {}", list.size(), batch);
-  std::vector<int64_t> lengths;
-  for (size_t i = 0; i < list.size(); ++i)
-    lengths.push_back(integer_of(list[i], child(pointer, std::to_string(i)), kAnyLength));
-  return lengths;
-}
-
-std::optional<uint64_t> optional_seed(JsonObject& in, std::string_view key) {
-  if (!in.find(key)) return std::nullopt;
-  return static_cast<uint64_t>(in.integer(key, kSeed));
-}
-
-/// A number is a constant length.
-Lengths parse_lengths(const Json& value, const std::string& pointer, int64_t batch) {
-  Lengths lengths;
-  if (!value.is_object()) {
-    lengths.from = integer_of(value, pointer, kAnyLength);
-    return lengths;
-  }
-  JsonObject in(value, pointer);
-  lengths.kind = in.choice<Lengths::Kind>("kind", kKinds);
-  if (lengths.kind == Lengths::Kind::constant) lengths.from = in.integer("length", kAnyLength);
-  if (lengths.kind == Lengths::Kind::given) lengths.list = explicit_lengths(in, batch);
-  if (lengths.kind == Lengths::Kind::linear || lengths.kind == Lengths::Kind::uniform) {
-    lengths.from = in.integer("from", kAnyLength);
-    lengths.to = in.integer("to", {lengths.from, kMaxLength});
-  }
-  if (lengths.kind == Lengths::Kind::linear) lengths.seed = optional_seed(in, "shuffle_seed");
-  if (lengths.kind == Lengths::Kind::uniform) lengths.seed = static_cast<uint64_t>(in.integer("seed", kSeed));
-  in.finish();
-  return lengths;
-}
 
 Sequences parse_sequences(const Json& value, const std::string& pointer) {
   JsonObject in(value, pointer);
@@ -170,7 +122,39 @@ bool needs_sequences(const OperatorSpec& entry) {
   if (const auto* norm = std::get_if<LayerNormSpec>(&entry.spec)) return norm->rows == 0;
   if (const auto* product = std::get_if<AddmmSpec>(&entry.spec)) return product->m == 0;
   if (const auto* attention = std::get_if<AttentionSpec>(&entry.spec)) return !attention->sequences;
+  if (std::holds_alternative<CallSpec>(entry.spec)) return false;
   return std::get<NormMulSpec>(entry.spec).rows == 0;
+}
+
+constexpr Word<FigureSpec::Rate> kRates[] = {{"tflops", FigureSpec::Rate::tflops},
+                                             {"gbs", FigureSpec::Rate::gbs},
+                                             {"of_vendor", FigureSpec::Rate::of_vendor},
+                                             {"of_copy", FigureSpec::Rate::of_copy}};
+
+FigureSpec parse_figure(const Json& value, const std::string& pointer) {
+  JsonObject in(value, pointer);
+  FigureSpec figure;
+  figure.id = in.text("id");
+  figure.rate = in.choice<FigureSpec::Rate>("rate", kRates);
+  if (in.find("target")) figure.target = in.number("target");
+  in.finish();
+  return figure;
+}
+
+/// An entry with "tensors" spells its args struct; some operators have a short form instead.
+void parse_spec(JsonObject& in, Op op, OperatorSpec& entry) {
+  if (in.find("tensors"))
+    entry.spec = parse_call(op, in, entry.dtype);
+  else if (op == Op::layer_norm)
+    entry.spec = parse_layer_norm(in);
+  else if (op == Op::addmm)
+    entry.spec = parse_addmm(in);
+  else if (op == Op::hstu_attention)
+    entry.spec = parse_attention(in);
+  else if (op == Op::norm_mul)
+    entry.spec = parse_norm_mul(in);
+  else
+    in.require("tensors");
 }
 
 OperatorSpec parse_operator(const Json& value, const std::string& pointer, const Workload& workload) {
@@ -181,10 +165,8 @@ OperatorSpec parse_operator(const Json& value, const std::string& pointer, const
   entry.dtype = in.choice<hstu_dtype>("dtype", kElementTypes, workload.dtype);
   entry.count = in.number("count", 1.0);
   if (!(entry.count > 0)) fail_at(in.pointer_of("count"), "{}: it must be positive", entry.count);
-  if (op == Op::layer_norm) entry.spec = parse_layer_norm(in);
-  if (op == Op::addmm) entry.spec = parse_addmm(in);
-  if (op == Op::hstu_attention) entry.spec = parse_attention(in);
-  if (op == Op::norm_mul) entry.spec = parse_norm_mul(in);
+  if (const Json* figure = in.find("figure")) entry.figure = parse_figure(*figure, in.pointer_of("figure"));
+  parse_spec(in, op, entry);
   in.finish();
   if (needs_sequences(entry) && !workload.sequences)
     fail_at(pointer, "it has no {} of its own, and the workload no /sequences to take them from",

@@ -87,11 +87,58 @@ struct NormMulSpec {
   bool concat_u = false, concat_x = false, silu_u = false;
 };
 
+/// A number that may hang on drawn sequences: a sum of numbers and of facts of another tensor of the call.
+struct Extent {
+  struct Term {
+    enum class Kind { number, batch, total, longest };
+    Kind kind = Kind::number;
+    int64_t number = 0;
+    std::string tensor;  ///< whose lengths the fact is of
+  };
+  std::vector<Term> terms;
+};
+
+/// A tensor of a call; integer tensors hold drawn lengths, or the offsets of sequences with these lengths.
+struct TensorSpec {
+  std::string name;
+  hstu_dtype dtype = HSTU_DTYPE_NONE;
+  std::vector<Extent> shape;         ///< empty for integers: the lengths say
+  std::vector<int64_t> stride;       ///< empty: contiguous
+  std::optional<float> mean, scale;  ///< of random elements; by default 0 and the operator's choice
+  struct Integers {
+    int64_t batch = 0;
+    Lengths lengths;
+    bool offsets = false;
+  };
+  std::optional<Integers> integers;
+};
+
+/// A call of any operator, spelled out by its args struct.
+struct CallSpec {
+  Op op{};
+  std::vector<TensorSpec> tensors;
+  struct Scalar {
+    std::string name;
+    double number = 0;             ///< f32
+    std::optional<Extent> extent;  ///< integers
+  };
+  std::vector<Scalar> scalars;
+};
+
+/// What a benchmark reports of an operator, and what it should be.
+struct FigureSpec {
+  enum class Rate { tflops, gbs, of_vendor, of_copy };  ///< the last two in percent, of cuBLASLt and of a device copy
+  std::string id;
+  Rate rate = Rate::gbs;
+  std::optional<double> target;
+};
+
 struct OperatorSpec {
   std::string name;  ///< for tables; by default the operator and its sizes
   hstu_dtype dtype = HSTU_DTYPE_BF16;
   double count = 1;  ///< how often the traffic calls it: the weight of its time
-  std::variant<LayerNormSpec, AddmmSpec, AttentionSpec, NormMulSpec> spec;  ///< in the order of Op
+  std::variant<LayerNormSpec, AddmmSpec, AttentionSpec, NormMulSpec, CallSpec> spec;
+  std::optional<FigureSpec> figure;
 };
 
 struct Workload {

@@ -96,38 +96,23 @@ void print(const std::vector<Result>& results, Report& report) {
   table.print();
 }
 
-// ---- Figures with a target, by the names in tools/workloads/figures.json
-
-enum class Rate { tflops, gbs, of_vendor, of_copy };
-
-struct Promise {
-  std::string_view call, id;
-  Rate rate;
-  double target;
-};
-constexpr Promise kPromises[] = {
-    {"attention (32, 4096, 4, 128)", "attention_32x4096x4x128", Rate::tflops, 380},
-    {"addmm 65536 x 512 -> 2048", "addmm_65536x512x2048_of_cublaslt", Rate::of_vendor, 60},
-    {"layer_norm 524288 x 512", "layer_norm_524288x512_of_copy", Rate::of_copy, 95},
-    {"layer_norm 65536 x 512", "layer_norm_65536x512", Rate::gbs, 3450},
-};
-
-Figure figure_of(const Promise& promise, const Result& r, const Yardsticks& yardsticks) {
-  const std::string id(promise.id);
+/// What the workload asks of the operator.
+Figure figure_of(const FigureSpec& promise, const Result& r, const Yardsticks& yardsticks) {
+  const std::string& id = promise.id;
   switch (promise.rate) {
-    case Rate::tflops:
+    case FigureSpec::Rate::tflops:
       return {id,   r.tflops(),     "TFLOP/s",
               true, promise.target, fmt::format("cuBLASLt 8192^3: {:.0f} TFLOP/s", yardsticks.product_tflops)};
-    case Rate::gbs:
+    case FigureSpec::Rate::gbs:
       return {id, r.gbs(), "GB/s", true, promise.target, fmt::format("device copy: {:.0f} GB/s", yardsticks.copy_gbs)};
-    case Rate::of_vendor:
+    case FigureSpec::Rate::of_vendor:
       return {id,
               100 * r.vendor_s / r.seconds(),
               "%",
               true,
               promise.target,
               fmt::format("cuBLASLt, same product: {}", duration_text(r.vendor_s))};
-    case Rate::of_copy:
+    case FigureSpec::Rate::of_copy:
       break;
   }
   return {id,
@@ -143,10 +128,11 @@ Figure figure_of(const Promise& promise, const Result& r, const Yardsticks& yard
 void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks) {
   const std::vector<Result> results = measure_all(bench, traffic, yardsticks.product_tflops > 0);
   print(results, bench.report);
-  for (const Result& result : results)
-    for (const Promise& promise : kPromises)
-      if (promise.call == result.need->call->name && (promise.rate != Rate::of_vendor || result.vendor_s > 0))
-        bench.report.add(figure_of(promise, result, yardsticks));
+  for (const Result& result : results) {
+    const auto& figure = result.need->call->figure;
+    if (figure && (figure->rate != FigureSpec::Rate::of_vendor || result.vendor_s > 0))
+      bench.report.add(figure_of(*figure, result, yardsticks));
+  }
 }
 
 }  // namespace hstujit::tool

@@ -30,7 +30,12 @@ double process_start() {
 
 void set_command_line(int argc, char** argv) {
   command_line = std::filesystem::path(argv[0]).filename().string();
-  for (int i = 1; i < argc; ++i) command_line += fmt::format(" {}", argv[i]);
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--json")
+      ++i;  // where the results go changes nothing about them
+    else
+      command_line += fmt::format(" {}", argv[i]);
+  }
 }
 
 double seconds_since_start() {
