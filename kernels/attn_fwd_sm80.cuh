@@ -8,8 +8,8 @@
 //   Q tile  --cp.async--> smem --ldmatrix--> registers (kQSteps of its k16 steps stay there)
 //   K, V    --cp.async--> ring of kStages --ldmatrix--> S = Q K^T, P = silu(S), O += P V
 //
-// There is no softmax, so key blocks commute and masks are zeros in P. Blocks that every row sees entirely (KeyPlan) run
-// without mask arithmetic; in the others each warp skips the chunks that none of its rows sees.
+// There is no softmax, so key blocks commute and masks are zeros in P. Blocks that every row sees entirely (KeyPlan)
+// run without mask arithmetic; in the others each warp skips the chunks that none of its rows sees.
 //
 // What limits it: shared memory bandwidth, so 32 rows a warp, where one ldmatrix.x4 of K or V feeds four mma (16-row
 // warps meet the 128 bytes a clock at 450 of mma.sync's 640 TFLOP/s on an H200); then what happens between the
@@ -25,54 +25,22 @@
 #include "params/attn_fwd.h"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
-#include "prim/mbarrier.cuh"
 #include "prim/mma.cuh"
 #include "prim/types.cuh"
-#include "tile/smem_tile.cuh"
-#include "tile/tile_io.cuh"
+#include "tile/attn_ring.cuh"
+#include "tile/attn_tiles.cuh"
+#include "tile/key_rows.cuh"
 #include "variant/hstu_mask.cuh"
+#include "variant/sequences.cuh"
 
 namespace hstu {
 
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kVectorIo (all pointers 16-byte aligned, all
-// strides and head dims multiples of 8), kCausal, kHasTargets, kContextual, kMaxAttnLen, kMinFullAttn, kAttnScale.
+// strides and head dims multiples of 8), kAttnScale, kSoftmax, those of the mask, and the parts that vary:
+//   Mask       which keys a row sees, in what order they come          variant/hstu_mask.cuh
+//   Sequences  where queries, keys and results of a sequence lie       variant/sequences.cuh
+//   Keys       how key blocks reach the ring                           tile/key_rows.cuh
 // Knobs: kRowsPerWarp, kWarps, kBlockN, kStages, kQSteps, kMinBlocks.
-template <class Config>
-struct AttnFwdSm80 {
-  static constexpr int kThreads = Config::kWarps * 32;
-  static constexpr int kBlockM = Config::kWarps * Config::kRowsPerWarp;
-  static constexpr int kBlockN = Config::kBlockN;
-  static constexpr int kColsQk = (Config::kHeadDimQk + 15) / 16 * 16;
-  static constexpr int kColsV = (Config::kHeadDimV + 15) / 16 * 16;
-
-  using QTile = tile::SmemTile<kBlockM, kColsQk>;
-  using KTile = tile::SmemTile<kBlockN, kColsQk>;
-  using VTile = tile::SmemTile<kBlockN, kColsV>;
-  using OTile = tile::SmemTile<kBlockM, kColsV>;
-  static constexpr int kStageBytes = KTile::kBytes + VTile::kBytes;
-  static constexpr int kRingBytes = QTile::kBytes + Config::kStages * kStageBytes;
-  static constexpr int kTileBytes = kRingBytes > OTile::kBytes ? kRingBytes : OTile::kBytes;
-
-  using Element = typename Config::Element;
-  using QStream = tile::TileStream<QTile, Config::kHeadDimQk, kThreads, Config::kVectorIo, Element>;
-  using KStream = tile::TileStream<KTile, Config::kHeadDimQk, kThreads, Config::kVectorIo, Element>;
-  using VStream = tile::TileStream<VTile, Config::kHeadDimV, kThreads, Config::kVectorIo, Element>;
-
-  static constexpr int kRowTiles = Config::kRowsPerWarp / 16;  // m16 tiles of a warp
-  static constexpr int kStepsQk = kColsQk / 16;                // k16 steps of Q K^T
-  static constexpr int kQSteps = Config::kQSteps < kStepsQk ? Config::kQSteps : kStepsQk;
-  static constexpr int kStepsPv = kBlockN / 16;  // k16 steps of P V
-  // Masked blocks are few and go through in narrower chunks: what a warp does not see is skipped in finer grains, and
-  // mask arithmetic needs registers.
-  static constexpr int kMaskedChunkN =
-      kBlockN % 32 == 0 && kRowTiles * (kColsV / 2 + kQSteps * 4 + 16) <= 200 ? 32 : 16;
-
-  static_assert(Config::kRowsPerWarp % 16 == 0, "a warp owns whole m16 tiles");
-  static_assert(kBlockN % 16 == 0, "a key block is whole k16 steps of P V");
-  static constexpr int kAhead = Config::kStages == 2 ? 1 : 2;  // how many key blocks the copies are ahead
-  static_assert(Config::kStages >= 2, "the next block loads while this one computes");
-};
-
 namespace attn_fwd_sm80_detail {
 
 enum TileState { kAbsent, kLast, kMoreFollow };
@@ -80,12 +48,11 @@ enum TileState { kAbsent, kLast, kMoreFollow };
 // One row block's place and plan. It stays in shared memory and is read where needed: registers are all taken.
 template <class Config>
 struct TileInfo {
-  variant::HstuMask<Config> mask;
-  variant::KeyPlan<Config> plan;
-  const typename Config::Element *k, *v;  // of the sequence's first row and the head
-  i64 sequence_row;                       // the sequence's first row in the tensors
+  typename Config::Sequences sequence;
+  typename Config::Mask mask;
+  typename Config::Mask::Plan plan;
   int head;
-  int first_row;  // position of the tile's first row; negative when it hangs over the sequence's start
+  int first_row;  // position of the tile's first row; before the first query when the tile hangs over it
   int state;      // a TileState
   int round;      // how many row blocks this block of threads had before
 };
@@ -97,8 +64,9 @@ struct AttnFwdSm80Storage {
   alignas(1024) unsigned char tiles[AttnFwdSm80<Config>::kTileBytes];
   u64 full[Config::kStages], empty[Config::kStages];
   attn_fwd_sm80_detail::TileInfo<Config> tile;
+  typename Config::Mask::View view[Config::kWarps];
 };
-// Barriers and TileInfo take less than this behind the tiles; a round number, so that the host can say the sum.
+// The room behind the tiles; a round number, so that the host can say the sum.
 constexpr int kAttnFwdSm80ExtraBytes = 512;
 template <class Config>
 constexpr int attn_fwd_sm80_smem_bytes = AttnFwdSm80<Config>::kTileBytes + kAttnFwdSm80ExtraBytes;
@@ -109,7 +77,6 @@ namespace attn_fwd_sm80_detail {
 template <class Config>
 HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   using T = AttnFwdSm80<Config>;
-  using Element = typename Config::Element;
   const int pairs = p.batch * p.num_heads;
   const u32 section_tiles = p.section_pairs * p.row_blocks;
   const u32 section = blockIdx.x / section_tiles, in_section = blockIdx.x - section * section_tiles;
@@ -119,10 +86,9 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   const u32 pair = first_pair + (in_section - level * section_pairs);
   const u32 seq = pair / p.num_heads, head = pair - seq * p.num_heads;
 
-  const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
-  const i64 sequence_row = offsets[seq];
-  const int length = static_cast<int>(offsets[seq + 1] - sequence_row);
-  const int row_blocks = (length + T::kBlockM - 1) / T::kBlockM;
+  const typename Config::Sequences sequence(p, seq);
+  const int first_query = sequence.first_query(), last_query = sequence.last_query();
+  const int row_blocks = (last_query - first_query + T::kBlockM - 1) / T::kBlockM;
   // A level is the same number of keys in every sequence, so short sequences have no tile at the first levels;
   // sequences longer than the grid foresaw take several rounds.
   const int shift = row_blocks <= p.row_blocks ? p.row_blocks - row_blocks : 0;
@@ -134,112 +100,13 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   tile.state = row_block + p.row_blocks < row_blocks ? kMoreFollow : kLast;
   // Contextual rows see all of the history: the block that begins the sequence comes first, not last.
   if constexpr (Config::kContextual) row_block = row_block == 0 ? row_blocks - 1 : row_block - 1;
-  const int first_row = length - (row_block + 1) * T::kBlockM;
-  const variant::HstuMask<Config> mask(p, seq, length);
-  tile.mask = mask;
-  tile.plan = variant::KeyPlan<Config>(mask, variant::max_int(first_row, 0), first_row + T::kBlockM);
-  tile.k = static_cast<const Element*>(p.k) + sequence_row * p.k_row_stride + head * p.k_head_stride;
-  tile.v = static_cast<const Element*>(p.v) + sequence_row * p.v_row_stride + head * p.v_head_stride;
-  tile.sequence_row = sequence_row;
+  const int first_row = last_query - (row_block + 1) * T::kBlockM;
+  tile.sequence = sequence;
+  tile.mask = typename Config::Mask(p, seq, sequence.keys);
+  tile.plan = typename Config::Mask::Plan(tile.mask, variant::max_int(first_row, first_query), first_row + T::kBlockM);
   tile.head = head;
   tile.first_row = first_row;
 }
-
-// The ring of key blocks and how the warps pass its stages on. With two stages a block-wide barrier each block does; with
-// more, barriers in shared memory let warps drift apart: full[stage] counts the warps whose copies have landed,
-// empty[stage] the warps that have read the stage.
-template <class Config>
-struct Ring {
-  using T = AttnFwdSm80<Config>;
-  static constexpr bool kBlockWide = Config::kStages == 2;
-  u32 stages, full, empty;  // addresses of the first
-
-  HSTU_PRIM static u32 stage_of(int block) { return static_cast<u32>(block) % Config::kStages; }
-  HSTU_PRIM static u32 parity_of(int block) { return static_cast<u32>(block) / Config::kStages % 2; }
-  HSTU_PRIM u32 stage(int block) const { return stages + stage_of(block) * T::kStageBytes; }
-
-  HSTU_PRIM void init() const {
-#pragma unroll
-    for (int stage = 0; stage < Config::kStages; ++stage) {
-      prim::mbarrier_init(full + stage * 8, Config::kWarps);
-      prim::mbarrier_init(empty + stage * 8, Config::kWarps);
-    }
-  }
-  HSTU_PRIM void invalidate() const {
-#pragma unroll
-    for (int stage = 0; stage < Config::kStages; ++stage) {
-      prim::mbarrier_inval(full + stage * 8);
-      prim::mbarrier_inval(empty + stage * 8);
-    }
-  }
-
-  // Says that this warp's copies for `block` have landed, at most kPending newer groups of copies being under way.
-  template <int kPending>
-  HSTU_PRIM void announce(int block) const {
-    if constexpr (!kBlockWide) {
-      prim::cp_async_wait<kPending>();
-      arrive(full, block);
-    }
-  }
-  HSTU_PRIM void wait_full(int block) const {
-    if constexpr (kBlockWide) {
-      prim::cp_async_wait<0>();
-      __syncthreads();  // also: all have left the other stage
-    } else {
-      prim::mbarrier_wait(full + stage_of(block) * 8, parity_of(block));
-    }
-  }
-  HSTU_PRIM void release(int block) const {
-    if constexpr (!kBlockWide) arrive(empty, block);
-  }
-  HSTU_PRIM void wait_empty(int block) const {
-    if constexpr (!kBlockWide) prim::mbarrier_wait(empty + stage_of(block) * 8, parity_of(block) ^ 1);
-  }
-
- private:
-  HSTU_PRIM static void arrive(u32 barriers, int block) {
-    __syncwarp();
-    if (prim::thread_id() % 32 == 0) prim::mbarrier_arrive(barriers + stage_of(block) * 8);
-  }
-};
-
-// The copies of the key blocks in their order, one block after the other; all threads take part.
-template <class Config>
-struct KeyCopies {
-  using T = AttnFwdSm80<Config>;
-  typename T::KStream k;
-  typename T::VStream v;
-  int begin;  // first row of the block to copy that belongs to its range
-
-  HSTU_PRIM KeyCopies(const AttnFwdParams& p, const TileInfo<Config>& tile)
-      : k(tile.k + tile.plan.key_begin(0) * p.k_row_stride, p.k_row_stride),
-        v(tile.v + tile.plan.key_begin(0) * p.v_row_stride, p.v_row_stride),
-        begin(tile.plan.range_begin(0) - tile.plan.key_begin(0)) {}
-
-  // Part `part` of `parts` of the next block, number `block`, which the caller may spread. enable: there is such a block.
-  HSTU_PRIM void part(const AttnFwdParams& p, const Ring<Config>& ring, int block, bool enable, int part,
-                      int parts) const {
-    constexpr int kK = T::KStream::kUnits, kUnits = kK + T::VStream::kUnits;
-    const int first = part * kUnits / parts, last = (part + 1) * kUnits / parts;
-    const u32 stage = ring.stage(block);
-    k.load(stage, p.k_row_stride, begin, enable, first, last);
-    v.load(stage + T::KTile::kBytes, p.v_row_stride, begin, enable, first - kK, last - kK);
-    if (last == kUnits && first < last) prim::cp_async_commit();
-  }
-  // After the last part: on to number `block`.
-  HSTU_PRIM void move_to(const AttnFwdParams& p, const TileInfo<Config>& tile, int block) {
-    if (Config::kHasTargets && block == tile.plan.upper_blocks) {
-      const int rows = tile.plan.key_begin(block) - tile.plan.key_begin(block - 1);
-      k.move(rows * p.k_row_stride);
-      v.move(rows * p.v_row_stride);
-      begin = tile.plan.range_begin(block) - tile.plan.key_begin(block);
-    } else {
-      k.move(-T::kBlockN * p.k_row_stride);
-      v.move(-T::kBlockN * p.v_row_stride);
-      begin += T::kBlockN;
-    }
-  }
-};
 
 // Accumulators of S for kKeys keys, and their P as A operands.
 template <int kRowTiles, int kKeys>
@@ -379,40 +246,45 @@ HSTU_PRIM void full_block(WarpState<Config>& w, u32 stage_bytes, float half_alph
   }
 }
 
+// Masks the scores of the keys from `key` on, for the warp's rows from `first_row` on.
+template <class Config, int kKeys>
+HSTU_PRIM void apply_mask(ScoresOf<Config, kKeys>& c, const typename Config::Mask& mask, int first_row, int key) {
+  const int lane = prim::thread_id() % 32;  // so that the rows' places are not kept across chunks
+#pragma unroll
+  for (int m = 0; m < AttnFwdSm80<Config>::kRowTiles; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const u32 seen = mask.seen_bits(first_row + m * 16 + half * 8 + lane / 4, key) >> (lane % 4 * 2);
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& s = c.s[m][n][half * 2 + e];
+          // silu(0) = 0; selecting before it also stops what a masked key may hold.
+          s = seen & (1u << (n * 8 + e)) ? s : 0.0f;
+        }
+      }
+    }
+  }
+}
+
 // A key block that some row of the warp does not see entirely.
 template <class Config>
 HSTU_PRIM void masked_block(WarpState<Config>& w, u32 stage_bytes, float half_alpha, const TileInfo<Config>& tile,
-                            int block) {
+                            const typename Config::Mask::View& view, int block) {
   using T = AttnFwdSm80<Config>;
   constexpr int kChunkN = T::kMaskedChunkN;
-  const variant::HstuMask<Config> mask = tile.mask;
   const int key_begin = tile.plan.key_begin(block);
-  const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
-  const int last_row = first_row + Config::kRowsPerWarp;
-  if (last_row <= 0) return;  // the tile hangs over the sequence's start, with all of this warp's rows
   const auto nothing = [](int, int) {};
 #pragma unroll 1
   for (int row = 0; row < T::kBlockN; row += kChunkN) {
     const int key = key_begin + row;
-    if (!mask.touches(variant::max_int(first_row, 0), last_row, key, key + kChunkN)) continue;
+    if (!view.touches(key, key + kChunkN)) continue;
     ScoresOf<Config, kChunkN> c;
     multiply_qk<Config, kChunkN>(w, stage_bytes, row, c, nothing);
-    const int lane = prim::thread_id() % 32;  // so that the rows' limits are not kept across chunks
-#pragma unroll
-    for (int m = 0; m < T::kRowTiles; ++m) {
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int i = first_row + m * 16 + half * 8 + lane / 4;
-#pragma unroll
-        for (int n = 0; n < kChunkN / 8; ++n) {
-#pragma unroll
-          for (int e = 0; e < 2; ++e) {
-            float& s = c.s[m][n][half * 2 + e];
-            // silu(0) = 0; selecting before it also stops what a masked key may hold.
-            s = mask.allowed(i, key + n * 8 + lane % 4 * 2 + e) ? s : 0.0f;
-          }
-        }
-      }
+    if (!view.sees_all(key, key + kChunkN)) {
+      const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
+      apply_mask<Config, kChunkN>(c, tile.mask, first_row, key);
     }
     silu_pairs<Config, kChunkN>(c, half_alpha, 0, c.kPairs);
     multiply_pv<Config, kChunkN>(w, stage_bytes, row, 0, kChunkN / 16, c, nothing);
@@ -432,13 +304,13 @@ HSTU_PRIM void stage_output(const AttnFwdParams& p, const WarpState<Config>& w, 
       const int row = warp_row + m * 16 + half * 8 + lane / 4;
       float scale = p.scale;
       if constexpr (Config::kAttnScale) {
-        const i64 i = tile.sequence_row + variant::max_int(tile.first_row + row, 0);
-        scale = p.attn_scale[i * p.attn_scale_stride];
+        const int position = variant::max_int(tile.first_row + row, tile.sequence.first_query());
+        scale = p.attn_scale[tile.sequence.query_row(position) * p.attn_scale_stride];
       }
 #pragma unroll
       for (int n = 0; n < T::kColsV / 8; ++n) {
-        const u32 pair = prim::pack2<typename Config::Element>(w.o[m][n][half * 2] * scale,
-                                                               w.o[m][n][half * 2 + 1] * scale);
+        const u32 pair =
+            prim::pack2<typename Config::Element>(w.o[m][n][half * 2] * scale, w.o[m][n][half * 2 + 1] * scale);
         prim::st_shared(base + tile::chunk_offset<typename T::OTile>(row, n) + lane % 4 * 4, pair);
       }
     }
@@ -448,17 +320,21 @@ HSTU_PRIM void stage_output(const AttnFwdParams& p, const WarpState<Config>& w, 
 // All key blocks of one row block; `copies` has started kAhead of them.
 template <class Config>
 HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileInfo<Config>& tile,
-                      const Ring<Config>& ring, KeyCopies<Config>& copies) {
+                      typename Config::Mask::View* views, const tile::AttnRing<Config>& ring,
+                      typename Config::Keys& copies) {
   using T = AttnFwdSm80<Config>;
   clear(w.o);
   const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
-  const variant::BlockRange full = tile.plan.full_blocks(tile.mask, first_row, first_row + Config::kRowsPerWarp);
+  // The lanes write the same; each reads what it wrote.
+  views[prim::thread_id() / 32] =
+      typename Config::Mask::View(tile.mask, tile.plan, first_row, first_row + Config::kRowsPerWarp);
   ring.template announce<T::kAhead - 1>(0);
 #pragma unroll 1
-  for (int block = 0;; ++block) {  // a row sees itself: there is a block
+  for (int block = 0;; ++block) {  // without any block, once, and no chunk is touched
     // Read early, kept in predicates.
     const bool more = block + 1 < tile.plan.blocks, copy_more = block + T::kAhead < tile.plan.blocks;
     const u32 stage_bytes = ring.stage_of(block) * T::kStageBytes;
+    const bool all_seen = views[prim::thread_id() / 32].sees_block(block);
     ring.wait_full(block);
     if (T::kQSteps > 0 && block == 0) {
 #pragma unroll
@@ -469,18 +345,18 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
     }
     ring.template announce<T::kAhead - 2>(block + 1);
     ring.wait_empty(block + T::kAhead);
-    const auto copy = [&](int part, int parts) {
-      copies.part(p, ring, block + T::kAhead, copy_more, part, parts);
-      if (part == parts - 1) copies.move_to(p, tile, block + T::kAhead + 1);
-    };
-    if (block >= full.from && (!Config::kMaxAttnLen || block < full.until)) {
+    const auto copy = [&](int part, int parts) { copies.part(p, ring, block + T::kAhead, copy_more, part, parts); };
+    if (all_seen) {
       full_block<Config>(w, stage_bytes, p.half_alpha, copy);
     } else {
       copy(0, 1);
-      masked_block<Config>(w, stage_bytes, p.half_alpha, tile, block);
+      masked_block<Config>(w, stage_bytes, p.half_alpha, tile, views[prim::thread_id() / 32], block);
     }
+    // Behind the block, where the scores' registers are free; these two places are what registers need.
+    if constexpr (!tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kAhead + 1);
     ring.release(block);
     if (!more) break;
+    if constexpr (tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kAhead + 1);
   }
 }
 
@@ -491,14 +367,13 @@ __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlo
     attn_fwd_sm80(const __grid_constant__ AttnFwdParams p) {
   using namespace attn_fwd_sm80_detail;
   using T = AttnFwdSm80<Config>;
-  using Element = typename Config::Element;
   extern __shared__ __align__(1024) unsigned char shared[];
   auto& storage = *reinterpret_cast<AttnFwdSm80Storage<Config>*>(shared);
   auto& tile = storage.tile;
 
   const u32 q_base = prim::smem_addr(storage.tiles);
-  const Ring<Config> ring{q_base + T::QTile::kBytes, q_base + static_cast<u32>(T::kTileBytes),
-                          q_base + static_cast<u32>(T::kTileBytes + 8 * Config::kStages)};
+  const tile::AttnRing<Config> ring{q_base + T::QTile::kBytes, q_base + static_cast<u32>(T::kTileBytes),
+                                    q_base + static_cast<u32>(T::kTileBytes + 8 * Config::kStages)};
   const u32 lane = prim::lane_id(), warp_row = prim::warp_id() * Config::kRowsPerWarp;
   WarpState<Config> w{{},
                       {},
@@ -516,26 +391,22 @@ __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlo
     __syncthreads();
     if (tile.state == kAbsent) return;
 
-    const i64 row = tile.sequence_row + tile.first_row;
-    const typename T::QStream q(
-        static_cast<const Element*>(p.q) + row * p.q_row_stride + tile.head * p.q_head_stride, p.q_row_stride);
-    q.load(q_base, p.q_row_stride, -tile.first_row, true);
-    KeyCopies<Config> copies(p, tile);
+    const int hidden_rows = tile.sequence.first_query() - tile.first_row;
+    const typename T::QStream q(tile.sequence.q(p, tile.head, tile.first_row), p.q_row_stride);
+    q.load(q_base, p.q_row_stride, hidden_rows, true);
+    typename Config::Keys copies(p, tile);
 #pragma unroll
     for (int block = 0; block < T::kAhead; ++block) {
       copies.part(p, ring, block, block < tile.plan.blocks, 0, 1);
       copies.move_to(p, tile, block + 1);
     }
-    attend<Config>(p, w, tile, ring, copies);
+    attend<Config>(p, w, tile, storage.view, ring, copies);
 
     __syncthreads();  // O goes over Q and the ring
     stage_output<Config>(p, w, q_base, tile);
     __syncthreads();
     tile::store_tile<typename T::OTile, Config::kHeadDimV, T::kThreads, Config::kVectorIo>(
-        q_base,
-        static_cast<Element*>(p.out) + (tile.sequence_row + tile.first_row) * p.out_row_stride +
-            tile.head * p.out_head_stride,
-        p.out_row_stride, -tile.first_row);
+        q_base, tile.sequence.out(p, tile.head, tile.first_row), p.out_row_stride, hidden_rows);
     if (tile.state == kLast) return;
     __syncthreads();  // before the tiles and `tile` are written again
     if (prim::thread_id() == 0) {

@@ -8,7 +8,13 @@
 //               history rows, the targets when F > 0, and contextual rows: low = max(limit - W, 0) or 0
 // Sequences with n < C + num_targets see only themselves, row by row.
 //
-// Config: kCausal, kHasTargets, kContextual, kMaxAttnLen, kMinFullAttn. Absent features cost nothing.
+// A mask type for the attention kernels (Config::Mask) is built once a row block and has
+//   seen_bits(i, key)   bit t: row i sees key + t, for 32 keys
+//   Plan                which key blocks a row block visits, in order
+//   View                what a warp's rows see of them: which keys no row needs, which all rows see
+//
+// Config: kCausal, kHasTargets, kContextual, kMaxAttnLen, kMinFullAttn; kSoftmax: keys outside a range are no zeros to
+// add but must be masked. Absent features cost nothing.
 #pragma once
 #include "params/attn_fwd.h"
 #include "prim/types.cuh"
@@ -18,8 +24,19 @@ namespace hstu::variant {
 HSTU_PRIM int min_int(int a, int b) { return a < b ? a : b; }
 HSTU_PRIM int max_int(int a, int b) { return a > b ? a : b; }
 
+// Bits [begin, end) of a word, both clamped to it.
+HSTU_PRIM u32 bits_below(int end) { return end >= 32 ? ~0u : (1u << max_int(end, 0)) - 1; }
+HSTU_PRIM u32 bits_between(int begin, int end) { return bits_below(end) & ~bits_below(begin); }
+
+template <class Config>
+struct KeyPlan;
+template <class Config>
+struct KeyView;
+
 template <class Config>
 struct HstuMask {
+  using Plan = KeyPlan<Config>;
+  using View = KeyView<Config>;
   static_assert(Config::kCausal || !(Config::kContextual || Config::kMaxAttnLen), "windows and context are causal");
   static_assert(!Config::kMinFullAttn || Config::kMaxAttnLen, "min_full_attn_seq_len qualifies max_attn_len");
 
@@ -46,29 +63,33 @@ struct HstuMask {
     }
   }
 
+  // Rows before the sequence, of tiles that hang over its start, are not.
+  HSTU_PRIM bool is_contextual(int i) const { return static_cast<u32>(i) < static_cast<u32>(contextual); }
+
   // End of row i's interval.
   HSTU_PRIM int limit(int i) const {
     if constexpr (!Config::kCausal) return i < history ? length : history;
-    if (Config::kContextual && i < contextual) return history;
+    if (Config::kContextual && is_contextual(i)) return history;
     return Config::kHasTargets || Config::kContextual ? min_int(i, history) : i;
   }
 
   // Start of row i's interval.
   HSTU_PRIM int low(int i) const {
     if constexpr (!Config::kMaxAttnLen) return 0;
-    if (Config::kContextual && i < contextual) return 0;
+    if (Config::kContextual && is_contextual(i)) return 0;
     if (Config::kMinFullAttn && i >= full_from) return 0;
     const int shared = Config::kContextual && contextual > 0 ? contextual - 1 : 0;
     const int end = limit(i);
     return end - shared <= window ? 0 : end - window;
   }
 
-  HSTU_PRIM bool allowed(int i, int j) const {
+  // Which of the keys key + 0 ... key + 31 row i sees.
+  HSTU_PRIM u32 seen_bits(int i, int key) const {
     constexpr bool kPlain = !Config::kHasTargets && !Config::kContextual && !Config::kMaxAttnLen;
-    if constexpr (kPlain) return Config::kCausal ? j <= i : true;
-    if constexpr (!Config::kMaxAttnLen) return j < limit(i) || j == i;
-    const int start = low(i);
-    return (j >= start && j < limit(i)) || j == i;
+    if constexpr (kPlain) return bits_below((Config::kCausal ? i + 1 : length) - key);
+    const u32 own = static_cast<u32>(i - key) < 32u ? 1u << (i - key) : 0u;
+    if constexpr (!Config::kMaxAttnLen) return bits_below(limit(i) - key) | own;
+    return bits_between(low(i) - key, limit(i) - key) | own;
   }
 
   // Extremes over the rows [first, last), not empty.
@@ -91,16 +112,6 @@ struct HstuMask {
     if (Config::kMinFullAttn && last > full_from && first < full_from) last = full_from;
     return low(last - 1);
   }
-
-  // Whether any of the rows [first, last) sees any of the keys [begin, end).
-  HSTU_PRIM bool touches(int first, int last, int begin, int end) const {
-    const bool diagonal = begin < last && end > first;
-    return diagonal || (begin < limit_max(first, last) && end > low_min(first, last));
-  }
-};
-
-struct BlockRange {
-  int from, until;
 };
 
 // The key blocks that a block of query rows visits: two ranges cut into blocks from their upper ends downwards. `upper`
@@ -120,26 +131,11 @@ struct KeyPlan {
     // All rows are targets behind a gap, or the intervals run into the rows' own positions.
     const bool gap = Config::kHasTargets && shared_end < first;
     lower_begin = mask.low_min(first, last);
-    lower_end = gap ? shared_end : max_int(shared_end, last);
+    lower_end = gap || !Config::kCausal ? shared_end : max_int(shared_end, last);
     upper_begin = first;
     upper_end = last;
     upper_blocks = gap ? (last - first + kBlockN - 1) / kBlockN : 0;
     blocks = upper_blocks + (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
-  }
-
-  // The key blocks that rows [first, last) of the sequence, among those of the plan, see entirely, all of them. Rows
-  // before the sequence do not count; without any row the range is empty.
-  HSTU_PRIM BlockRange full_blocks(const HstuMask<Config>& mask, int first, int last) const {
-    if (last <= 0) return {blocks, blocks};
-    first = max_int(first, 0);
-    constexpr int kBlockN = Config::kBlockN;
-    BlockRange range{upper_blocks, blocks};
-    range.from += (max_int(lower_end - mask.limit_min(first, last), 0) + kBlockN - 1) / kBlockN;
-    if constexpr (Config::kMaxAttnLen) {
-      const int full_begin = mask.low_max(first, last);
-      if (lower_begin < full_begin) range.until = upper_blocks + max_int(lower_end - full_begin, 0) / kBlockN;
-    }
-    return range;
   }
 
   HSTU_PRIM bool is_upper(int block) const { return Config::kHasTargets && block < upper_blocks; }
@@ -149,6 +145,45 @@ struct KeyPlan {
     return lower_end - (block - (Config::kHasTargets ? upper_blocks : 0) + 1) * Config::kBlockN;
   }
   HSTU_PRIM int range_begin(int block) const { return is_upper(block) ? upper_begin : lower_begin; }
+  // Whether `block` is the first of another range than the one before it.
+  HSTU_PRIM bool range_starts(int block) const { return Config::kHasTargets && block == upper_blocks; }
+};
+
+// What a warp's rows see of the keys of a plan: all of [full_begin, full_end), nothing outside [seen_begin, seen_end)
+// but themselves. Blocks [from, until) of the plan lie in the former.
+template <class Config>
+struct KeyView {
+  int full_begin, full_end, seen_begin, seen_end;
+  int first, last;
+  int from, until;
+
+  KeyView() = default;
+  // Rows [first_row, last_row) of the sequence, maybe none.
+  HSTU_PRIM KeyView(const HstuMask<Config>& mask, const KeyPlan<Config>& plan, int first_row, int last_row)
+      : full_begin(0), full_end(-kAnyKey), seen_begin(0), seen_end(0), first(max_int(first_row, 0)), last(last_row) {
+    if (last > first) {
+      full_end = mask.limit_min(first, last);
+      const int low_max = mask.low_max(first, last);
+      // Keys before a range are zeros: harmless to all who see its first.
+      full_begin = low_max > plan.lower_begin ? low_max : Config::kSoftmax ? plan.lower_begin : -kAnyKey;
+      seen_begin = mask.low_min(first, last);
+      seen_end = mask.limit_max(first, last);
+    }
+    constexpr int kBlockN = Config::kBlockN;
+    const int lower_blocks = plan.blocks - plan.upper_blocks;
+    from = plan.upper_blocks + min_int((max_int(plan.lower_end - full_end, 0) + kBlockN - 1) / kBlockN, lower_blocks);
+    until = full_begin < plan.lower_begin ? plan.blocks
+                                          : plan.upper_blocks + max_int(plan.lower_end - full_begin, 0) / kBlockN;
+  }
+
+  HSTU_PRIM bool sees_block(int block) const { return block >= from && block < until; }
+  HSTU_PRIM bool sees_all(int begin, int end) const { return begin >= full_begin && end <= full_end; }
+  HSTU_PRIM bool touches(int begin, int end) const {
+    return (begin < last && end > first) || (begin < seen_end && end > seen_begin);
+  }
+
+ private:
+  static constexpr int kAnyKey = 1 << 30;
 };
 
 }  // namespace hstu::variant

@@ -114,6 +114,9 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
   text.type("Offset", device_type(static_cast<hstu_dtype>(p[attention::kOffsetDtype])));
   text.type("Target", device_type(target == HSTU_DTYPE_NONE ? HSTU_DTYPE_I32 : target));
+  text.type("Mask", "variant::HstuMask<Config>");
+  text.type("Sequences", "variant::JaggedSequences<Config>");
+  text.type("Keys", "tile::KeyRows<Config>");
   text.constant("kHeadDimQk", p[attention::kHeadDimQk]);
   text.constant("kHeadDimV", p[attention::kHeadDimV]);
   text.flag("kVectorIo", p[attention::kVector] == 8);
@@ -123,6 +126,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kMaxAttnLen", p[attention::kMaxAttnLen] != 0);
   text.flag("kMinFullAttn", p[attention::kMinFullAttn] != 0);
   text.flag("kAttnScale", p[attention::kAttnScale] != 0);
+  text.flag("kSoftmax", false);
   text.constant("kRowsPerWarp", c[kRowsPerWarp]);
   text.constant("kWarps", c[kWarps]);
   text.constant("kBlockN", c[kBlockN]);

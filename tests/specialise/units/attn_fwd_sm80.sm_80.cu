@@ -6,6 +6,9 @@ struct Config {
   using Element = bf16;
   using Offset = i64;
   using Target = i64;
+  using Mask = variant::HstuMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Keys = tile::KeyRows<Config>;
   static constexpr int kHeadDimQk = 128;
   static constexpr int kHeadDimV = 128;
   static constexpr bool kVectorIo = true;
@@ -15,6 +18,7 @@ struct Config {
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
+  static constexpr bool kSoftmax = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
@@ -33,6 +37,9 @@ struct Config {
   using Element = f16;
   using Offset = i32;
   using Target = i32;
+  using Mask = variant::HstuMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Keys = tile::KeyRows<Config>;
   static constexpr int kHeadDimQk = 256;
   static constexpr int kHeadDimV = 256;
   static constexpr bool kVectorIo = true;
@@ -42,6 +49,7 @@ struct Config {
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = true;
+  static constexpr bool kSoftmax = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 8;
   static constexpr int kBlockN = 32;
@@ -60,6 +68,9 @@ struct Config {
   using Element = bf16;
   using Offset = i64;
   using Target = i32;
+  using Mask = variant::HstuMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Keys = tile::KeyRows<Config>;
   static constexpr int kHeadDimQk = 64;
   static constexpr int kHeadDimV = 64;
   static constexpr bool kVectorIo = true;
@@ -69,6 +80,7 @@ struct Config {
   static constexpr bool kMaxAttnLen = true;
   static constexpr bool kMinFullAttn = true;
   static constexpr bool kAttnScale = true;
+  static constexpr bool kSoftmax = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 64;
@@ -80,13 +92,16 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64
-// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
+// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
   using Offset = i64;
   using Target = i32;
+  using Mask = variant::HstuMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Keys = tile::KeyRows<Config>;
   static constexpr int kHeadDimQk = 50;
   static constexpr int kHeadDimV = 25;
   static constexpr bool kVectorIo = false;
@@ -96,12 +111,13 @@ struct Config {
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
+  static constexpr bool kSoftmax = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
   static constexpr int kStages = 2;
   static constexpr int kQSteps = 0;
-  static constexpr int kMinBlocks = 2;
+  static constexpr int kMinBlocks = 4;
 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 }  // namespace hstu
