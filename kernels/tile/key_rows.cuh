@@ -1,6 +1,6 @@
 // Keys and values that lie row by row at a fixed stride, on their way to the ring of an attention kernel.
 #pragma once
-#include "params.h"
+#include "params/attn_fwd.h"
 #include "tile/attn_ring.cuh"
 #include "tile/attn_tiles.cuh"
 

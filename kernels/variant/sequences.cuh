@@ -1,7 +1,7 @@
 // Where the rows of a sequence lie, for the attention kernels (Config::Sequences): positions count from the sequence's
 // first key, and queries are the positions [first_query(), last_query()).
 #pragma once
-#include "params.h"
+#include "params/attn_fwd.h"
 #include "prim/types.cuh"
 
 namespace hstu::variant {

@@ -47,13 +47,14 @@ int smem_bytes(const Problem& p, const Config& c) {
 
 bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] * 16 <= padded_qk(p); }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  // Fragments, pointers and masks; more where Q stays beside two row tiles, where stages are counted by a remainder
-  // that is no power of two, and for element-wise copies.
-  const bool two_row_tiles = c[kRowsPerWarp] == 32;
-  const int others = p[attention::kVector] != 8         ? 88
-                     : two_row_tiles && c[kQSteps] > 0  ? 80
-                     : two_row_tiles && c[kStages] == 3 ? 64
-                                                        : 56;
+  // Fragments, pointers and masks; more where Q stays beside two row tiles or long scores, where barriers pass the
+  // stages on or the block is large, and for element-wise copies.
+  const bool two_row_tiles = c[kRowsPerWarp] == 32, q_stays = c[kQSteps] > 0;
+  const int others = p[attention::kVector] != 8                                ? 88
+                     : q_stays && c[kBlockN] == 128                            ? 112
+                     : q_stays && two_row_tiles                                ? 80
+                     : two_row_tiles && (c[kStages] > 2 || c[kMinBlocks] == 1) ? 64
+                                                                               : 56;
   return held_registers(p, c) + others <= register_budget(c);
 }
 /// Whether the shared memory of an SM holds the tiles of `blocks` blocks.
