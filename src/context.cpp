@@ -28,15 +28,19 @@ RecordsOptions records_options(const ContextOptions& options) {
   return {options.store_path, options.system_store_path};
 }
 
+bool is_empty(const hstu_tensor& t) {
+  for (int d = 0; d < t.rank; ++d)
+    if (t.shape[d] == 0) return true;
+  return false;
+}
+
 /// True when the call has nothing to write, so no kernel is needed for it.
 bool writes_nothing(const Operator& op, const void* args) {
   for (const TensorSlot& slot : op.tensors) {
-    if (slot.role != TensorRole::output) continue;
     const hstu_tensor& t = tensor_at(args, slot);
-    for (int d = 0; d < t.rank; ++d)
-      if (t.shape[d] == 0) return true;
+    if (slot.role == TensorRole::output && present(t) && !is_empty(t)) return false;
   }
-  return false;
+  return true;
 }
 
 }  // namespace

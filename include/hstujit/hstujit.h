@@ -1,7 +1,7 @@
 /**
  * libhstujit: run-time-compiled, auto-tuned kernels for HSTU recommenders (Zhai et al. 2024, arXiv:2402.17152).
  *
- * The tour: statuses and tensors (base.h), the context (here), operators (one header a group: norm.h, dense.h,
+ * The tour: statuses and tensors (base.h), the context (here), operators (one header a group: norm.h, dense.h, fp8.h,
  * attention.h), looking inside (here). A host creates one context per device, describes buffers with hstu_tensor, and
  * calls operators on its own CUDA stream:
  *
@@ -109,6 +109,7 @@ HSTU_API hstu_status hstu_context_counters(const hstu_context* context, hstu_cou
  */
 #include <hstujit/attention.h>
 #include <hstujit/dense.h>
+#include <hstujit/fp8.h>
 #include <hstujit/norm.h>
 
 #endif

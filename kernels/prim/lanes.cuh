@@ -62,4 +62,18 @@ HSTU_PRIM void lane_sums(float (&x)[Count]) {
   }
 }
 
+// Greatest of the unsigned numbers of groups of `Width` neighbouring lanes; every lane gets its group's.
+template <int Width = 32>
+HSTU_PRIM u32 lane_max(u32 x) {
+  if constexpr (Width == 32) {
+    u32 r;
+    asm volatile("redux.sync.max.u32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(kFullWarp));
+    return r;
+  } else {
+#pragma unroll
+    for (int offset = Width / 2; offset > 0; offset /= 2) x = max(x, __shfl_xor_sync(kFullWarp, x, offset));
+    return x;
+  }
+}
+
 }  // namespace hstu::prim

@@ -27,4 +27,27 @@ HSTU_PRIM float rsqrt_approx(float x) {
   return r;
 }
 
+// a / b rounded once, denormals kept, whatever the compiler's options.
+HSTU_PRIM float div_exact(float a, float b) {
+  float r;
+  asm("div.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+
+// The greater of each of two packed pairs; NaN if one of them is.
+template <class Element>
+HSTU_PRIM u32 max2(u32 a, u32 b);
+template <>
+HSTU_PRIM u32 max2<bf16>(u32 a, u32 b) {
+  u32 r;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+template <>
+HSTU_PRIM u32 max2<f16>(u32 a, u32 b) {
+  u32 r;
+  asm("max.NaN.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
 }  // namespace hstu::prim

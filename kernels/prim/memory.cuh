@@ -61,6 +61,14 @@ HSTU_PRIM u32 ld_global2(const void* p) {  // zero-extended
   asm volatile("ld.global.u16 %0, [%1];" : "=h"(w) : "l"(p));
   return w;
 }
+HSTU_PRIM u32 ld_global1(const void* p) {  // zero-extended
+  u32 w;
+  asm volatile("ld.global.u8 %0, [%1];" : "=r"(w) : "l"(p));
+  return w;
+}
+HSTU_PRIM void st_global1(void* p, u32 w) {  // the low byte
+  asm volatile("st.global.u8 [%0], %1;" ::"l"(p), "r"(w) : "memory");
+}
 HSTU_PRIM void st_global8(void* p, const Pair& q) {
   asm volatile("st.global.v2.u32 [%0], {%1,%2};" ::"l"(p), "r"(q.word[0]), "r"(q.word[1]) : "memory");
 }

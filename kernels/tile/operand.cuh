@@ -1,10 +1,11 @@
 // An operand of a matrix product: its block tile in shared memory, the copy that fills it and the mma fragments read
-// from it. Both storage orders of a 16-bit matrix are covered, so transposed operands cost nothing.
+// from it. Both storage orders of a 16-bit matrix are covered, so transposed operands cost nothing; matrices that are
+// contiguous along neither dimension are gathered element by element.
 //
 // "Extent" is the operand's own dimension (rows of x, columns of w), k the one summed over. A tile is stored as its
-// matrix is: lines contiguous in memory stay lines in shared memory, in 16-byte chunks (8 elements) whose position in
-// the line is XORed with a function of the line number, so that the eight chunks of one ldmatrix matrix (same chunk,
-// eight neighbouring lines) fall into different banks.
+// matrix is: lines contiguous in memory stay lines in shared memory, in 16-byte chunks (8 elements of 16 bits) whose
+// position in the line is XORed with a function of the line number, so that the eight chunks of one ldmatrix matrix
+// (same chunk, eight neighbouring lines) fall into different banks.
 #pragma once
 #include "prim/cp_async.cuh"
 #include "prim/lanes.cuh"
@@ -13,14 +14,32 @@
 
 namespace hstu::tile {
 
+// Elements of a matrix by their size; what they mean is the mma's business.
+template <int kBytes>
+struct UnitOf;
+template <>
+struct UnitOf<1> {
+  using type = u8;
+};
+template <>
+struct UnitOf<2> {
+  using type = u16;
+};
+template <>
+struct UnitOf<4> {
+  using type = u32;
+};
+
 // kAlongK: memory is contiguous along k (lines are rows of x or columns of w); otherwise along the extent.
-template <int kExtent, int kBlockK, bool kAlongK_>
+template <int kExtent, int kBlockK, bool kAlongK_, int kUnitBytes_ = 2>
 struct OperandTile {
   static constexpr bool kAlongK = kAlongK_;
+  static constexpr int kUnitBytes = kUnitBytes_;
   static constexpr int kLines = kAlongK ? kExtent : kBlockK;
   static constexpr int kLineElements = kAlongK ? kBlockK : kExtent;
-  static constexpr int kChunks = kLineElements / 8;  // per line
-  static constexpr int kLineBytes = kLineElements * 2;
+  static constexpr int kChunkElements = 16 / kUnitBytes;
+  static constexpr int kChunks = kLineElements / kChunkElements;  // per line
+  static constexpr int kLineBytes = kLineElements * kUnitBytes;
   static constexpr int kBytes = kLines * kLineBytes;
   static_assert(kLines % 8 == 0 && kChunks >= 2 && (kChunks & (kChunks - 1)) == 0,
                 "a line of an operand tile holds a power of two of 16-byte chunks, two at least");
@@ -32,36 +51,45 @@ struct OperandTile {
   }
 };
 
-// Copies 8 consecutive elements to shared memory with accesses of kVector elements; zeros beyond the first `bytes` (0
-// to 16, whole accesses). One element at a time goes through registers: the data is then there at the next barrier,
-// earlier than cp_async_wait asks.
-template <int kVector>
-HSTU_PRIM void copy_eight(u32 dst, const u16* src, int bytes) {
-  static_assert(kVector == 8 || kVector == 4 || kVector == 2 || kVector == 1, "accesses are of 1, 2, 4 or 8 elements");
-  if constexpr (kVector == 8) {
-    prim::cp_async16_or_zero(dst, src, bytes != 0);
-  } else if constexpr (kVector == 1) {
-    prim::Quad q;
+// Gathers a chunk of elements `stride` apart through registers, zeros beyond the first `bytes`.
+template <class Unit>
+HSTU_PRIM void gather_chunk(u32 dst, const Unit* src, i64 stride, int bytes) {
+  constexpr int kSize = static_cast<int>(sizeof(Unit));
+  prim::Quad q{{0, 0, 0, 0}};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      const u32 lo = 4 * i < bytes ? src[2 * i] : 0;
-      const u32 hi = 4 * i + 2 < bytes ? src[2 * i + 1] : 0;
-      q.word[i] = lo | hi << 16;
-    }
-    prim::st_shared(dst, q);
+  for (int i = 0; i < 16 / kSize; ++i) {
+    if (i * kSize < bytes) q.word[i * kSize / 4] |= static_cast<u32>(src[i * stride]) << (i * kSize % 4 * 8);
+  }
+  prim::st_shared(dst, q);
+}
+
+// Copies a chunk of 16 bytes to shared memory with accesses of kVector elements; zeros beyond the first `bytes` (0 to
+// 16, whole accesses). Accesses of less than 4 bytes go through registers: the data is then there at the next barrier,
+// earlier than cp_async_wait asks.
+template <int kVector, class Unit>
+HSTU_PRIM void copy_chunk(u32 dst, const Unit* src, int bytes) {
+  constexpr int kAccess = kVector * static_cast<int>(sizeof(Unit));
+  static_assert(kAccess <= 16 && (kAccess & (kAccess - 1)) == 0, "an access has 1, 2, 4, 8 or 16 bytes");
+  if constexpr (kAccess == 16) {
+    prim::cp_async16_or_zero(dst, src, bytes != 0);
+  } else if constexpr (kAccess < 4) {
+    using Access = typename UnitOf<kAccess>::type;
+    gather_chunk(dst, reinterpret_cast<const Access*>(src), 1, bytes);
   } else {
 #pragma unroll
-    for (int i = 0; i < 8; i += kVector) {
-      const u32 part = 2 * i < bytes ? 2 * kVector : 0;
-      if constexpr (kVector == 4) prim::cp_async8_zfill(dst + 2 * i, src + i, part);
-      if constexpr (kVector == 2) prim::cp_async4_zfill(dst + 2 * i, src + i, part);
+    for (int i = 0; i < 16; i += kAccess) {
+      const u32 part = i < bytes ? kAccess : 0;
+      const char* from = reinterpret_cast<const char*>(src) + i;
+      if constexpr (kAccess == 8) prim::cp_async8_zfill(dst + i, from, part);
+      if constexpr (kAccess == 4) prim::cp_async4_zfill(dst + i, from, part);
     }
   }
 }
 
 // A thread's share of copying one operand's tiles, slice after slice along k. Elements outside the matrix become zeros
 // and are not read. kTailK: k may end inside a slice. A slice takes kPasses calls of copy(), in order; each is a few
-// instructions without branches, to be spread between the products.
+// instructions without branches, to be spread between the products. kVector 0: the elements of a line lie apart, and
+// are gathered.
 template <class Tile, int kBlockK, int kThreads, int kVector, bool kTailK>
 class OperandLoader {
  public:
@@ -72,11 +100,13 @@ class OperandLoader {
 
   HSTU_PRIM OperandLoader() { offset_ = Tile::offset(first_line(), chunk()); }
 
-  // The tile that starts at `extent_begin` (a multiple of 8) of the operand and at k = 0.
-  HSTU_PRIM void begin(const void* matrix, i64 line_stride, i64 extent_begin, i64 extent, i64 k) {
+  // The tile that starts at `extent_begin` (a multiple of a chunk) of the operand and at k = 0. Elements of a line are
+  // `element_stride` apart, which is 1 unless they are gathered.
+  HSTU_PRIM void begin(const void* matrix, i64 line_stride, i64 extent_begin, i64 extent, i64 k,
+                       i64 element_stride = 1) {
     const i64 line = first_line() + (Tile::kAlongK ? extent_begin : 0);
-    const i64 column = chunk() * 8 + (Tile::kAlongK ? 0 : extent_begin);
-    src_ = static_cast<const u16*>(matrix) + line * line_stride + column;
+    const i64 column = chunk() * Tile::kChunkElements + (Tile::kAlongK ? 0 : extent_begin);
+    src_ = static_cast<const Unit*>(matrix) + line * line_stride + (kVector ? column : column * element_stride);
     lines_left_ = clamp_left((Tile::kAlongK ? extent : k) - line);
     columns_left_ = clamp_left((Tile::kAlongK ? k : extent) - column);
     bytes_ = bytes_of(columns_left_);
@@ -86,23 +116,29 @@ class OperandLoader {
   HSTU_PRIM void end() { lines_left_ = columns_left_ = bytes_ = 0; }
 
   // Copies a pass of the current slice to the tile at shared address `tile`; the last pass moves to the next slice.
-  HSTU_PRIM void copy(int pass, u32 tile, i64 line_stride) {
+  HSTU_PRIM void copy(int pass, u32 tile, i64 line_stride, i64 element_stride = 1) {
     constexpr bool kPartial = Tile::kLines % kLinesPerPass != 0;  // then it is the only pass
     const bool inside = !kCheckLines || pass * kLinesPerPass < lines_left_;
     const u32 turn =
         Tile::offset(pass * kLinesPerPass, 0);  // swizzle and lines of the pass: disjoint from the thread's
     const u32 dst = tile + (offset_ ^ (turn % Tile::kLineBytes)) + turn / Tile::kLineBytes * Tile::kLineBytes;
-    if (!kPartial || first_line() < Tile::kLines) copy_eight<kVector>(dst, src_, inside ? bytes_ : 0);
+    if (!kPartial || first_line() < Tile::kLines) {
+      if constexpr (kVector == 0)
+        gather_chunk(dst, src_, element_stride, inside ? bytes_ : 0);
+      else
+        copy_chunk<kVector>(dst, src_, inside ? bytes_ : 0);
+    }
     src_ = prim::settled(src_ + kLinesPerPass * line_stride);
-    if (pass + 1 == kPasses) advance(line_stride);
+    if (pass + 1 == kPasses) advance(line_stride, element_stride);
   }
 
  private:
+  using Unit = typename UnitOf<Tile::kUnitBytes>::type;
   static constexpr bool kCheckLines = Tile::kAlongK || kTailK;
 
-  HSTU_PRIM void advance(i64 line_stride) {
+  HSTU_PRIM void advance(i64 line_stride, i64 element_stride) {
     if constexpr (Tile::kAlongK) {
-      src_ += kBlockK - kPasses * kLinesPerPass * line_stride;
+      src_ += (kVector ? kBlockK : kBlockK * element_stride) - kPasses * kLinesPerPass * line_stride;
       if constexpr (kTailK) bytes_ = bytes_of(columns_left_ -= kBlockK);
     } else {
       if constexpr (kBlockK != kPasses * kLinesPerPass) src_ += (kBlockK - kPasses * kLinesPerPass) * line_stride;
@@ -113,9 +149,11 @@ class OperandLoader {
   HSTU_PRIM static u32 first_line() { return threadIdx.x / Tile::kChunks; }
   HSTU_PRIM static u32 chunk() { return threadIdx.x % Tile::kChunks; }
   HSTU_PRIM static int clamp_left(i64 left) { return static_cast<int>(min(left, i64{1} << 30)); }
-  HSTU_PRIM static int bytes_of(int columns_left) { return 2 * min(max(columns_left, 0), 8); }
+  HSTU_PRIM static int bytes_of(int columns_left) {
+    return Tile::kUnitBytes * min(max(columns_left, 0), Tile::kChunkElements);
+  }
 
-  const u16* src_;    // this thread's chunk in its line of the next pass
+  const Unit* src_;   // this thread's chunk in its line of the next pass
   u32 offset_;        // of its chunk in the tile, in the first pass
   int lines_left_;    // lines from this thread's first to the end of the matrix
   int columns_left_;  // elements from this thread's chunk to the end of the line

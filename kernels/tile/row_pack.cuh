@@ -4,12 +4,12 @@
 
 namespace hstu::tile {
 
-// Count elements, 2 to 32 bytes. The address must be aligned to the pack's size, or to 16 bytes if that is less.
+// Count elements, 1 to 32 bytes. The address must be aligned to the pack's size, or to 16 bytes if that is less.
 template <class Element, int Count>
 struct RowPack {
   static constexpr int kBytes = Count * static_cast<int>(sizeof(Element));
   static constexpr int kWords = kBytes < 4 ? 1 : kBytes / 4;
-  static_assert((kBytes & (kBytes - 1)) == 0 && kBytes >= 2 && kBytes <= 32, "a pack is 2, 4, 8, 16 or 32 bytes");
+  static_assert((kBytes & (kBytes - 1)) == 0 && kBytes <= 32, "a pack is 1, 2, 4, 8, 16 or 32 bytes");
   u32 word[kWords];
 };
 
@@ -28,8 +28,10 @@ HSTU_PRIM void load(RowPack<Element, Count>& pack, const Element* from) {
     const prim::Pair pair = prim::ld_global8(from);
     pack.word[0] = pair.word[0];
     pack.word[1] = pair.word[1];
+  } else if constexpr (Pack::kBytes == 4) {
+    pack.word[0] = prim::ld_global4(from);
   } else {
-    pack.word[0] = Pack::kBytes == 4 ? prim::ld_global4(from) : prim::ld_global2(from);
+    pack.word[0] = Pack::kBytes == 2 ? prim::ld_global2(from) : prim::ld_global1(from);
   }
 }
 
@@ -48,14 +50,18 @@ HSTU_PRIM void load_shared(RowPack<Element, Count>& pack, const unsigned char* f
 template <class Element, int Count>
 HSTU_PRIM void store(Element* to, const RowPack<Element, Count>& pack) {
   using Pack = RowPack<Element, Count>;
-  if constexpr (Pack::kBytes == 16) {
-    const prim::Quad quad = {{pack.word[0], pack.word[1], pack.word[2], pack.word[3]}};
-    prim::st_global(to, quad);
+  if constexpr (Pack::kBytes >= 16) {
+#pragma unroll
+    for (int i = 0; i < Pack::kWords; i += 4) {
+      const prim::Quad quad = {{pack.word[i], pack.word[i + 1], pack.word[i + 2], pack.word[i + 3]}};
+      prim::st_global(reinterpret_cast<char*>(to) + 4 * i, quad);
+    }
   } else if constexpr (Pack::kBytes == 8) {
     prim::st_global8(to, prim::Pair{{pack.word[0], pack.word[1]}});
+  } else if constexpr (Pack::kBytes == 4) {
+    prim::st_global4(to, pack.word[0]);
   } else {
-    static_assert(Pack::kBytes < 16, "rows are stored in accesses of at most 16 bytes");
-    Pack::kBytes == 4 ? prim::st_global4(to, pack.word[0]) : prim::st_global2(to, pack.word[0]);
+    Pack::kBytes == 2 ? prim::st_global2(to, pack.word[0]) : prim::st_global1(to, pack.word[0]);
   }
 }
 

@@ -10,6 +10,9 @@ const Family* const kFamilies[] = {
     &kAddmmSm80,
     &kAttnFwdSm80,
     &kNormMulSm80,
+    &kFp8AmaxSm80,
+    &kQuantizeFp8Sm80,
+    &kDequantizeFp8Sm80,
 };
 
 }  // namespace

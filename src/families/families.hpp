@@ -9,5 +9,8 @@ extern const Family kLayerNormSm80;
 extern const Family kAddmmSm80;
 extern const Family kAttnFwdSm80;
 extern const Family kNormMulSm80;
+extern const Family kFp8AmaxSm80;
+extern const Family kQuantizeFp8Sm80;
+extern const Family kDequantizeFp8Sm80;
 
 }  // namespace hstujit

@@ -108,9 +108,10 @@ void flag(const char* name, int32_t value);
 float eps(float value);  ///< the default for 0
 void finite(const char* name, float value);
 
-/// Elements per aligned access, at most 16 bytes: 8, 4, 2 or 1.
+/// Elements per aligned access, at most 16 bytes unless more is asked for: 8, 4, 2 or 1.
 class Vector {
  public:
+  explicit Vector(int most) : bits_(static_cast<uint64_t>(most)) {}  ///< a power of two
   explicit Vector(hstu_dtype dtype) : bits_(dtype == HSTU_DTYPE_F32 ? 4 : 8) {}
 
   /// The extent is cut into accesses.

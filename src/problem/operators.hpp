@@ -37,6 +37,7 @@ struct ScalarSlot {
   Kind kind;
   std::span<const std::string_view> words = {};
 };
+inline constexpr std::string_view kFp8ScalingWords[] = {"tensor", "row", "group", "block"};
 inline constexpr std::string_view kActivationWords[] = {"none", "silu", "sigmoid"};
 
 /// What an operator is made of. Spans of static arrays.

@@ -39,11 +39,13 @@ TEST(CApi, EveryStatusHasItsName) {
 }
 
 TEST(CApi, ListsItsOperators) {
-  ASSERT_EQ(hstu_operator_count(), 4);
+  const int32_t count = hstu_operator_count();
+  ASSERT_GE(count, 4);
   EXPECT_STREQ(hstu_operator_name(0), "layer_norm");
   EXPECT_STREQ(hstu_operator_name(2), "hstu_attention");
   EXPECT_EQ(hstu_operator_name(-1), nullptr);
-  EXPECT_EQ(hstu_operator_name(4), nullptr);
+  EXPECT_NE(hstu_operator_name(count - 1), nullptr);
+  EXPECT_EQ(hstu_operator_name(count), nullptr);
 }
 
 TEST(CApi, NullPointersAreNamed) {

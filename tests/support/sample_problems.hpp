@@ -13,6 +13,7 @@ namespace hstujit::test {
 std::span<const std::string_view> norm_problems();
 std::span<const std::string_view> dense_problems();
 std::span<const std::string_view> attention_problems();
+std::span<const std::string_view> fp8_problems();
 
 std::vector<Problem> sample_problems(Op op);
 

@@ -1,0 +1,106 @@
+/**
+ * FP8: quantisation, its inverse, and matrix products of quantised operands.
+ * What all operators have in common stands in hstujit.h.
+ *
+ * HSTU_DTYPE_E4M3 has no infinity and reaches 448, HSTU_DTYPE_E5M2 reaches 57344. Conversion rounds to nearest even and
+ * saturates: finite numbers and infinities beyond the largest value become the largest value, NaN stays NaN.
+ *
+ * A descale is the f32 factor that turns quantised values back: x = q * descale. One belongs to each "unit", and the
+ * tensor of them has one element a unit:
+ *
+ *   HSTU_FP8_TENSOR  the whole matrix                  [1]
+ *   HSTU_FP8_ROW     a row                             [rows]
+ *   HSTU_FP8_GROUP   128 columns of a row              [rows, ceil(columns / 128)]
+ *   HSTU_FP8_BLOCK   128 rows by 128 columns           [ceil(rows / 128), ceil(columns / 128)]
+ *
+ * The last group or block of a row, and the last row of blocks, may be smaller. Descales of groups and blocks may have
+ * any strides, so that they can be stored transposed.
+ * Sources: FBGEMM and DeepGEMM (conventions of scales); NVIDIA PTX ISA (conversions).
+ */
+#ifndef HSTUJIT_FP8_H
+#define HSTUJIT_FP8_H
+
+#include <hstujit/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum hstu_fp8_scaling {
+  HSTU_FP8_TENSOR = 0,
+  HSTU_FP8_ROW = 1,
+  HSTU_FP8_GROUP = 2,
+  HSTU_FP8_BLOCK = 3
+} hstu_fp8_scaling;
+
+/** Parts into which hstu_fp8_amax divides a matrix. */
+#define HSTU_FP8_AMAX_PARTS 256
+
+/**
+ * The greatest magnitude of each of 256 parts of a matrix: what hstu_quantize_fp8 needs to scale a tensor as a whole.
+ * Part i holds elements [i * s, (i + 1) * s) in row-major order, s = 16 * ceil(rows * columns / 4096); parts without
+ * elements give 0, parts with a NaN give NaN.
+ *
+ * x     [rows, columns] f32 or 16-bit, row stride free
+ * amax  [256] f32
+ */
+typedef struct hstu_fp8_amax_args {
+  size_t struct_size;
+  hstu_tensor x, amax;
+} hstu_fp8_amax_args;
+HSTU_API hstu_status hstu_fp8_amax(hstu_context* context, const hstu_fp8_amax_args* args, hstu_stream stream);
+
+/**
+ * Quantisation to FP8: in each unit, descale = greatest / L and q = round(x * (L / greatest)), with L the largest FP8
+ * value and greatest = max(min(greatest magnitude, amax_bound), amin). Quotients and products are f32, each rounded
+ * once, so that q has the same bits on every device. NaN in a unit makes its descale and all its elements NaN; an
+ * infinity makes the descale infinite.
+ *
+ * x               [rows, columns] f32 or 16-bit, row stride free
+ * q               [rows, columns] E4M3 or E5M2, row stride free
+ * descale         f32, written, of the shape that `scaling` asks for
+ * amax            HSTU_FP8_TENSOR with a dynamic scale: what hstu_fp8_amax gave for x; its greatest element counts
+ * static_descale  HSTU_FP8_TENSOR with a given scale: f32 [1], may be `descale` itself; q = round(x * (1 / it)).
+ *                 For HSTU_FP8_TENSOR give one of amax and static_descale, for the others neither
+ * scaling         the unit
+ * amin            least greatest magnitude, at least 1e-30; 0 means 1e-12
+ * amax_bound      greatest magnitudes count as this at most; 0 means no bound
+ * power_of_two    1: descale is rounded up to a power of two, and q = round(x * (1 / descale)); not with a static scale
+ */
+typedef struct hstu_quantize_fp8_args {
+  size_t struct_size;
+  hstu_tensor x, q, descale, amax, static_descale;
+  hstu_fp8_scaling scaling;
+  float amin, amax_bound;
+  int32_t power_of_two;
+} hstu_quantize_fp8_args;
+HSTU_API hstu_status hstu_quantize_fp8(hstu_context* context, const hstu_quantize_fp8_args* args, hstu_stream stream);
+
+/** Quantises a tensor as a whole with a dynamic scale: two launches, with args->amax as the memory between them. */
+static inline hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize_fp8_args* args,
+                                                    hstu_stream stream) {
+  hstu_fp8_amax_args amax = {sizeof(hstu_fp8_amax_args), args->x, args->amax};
+  const hstu_status status = hstu_fp8_amax(context, &amax, stream);
+  return status == HSTU_OK ? hstu_quantize_fp8(context, args, stream) : status;
+}
+
+/**
+ * The inverse: x = q * descale, the product in f32 and rounded to x's type.
+ *
+ * q        [rows, columns] E4M3 or E5M2, row stride free
+ * descale  f32, of the shape that `scaling` asks for
+ * x        [rows, columns] f32 or 16-bit, row stride free
+ * scaling  the unit
+ */
+typedef struct hstu_dequantize_fp8_args {
+  size_t struct_size;
+  hstu_tensor q, descale, x;
+  hstu_fp8_scaling scaling;
+} hstu_dequantize_fp8_args;
+HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequantize_fp8_args* args,
+                                         hstu_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+// Key fields of the FP8 operators: indices into Problem::field, in the order of fields_of(op).
+#pragma once
+
+namespace hstujit {
+
+namespace fp8_amax {
+enum : int { kDtype, kColumns, kVector, kDense /* rows lie one behind another */, kRows };
+}
+namespace quantize_fp8 {
+enum : int {
+  kDtype,
+  kFp8,
+  kScaling /* hstu_fp8_scaling */,
+  kColumns,
+  kVector /* elements: up to 32 bytes of x */,
+  kStatic,
+  kPowerOfTwo,
+  kRows
+};
+}
+namespace dequantize_fp8 {
+enum : int { kDtype, kFp8, kScaling, kColumns, kVector, kRows };
+}
+
+}  // namespace hstujit

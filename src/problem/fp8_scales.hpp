@@ -1,0 +1,44 @@
+// What the FP8 operators share: units of scaling, the shapes of their descales, and the checks of both.
+#pragma once
+
+#include "problem/checks.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <cstdint>
+
+namespace hstujit::fp8 {
+
+constexpr int64_t kSpan = 128;  ///< rows and columns of a block, columns of a group
+
+inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// The unit of a scaling: rows and columns of the matrix under one scale, counted from its corner.
+struct Unit {
+  int64_t rows, columns;
+};
+Unit unit_of(hstu_fp8_scaling scaling, int64_t rows, int64_t columns);
+
+/// INVALID_ARGUMENT naming `name` unless the value is one of the enum's.
+void check_scaling(const char* name, const hstu_fp8_scaling& scaling);
+
+/// UNSUPPORTED_DTYPE unless E4M3 or E5M2.
+void is_fp8(const checks::Tensor& a);
+
+/// The descales of a matrix of rows x columns: f32, of the shape that the scaling asks for.
+checks::Tensor check_descale(const char* name, hstu_tensor& t, hstu_fp8_scaling scaling, int64_t rows, int64_t columns);
+
+/// Elements an access of a matrix x and its quantised form q: up to 32 bytes of x and 16 of q, aligned to 16 at most.
+int32_t vector_of(const hstu_tensor& x, const hstu_tensor& q);
+
+/// Gives descales of a shortened matrix their shape.
+void shorten_descale(hstu_tensor& t, hstu_fp8_scaling scaling, int64_t rows);
+
+/// Strides along rows and columns of units; those that the scaling has not are 0.
+int64_t row_stride(const hstu_tensor& descale, hstu_fp8_scaling scaling);
+int64_t column_stride(const hstu_tensor& descale, hstu_fp8_scaling scaling);
+
+/// Bytes of the descales.
+double descale_bytes(const hstu_tensor& descale);
+
+}  // namespace hstujit::fp8

@@ -1,0 +1,193 @@
+// The reference of FP8 operators against their formulas: which elements share a scale, roundings, special values.
+#include "problem/operators.hpp"
+#include "support/host_tensor.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace hstujit {
+namespace {
+
+using test::HostMemory;
+
+constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kE4m3 = HSTU_DTYPE_E4M3, kE5m2 = HSTU_DTYPE_E5M2;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN(), kInfinity = std::numeric_limits<float>::infinity();
+
+template <class Args>
+void run(Args args) {
+  args.struct_size = sizeof args;
+  prepare(args);
+  reference::run(args);
+}
+
+float f32_at(const hstu_tensor& t, int64_t i, int64_t j = 0) {
+  return static_cast<const float*>(t.data)[i * t.stride[0] + (t.rank == 2 ? j * t.stride[1] : 0)];
+}
+
+struct Form {
+  const char* name;
+  hstu_fp8_scaling scaling;
+  int64_t unit_rows, unit_columns;
+};
+class ReferenceFp8 : public testing::TestWithParam<Form> {
+ protected:
+  hstu_quantize_fp8_args quantized(HostMemory& memory, int64_t rows, int64_t columns, hstu_dtype fp8) {
+    hstu_quantize_fp8_args args{};
+    args.x = memory.random(kF32, {rows, columns}, {.row_padding = 3});
+    args.q = memory.poison(fp8, {rows, columns}, {.row_padding = 5});
+    args.scaling = GetParam().scaling;
+    const int64_t down = (rows + GetParam().unit_rows - 1) / GetParam().unit_rows;
+    const int64_t across = (columns + GetParam().unit_columns - 1) / GetParam().unit_columns;
+    const bool matrix = args.scaling == HSTU_FP8_GROUP || args.scaling == HSTU_FP8_BLOCK;
+    args.descale = matrix ? memory.poison(kF32, {down, across}) : memory.poison(kF32, {down});
+    if (args.scaling == HSTU_FP8_TENSOR) args.amax = memory.poison(kF32, {256});
+    return args;
+  }
+  void quantize(const hstu_quantize_fp8_args& args) {
+    if (args.scaling == HSTU_FP8_TENSOR) run(hstu_fp8_amax_args{0, args.x, args.amax});
+    run(args);
+  }
+};
+
+TEST_P(ReferenceFp8, ScalesAreOfTheirUnits) {
+  const int64_t rows = 200, columns = 300;
+  HostMemory memory;
+  const auto args = quantized(memory, rows, columns, kE4m3);
+  quantize(args);
+  for (int64_t i = 0; i < rows; i += 7)
+    for (int64_t j = 0; j < columns; j += 5) {
+      const int64_t unit_i = i / GetParam().unit_rows, unit_j = j / GetParam().unit_columns;
+      float greatest = 0;
+      for (int64_t r = unit_i * GetParam().unit_rows; r < std::min(rows, (unit_i + 1) * GetParam().unit_rows); ++r)
+        for (int64_t c = unit_j * GetParam().unit_columns;
+             c < std::min(columns, (unit_j + 1) * GetParam().unit_columns); ++c)
+          greatest = std::max(greatest, std::fabs(f32_at(args.x, r, c)));
+      EXPECT_EQ(f32_at(args.descale, unit_i, unit_j), greatest / 448);
+      const float product = f32_at(args.x, i, j) * (448 / greatest);
+      const uint8_t code = static_cast<const uint8_t*>(args.q.data)[i * args.q.stride[0] + j];
+      EXPECT_EQ(code, E4m3::round(static_cast<double>(product)));
+    }
+}
+
+TEST_P(ReferenceFp8, ComesBackWithinItsPrecision) {
+  for (const hstu_dtype fp8 : {kE4m3, kE5m2}) {
+    HostMemory memory;
+    const auto args = quantized(memory, 200, 300, fp8);
+    quantize(args);
+    hstu_dequantize_fp8_args back{};
+    back.q = args.q;
+    back.descale = args.descale;
+    back.scaling = args.scaling;
+    back.x = memory.poison(kF32, {200, 300});
+    run(back);
+    const float half_ulp = fp8 == kE4m3 ? 1.0f / 16 : 1.0f / 8;
+    for (int64_t i = 0; i < 200; ++i)
+      for (int64_t j = 0; j < 300; ++j) {
+        const float x = f32_at(args.x, i, j);
+        const float tiny = 2e-3f;  // below the least normal number the error is absolute
+        EXPECT_NEAR(f32_at(back.x, i, j), x, std::max(std::fabs(x) * half_ulp, tiny));
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Scalings, ReferenceFp8,
+                         testing::Values(Form{"Tensor", HSTU_FP8_TENSOR, 200, 300}, Form{"Row", HSTU_FP8_ROW, 1, 300},
+                                         Form{"Group", HSTU_FP8_GROUP, 1, 128},
+                                         Form{"Block", HSTU_FP8_BLOCK, 128, 128}),
+                         [](const auto& c) { return std::string(c.param.name); });
+
+/// One row of x under one scale.
+struct Row {
+  explicit Row(const std::vector<float>& values, hstu_dtype fp8 = kE4m3) {
+    args.x = memory.floats(values);
+    args.x.rank = 2;
+    args.x.shape[0] = 1;
+    args.x.shape[1] = static_cast<int64_t>(values.size());
+    args.x.stride[0] = args.x.shape[1];
+    args.x.stride[1] = 1;
+    args.q = memory.poison(fp8, {1, args.x.shape[1]});
+    args.descale = memory.poison(kF32, {1});
+    args.scaling = HSTU_FP8_ROW;
+  }
+  std::vector<double> q() {
+    run(args);
+    return test::values(args.q);
+  }
+  float descale() const { return f32_at(args.descale, 0); }
+
+  HostMemory memory;
+  hstu_quantize_fp8_args args{};
+};
+
+TEST(ReferenceQuantize, ZerosHaveTheLeastScale) {
+  Row row({0, -0.0f, 0});
+  EXPECT_EQ(row.q(), (std::vector<double>{0, 0, 0}));
+  EXPECT_EQ(row.descale(), 1e-12f / 448);
+}
+
+TEST(ReferenceQuantize, RowsWithoutColumnsHaveTheLeastScale) {
+  Row row({});
+  row.args.x.data = row.args.q.data = nullptr;
+  row.q();
+  EXPECT_EQ(row.descale(), 1e-12f / 448);
+}
+
+TEST(ReferenceQuantize, BoundSaturates) {
+  Row row({1, -100, 2});
+  row.args.amax_bound = 2;
+  EXPECT_EQ(row.q(), (std::vector<double>{224, -448, 448}));
+  EXPECT_EQ(row.descale(), 2.0f / 448);
+}
+
+TEST(ReferenceQuantize, PowersOfTwoRoundUp) {
+  Row row({3, 448, 449});
+  row.args.power_of_two = 1;
+  EXPECT_EQ(row.q(), (std::vector<double>{1.5, 224, 224}));  // 224.5 is nearer to 224 than to 240
+  EXPECT_EQ(row.descale(), 2.0f);
+  Row exact({448, 1});
+  exact.args.power_of_two = 1;
+  exact.q();
+  EXPECT_EQ(exact.descale(), 1.0f);
+}
+
+TEST(ReferenceQuantize, NanSpoilsItsUnitAndInfinityItself) {
+  Row nan({1, kNan, kInfinity});
+  for (const double value : nan.q()) EXPECT_TRUE(std::isnan(value));
+  EXPECT_TRUE(std::isnan(nan.descale()));
+  Row infinite({1, -kInfinity});
+  const auto q = infinite.q();
+  EXPECT_EQ(q[0], 0);
+  EXPECT_TRUE(std::isnan(q[1]));
+  EXPECT_EQ(infinite.descale(), kInfinity);
+}
+
+TEST(ReferenceQuantize, GivenScaleIsUsedAndRepeated) {
+  Row row({1, 2, -1000}, kE5m2);
+  row.args.scaling = HSTU_FP8_TENSOR;
+  row.args.static_descale = row.memory.floats({0.5f});
+  EXPECT_EQ(row.q(), (std::vector<double>{2, 4, -2048}));
+  EXPECT_EQ(row.descale(), 0.5f);
+}
+
+TEST(ReferenceAmax, PartsAreEqualStretches) {
+  HostMemory memory;
+  const hstu_tensor x = memory.random(kF32, {70, 100}, {.row_padding = 2}), amax = memory.poison(kF32, {256});
+  static_cast<float*>(x.data)[3 * x.stride[0] + 50] = kNan;  // element 350
+  run(hstu_fp8_amax_args{0, x, amax});
+  const int64_t part = 16 * ((7000 + 4095) / 4096);
+  EXPECT_EQ(part, 32);
+  for (int64_t p = 0; p < 256; ++p) {
+    float greatest = 0;
+    for (int64_t e = p * part; e < std::min<int64_t>(7000, (p + 1) * part); ++e)
+      greatest = std::max(greatest, std::fabs(f32_at(x, e / 100, e % 100)));
+    if (p == 350 / part)
+      EXPECT_TRUE(std::isnan(f32_at(amax, p)));
+    else
+      EXPECT_EQ(f32_at(amax, p), greatest) << p;
+  }
+}
+
+}  // namespace
+}  // namespace hstujit

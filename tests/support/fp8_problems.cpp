@@ -1,0 +1,26 @@
+#include "support/sample_problems.hpp"
+
+namespace hstujit::test {
+
+std::span<const std::string_view> fp8_problems() {
+  static constexpr std::string_view kProblems[] = {
+      "quantize_fp8 dtype=bf16 fp8=e4m3 scaling=2 columns=1024 vector=16 static=0 power_of_two=0 rows=131072",
+      "quantize_fp8 dtype=bf16 fp8=e5m2 scaling=1 columns=512 vector=16 static=0 power_of_two=1 rows=65536",
+      "quantize_fp8 dtype=f32 fp8=e4m3 scaling=1 columns=70001 vector=1 static=0 power_of_two=0 rows=64",
+      "quantize_fp8 dtype=f16 fp8=e4m3 scaling=1 columns=0 vector=16 static=0 power_of_two=0 rows=64",
+      "quantize_fp8 dtype=f16 fp8=e4m3 scaling=3 columns=130 vector=2 static=0 power_of_two=0 rows=4096",
+      "quantize_fp8 dtype=f32 fp8=e4m3 scaling=3 columns=512 vector=8 static=0 power_of_two=0 rows=4096",
+      "quantize_fp8 dtype=bf16 fp8=e4m3 scaling=2 columns=333 vector=1 static=0 power_of_two=0 rows=128",
+      "quantize_fp8 dtype=bf16 fp8=e4m3 scaling=0 columns=1024 vector=16 static=0 power_of_two=0 rows=65536",
+      "quantize_fp8 dtype=f32 fp8=e5m2 scaling=0 columns=7 vector=1 static=1 power_of_two=0 rows=64",
+      "dequantize_fp8 dtype=bf16 fp8=e4m3 scaling=2 columns=1024 vector=16 rows=131072",
+      "dequantize_fp8 dtype=f16 fp8=e5m2 scaling=1 columns=100 vector=4 rows=128",
+      "dequantize_fp8 dtype=f32 fp8=e4m3 scaling=3 columns=512 vector=8 rows=128",
+      "dequantize_fp8 dtype=f32 fp8=e4m3 scaling=0 columns=33 vector=1 rows=128",
+      "fp8_amax dtype=bf16 columns=1024 vector=8 dense=1 rows=131072",
+      "fp8_amax dtype=f32 columns=33 vector=1 dense=0 rows=128",
+  };
+  return kProblems;
+}
+
+}  // namespace hstujit::test
