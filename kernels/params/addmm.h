@@ -6,13 +6,13 @@ namespace hstu {
 
 // addmm_*: z = act(x w + y)
 struct AddmmParams {
-  const void* x;            // [m, k]
-  const void* w;            // [k, n]
-  const void* y;            // [n] or [m, n], or null
-  void* z;                  // [m, n]
+  const void* x;  // [m, k]
+  const void* w;  // [k, n]
+  const void* y;  // [n] or [m, n], or null
+  void* z;        // [m, n]
   long long m, n, k;
   long long x_row_stride, w_row_stride, y_row_stride, z_row_stride;
-  long long act_columns;    // the activation applies to columns [0, act_columns)
+  long long act_columns;  // the activation applies to columns [0, act_columns)
 };
 static_assert(sizeof(AddmmParams) == 96, "host and device disagree about AddmmParams");
 

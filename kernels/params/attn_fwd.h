@@ -1,5 +1,5 @@
-// The argument struct of attn_fwd_* kernels, shared by host and device: fixed-width members only, passed by value as the
-// kernel's one parameter. Strides are in elements; "rows" of a jagged tensor are tokens.
+// The argument struct of attn_fwd_* kernels, shared by host and device: fixed-width members only, passed by value as
+// the kernel's one parameter. Strides are in elements; "rows" of a jagged tensor are tokens.
 #pragma once
 
 namespace hstu {

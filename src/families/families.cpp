@@ -13,6 +13,12 @@ const Family* const kFamilies[] = {
     &kFp8AmaxSm80,
     &kQuantizeFp8Sm80,
     &kDequantizeFp8Sm80,
+    &kConcat2dJaggedSm80,
+    &kSplit2dJaggedSm80,
+    &kJaggedBmmSm80,
+    &kJaggedBroadcastAddSm80,
+    &kPositionalSm80,
+    &kTimestampPositionalSm80,
 };
 
 }  // namespace

@@ -12,5 +12,11 @@ extern const Family kNormMulSm80;
 extern const Family kFp8AmaxSm80;
 extern const Family kQuantizeFp8Sm80;
 extern const Family kDequantizeFp8Sm80;
+extern const Family kConcat2dJaggedSm80;
+extern const Family kSplit2dJaggedSm80;
+extern const Family kJaggedBmmSm80;
+extern const Family kJaggedBroadcastAddSm80;
+extern const Family kPositionalSm80;
+extern const Family kTimestampPositionalSm80;
 
 }  // namespace hstujit

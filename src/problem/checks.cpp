@@ -134,6 +134,7 @@ Tensor required_any_strides(const char* name, hstu_tensor& t) {
   return {name, t, bytes};
 }
 template Tensor required_any_strides<2>(const char*, hstu_tensor&);
+template Tensor required_any_strides<3>(const char*, hstu_tensor&);
 
 template <int kRank>
 Tensor required(const char* name, hstu_tensor& t) {

@@ -3,11 +3,18 @@
 // end, so that the numbers of the others stay.
 #pragma once
 
-#define HSTUJIT_OPERATOR_MAP(X)                              \
-  X(layer_norm, hstu_layer_norm_args, hstu_layer_norm)       \
-  X(addmm, hstu_addmm_args, hstu_addmm)                      \
-  X(hstu_attention, hstu_attention_args, hstu_attention)     \
-  X(norm_mul, hstu_norm_mul_args, hstu_norm_mul)             \
-  X(fp8_amax, hstu_fp8_amax_args, hstu_fp8_amax)             \
-  X(quantize_fp8, hstu_quantize_fp8_args, hstu_quantize_fp8) \
-  X(dequantize_fp8, hstu_dequantize_fp8_args, hstu_dequantize_fp8)
+#define HSTUJIT_OPERATOR_MAP(X)                                                                                    \
+  X(layer_norm, hstu_layer_norm_args, hstu_layer_norm)                                                             \
+  X(addmm, hstu_addmm_args, hstu_addmm)                                                                            \
+  X(hstu_attention, hstu_attention_args, hstu_attention)                                                           \
+  X(norm_mul, hstu_norm_mul_args, hstu_norm_mul)                                                                   \
+  X(fp8_amax, hstu_fp8_amax_args, hstu_fp8_amax)                                                                   \
+  X(quantize_fp8, hstu_quantize_fp8_args, hstu_quantize_fp8)                                                       \
+  X(dequantize_fp8, hstu_dequantize_fp8_args, hstu_dequantize_fp8)                                                 \
+  X(concat_2d_jagged, hstu_concat_2d_jagged_args, hstu_concat_2d_jagged)                                           \
+  X(split_2d_jagged, hstu_split_2d_jagged_args, hstu_split_2d_jagged)                                              \
+  X(jagged_dense_bmm_broadcast_add, hstu_jagged_dense_bmm_broadcast_add_args, hstu_jagged_dense_bmm_broadcast_add) \
+  X(jagged_dense_broadcast_add, hstu_jagged_dense_broadcast_add_args, hstu_jagged_dense_broadcast_add)             \
+  X(add_positional_embeddings, hstu_add_positional_embeddings_args, hstu_add_positional_embeddings)                \
+  X(add_timestamp_positional_embeddings, hstu_add_timestamp_positional_embeddings_args,                            \
+    hstu_add_timestamp_positional_embeddings)

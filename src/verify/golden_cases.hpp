@@ -19,6 +19,7 @@ std::span<const GoldenCase> norm_cases();
 std::span<const GoldenCase> dense_cases();
 std::span<const GoldenCase> attention_cases();
 std::span<const GoldenCase> layer_cases();
+std::span<const GoldenCase> jagged_cases();
 
 // Args of operators that several groups' cases call; q, k, v and outputs of attention are the caller's business.
 

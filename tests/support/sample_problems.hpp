@@ -14,6 +14,7 @@ std::span<const std::string_view> norm_problems();
 std::span<const std::string_view> dense_problems();
 std::span<const std::string_view> attention_problems();
 std::span<const std::string_view> fp8_problems();
+std::span<const std::string_view> jagged_problems();
 
 std::vector<Problem> sample_problems(Op op);
 

@@ -1,0 +1,109 @@
+/**
+ * Copies of jagged tensors, and products with them. A jagged tensor is a matrix whose rows are those of all sequences,
+ * one sequence behind another; offsets [batch + 1] (i32 or i64, from 0, not decreasing) say where each begins.
+ * What all operators have in common stands in hstujit.h.
+ *
+ * Copies move bits unchanged, of any element type: f32, 16-bit, i32, i64, 8-bit. Tensors of one call may have offsets
+ * or lengths of different integer types. Rows behind the last sequence are neither read nor written.
+ */
+#ifndef HSTUJIT_JAGGED_H
+#define HSTUJIT_JAGGED_H
+
+#include <hstujit/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * Concatenates two jagged tensors sequence by sequence. Sequence b of out, of a rows of left and c rows of right:
+ *
+ *   right[0 : p] | left[0 : a] | right[p : c]        p = min(n_prefix_from_right, c)
+ *
+ * With is_replace, out has left's rows instead, and the last c rows of each sequence are right's; where right has more
+ * rows than left, the last a of right.
+ *
+ * left, right          [total, dim], or [batch, rows, dim] for a dense part; same dtype, any; last stride 1, others
+ * free offsets_left, _right [batch + 1] i32 or i64; absent: the part is dense, every sequence has the same number of
+ * rows max_len_left, _right rows a sequence of a dense part; may be 0 for a part of rank 3. Not looked at for jagged
+ * parts. out                  [rows of left + rows of right, dim], with is_replace [rows of left, dim]; dtype of left
+ * n_prefix_from_right  rows of right that come first; 0 with is_replace
+ * is_replace           0 or 1
+ *
+ * The batch comes from the offsets; of two dense parts, from left's rows and max_len_left (or its first extent).
+ * hstu_concat_l2_embeddings of upstream is this call with left = prefix, right = l2 and n_prefix_from_right = the
+ * contextual length. Source: meta-recsys/generative-recommenders, concat_2D_jagged.
+ */
+typedef struct hstu_concat_2d_jagged_args {
+  size_t struct_size;
+  hstu_tensor left, right, offsets_left, offsets_right, out;
+  int64_t max_len_left, max_len_right;
+  int64_t n_prefix_from_right;
+  int32_t is_replace;
+} hstu_concat_2d_jagged_args;
+HSTU_API hstu_status hstu_concat_2d_jagged(hstu_context* context, const hstu_concat_2d_jagged_args* args,
+                                           hstu_stream stream);
+
+/**
+ * The inverse of hstu_concat_2d_jagged: gives each row of a combined jagged tensor back to the part it came from.
+ *
+ * values               [rows of left + rows of right, dim], any dtype; row stride free
+ * left, right          [total, dim], or [batch, rows, dim] for a dense part; dtype of values; last stride 1, others
+ * free offsets_left, _right [batch + 1] i32 or i64; absent (one of them at most): that part is dense max_len_left,
+ * _right rows a sequence of a dense part; may be 0 for a part of rank 3 n_prefix_to_right    rows at the beginning of a
+ * sequence that belong to right, where right has so many
+ *
+ * hstu_split_l2_embeddings of upstream is this call with left = prefix and right = l2.
+ * Source: meta-recsys/generative-recommenders, split_2D_jagged.
+ */
+typedef struct hstu_split_2d_jagged_args {
+  size_t struct_size;
+  hstu_tensor values, left, right, offsets_left, offsets_right;
+  int64_t max_len_left, max_len_right;
+  int64_t n_prefix_to_right;
+} hstu_split_2d_jagged_args;
+HSTU_API hstu_status hstu_split_2d_jagged(hstu_context* context, const hstu_split_2d_jagged_args* args,
+                                          hstu_stream stream);
+
+/**
+ * Adds a row of its own to all rows of a sequence: out[r] = jagged[r] + dense[b] for r in sequence b, in f32.
+ *
+ * jagged, out  [total, dim] f32 or 16-bit, same dtype; row stride free; out may be jagged itself
+ * dense        [batch, dim] f32 or 16-bit; row stride free
+ * seq_offsets  [batch + 1] i32 or i64
+ * Source: meta-recsys/generative-recommenders, jagged_dense_broadcast_add.
+ */
+typedef struct hstu_jagged_dense_broadcast_add_args {
+  size_t struct_size;
+  hstu_tensor jagged, dense, seq_offsets, out;
+} hstu_jagged_dense_broadcast_add_args;
+HSTU_API hstu_status hstu_jagged_dense_broadcast_add(hstu_context* context,
+                                                     const hstu_jagged_dense_broadcast_add_args* args,
+                                                     hstu_stream stream);
+
+/**
+ * Multiplies each sequence's rows with a matrix of its own and adds a bias: out[r] = jagged[r] dense[b] + bias for r in
+ * sequence b, accumulated and biased in f32, rounded once.
+ *
+ * jagged       [total, k] 16-bit (f32 also on "cpu"), last stride 1
+ * dense        [batch, k, n] same dtype; strides (any, s, 1), or (any, 1, s) for matrices stored [n, k]
+ * bias         absent; or [batch, n], a row a sequence (f32 or 16-bit); or, with elementwise, [total, n] in jagged's
+ *              dtype
+ * seq_offsets  [batch + 1] i32 or i64
+ * out          [total, n] jagged's dtype
+ * elementwise  1: the bias has a row for each row of jagged
+ * Source: meta-recsys/generative-recommenders, jagged_dense_bmm_broadcast_add.
+ */
+typedef struct hstu_jagged_dense_bmm_broadcast_add_args {
+  size_t struct_size;
+  hstu_tensor jagged, dense, bias, seq_offsets, out;
+  int32_t elementwise;
+} hstu_jagged_dense_bmm_broadcast_add_args;
+HSTU_API hstu_status hstu_jagged_dense_bmm_broadcast_add(hstu_context* context,
+                                                         const hstu_jagged_dense_bmm_broadcast_add_args* args,
+                                                         hstu_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

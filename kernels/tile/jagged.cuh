@@ -1,0 +1,91 @@
+// Which sequence a row of a jagged tensor belongs to. A sequence is found by bisection of its start among all starts,
+// 32 probes a round where a warp searches together: two rounds of dependent reads for a thousand sequences.
+//
+// Starts are a type with start(b) for b in [0, batch]: not decreasing, start(0) = 0.
+#pragma once
+#include "prim/lanes.cuh"
+
+namespace hstu::tile {
+
+// Marks a part of which every sequence has the same number of rows, where an offset type stands otherwise.
+struct Dense {};
+
+// Starts in memory.
+template <class Offset>
+class SequenceStarts {
+ public:
+  static constexpr bool kDense = false;
+  HSTU_PRIM SequenceStarts(const void* offsets, i64) : offsets_(static_cast<const Offset*>(offsets)) {}
+  HSTU_PRIM i64 start(int sequence) const { return offsets_[sequence]; }
+
+ private:
+  const Offset* offsets_;
+};
+template <>
+class SequenceStarts<Dense> {
+ public:
+  static constexpr bool kDense = true;
+  HSTU_PRIM SequenceStarts(const void*, i64 length) : length_(length) {}
+  HSTU_PRIM i64 start(int sequence) const { return sequence * length_; }
+
+ private:
+  i64 length_;
+};
+
+// Sequences that are one of A behind one of B, or the other way round.
+template <class A, class B>
+struct SumOfStarts {
+  const A& a;
+  const B& b;
+  HSTU_PRIM i64 start(int sequence) const { return a.start(sequence) + b.start(sequence); }
+};
+template <class A, class B>
+HSTU_PRIM SumOfStarts<A, B> sum_of_starts(const A& a, const B& b) {
+  return {a, b};
+}
+
+// The last sequence in [low, high) that starts at `row` or before; low does. One lane alone.
+template <class Starts>
+HSTU_PRIM int find_sequence(const Starts& starts, int low, int high, i64 row) {
+  while (high - low > 1) {
+    const int middle = low + (high - low) / 2;
+    if (starts.start(middle) <= row)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+// The same by a whole warp, all lanes with the same arguments.
+template <class Starts>
+HSTU_PRIM int find_sequence_together(const Starts& starts, int low, int high, i64 row) {
+  const u32 lane = prim::lane_id();
+  while (high - low > 1) {
+    const u32 step = (high - low + 31u) >> 5, probe = lane * step;  // of at most 2^31 sequences
+    const bool inside = probe < static_cast<u32>(high - low);
+    const u32 before =
+        __ballot_sync(prim::kFullWarp, lane == 0 || (inside && starts.start(low + static_cast<int>(probe)) <= row));
+    low += static_cast<int>((__popc(before) - 1) * step);
+    high = min(high, low + static_cast<int>(step));
+  }
+  return low;
+}
+
+// The sequences that a warp's rows [first_row, last_row] belong to. Rows past the last sequence count as its.
+struct SequenceRange {
+  int first, last;
+
+  template <class Starts>
+  HSTU_PRIM SequenceRange(const Starts& starts, int batch, i64 first_row, i64 last_row) {
+    first = last = find_sequence_together(starts, 0, batch, first_row);
+    if (first + 1 < batch && starts.start(first + 1) <= last_row)
+      last = find_sequence_together(starts, first + 1, batch, last_row);
+  }
+  template <class Starts>
+  HSTU_PRIM int of(const Starts& starts, i64 row) const {
+    return first == last ? first : find_sequence(starts, first, last + 1, row);
+  }
+};
+
+}  // namespace hstu::tile

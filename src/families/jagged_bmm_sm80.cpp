@@ -1,0 +1,173 @@
+// jagged_bmm_sm80: products of sequences with matrices of their own, kernels/jagged_bmm_sm80.cuh. Its tiles are those
+// of addmm_sm80.
+#include "families/families.hpp"
+#include "params/jagged_bmm.h"
+#include "problem/jagged_fields.hpp"
+
+#include <algorithm>
+
+namespace hstujit {
+namespace {
+
+enum : int { kBlockM, kBlockN, kBlockK, kWarpsM, kWarpsN, kStages, kGroup, kMinBlocks, kKnobCount };
+
+constexpr int32_t kBlockMValues[] = {16, 32, 64, 128};
+constexpr int32_t kBlockNValues[] = {32, 64, 128, 256};
+constexpr int32_t kBlockKValues[] = {32, 64};
+constexpr int32_t kWarpsMValues[] = {1, 2};
+constexpr int32_t kWarpsNValues[] = {1, 2, 4};
+constexpr int32_t kStagesValues[] = {2, 3, 4, 5};
+constexpr int32_t kGroupValues[] = {4, 8, 16};
+constexpr int32_t kMinBlocksValues[] = {1, 2, 3, 4};
+
+constexpr Knob kKnobs[kKnobCount] = {
+    {"block_m", kBlockMValues, "rows of out a block: reuse of dense, against waste at the ends of sequences"},
+    {"block_n", kBlockNValues, "columns of out a block: reuse of jagged"},
+    {"block_k", kBlockKValues, "k per slice: fewer barriers, for shared memory"},
+    {"warps_m", kWarpsMValues, "warps along m"},
+    {"warps_n", kWarpsNValues, "warps along n; 64x64 a warp gives the most products per byte of shared memory"},
+    {"stages", kStagesValues, "slices in flight"},
+    {"group", kGroupValues, "tile rows walked together, so that concurrent blocks share operands in L2"},
+    {"min_blocks", kMinBlocksValues, "blocks an SM: one's epilogue and search run beside another's products"},
+};
+
+int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
+int threads(const Config& c) { return 32 * warps(c); }
+int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
+int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
+
+/// Accumulators and two sets of fragments, per thread.
+int held_registers(const Config& c) { return warp_m(c) * warp_n(c) / 32 + (warp_m(c) + warp_n(c)) / 2; }
+
+int smem_bytes(const Config& c) {
+  const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * 2;
+  const int staging = 16 * (warp_n(c) * 2 + 16);  // of a warp: 16 rows of its part of out, padded
+  return c[kStages] * slice + warps(c) * staging;
+}
+
+bool warp_tiles_are_square(const Problem&, const Config& c, const DeviceFacts&) {
+  if (warp_m(c) % 16 != 0 || (warp_n(c) != 32 && warp_n(c) != 64)) return false;
+  return warp_m(c) == warp_n(c) || (c[kBlockM] < 64 && warp_m(c) <= warp_n(c));
+}
+bool registers_suffice(const Problem&, const Config& c, const DeviceFacts&) {
+  constexpr int kAddressing = 44;
+  return held_registers(c) + kAddressing <= std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+}
+bool smem_fits(const Problem&, const Config& c, const DeviceFacts& device) {
+  constexpr int kReserved = 1024;  // of each block, by the driver
+  const int bytes = smem_bytes(c);
+  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+}
+bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
+  return c[kMinBlocks] * warps(c) >= (warp_m(c) == 64 ? 8 : 4) && c[kMinBlocks] * warps(c) <= 16;
+}
+bool columns_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
+  return c[kBlockN] < 2 * std::max(32, p[jagged_bmm::kN]);
+}
+bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFacts&) {
+  const int lines = threads(c) / (c[kBlockK] / 8);
+  return c[kBlockM] >= lines && c[kBlockN] >= lines;
+}
+
+constexpr Rule kRules[] = {
+    {"a warp's part is 32 or 64 columns wide and square, or flatter in blocks of few rows", warp_tiles_are_square},
+    {"accumulators and fragments would not fit the registers", registers_suffice},
+    {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
+    {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps},
+    {"the tile must not be wider than the matrices", columns_are_used},
+    {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
+};
+
+bool covers(const Problem& p, const DeviceFacts&) { return p[jagged_bmm::kDtype] != HSTU_DTYPE_F32; }
+
+/// Rows of a sequence on average, which decide how tall tiles may be.
+int64_t mean_rows(const Problem& p) { return p[jagged_bmm::kRows] / std::max(p[jagged_bmm::kBatch], 1); }
+
+Config default_config(const Problem& p, const DeviceFacts& device) {
+  constexpr Config kCandidates[] = {
+      {{128, 128, 64, 2, 2, 3, 8, 2}}, {{128, 128, 32, 2, 2, 4, 8, 2}}, {{64, 64, 64, 2, 2, 4, 8, 3}},
+      {{64, 64, 32, 2, 2, 4, 8, 2}},   {{32, 64, 64, 2, 2, 3, 8, 2}},   {{32, 32, 64, 2, 1, 4, 8, 2}},
+      {{16, 32, 64, 1, 1, 4, 8, 4}},
+  };
+  const Config* last = nullptr;
+  for (const Config& c : kCandidates) {
+    if (!std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) continue;
+    last = &c;
+    const int64_t tiles =
+        int64_t{p[jagged_bmm::kRows]} / c[kBlockM] * ((p[jagged_bmm::kN] + c[kBlockN] - 1) / c[kBlockN]);
+    if (mean_rows(p) >= 2 * c[kBlockM] && tiles >= device.sm_count) return c;
+  }
+  return last ? *last : kCandidates[std::size(kCandidates) - 1];
+}
+
+Resources resources(const Problem&, const Config& c) {
+  return {threads(c), smem_bytes(c), held_registers(c), c[kMinBlocks]};
+}
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  const auto dtype = static_cast<hstu_dtype>(p[jagged_bmm::kDtype]);
+  const auto bias = static_cast<hstu_dtype>(p[jagged_bmm::kBiasDtype]);
+  text.type("Element", device_type(dtype));
+  text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
+  text.type("Offset", device_type(static_cast<hstu_dtype>(p[jagged_bmm::kOffsetDtype])));
+  text.constant("kBias", p[jagged_bmm::kBias]);
+  text.constant("kActivation", 0);
+  text.flag("kXAlongK", true);
+  text.flag("kWAlongK", p[jagged_bmm::kDenseTransposed] != 0);
+  text.constant("kVectorX", p[jagged_bmm::kVectorX]);
+  text.constant("kVectorW", p[jagged_bmm::kVectorW]);
+  text.constant("kVectorZ", p[jagged_bmm::kVectorZ]);
+  text.flag("kTailK", p[jagged_bmm::kK] % c[kBlockK] != 0);
+  text.constant("kBlockM", c[kBlockM]);
+  text.constant("kBlockN", c[kBlockN]);
+  text.constant("kBlockK", c[kBlockK]);
+  text.constant("kWarpsM", c[kWarpsM]);
+  text.constant("kWarpsN", c[kWarpsN]);
+  text.constant("kThreads", threads(c));
+  text.constant("kStages", c[kStages]);
+  text.constant("kGroup", c[kGroup]);
+  text.flag("kPersistent", false);
+  text.constant("kMinBlocks", c[kMinBlocks]);
+}
+
+void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
+  const auto& a = *static_cast<const hstu_jagged_dense_bmm_broadcast_add_args*>(args);
+  const int64_t batch = a.seq_offsets.shape[0] - 1, rows = a.jagged.shape[0], n = a.out.shape[1];
+  const int64_t tiles_m = batch == 0 || rows == 0 ? 0 : rows / c[kBlockM] + batch;
+  launch.grid[0] = static_cast<uint32_t>(tiles_m * ((n + c[kBlockN] - 1) / c[kBlockN]));
+  launch.block[0] = static_cast<uint32_t>(threads(c));
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(c));
+  auto& p = launch.emplace<hstu::JaggedBmmParams>();
+  p.jagged = a.jagged.data;
+  p.dense = a.dense.data;
+  p.bias = a.bias.data;
+  p.out = a.out.data;
+  p.seq_offsets = a.seq_offsets.data;
+  p.n = n;
+  p.k = a.jagged.shape[1];
+  p.jagged_row_stride = a.jagged.stride[0];
+  p.dense_batch_stride = a.dense.stride[0];
+  p.dense_row_stride = a.dense.stride[problem[jagged_bmm::kDenseTransposed] != 0 ? 2 : 1];
+  p.bias_row_stride = a.bias.stride[0];
+  p.out_row_stride = a.out.stride[0];
+  p.batch = static_cast<int>(batch);
+  p.tiles_m = static_cast<unsigned>(tiles_m);
+}
+
+}  // namespace
+
+const Family kJaggedBmmSm80 = {
+    .name = "jagged_bmm_sm80",
+    .op = Op::jagged_dense_bmm_broadcast_add,
+    .min_compute_capability = 80,
+    .knobs = kKnobs,
+    .rules = kRules,
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "jagged_bmm_sm80_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit

@@ -1,0 +1,37 @@
+// Key fields of the jagged operators: indices into Problem::field, in the order of fields_of(op).
+#pragma once
+
+namespace hstujit {
+
+/// concat_2d_jagged and split_2d_jagged.
+namespace jagged_copy {
+enum : int {
+  kAccessBytes /* of an aligned access to all tensors: 16, 8, 4, 2 or 1 */,
+  kRowBytes,
+  kLeftOffset /* NONE: a dense part */,
+  kRightOffset,
+  kPrefix /* 0|1 */,
+  kReplace /* 0|1 */,
+  kBatch,
+  kRows /* of the combined tensor */
+};
+}  // namespace jagged_copy
+
+namespace jagged_bmm {
+enum : int {
+  kDtype,
+  kOffsetDtype,
+  kN,
+  kK,
+  kBias /* 0 none, 1 a row a sequence, 2 a row a row */,
+  kBiasDtype,
+  kDenseTransposed,
+  kVectorX /* jagged */,
+  kVectorW /* dense */,
+  kVectorZ /* out and a bias of rows */,
+  kBatch,
+  kRows
+};
+}
+
+}  // namespace hstujit

@@ -1,0 +1,41 @@
+#include "reference/jagged_rows.hpp"
+
+#include "support/error.hpp"
+
+namespace hstujit::reference {
+
+std::vector<int64_t> read_offsets(const char* name, const hstu_tensor& t, int64_t rows) {
+  std::vector<int64_t> offsets;
+  for (int64_t b = 0; b < t.shape[0]; ++b) {
+    offsets.push_back(integer_at(t, b));
+    const int64_t before = b == 0 ? 0 : offsets[static_cast<size_t>(b) - 1];
+    if (b == 0 && offsets[0] != 0)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[0] = {}: offsets start at 0", name, offsets[0]);
+    if (offsets.back() < before || offsets.back() > rows)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[{}] = {}: offsets never decrease (here from {}) nor pass the {} rows", name,
+           b, offsets.back(), before, rows);
+  }
+  return offsets;
+}
+
+std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows) {
+  std::vector<int64_t> offsets{0};
+  for (int64_t b = 0; b < t.shape[0]; ++b) {
+    const int64_t length = integer_at(t, b);
+    if (length < 0 || length > rows - offsets.back())
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[{}] = {}: lengths are not negative and add up to the {} rows", name, b,
+           length, rows);
+    offsets.push_back(offsets.back() + length);
+  }
+  if (offsets.back() != rows)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: its lengths add up to {}, not to the {} rows", name, offsets.back(), rows);
+  return offsets;
+}
+
+std::vector<int64_t> dense_offsets(int64_t batch, int64_t length) {
+  std::vector<int64_t> offsets;
+  for (int64_t b = 0; b <= batch; ++b) offsets.push_back(b * length);
+  return offsets;
+}
+
+}  // namespace hstujit::reference

@@ -1,0 +1,53 @@
+// Copies of rows for the jagged references: bits unchanged into a tensor, or values into a buffer of doubles; and the
+// checks of integers that devices cannot make.
+#pragma once
+
+#include "problem/operators.hpp"
+#include "support/element.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+namespace hstujit::reference {
+
+/// The offsets as numbers. Throws Error unless they start at 0, never decrease and stay within `rows`.
+std::vector<int64_t> read_offsets(const char* name, const hstu_tensor& t, int64_t rows);
+
+/// Prefix sums, from 0, of lengths. Throws Error unless these are not negative and add up to `rows`.
+std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows);
+
+/// Offsets of `batch` sequences of `length` rows each.
+std::vector<int64_t> dense_offsets(int64_t batch, int64_t length);
+
+/// Where rows of an output go. exact: as Operator::reference takes it; output: index among the operator's outputs.
+class RowCopies {
+ public:
+  RowCopies(const hstu_tensor& to, double* const* exact, int output = 0)
+      : to_(to), exact_(exact ? exact[output] : nullptr), skipped_(exact && !exact_) {}
+
+  /// Row `row` of the output, counted over all dimensions but the last, becomes the `count` elements of `from` that
+  /// begin `offset` elements after its data.
+  void copy(int64_t row, const hstu_tensor& from, int64_t offset, int64_t count) const {
+    if (skipped_ || count == 0) return;
+    if (exact_) return load(from, offset, count, exact_ + row * count);
+    const auto size = static_cast<int64_t>(size_of(from.dtype));
+    std::memcpy(static_cast<std::byte*>(to_.data) + start_of(to_, row) * size,
+                static_cast<const std::byte*>(from.data) + offset * size, static_cast<size_t>(count * size));
+  }
+
+  /// Element offset of a row, counted likewise.
+  static int64_t start_of(const hstu_tensor& t, int64_t row) {
+    if (t.rank == 1) return row;
+    if (t.rank == 2) return row * t.stride[0];
+    return row / t.shape[1] * t.stride[0] + row % t.shape[1] * t.stride[1];
+  }
+
+ private:
+  const hstu_tensor& to_;
+  double* exact_;
+  bool skipped_;
+};
+
+}  // namespace hstujit::reference

@@ -1,0 +1,43 @@
+#include "support/sample_problems.hpp"
+
+namespace hstujit::test {
+
+std::span<const std::string_view> jagged_problems() {
+  static constexpr std::string_view kProblems[] = {
+      "concat_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 "
+      "rows=524288",
+      "concat_2d_jagged access_bytes=4 row_bytes=516 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 "
+      "rows=2048",
+      "concat_2d_jagged access_bytes=1 row_bytes=1 left_offset=i32 right_offset=none prefix=0 replace=1 batch=32 "
+      "rows=2048",
+      "split_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 "
+      "rows=524288",
+      "split_2d_jagged access_bytes=8 row_bytes=24 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 "
+      "rows=2048",
+      "split_2d_jagged access_bytes=2 row_bytes=66 left_offset=i32 right_offset=none prefix=1 replace=0 batch=32 "
+      "rows=2048",
+      "jagged_dense_bmm_broadcast_add dtype=bf16 offset_dtype=i64 n=512 k=512 bias=1 bias_dtype=bf16 "
+      "dense_transposed=0 vector_x=8 vector_w=8 vector_z=8 batch=512 rows=524288",
+      "jagged_dense_bmm_broadcast_add dtype=f16 offset_dtype=i32 n=20 k=33 bias=2 bias_dtype=f16 dense_transposed=1 "
+      "vector_x=1 vector_w=1 vector_z=4 batch=2 rows=64",
+      "jagged_dense_bmm_broadcast_add dtype=bf16 offset_dtype=i64 n=512 k=130 bias=1 bias_dtype=f32 "
+      "dense_transposed=1 vector_x=2 vector_w=2 vector_z=8 batch=512 rows=524288",
+      "jagged_dense_broadcast_add dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=none dim=512 vector=8 "
+      "logarithm=0 batch=512 rows=524288",
+      "jagged_dense_broadcast_add dtype=f32 table_dtype=f16 offset_dtype=i32 target_dtype=none dim=33 vector=1 "
+      "logarithm=0 batch=32 rows=1024",
+      "add_positional_embeddings dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=i64 dim=512 vector=8 "
+      "logarithm=0 batch=512 rows=524288",
+      "add_positional_embeddings dtype=f16 table_dtype=f32 offset_dtype=i32 target_dtype=none dim=20000 vector=8 "
+      "logarithm=0 batch=32 rows=1024",
+      "add_timestamp_positional_embeddings dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=i64 dim=512 "
+      "vector=8 logarithm=0 batch=512 rows=524288",
+      "add_timestamp_positional_embeddings dtype=bf16 table_dtype=f32 offset_dtype=i64 target_dtype=i32 dim=512 "
+      "vector=8 logarithm=1 batch=512 rows=524288",
+      "add_timestamp_positional_embeddings dtype=f32 table_dtype=f32 offset_dtype=i32 target_dtype=none dim=3 vector=1 "
+      "logarithm=1 batch=32 rows=65536",
+  };
+  return kProblems;
+}
+
+}  // namespace hstujit::test
