@@ -9,6 +9,8 @@
 namespace hstujit {
 namespace {
 
+const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
+
 using test::HostMemory;
 using test::Layout;
 
@@ -104,8 +106,7 @@ std::vector<Case> cases() {
           {.name = "Shifted", .jagged = shifted, .dense = shifted, .out = shifted}};
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, JaggedBmmSweep, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cases, JaggedBmmSweep, testing::ValuesIn(cases()), kNameOf);
 
 }  // namespace
 }  // namespace hstujit

@@ -5,6 +5,8 @@
 namespace hstujit {
 namespace {
 
+const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
+
 using test::kHuge;
 using test::slot;
 using test::Spoiled;
@@ -172,7 +174,7 @@ INSTANTIATE_TEST_SUITE_P(
                           a.out.data = slot(1 << 21);
                         },
                         kUnsupported, "left: a row of 4294967296 bytes"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    kNameOf);
 
 class SplitRefuses : public testing::TestWithParam<Spoiled<Split>> {};
 TEST_P(SplitRefuses, Field) { test::expect_refused(sample_split(), GetParam()); }
@@ -192,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Split>{"RightOverValues", [](Split& a) { a.right.data = slot(2); }, kInvalid, "right overlaps values"},
         Spoiled<Split>{"PartsOverEachOther", [](Split& a) { a.right.data = slot(0); }, kInvalid, "left overlaps right"},
         Spoiled<Split>{"LeftOverItself", [](Split& a) { a.left.stride[0] = 1; }, kInvalid, "left.stride[0] = 1"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    kNameOf);
 
 }  // namespace
 }  // namespace hstujit
