@@ -40,6 +40,9 @@ class Context {
   /// Runs one prepared call (args: the operator's struct after prepare). Warm: one lookup and one launch.
   void run(const Problem& problem, const void* args, CUstream stream);
 
+  /// Makes sure that run() will find its kernel loaded.
+  void make_ready(const Problem& problem, const void* args, CUstream stream);
+
   /// The problem's plan, made now if need be (may compile and tune, as the miss policy says).
   const Plan& plan_for(const Problem& problem, const void* args, CUstream stream);
 

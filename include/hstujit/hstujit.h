@@ -111,6 +111,7 @@ HSTU_API hstu_status hstu_context_counters(const hstu_context* context, hstu_cou
 #include <hstujit/dense.h>
 #include <hstujit/fp8.h>
 #include <hstujit/jagged.h>
+#include <hstujit/layer.h>
 #include <hstujit/norm.h>
 #include <hstujit/position.h>
 

@@ -1,5 +1,7 @@
 // The border: one short function per entry point. Exceptions end here, in one guard; nothing clever.
 #include "capi/handle.hpp"
+#include "layer/layer.hpp"
+#include "layer/stages.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
 
@@ -70,6 +72,28 @@ hstu_miss_policy checked(hstu_miss_policy policy) {
   return policy;
 }
 
+/// A chain of operators; Args as the matching function of layer.hpp takes it.
+template <class Args>
+hstu_status call_chain(hstu_context* context, const Args* args, hstu_stream stream) {
+  return guard([&] {
+    Context& target = deref(context, "context").context;
+    check_struct_size(deref(args, "args"), "args");
+    Args own = *args;
+    layer::run(target, own, stream);
+  });
+}
+
+template <class Args>
+hstu_status workspace_size(const Args* args, size_t* bytes) {
+  return guard([&] {
+    deref(bytes, "bytes") = 0;
+    check_struct_size(deref(args, "args"), "args");
+    layer::Workspace space;
+    layer::measure(*args, space);
+    *bytes = space.used();
+  });
+}
+
 ContextOptions resolve(const hstu_context_options* given, const Environment& environment) {
   ContextOptions options;
   options.store_path = environment.store;
@@ -131,6 +155,29 @@ hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_miss_policy
   }
 HSTUJIT_OPERATOR_MAP(HSTUJIT_ENTRY_POINT)
 #undef HSTUJIT_ENTRY_POINT
+
+#define HSTUJIT_CHAIN(name)                                                                            \
+  hstu_status hstu_##name(hstu_context* context, const hstu_##name##_args* args, hstu_stream stream) { \
+    return call_chain(context, args, stream);                                                          \
+  }                                                                                                    \
+  hstu_status hstu_##name##_workspace_size(const hstu_##name##_args* args, size_t* bytes) {            \
+    return workspace_size(args, bytes);                                                                \
+  }
+HSTUJIT_CHAIN(compute_uvqk)
+HSTUJIT_CHAIN(preprocess_and_attention)
+HSTUJIT_CHAIN(compute_output)
+HSTUJIT_CHAIN(stack)
+#undef HSTUJIT_CHAIN
+
+hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream) {
+  return guard([&] {
+    Context& target = deref(context, "context").context;
+    check_struct_size(deref(args, "args"), "args");
+    hstu_stack_args own = *args;
+    own.num_layers = 1;
+    layer::run(target, own, stream);
+  });
+}
 
 int32_t hstu_operator_count(void) { return static_cast<int32_t>(operators().size()); }
 

@@ -3,7 +3,7 @@
 #include "hstu_tune/table.hpp"
 #include "tuner/statistics.hpp"
 #include "workload/memory.hpp"
-#include "workload/stack.hpp"
+#include "workload/stack_args.hpp"
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ struct HostTimes {
 
 /// Batches of calls and of bare launches by turns, so that both meet the same clocks.
 HostTimes compare(const Stopwatch& watch, const auto& call, const auto& bare) {
-  constexpr int kRounds = 200, kBatch = 50;
+  constexpr int kRounds = 200, kBatch = 20;
   std::vector<double> calls, bares;
   const auto batch_ns = [&](const auto& each) {
     const Clock::time_point start = Clock::now();
@@ -94,6 +94,52 @@ HostTimes warm_call(BenchRun& bench, const Need& need) {
       [&] { bare(watch.stream()); });
 }
 
+/// Five layers on few rows: kernels shorter than their launches.
+Workload small_stack() {
+  Workload workload = small_calls();
+  workload.operators.clear();
+  StackSpec stack;
+  stack.layers = 5;
+  stack.embedding_dim = 512;
+  stack.num_heads = 4;
+  stack.attn_dim = stack.hidden_dim = 64;
+  workload.stack = stack;
+  return workload;
+}
+
+/// A stack as one call against the bare launches it makes.
+HostTimes stack_call(BenchRun& bench) {
+  const Workload workload = small_stack();
+  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+  const Calls calls = expand_stack(workload);
+  const Stack stack(calls, *memory, 1);
+  const StackArgs stack_args(workload, stack, *memory);
+  const Stopwatch watch(bench.driver(), bench.context().device_context());
+  stack.run(bench.host.get(), watch.stream());
+  std::vector<BareLaunch> launches;
+  for (size_t i = 0; i < stack.size(); ++i)
+    launches.emplace_back(bench.context(),
+                          bench.context().plan_for(problem_of(stack.call(i), calls), nullptr, watch.stream()),
+                          stack.args(i));
+  watch.synchronise();
+  return compare(
+      watch, [&] { hstu_stack(bench.host.get(), &stack_args.args(), watch.stream()); },
+      [&] {
+        for (BareLaunch& launch : launches) launch(watch.stream());
+      });
+}
+
+void report_stack_call(BenchRun& bench, Table& table) {
+  constexpr double kTargetRatio = 1.1;
+  const HostTimes times = stack_call(bench);
+  table.add({"stack of 5 layers", fmt::format("{:.0f} ns", times.call_ns), fmt::format("{:.0f} ns", times.bare_ns),
+             fmt::format("{:.0f} ns", times.call_ns - times.bare_ns)});
+  bench.report["warm_calls"].push_back(
+      {{"name", "stack of 5 layers"}, {"call_ns", times.call_ns}, {"bare_ns", times.bare_ns}});
+  bench.report.add({"stack_call_host_time_over_bare_launches", times.call_ns / times.bare_ns, "x", false, kTargetRatio,
+                    fmt::format("25 bare launches: {:.0f} us", times.bare_ns * 1e-3)});
+}
+
 }  // namespace
 
 void bench_warm_calls(BenchRun& bench) {
@@ -109,6 +155,7 @@ void bench_warm_calls(BenchRun& bench) {
     bench.report["warm_calls"].push_back(
         {{"name", need.call->name}, {"call_ns", times.call_ns}, {"bare_ns", times.bare_ns}});
   }
+  report_stack_call(bench, table);
   fmt::print("\n");
   table.print();
   bench.report.add({"warm_call_overhead_max", worst, "ns", false, kTargetNs, "bare cuLaunchKernelEx, same kernel"});

@@ -1,0 +1,144 @@
+/**
+ * Stages of the HSTU layer, the layer, and a stack of layers: chains of operators planned as one call (Zhai et al.
+ * 2024, arXiv:2402.17152; meta-recsys/generative-recommenders, DLRM-v3). What all operators have in common stands in
+ * hstujit.h.
+ *
+ *   x - layer norm - projection, SiLU on u -> [u | v | q | k] - attention - norm * u - projection + x -> out
+ *
+ * Every call checks all of its arguments and makes all of its kernels ready before it launches the first, so that a
+ * call that fails has launched nothing. Once its kernels are loaded (any call of the same problems does that) a call
+ * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches.
+ *
+ * Intermediate results lie in the caller's workspace: device memory aligned to 256 bytes, at least as large as the
+ * matching ..._workspace_size() says, whose contents are lost. Calls that may run at the same time need workspaces of
+ * their own. The size depends on x's shape and dtype and on the dimensions and options only: other tensors may still be
+ * absent when it is asked for.
+ */
+#ifndef HSTUJIT_LAYER_H
+#define HSTUJIT_LAYER_H
+
+#include <hstujit/attention.h>
+#include <hstujit/base.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Dimensions of a layer. Columns of the projection, in this order: u and v num_heads * hidden_dim each, q and k
+ *  num_heads * attn_dim each; head h of v, q or k begins at h times its dim. All positive. */
+typedef struct hstu_layer_dims {
+  int64_t num_heads, attn_dim, hidden_dim;
+} hstu_layer_dims;
+
+/** Number of columns of the projection, 2 * num_heads * (hidden_dim + attn_dim). */
+static inline int64_t hstu_uvqk_columns(hstu_layer_dims dims) {
+  return 2 * dims.num_heads * (dims.hidden_dim + dims.attn_dim);
+}
+
+/**
+ * Layer norm, projection, SiLU on u: uvqk = [silu(u) | v | q | k] = layer_norm(x) w + b.
+ *
+ * x                       [rows, embedding] 16-bit (f32 also on "cpu")
+ * norm_weight, norm_bias  [embedding], as hstu_layer_norm takes them
+ * uvqk_weight             [embedding, hstu_uvqk_columns(dims)] x's dtype, strides as hstu_addmm takes them
+ * uvqk_bias               [hstu_uvqk_columns(dims)], or absent
+ * uvqk                    [rows, hstu_uvqk_columns(dims)] x's dtype; u, v, q, k are its columns
+ * eps                     of the norm; 0 means 1e-6
+ */
+typedef struct hstu_compute_uvqk_args {
+  size_t struct_size;
+  hstu_tensor x, norm_weight, norm_bias, uvqk_weight, uvqk_bias, uvqk;
+  hstu_layer_dims dims;
+  float eps;
+  void* workspace;
+  size_t workspace_size;
+} hstu_compute_uvqk_args;
+HSTU_API hstu_status hstu_compute_uvqk(hstu_context* context, const hstu_compute_uvqk_args* args, hstu_stream stream);
+HSTU_API hstu_status hstu_compute_uvqk_workspace_size(const hstu_compute_uvqk_args* args, size_t* bytes);
+
+/**
+ * hstu_compute_uvqk, then hstu_attention on its q, k and v where they lie.
+ *
+ * uvqk       as above; struct_size, workspace and workspace_size in it are not read
+ * attention  all but q, k and v, which come from uvqk; struct_size in it is not read. attention.out is [rows,
+ *            num_heads, hidden_dim]. u, and k and v for a cache, are then columns of uvqk.uvqk.
+ */
+typedef struct hstu_preprocess_and_attention_args {
+  size_t struct_size;
+  hstu_compute_uvqk_args uvqk;
+  hstu_attention_args attention;
+  void* workspace;
+  size_t workspace_size;
+} hstu_preprocess_and_attention_args;
+HSTU_API hstu_status hstu_preprocess_and_attention(hstu_context* context,
+                                                   const hstu_preprocess_and_attention_args* args, hstu_stream stream);
+HSTU_API hstu_status hstu_preprocess_and_attention_workspace_size(const hstu_preprocess_and_attention_args* args,
+                                                                  size_t* bytes);
+
+/** Variants of the output stage; the members mean what they mean in hstu_norm_mul, eps 0 means 1e-6. */
+typedef struct hstu_output_options {
+  float eps;
+  hstu_activation activation;
+  int32_t concat_u, concat_x, silu_u;
+  int32_t num_groups;
+} hstu_output_options;
+
+/**
+ * The output stage: out = x + norm_mul(attn, u) w.
+ *
+ * attn, u                 [rows, dim] 16-bit (f32 also on "cpu")
+ * norm_weight, norm_bias  [dim], or [num_groups] under group norm
+ * output_weight           [segments * dim, embedding], strides as hstu_addmm takes them; segments as in hstu_norm_mul
+ * x, out                  [rows, embedding] attn's dtype; x is the residual, absent: none; out may be x itself
+ */
+typedef struct hstu_compute_output_args {
+  size_t struct_size;
+  hstu_tensor attn, u, x, norm_weight, norm_bias, output_weight, out;
+  hstu_output_options options;
+  void* workspace;
+  size_t workspace_size;
+} hstu_compute_output_args;
+HSTU_API hstu_status hstu_compute_output(hstu_context* context, const hstu_compute_output_args* args,
+                                         hstu_stream stream);
+/** Here the size depends on attn's shape and dtype and on the options. */
+HSTU_API hstu_status hstu_compute_output_workspace_size(const hstu_compute_output_args* args, size_t* bytes);
+
+/** The parameters of one layer, with the shapes above. */
+typedef struct hstu_layer_weights {
+  hstu_tensor norm_weight, norm_bias;
+  hstu_tensor uvqk_weight, uvqk_bias;
+  hstu_tensor output_norm_weight, output_norm_bias;
+  hstu_tensor output_weight;
+} hstu_layer_weights;
+
+/**
+ * Layers one behind another: x -> out.
+ *
+ * x, out      [rows, embedding] 16-bit (f32 also on "cpu"); out may be x itself
+ * layers      num_layers parameter sets, on the host, read during the call
+ * eps         of the input norm; 0 means 1e-6
+ * attention   of every layer; q, k, v and out in it must be absent, struct_size in it is not read
+ * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x
+ */
+typedef struct hstu_stack_args {
+  size_t struct_size;
+  hstu_tensor x, out;
+  const hstu_layer_weights* layers;
+  int64_t num_layers;
+  hstu_layer_dims dims;
+  float eps;
+  hstu_attention_args attention;
+  hstu_output_options output;
+  void* workspace;
+  size_t workspace_size;
+} hstu_stack_args;
+HSTU_API hstu_status hstu_stack(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
+HSTU_API hstu_status hstu_stack_workspace_size(const hstu_stack_args* args, size_t* bytes);
+
+/** One layer: hstu_stack with num_layers = 1; num_layers in args is not read. */
+HSTU_API hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

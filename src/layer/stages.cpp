@@ -1,0 +1,269 @@
+#include "layer/stages.hpp"
+
+#include "problem/checks.hpp"
+#include "problem/operators.hpp"
+#include "support/error.hpp"
+
+#include <algorithm>
+
+namespace hstujit::layer {
+namespace {
+
+constexpr float kLayerEps = 1e-6f;  ///< what upstream's layers are built with
+
+template <class Args>
+Args sized() {
+  Args args{};
+  args.struct_size = sizeof args;
+  return args;
+}
+
+float eps_or_default(float eps) { return eps == 0 ? kLayerEps : eps; }
+
+/// First columns of v, q and k in the projection's output; u begins at 0.
+struct Columns {
+  int64_t value = 0;  ///< of u and of v: num_heads * hidden_dim
+  int64_t query = 0;  ///< of q and of k
+  int64_t v = 0, q = 0, k = 0, all = 0;
+};
+
+Columns columns_of(const hstu_layer_dims& dims) {
+  const struct {
+    const char* name;
+    int64_t value;
+  } members[] = {{"num_heads", dims.num_heads}, {"attn_dim", dims.attn_dim}, {"hidden_dim", dims.hidden_dim}};
+  constexpr int64_t kMost = 1 << 20;  // products of two stay far from 64 bits
+  for (const auto& member : members)
+    if (member.value < 1 || member.value > kMost)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "dims.{} = {}: it must lie in 1 to {}", member.name, member.value, kMost);
+  Columns c;
+  c.value = dims.num_heads * dims.hidden_dim;
+  c.query = dims.num_heads * dims.attn_dim;
+  c.v = c.value;
+  c.q = c.v + c.value;
+  c.k = c.q + c.query;
+  c.all = c.k + c.query;
+  return c;
+}
+
+/// Parts of the output stage's rows; the rule of hstu_norm_mul.
+int64_t segments_of(const hstu_output_options& options) {
+  if (options.num_groups > 0) return options.concat_u != 0 && options.concat_x != 0 ? 3 : 1;
+  return 1 + (options.concat_u != 0) + (options.concat_x != 0);
+}
+
+hstu_tensor matrix_at(std::byte* data, hstu_dtype dtype, int64_t rows, int64_t columns) {
+  return hstu_matrix(data, dtype, rows, columns);
+}
+
+/// Columns [first, first + heads * dim) of a matrix as [rows, heads, dim].
+hstu_tensor heads_of(const hstu_tensor& matrix, int64_t first, int64_t heads, int64_t dim) {
+  hstu_tensor t = hstu_heads(matrix.data, matrix.dtype, matrix.shape[0], heads, dim);
+  t.stride[0] = matrix.stride[0];
+  if (t.data) t.data = static_cast<std::byte*>(t.data) + first * checks::element_bytes(t.dtype);
+  return t;
+}
+
+hstu_tensor columns_of(const hstu_tensor& matrix, int64_t columns) {
+  hstu_tensor t = matrix;
+  t.shape[1] = columns;
+  return t;
+}
+
+/// Scratch of a stage, before anything but x is known to be right.
+std::byte* take(Workspace& space, const hstu_tensor& x, int64_t columns) {
+  return space.take(matrix_bytes(x.dtype, x.shape[0], columns));
+}
+
+/// x as the workspace needs it: its rows and dtype.
+void check_rows(const char* name, const hstu_tensor& x) {
+  const int dtype = checks::code(x.dtype);
+  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_BF16)
+    fail(HSTU_ERROR_UNSUPPORTED_DTYPE, "{}.dtype = {}: use f32, f16 or bf16", name, dtype);
+  if (x.rank != 2) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}.rank = {}: it must be 2", name, x.rank);
+  if (x.shape[0] < 0 || x.shape[1] < 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}.shape = [{}, {}]: extents must not be negative", name, x.shape[0],
+         x.shape[1]);
+}
+
+/// The parameters of a projection under the caller's names.
+void check_projection(const char* weight_name, hstu_tensor& weight, int64_t k, int64_t n, const char* k_what,
+                      const char* n_what) {
+  const checks::Tensor w = checks::required_any_strides<2>(weight_name, weight);
+  checks::extent(w, 0, k, k_what);
+  checks::extent(w, 1, n, n_what);
+}
+
+void check_vector(const char* name, hstu_tensor& t, int64_t length, const char* what) {
+  checks::extent(checks::required<1>(name, t), 0, length, what);
+}
+
+void require_absent(const char* name, const hstu_tensor& t) {
+  if (checks::given(name, t))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: the layer provides it; leave it absent", name);
+}
+
+UvqkCalls uvqk_calls(hstu_compute_uvqk_args& args, const Columns& c, std::byte* normed) {
+  const checks::Tensor x = checks::required<2>("x", args.x);
+  const int64_t rows = x.t.shape[0], embedding = x.t.shape[1];
+  check_vector("norm_weight", args.norm_weight, embedding, "embedding = x.shape[1]");
+  check_vector("norm_bias", args.norm_bias, embedding, "embedding = x.shape[1]");
+  check_projection("uvqk_weight", args.uvqk_weight, embedding, c.all, "embedding = x.shape[1]",
+                   "2 * num_heads * (hidden_dim + attn_dim)");
+  if (checks::given("uvqk_bias", args.uvqk_bias))
+    check_vector("uvqk_bias", args.uvqk_bias, c.all, "2 * num_heads * (hidden_dim + attn_dim)");
+  const checks::Tensor uvqk = checks::required<2>("uvqk", args.uvqk);
+  checks::extent(uvqk, 0, rows, "x.shape[0]");
+  checks::extent(uvqk, 1, c.all, "2 * num_heads * (hidden_dim + attn_dim)");
+
+  UvqkCalls calls{sized<hstu_layer_norm_args>(), sized<hstu_addmm_args>()};
+  calls.norm.x = args.x;
+  calls.norm.weight = args.norm_weight;
+  calls.norm.bias = args.norm_bias;
+  calls.norm.y = matrix_at(normed, x.t.dtype, rows, embedding);
+  calls.norm.eps = eps_or_default(args.eps);
+  calls.project.x = calls.norm.y;
+  calls.project.w = args.uvqk_weight;
+  calls.project.y = args.uvqk_bias;
+  calls.project.z = args.uvqk;
+  calls.project.activation = HSTU_ACTIVATION_SILU;
+  calls.project.activation_columns = c.value;
+  return calls;
+}
+
+hstu_attention_args attention_call(const hstu_attention_args& given, const hstu_tensor& uvqk,
+                                   const hstu_layer_dims& dims, const Columns& c) {
+  require_absent("attention.q", given.q);
+  require_absent("attention.k", given.k);
+  require_absent("attention.v", given.v);
+  hstu_attention_args call = given;
+  call.struct_size = sizeof call;
+  call.v = heads_of(uvqk, c.v, dims.num_heads, dims.hidden_dim);
+  call.q = heads_of(uvqk, c.q, dims.num_heads, dims.attn_dim);
+  call.k = heads_of(uvqk, c.k, dims.num_heads, dims.attn_dim);
+  return call;
+}
+
+OutputCalls output_calls(hstu_compute_output_args& args, std::byte* gated) {
+  const checks::Tensor attn = checks::required<2>("attn", args.attn);
+  const int64_t rows = attn.t.shape[0], inner = segments_of(args.options) * attn.t.shape[1];
+  const checks::Tensor out = checks::required<2>("out", args.out);
+  checks::extent(out, 0, rows, "attn.shape[0]");
+  check_projection("output_weight", args.output_weight, inner, out.t.shape[1], "segments * attn.shape[1]",
+                   "embedding = out.shape[1]");
+  if (checks::given("x", args.x)) {
+    const checks::Tensor x = checks::required<2>("x", args.x);
+    checks::extent(x, 0, rows, "attn.shape[0]");
+    checks::extent(x, 1, out.t.shape[1], "embedding = out.shape[1]");
+  }
+
+  OutputCalls calls{sized<hstu_norm_mul_args>(), sized<hstu_addmm_args>()};
+  calls.gate.attn = args.attn;
+  calls.gate.u = args.u;
+  calls.gate.weight = args.norm_weight;
+  calls.gate.bias = args.norm_bias;
+  calls.gate.out = matrix_at(gated, attn.t.dtype, rows, inner);
+  calls.gate.eps = eps_or_default(args.options.eps);
+  calls.gate.activation = args.options.activation;
+  calls.gate.concat_u = args.options.concat_u;
+  calls.gate.concat_x = args.options.concat_x;
+  calls.gate.silu_u = args.options.silu_u;
+  calls.gate.num_groups = args.options.num_groups;
+  calls.project.x = calls.gate.out;
+  calls.project.w = args.output_weight;
+  calls.project.y = args.x;
+  calls.project.z = args.out;
+  return calls;
+}
+
+/// Where a layer's intermediate results lie. The normed input is dead when the gated output comes to life.
+struct LayerSpace {
+  std::byte *normed_or_gated, *uvqk, *attn;
+};
+
+LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& space) {
+  const int64_t gated = segments_of(args.output) * c.value;
+  LayerSpace at;
+  at.normed_or_gated = take(space, args.x, std::max(args.x.shape[1], gated));
+  at.uvqk = take(space, args.x, c.all);
+  at.attn = take(space, args.x, c.value);
+  return at;
+}
+
+}  // namespace
+
+UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space) {
+  check_rows("x", args.x);
+  const Columns c = columns_of(args.dims);
+  std::byte* const normed = take(space, args.x, args.x.shape[1]);
+  space.check();
+  return uvqk_calls(args, c, normed);
+}
+
+AttentionCalls calls_of(hstu_preprocess_and_attention_args& args, Workspace& space) {
+  const UvqkCalls uvqk = calls_of(args.uvqk, space);
+  return {uvqk, attention_call(args.attention, args.uvqk.uvqk, args.uvqk.dims, columns_of(args.uvqk.dims))};
+}
+
+OutputCalls calls_of(hstu_compute_output_args& args, Workspace& space) {
+  check_rows("attn", args.attn);
+  std::byte* const gated = take(space, args.attn, segments_of(args.options) * args.attn.shape[1]);
+  space.check();
+  return output_calls(args, gated);
+}
+
+LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
+  check_rows("x", args.x);
+  const Columns c = columns_of(args.dims);
+  const LayerSpace at = take_layer(args, c, space);
+  space.check();
+  require_absent("attention.out", args.attention.out);
+  const hstu_layer_weights& weights = args.layers[index];
+  const hstu_tensor& input = index == 0 ? args.x : args.out;
+  const int64_t rows = args.x.shape[0];
+
+  hstu_compute_uvqk_args uvqk{};
+  uvqk.x = input;
+  uvqk.norm_weight = weights.norm_weight;
+  uvqk.norm_bias = weights.norm_bias;
+  uvqk.uvqk_weight = weights.uvqk_weight;
+  uvqk.uvqk_bias = weights.uvqk_bias;
+  uvqk.uvqk = matrix_at(at.uvqk, args.x.dtype, rows, c.all);
+  uvqk.eps = args.eps;
+  LayerCalls calls;
+  calls.attention.uvqk = uvqk_calls(uvqk, c, at.normed_or_gated);
+  calls.attention.attention = attention_call(args.attention, uvqk.uvqk, args.dims, c);
+  calls.attention.attention.out = hstu_heads(at.attn, args.x.dtype, rows, args.dims.num_heads, args.dims.hidden_dim);
+
+  hstu_compute_output_args output{};
+  output.attn = matrix_at(at.attn, args.x.dtype, rows, c.value);
+  output.u = columns_of(uvqk.uvqk, c.value);
+  output.x = input;
+  output.norm_weight = weights.output_norm_weight;
+  output.norm_bias = weights.output_norm_bias;
+  output.output_weight = weights.output_weight;
+  output.out = args.out;
+  output.options = args.output;
+  calls.output = output_calls(output, at.normed_or_gated);
+  return calls;
+}
+
+void measure(const hstu_compute_uvqk_args& args, Workspace& space) {
+  check_rows("x", args.x);
+  columns_of(args.dims);
+  take(space, args.x, args.x.shape[1]);
+}
+
+void measure(const hstu_preprocess_and_attention_args& args, Workspace& space) { measure(args.uvqk, space); }
+
+void measure(const hstu_compute_output_args& args, Workspace& space) {
+  check_rows("attn", args.attn);
+  take(space, args.attn, segments_of(args.options) * args.attn.shape[1]);
+}
+
+void measure(const hstu_stack_args& args, Workspace& space) {
+  check_rows("x", args.x);
+  take_layer(args, columns_of(args.dims), space);
+}
+
+}  // namespace hstujit::layer

@@ -1,0 +1,43 @@
+// Stages of the HSTU layer as calls of operators: which tensors each takes, slices of whose buffers they are, and what
+// lies in the workspace. The functions check shapes under the names that the caller knows; the operators' own checks
+// follow when the calls are prepared.
+#pragma once
+
+#include "layer/workspace.hpp"
+
+#include <hstujit/hstujit.h>
+
+namespace hstujit::layer {
+
+struct UvqkCalls {
+  hstu_layer_norm_args norm;
+  hstu_addmm_args project;
+};
+struct AttentionCalls {
+  UvqkCalls uvqk;
+  hstu_attention_args attention;
+};
+struct OutputCalls {
+  hstu_norm_mul_args gate;
+  hstu_addmm_args project;
+};
+struct LayerCalls {
+  AttentionCalls attention;
+  OutputCalls output;
+};
+
+// Fill defaults in place, cut the intermediate tensors out of the workspace and check what belongs to the stage.
+UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space);
+AttentionCalls calls_of(hstu_preprocess_and_attention_args& args, Workspace& space);
+OutputCalls calls_of(hstu_compute_output_args& args, Workspace& space);
+/// Layer `index` of a stack; its input is x for the first, out for the others. Layers share one workspace: each gets a
+/// fresh Workspace on the same memory.
+LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space);
+
+// What the stages take of a workspace. Throw Error where x or the dimensions make no sense.
+void measure(const hstu_compute_uvqk_args& args, Workspace& space);
+void measure(const hstu_preprocess_and_attention_args& args, Workspace& space);
+void measure(const hstu_compute_output_args& args, Workspace& space);
+void measure(const hstu_stack_args& args, Workspace& space);
+
+}  // namespace hstujit::layer

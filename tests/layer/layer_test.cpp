@@ -1,0 +1,281 @@
+// Stages and stacks as one call: the same numbers as their operators one by one, and refusals that name the field.
+#include "support/host_tensor.hpp"
+#include "workload/stack_args.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+
+namespace hstujit {
+namespace {
+
+constexpr hstu_layer_dims kDims{2, 8, 16};
+constexpr int64_t kRows = 20, kEmbedding = 24, kValues = 32, kColumns = 96;
+
+class Layer : public testing::Test {
+ protected:
+  void SetUp() override {
+    hstu_context_options options{};
+    options.struct_size = sizeof options;
+    options.device = "cpu";
+    options.store_path = "";
+    ASSERT_EQ(hstu_context_create(&context_, &options), HSTU_OK) << hstu_last_error();
+  }
+  void TearDown() override { hstu_context_destroy(context_); }
+
+  hstu_tensor random(std::initializer_list<int64_t> shape) { return memory_.random(kDtype, shape); }
+  void* workspace(size_t bytes) { return memory_.slab(static_cast<int64_t>(bytes)).base(); }
+
+  hstu_compute_uvqk_args uvqk_args() {
+    hstu_compute_uvqk_args args{};
+    args.struct_size = sizeof args;
+    args.x = random({kRows, kEmbedding});
+    args.norm_weight = random({kEmbedding});
+    args.norm_bias = random({kEmbedding});
+    args.uvqk_weight = random({kEmbedding, kColumns});
+    args.uvqk_bias = random({kColumns});
+    args.uvqk = memory_.poison(kDtype, {kRows, kColumns});
+    args.dims = kDims;
+    EXPECT_EQ(hstu_compute_uvqk_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
+    args.workspace = workspace(args.workspace_size);
+    return args;
+  }
+  hstu_attention_args attention_args() {
+    hstu_attention_args args{};
+    args.seq_offsets = memory_.integers(HSTU_DTYPE_I64, {0, 7, 7, kRows});
+    args.num_targets = memory_.integers(HSTU_DTYPE_I32, {2, 0, 3});
+    args.max_seq_len = 13;
+    return args;
+  }
+  hstu_compute_output_args output_args() {
+    hstu_compute_output_args args{};
+    args.struct_size = sizeof args;
+    args.attn = random({kRows, kValues});
+    args.u = random({kRows, kValues});
+    args.x = random({kRows, kEmbedding});
+    args.norm_weight = random({kValues});
+    args.norm_bias = random({kValues});
+    args.output_weight = random({3 * kValues, kEmbedding});
+    args.out = memory_.poison(kDtype, {kRows, kEmbedding});
+    args.options.concat_u = args.options.concat_x = 1;
+    EXPECT_EQ(hstu_compute_output_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
+    args.workspace = workspace(args.workspace_size);
+    return args;
+  }
+
+  static constexpr hstu_dtype kDtype = HSTU_DTYPE_F32;
+  test::HostMemory memory_{7};
+  hstu_context* context_ = nullptr;
+};
+
+TEST_F(Layer, UvqkIsNormProjectionAndSilu) {
+  const hstu_compute_uvqk_args args = uvqk_args();
+  ASSERT_EQ(hstu_compute_uvqk(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  hstu_layer_norm_args norm{};
+  norm.struct_size = sizeof norm;
+  norm.x = args.x;
+  norm.weight = args.norm_weight;
+  norm.bias = args.norm_bias;
+  norm.y = memory_.poison(kDtype, {kRows, kEmbedding});
+  norm.eps = 1e-6f;
+  ASSERT_EQ(hstu_layer_norm(context_, &norm, nullptr), HSTU_OK);
+  hstu_addmm_args project{};
+  project.struct_size = sizeof project;
+  project.x = norm.y;
+  project.w = args.uvqk_weight;
+  project.y = args.uvqk_bias;
+  project.z = memory_.poison(kDtype, {kRows, kColumns});
+  project.activation = HSTU_ACTIVATION_SILU;
+  project.activation_columns = kValues;
+  ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
+  EXPECT_EQ(test::values(args.uvqk), test::values(project.z));
+}
+
+TEST_F(Layer, AttentionReadsTheProjectionsColumns) {
+  hstu_preprocess_and_attention_args args{};
+  args.struct_size = sizeof args;
+  args.uvqk = uvqk_args();
+  args.attention = attention_args();
+  args.attention.out = memory_.poison(kDtype, {kRows, 2, 16});
+  ASSERT_EQ(hstu_preprocess_and_attention_workspace_size(&args, &args.workspace_size), HSTU_OK);
+  args.workspace = workspace(args.workspace_size);
+  ASSERT_EQ(hstu_preprocess_and_attention(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+
+  hstu_attention_args attention = attention_args();
+  attention.struct_size = sizeof attention;
+  const auto part = [&](int64_t first, int64_t columns) {
+    return test::as_heads(test::columns_of(args.uvqk.uvqk, first, columns), 2);
+  };
+  attention.v = part(32, 32);
+  attention.q = part(64, 16);
+  attention.k = part(80, 16);
+  attention.out = memory_.poison(kDtype, {kRows, 2, 16});
+  ASSERT_EQ(hstu_attention(context_, &attention, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(test::values(args.attention.out), test::values(attention.out));
+}
+
+TEST_F(Layer, OutputIsGateProjectionAndResidual) {
+  const hstu_compute_output_args args = output_args();
+  ASSERT_EQ(hstu_compute_output(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  hstu_norm_mul_args gate{};
+  gate.struct_size = sizeof gate;
+  gate.attn = args.attn;
+  gate.u = args.u;
+  gate.weight = args.norm_weight;
+  gate.bias = args.norm_bias;
+  gate.out = memory_.poison(kDtype, {kRows, 3 * kValues});
+  gate.eps = 1e-6f;
+  gate.concat_u = gate.concat_x = 1;
+  ASSERT_EQ(hstu_norm_mul(context_, &gate, nullptr), HSTU_OK);
+  hstu_addmm_args project{};
+  project.struct_size = sizeof project;
+  project.x = gate.out;
+  project.w = args.output_weight;
+  project.y = args.x;
+  project.z = memory_.poison(kDtype, {kRows, kEmbedding});
+  ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
+  EXPECT_EQ(test::values(args.out), test::values(project.z));
+}
+
+// ---- The stack against a workload's calls
+
+Workload workload(int layers) {
+  return parse_workload(R"({"format": "hstujit-workload-1", "name": "t", "dtype": "bf16",
+    "sequences": {"batch": 4, "history": {"kind": "explicit", "lengths": [9, 0, 1, 14]}, "targets": 3},
+    "stack": {"layers": )" +
+                        std::to_string(layers) +
+                        R"(, "embedding_dim": 24, "num_heads": 3, "attn_dim": 8, "hidden_dim": 16}})");
+}
+
+class StackCall : public Layer, public testing::WithParamInterface<int> {};
+
+TEST_P(StackCall, GivesTheNumbersOfItsOperators) {
+  const Workload w = workload(GetParam());
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  stack.run(context_, nullptr);
+  const std::vector<double> expected = stack.result();
+  const StackArgs stack_args(w, stack, *memory);
+  std::memset(stack_args.args().out.data, 0xff, static_cast<size_t>(extent_bytes(stack_args.args().out)));
+  ASSERT_EQ(hstu_stack(context_, &stack_args.args(), nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(stack.result(), expected);
+}
+
+TEST_P(StackCall, MayOverwriteItsInput) {
+  const Workload w = workload(GetParam());
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  stack.run(context_, nullptr);
+  const std::vector<double> expected = stack.result();
+  const StackArgs stack_args(w, stack, *memory);
+  hstu_stack_args args = stack_args.args();
+  args.out = args.x;
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(stack.read("x"), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, StackCall, testing::Values(1, 2, 3));
+
+TEST_F(Layer, OneLayerReadsOneParameterSet) {
+  const Workload w = workload(1);
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  stack.run(context_, nullptr);
+  const std::vector<double> expected = stack.result();
+  const StackArgs stack_args(w, stack, *memory);
+  hstu_stack_args args = stack_args.args();
+  args.num_layers = -5;
+  ASSERT_EQ(hstu_layer(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(stack.result(), expected);
+}
+
+// ---- Refusals
+
+template <class Args>
+struct Refused {
+  void (*spoil)(Args&);
+  hstu_status status;
+  const char* text;
+};
+
+TEST_F(Layer, UvqkNamesTheFieldItRefuses) {
+  using Args = hstu_compute_uvqk_args;
+  const Refused<Args> cases[] = {
+      {[](Args& a) { a.struct_size = 1; }, HSTU_ERROR_INVALID_ARGUMENT, "args.struct_size"},
+      {[](Args& a) { a.x.rank = 3; }, HSTU_ERROR_INVALID_ARGUMENT, "x.rank = 3"},
+      {[](Args& a) { a.x.dtype = HSTU_DTYPE_I32; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "x.dtype"},
+      {[](Args& a) { a.x.shape[0] = -1; }, HSTU_ERROR_INVALID_ARGUMENT, "x.shape"},
+      {[](Args& a) { a.x.shape[0] = int64_t{1} << 61; }, HSTU_ERROR_INVALID_ARGUMENT, "x.shape[0]"},
+      {[](Args& a) { a.dims.num_heads = 0; }, HSTU_ERROR_INVALID_ARGUMENT, "dims.num_heads = 0"},
+      {[](Args& a) { a.dims.attn_dim = -8; }, HSTU_ERROR_INVALID_ARGUMENT, "dims.attn_dim = -8"},
+      {[](Args& a) { a.norm_weight.shape[0] = 3; }, HSTU_ERROR_SHAPE_MISMATCH, "norm_weight.shape[0] = 3"},
+      {[](Args& a) { a.norm_bias = {}; }, HSTU_ERROR_INVALID_ARGUMENT, "norm_bias is absent"},
+      {[](Args& a) { a.uvqk_weight.shape[1] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "uvqk_weight.shape[1] = 95"},
+      {[](Args& a) { a.uvqk_bias.shape[0] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "uvqk_bias.shape[0] = 95"},
+      {[](Args& a) { a.uvqk.shape[0] = 19; }, HSTU_ERROR_SHAPE_MISMATCH, "uvqk.shape[0] = 19"},
+      {[](Args& a) { a.eps = -1; }, HSTU_ERROR_INVALID_ARGUMENT, "layer norm: eps = -1"},
+      {[](Args& a) { a.workspace = nullptr; }, HSTU_ERROR_INVALID_ARGUMENT, "workspace = NULL"},
+      {[](Args& a) { a.workspace = static_cast<char*>(a.workspace) + 16; }, HSTU_ERROR_INVALID_ARGUMENT, "aligned"},
+      {[](Args& a) { a.workspace_size -= 1; }, HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = "},
+  };
+  for (const auto& c : cases) {
+    Args args = uvqk_args();
+    c.spoil(args);
+    EXPECT_EQ(hstu_compute_uvqk(context_, &args, nullptr), c.status) << c.text;
+    EXPECT_NE(std::string(hstu_last_error()).find(c.text), std::string::npos) << hstu_last_error();
+  }
+  EXPECT_EQ(hstu_compute_uvqk(context_, nullptr, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_EQ(hstu_compute_uvqk_workspace_size(nullptr, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+}
+
+TEST_F(Layer, OutputNamesTheFieldItRefuses) {
+  using Args = hstu_compute_output_args;
+  const Refused<Args> cases[] = {
+      {[](Args& a) { a.out.shape[0] = 19; }, HSTU_ERROR_SHAPE_MISMATCH, "out.shape[0] = 19"},
+      {[](Args& a) { a.x.shape[1] = 23; }, HSTU_ERROR_SHAPE_MISMATCH, "x.shape[1] = 23"},
+      {[](Args& a) { a.output_weight.shape[0] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "output_weight.shape[0] = 95"},
+      {[](Args& a) { a.options.concat_u = 2; }, HSTU_ERROR_INVALID_ARGUMENT, "norm * u: concat_u = 2"},
+      {[](Args& a) { a.u.shape[1] = 31; }, HSTU_ERROR_SHAPE_MISMATCH, "norm * u: u.shape[1] = 31"},
+      {[](Args& a) { a.out.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "output projection: "},
+      {[](Args& a) { a.workspace_size = 0; }, HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = 0"},
+  };
+  for (const auto& c : cases) {
+    Args args = output_args();
+    c.spoil(args);
+    EXPECT_EQ(hstu_compute_output(context_, &args, nullptr), c.status) << c.text << ": " << hstu_last_error();
+    EXPECT_NE(std::string(hstu_last_error()).find(c.text), std::string::npos) << hstu_last_error();
+  }
+}
+
+TEST_F(Layer, StackNamesTheLayerItRefusesAndWritesNothing) {
+  const Workload w = workload(2);
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  const StackArgs stack_args(w, stack, *memory);
+  std::vector<hstu_layer_weights> layers(stack_args.args().layers, stack_args.args().layers + 2);
+  layers[1].output_weight.shape[0] = 7;
+  hstu_stack_args args = stack_args.args();
+  args.layers = layers.data();
+  const std::vector<double> before = stack.read("x");
+  args.out = args.x;
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_SHAPE_MISMATCH);
+  EXPECT_NE(std::string(hstu_last_error()).find("layers[1]: output_weight.shape[0] = 7"), std::string::npos)
+      << hstu_last_error();
+  EXPECT_EQ(stack.read("x"), before);  // layer 0 was right, and still nothing ran
+
+  args = stack_args.args();
+  args.layers = nullptr;
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(hstu_last_error()).find("layers = NULL"), std::string::npos);
+  args = stack_args.args();
+  args.num_layers = 0;
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  args = stack_args.args();
+  args.attention.q = args.x;
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(hstu_last_error()).find("attention.q is there"), std::string::npos) << hstu_last_error();
+}
+
+}  // namespace
+}  // namespace hstujit
