@@ -1,6 +1,7 @@
 // One golden case under way: its inputs as tensors, its attributes, buffers for outputs, and the comparison.
 #pragma once
 
+#include "layer/stages.hpp"
 #include "verify/golden.hpp"
 
 #include <cstddef>
@@ -32,6 +33,17 @@ class GoldenCall {
   hstu_tensor input(std::string_view name);
   /// A contiguous output in the case's dtype, filled with NaN.
   hstu_tensor output(std::initializer_list<int64_t> shape);
+
+  /// A chain's workspace, as large as its args ask for.
+  template <class Args>
+  layer::Workspace workspace(const Args& args) {
+    layer::Workspace measured;
+    layer::measure(args, measured);
+    const auto at =
+        reinterpret_cast<uintptr_t>(allocate(static_cast<int64_t>(measured.used() + layer::kWorkspaceAlignment)));
+    const uintptr_t aligned = (at + layer::kWorkspaceAlignment - 1) / layer::kWorkspaceAlignment;
+    return {reinterpret_cast<void*>(aligned * layer::kWorkspaceAlignment), measured.used()};
+  }
 
   /// Makes one call of the args struct's operator; struct_size is filled in.
   template <class Args>

@@ -4,70 +4,70 @@
 namespace hstujit::verify {
 namespace {
 
-/// Norm, multiply and concatenate; then the projection with the residual.
 void compute_output(GoldenCall& call) {
   const hstu_norm_mul_args stage = golden_norm_mul_args(call, "attn", "norm_", "norm_eps");
-  call.run(stage);
-  hstu_addmm_args args{};
-  args.x = stage.out;
-  args.w = call.input("output_weight");
-  args.y = call.input("x");
-  args.z = call.output({args.x.shape[0], args.w.shape[1]});
-  call.run(args);
-  call.compare("out", args.z);
+  hstu_compute_output_args args{};
+  args.attn = stage.attn;
+  args.u = stage.u;
+  args.x = call.input("x");
+  args.norm_weight = stage.weight;
+  args.norm_bias = stage.bias;
+  args.output_weight = call.input("output_weight");
+  args.out = call.output({args.attn.shape[0], args.output_weight.shape[1]});
+  args.options = {stage.eps, stage.activation, stage.concat_u, stage.concat_x, stage.silu_u, stage.num_groups};
+  layer::Workspace space = call.workspace(args);
+  const layer::OutputCalls calls = layer::calls_of(args, space);
+  call.run(calls.gate);
+  call.run(calls.project);
+  call.compare("out", args.out);
 }
 
-/// Layer norm, then one projection whose columns are u (through SiLU), v, q and k.
-struct Uvqk {
-  hstu_tensor u, v, q, k;
-};
-
-Uvqk uvqk(GoldenCall& call) {
-  hstu_layer_norm_args norm{};
-  norm.x = call.input("x");
-  norm.weight = call.input("norm_weight");
-  norm.bias = call.input("norm_bias");
-  norm.y = call.output({norm.x.shape[0], norm.x.shape[1]});
-  norm.eps = call.number("norm_eps");
-  call.run(norm);
-  const int64_t heads = call.integer("num_heads");
-  const int64_t linear = heads * call.integer("hidden_dim"), attn = heads * call.integer("attn_dim");
-  hstu_addmm_args args{};
-  args.x = norm.y;
-  args.w = call.input("uvqk_weight");
-  args.y = call.input("uvqk_bias");
-  args.z = call.output({args.x.shape[0], args.w.shape[1]});
-  args.activation = HSTU_ACTIVATION_SILU;
-  args.activation_columns = linear;
-  call.run(args);
-  return {columns_of(args.z, 0, linear), as_heads(columns_of(args.z, linear, linear), heads),
-          as_heads(columns_of(args.z, 2 * linear, attn), heads),
-          as_heads(columns_of(args.z, 2 * linear + attn, attn), heads)};
+hstu_compute_uvqk_args uvqk_args(GoldenCall& call) {
+  hstu_compute_uvqk_args args{};
+  args.x = call.input("x");
+  args.norm_weight = call.input("norm_weight");
+  args.norm_bias = call.input("norm_bias");
+  args.uvqk_weight = call.input("uvqk_weight");
+  args.uvqk_bias = call.input("uvqk_bias");
+  args.dims = {call.integer("num_heads"), call.integer("attn_dim"), call.integer("hidden_dim")};
+  args.uvqk = call.output({args.x.shape[0], hstu_uvqk_columns(args.dims)});
+  args.eps = call.number("norm_eps");
+  return args;
 }
 
-void compute_uqvk(GoldenCall& call) {
-  const Uvqk all = uvqk(call);
-  call.compare("u", all.u);
-  call.compare("v", all.v);
-  call.compare("q", all.q);
-  call.compare("k", all.k);
+void run(GoldenCall& call, const layer::UvqkCalls& calls) {
+  call.run(calls.norm);
+  call.run(calls.project);
 }
 
-/// The same, then attention on the columns where they lie.
+void compute_uvqk(GoldenCall& call) {
+  hstu_compute_uvqk_args args = uvqk_args(call);
+  layer::Workspace space = call.workspace(args);
+  run(call, layer::calls_of(args, space));
+  const int64_t heads = args.dims.num_heads;
+  const int64_t value = heads * args.dims.hidden_dim, query = heads * args.dims.attn_dim;
+  call.compare("u", columns_of(args.uvqk, 0, value));
+  call.compare("v", as_heads(columns_of(args.uvqk, value, value), heads));
+  call.compare("q", as_heads(columns_of(args.uvqk, 2 * value, query), heads));
+  call.compare("k", as_heads(columns_of(args.uvqk, 2 * value + query, query), heads));
+}
+
 void preprocess_and_attention(GoldenCall& call) {
-  const Uvqk all = uvqk(call);
-  hstu_attention_args args = golden_attention_args(call, "attn_alpha");
-  args.q = all.q;
-  args.k = all.k;
-  args.v = all.v;
-  args.out = call.output({args.v.shape[0], args.v.shape[1], args.v.shape[2]});
-  call.run(args);
-  call.compare("u", all.u);
-  call.compare("attn", as_matrix(args.out));
+  hstu_preprocess_and_attention_args args{};
+  args.uvqk = uvqk_args(call);
+  args.attention = golden_attention_args(call, "attn_alpha");
+  const hstu_layer_dims& dims = args.uvqk.dims;
+  args.attention.out = call.output({args.uvqk.x.shape[0], dims.num_heads, dims.hidden_dim});
+  layer::Workspace space = call.workspace(args);
+  const layer::AttentionCalls calls = layer::calls_of(args, space);
+  run(call, calls.uvqk);
+  call.run(calls.attention);
+  call.compare("u", columns_of(args.uvqk.uvqk, 0, dims.num_heads * dims.hidden_dim));
+  call.compare("attn", as_matrix(args.attention.out));
 }
 
 constexpr GoldenCase kCases[] = {{"hstu_compute_output", compute_output},
-                                 {"hstu_compute_uqvk", compute_uqvk},
+                                 {"hstu_compute_uqvk", compute_uvqk},
                                  {"hstu_preprocess_and_attention", preprocess_and_attention}};
 
 }  // namespace
