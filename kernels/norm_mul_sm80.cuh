@@ -4,21 +4,23 @@
 //   attn row ──► registers ──► mean, rstd ──► norm * weight + bias ──┐
 //      └──────────────────────────────────────► segment attn         ├─► product ──► last segment
 //   u row ─────► registers ──► Multiplier ───────────────────────────┘
-//                    └───────► Copy ──────────► segment u'
+//                    └───────► Copy ──────────► segment u'           each segment through dropout, if there is any
 //
 // Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm; segment s of
 //           a row starts at column s * kGroups * kDim of out.
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned
 //           access to attn, u, out, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value
-//           per group; otherwise kGroups is 1); kConcatU, kConcatX (which segments there are besides the product); Copy
-//           (u to u': Identity or Silu), Multiplier (u to the factor: Identity, Silu or Sigmoid). The host turns the
-//           operator's flags into these.
+//           per group; otherwise kGroups is 1); kCentred false for RMS norm; Output (tile/norm_output.cuh); kConcatU,
+//           kConcatX (which segments there are besides the product); Copy (u to u': Identity or Silu), Multiplier (u to
+//           the factor: Identity, Silu or Sigmoid); kDropout (which random bits belong to which element, or none). The
+//           host turns the operator's flags into these.
 //           knobs: those of layer_norm_sm80.cuh.
 // Sources   meta-recsys/generative-recommenders, HSTU output stage; Zhai et al. 2024, arXiv:2402.17152.
 #pragma once
 #include "params/norm_mul.h"
+#include "tile/drop.cuh"
+#include "tile/norm_output.cuh"
 #include "tile/row_affine.cuh"
-#include "tile/sigmoid.cuh"
 
 namespace hstu {
 
@@ -36,7 +38,84 @@ constexpr bool kSame<A, A> = true;
 template <class Config>
 struct Segments {
   static constexpr int kAttn = Config::kConcatU ? 1 : 0, kProduct = kAttn + (Config::kConcatX ? 1 : 0);
+  static constexpr int kCount = kProduct + 1;
   static constexpr int kColumns = Config::kGroups * Config::kDim;  // of one segment
+};
+
+// Dropout streams: which counter, and which of its four words, decides over column c of segment s of row r. D columns
+// make a segment, P is the power of two that holds them, S is the number of segments.
+constexpr int kNoDropout = 0;
+constexpr int kDropoutCompat = 1;  // counter 3 P r + D s + c (group norm: D S r + D s + c), word 0
+constexpr int kDropoutFast = 2;    // counter 3 P r + c, word s
+constexpr int kDropoutMasks = 3;   // counter (r / 4) S P + (S - 1 - s) P + c, word r mod 4
+constexpr int kDropoutRows = 4;    // counter P r + D s + c, word 0
+
+template <class Config>
+struct Stream {
+  static constexpr i64 kColumns = Segments<Config>::kColumns, kCount = Segments<Config>::kCount;
+  static constexpr i64 power_of_two() {
+    i64 power = 1;
+    while (power < kColumns) power *= 2;
+    return power;
+  }
+  static constexpr i64 kPower = power_of_two();
+  static constexpr i64 kRow = Config::kDropout == kDropoutRows                           ? kPower
+                              : Config::kDropout == kDropoutMasks                        ? kCount * kPower
+                              : Config::kDropout == kDropoutCompat && Config::kGroupNorm ? kCount * kColumns
+                                                                                         : 3 * kPower;
+};
+
+// Which elements of one access of every segment drop out, a bit each: element v of segment s is bit s * kVector + v.
+template <class Config>
+HSTU_PRIM u32 drawn(const DropoutRate& rate, i64 row, int column) {
+  constexpr int kCount = Segments<Config>::kCount, kVector = Config::kVector;
+  constexpr bool kFast = Config::kDropout == kDropoutFast, kMasks = Config::kDropout == kDropoutMasks;
+  const i64 counter = (kMasks ? row / 4 : row) * Stream<Config>::kRow + column;
+  u32 bits = 0;
+  if constexpr (kFast) {
+    u32 mask[kCount];
+    tile::draw<kCount, kVector>(mask, static_cast<u64>(counter), rate);
+#pragma unroll
+    for (int s = 0; s < kCount; ++s) bits |= mask[s] << s * kVector;
+  } else {
+#pragma unroll 1
+    for (int s = 0; s < kCount; ++s) {
+      const i64 segment = kMasks ? (kCount - 1 - s) * Stream<Config>::kPower : s * Stream<Config>::kColumns;
+      u32 mask[kMasks ? 4 : 1];
+      tile::draw<kMasks ? 4 : 1, kVector>(mask, static_cast<u64>(counter + segment), rate);
+      if constexpr (kMasks) {
+        const u32 even = row & 2 ? mask[2] : mask[0], odd = row & 2 ? mask[3] : mask[1];
+        mask[0] = row & 1 ? odd : even;
+      }
+      bits |= mask[0] << s * kVector;
+    }
+  }
+  return bits;
+}
+
+// The same for all accesses of the rows that a thread holds.
+template <class Config, class Shape>
+class Drawn {
+  static constexpr bool kDrops = Config::kDropout != kNoDropout;
+  static constexpr int kEach = Segments<Config>::kCount * Config::kVector;  // bits of an access
+  static constexpr int kCount = Shape::kRowsPerThread * Shape::kAccesses;
+  static_assert(!kDrops || Shape::kLooped || kEach * kCount <= 64, "the bits of all accesses fit into one number");
+  u64 bits_ = 0;
+
+ public:
+  HSTU_PRIM Drawn(const DropoutRate& rate, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows) {
+    if constexpr (kDrops) {
+#pragma unroll 1
+      for (int i = 0; i < kCount; ++i) {
+        const int row = team.row + i / Shape::kAccesses * Shape::kRowsAtOnce;
+        const int column = rows.group(row) * Shape::kDim + team.column(i % Shape::kAccesses);
+        bits_ |= static_cast<u64>(drawn<Config>(rate, rows.matrix_row(row), column)) << i * kEach;
+      }
+    }
+  }
+  HSTU_PRIM u32 of(int r, int a) const {
+    return kDrops ? static_cast<u32>(bits_ >> (r * Shape::kAccesses + a) * kEach) : 0;
+  }
 };
 
 // Start of group `group` of segment `segment` of a row of out.
@@ -46,30 +125,53 @@ HSTU_PRIM typename Config::Element* segment(const NormMulParams& p, i64 row, int
          group * Config::kDim;
 }
 
-// u', as stored.
-template <class Config, class Pack>
-HSTU_PRIM Pack copied(const Pack& u) {
-  if constexpr (kSame<typename Config::Copy, tile::Identity>) return u;
-  float value[Config::kVector];
-  tile::unpack(value, u);
-#pragma unroll
-  for (float& v : value) v = Config::Copy::template apply<typename Config::Element>(v);
-  Pack out;
+template <class Config>
+using Pack = tile::RowPack<typename Config::Element, Config::kVector>;
+
+// Segment s of one access, as stored.
+template <class Config>
+HSTU_PRIM Pack<Config> rounded(float (&value)[Config::kVector], u32 mask, int s, const DropoutRate& rate) {
+  if constexpr (Config::kDropout != kNoDropout) tile::drop(value, mask >> s * Config::kVector, rate);
+  Pack<Config> out;
   tile::pack(out, value);
   return out;
 }
 
-// The product segment's values, from normalised attn and u as stored.
-template <class Config, class Pack>
-HSTU_PRIM Pack product(const float (&norm)[Config::kVector], const Pack& u) {
+// u', from u as stored.
+template <class Config>
+HSTU_PRIM Pack<Config> copied(const Pack<Config>& u, u32 mask, const DropoutRate& rate) {
+  if constexpr (kSame<typename Config::Copy, tile::Identity> && Config::kDropout == kNoDropout) return u;
+  float value[Config::kVector];
+  tile::unpack(value, u);
+#pragma unroll
+  for (float& v : value) v = Config::Copy::template apply<typename Config::Element>(v);
+  return rounded<Config>(value, mask, 0, rate);
+}
+
+// The product, from attn (its value and its normalised one) and u as stored.
+template <class Config>
+HSTU_PRIM Pack<Config> product(const float (&x)[Config::kVector], const float (&norm)[Config::kVector],
+                               const Pack<Config>& u, u32 mask, const DropoutRate& rate) {
+  using Element = typename Config::Element;
   float value[Config::kVector];
   tile::unpack(value, u);
 #pragma unroll
   for (int v = 0; v < Config::kVector; ++v)
-    value[v] = norm[v] * Config::Multiplier::template apply<typename Config::Element>(value[v]);
-  Pack out;
-  tile::pack(out, value);
-  return out;
+    value[v] =
+        Config::Output::template apply<Element>(x[v], norm[v]) * Config::Multiplier::template apply<Element>(value[v]);
+  return rounded<Config>(value, mask, Segments<Config>::kProduct, rate);
+}
+
+// Writes one access of all segments; of attn only if kAttnToo, since without dropout it may have been written before.
+template <class Config, bool kAttnToo>
+HSTU_PRIM void store_access(const NormMulParams& p, i64 row, int group, int column, float (&x)[Config::kVector],
+                            const float (&norm)[Config::kVector], const Pack<Config>& u, u32 mask) {
+  using S = Segments<Config>;
+  if constexpr (Config::kConcatU)
+    tile::store(segment<Config>(p, row, group, 0) + column, copied<Config>(u, mask, p.dropout));
+  tile::store(segment<Config>(p, row, group, S::kProduct) + column, product<Config>(x, norm, u, mask, p.dropout));
+  if constexpr (Config::kConcatX && kAttnToo)
+    tile::store(segment<Config>(p, row, group, S::kAttn) + column, rounded<Config>(x, mask, S::kAttn, p.dropout));
 }
 
 // The rows of one block, held in registers.
@@ -88,6 +190,7 @@ HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& tea
     tile::load_row<Shape>(u[r], u_row, team);
   }
   affine.join(attn[0], team, rows);
+  const Drawn<Config, Shape> drawn(p.dropout, team, rows);
   const u32 zero = prim::opaque_zero();
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
@@ -99,33 +202,29 @@ HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& tea
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = team.row + r * Shape::kRowsAtOnce;
-    if (Config::kConcatX && rows.has(row))
+    if (Config::kConcatX && Config::kDropout == kNoDropout && rows.has(row))  // as it came, ahead of the statistics
       tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), rows.group(row), Segments<Config>::kAttn),
                              attn[r], team);
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) tile::unpack(x[r][a], attn[r][a]);
   }
   tile::RowMoments moments[kRows];
-  tile::row_moments<true, Shape, Element>(moments, x, team, exchange, p.eps);
+  tile::row_moments<Config::kCentred, Shape, Element>(moments, x, team, exchange, p.eps);
   affine.finish(team, moments[0]);
 
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = team.row + r * Shape::kRowsAtOnce, group = rows.group(row);
-    tile::RowPacks<Shape, Element> out;
-    if constexpr (Config::kConcatU) {
-#pragma unroll
-      for (int a = 0; a < Shape::kAccesses; ++a) out[a] = copied<Config>(u[r][a]);
-      if (rows.has(row)) tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), group, 0), out, team);
-    }
+    if (!rows.has(row)) continue;
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
+      if (!team.holds(a)) continue;
+      const int column = team.column(a);
       float norm[Shape::kVector];
       affine.apply(norm, x[r][a], moments[r], r, a);
-      out[a] = product<Config>(norm, u[r][a]);
+      store_access<Config, Config::kDropout != kNoDropout>(p, rows.matrix_row(row), group, column, x[r][a], norm,
+                                                           u[r][a], drawn.of(r, a));
     }
-    if (rows.has(row))
-      tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), group, Segments<Config>::kProduct), out, team);
   }
 }
 
@@ -134,25 +233,24 @@ template <class Config, class Shape>
 HSTU_PRIM void long_row(const NormMulParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
                         const tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange) {
   using Element = typename Config::Element;
-  using Pack = tile::RowPack<Element, Shape::kVector>;
   const i64 row = rows.matrix_row(0);
   const int group = rows.group(0);
   const Element* attn_row = static_cast<const Element*>(p.attn) + row * p.attn_row_stride + group * Shape::kDim;
   const Element* u_row = static_cast<const Element*>(p.u) + row * p.u_row_stride + group * Shape::kDim;
-  const tile::RowMoments moments = tile::long_row_moments<true, Shape>(attn_row, team, exchange, p.eps);
+  const tile::RowMoments moments = tile::long_row_moments<Config::kCentred, Shape>(attn_row, team, exchange, p.eps);
 #pragma unroll 2
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (!team.holds(a)) continue;
     const int column = team.column(a);
-    Pack attn, u;
+    Pack<Config> attn, u;
     float x[Shape::kVector], norm[Shape::kVector];
     tile::load(attn, attn_row + column);
     tile::load(u, u_row + column);
     tile::unpack(x, attn);
     affine.apply_long(norm, x, moments, column, group);
-    if constexpr (Config::kConcatU) tile::store(segment<Config>(p, row, group, 0) + column, copied<Config>(u));
-    if constexpr (Config::kConcatX) tile::store(segment<Config>(p, row, group, Segments<Config>::kAttn) + column, attn);
-    tile::store(segment<Config>(p, row, group, Segments<Config>::kProduct) + column, product<Config>(norm, u));
+    u32 mask = 0;
+    if constexpr (Config::kDropout != kNoDropout) mask = drawn<Config>(p.dropout, row, group * Shape::kDim + column);
+    store_access<Config, true>(p, row, group, column, x, norm, u, mask);
   }
 }
 

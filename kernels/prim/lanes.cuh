@@ -76,4 +76,20 @@ HSTU_PRIM u32 lane_max(u32 x) {
   }
 }
 
+// The greatest of floats, one or several at once; NaN is passed over.
+template <int Width = 32>
+HSTU_PRIM float lane_max(float x) {
+#pragma unroll
+  for (int offset = Width / 2; offset > 0; offset /= 2) x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, offset));
+  return x;
+}
+template <int Width, int Count>
+HSTU_PRIM void lane_maxima(float (&x)[Count]) {
+#pragma unroll
+  for (int offset = Width / 2; offset > 0; offset /= 2) {
+#pragma unroll
+    for (int i = 0; i < Count; ++i) x[i] = fmaxf(x[i], __shfl_xor_sync(kFullWarp, x[i], offset));
+  }
+}
+
 }  // namespace hstu::prim

@@ -1,0 +1,18 @@
+// Parameters of the row norms: layer_norm_*, rms_norm_*, group_norm_* and swish_layer_norm_*.
+#pragma once
+
+namespace hstu {
+
+struct RowNormParams {
+  const void* x;       // [rows, kGroups * kDim]
+  const void* weight;  // [dim], or [groups] under group norm; read only when Config::kHasWeight
+  const void* bias;    // like weight; read only when Config::kHasBias
+  void* y;             // like x
+  long long rows;
+  long long x_row_stride, y_row_stride;
+  float eps;
+  int reserved;
+};
+static_assert(sizeof(RowNormParams) == 64, "host and device disagree about RowNormParams");
+
+}  // namespace hstu

@@ -1,0 +1,222 @@
+// RMS norm of whole rows, then rotary position embedding of their heads, sm80: with n = x / sqrt(mean(x^2) + eps) *
+// weight and d in the first half of a head, (y[d], y[d + half]) is (n[d], n[d + half]) turned by the row's angle d.
+// Bound by memory: each element is read once, held in registers, and written once.
+//
+//   x row ──► registers, both halves of a head's column in one thread ──► rstd ──► scale, turn ──► y row
+//
+// Work      a team of kThreadsPerRow threads per row (tile/row_norm.cuh). A thread holds pairs of accesses: kPairVector
+//           neighbours of the first half of a head and their partners half a head on, so turning needs no exchange.
+//           Rows too long for registers are taken by a whole block and read twice.
+// Angles    a row's cosines and sines serve all its heads; where a team's step is a multiple of half a head, a thread
+//           needs the same ones for all its accesses and loads them once.
+// Memory    x and y may be the same buffer: a team has read a row before it writes it.
+// Config    facts: Element, Weight, Angle; kDim (of a row), kHalf (of a head), kPairVector (elements of an aligned
+// access
+//           to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups 1.
+//           knobs: kThreads, kThreadsPerRow, kRowsPerThread; kMinBlocks is 1.
+// Sources   Su et al. 2021, arXiv:2104.09864, in the form that turns halves (GPT-NeoX); Zhang, Sennrich 2019.
+#pragma once
+#include "params/rms_norm_rope.h"
+#include "tile/row_norm.cuh"
+
+namespace hstu {
+
+template <class Config>
+constexpr int rms_norm_rope_smem_bytes = tile::RowShape<Config>::kExchangeBytes;
+
+namespace rope {
+
+// Where access `access` of a thread begins in a row, and its angles; the partner lies kHalf further on.
+template <class Config, class Shape>
+struct Columns {
+  static constexpr int kPerHalf = Config::kHalf / Config::kPairVector;  // accesses to half a head
+  static constexpr bool kSameAngles = Shape::kThreadsPerRow % kPerHalf == 0 || Shape::kAccesses == 1;
+  int head, angle;
+
+  HSTU_PRIM Columns(const tile::RowTeam<Shape>& team, int access) {
+    const int at = access * Shape::kThreadsPerRow + team.lane;
+    head = at / kPerHalf * 2 * Config::kHalf;
+    angle = at % kPerHalf * Config::kPairVector;
+  }
+  HSTU_PRIM int first() const { return head + angle; }
+};
+
+template <class Config>
+struct Row {
+  const typename Config::Element* x;
+  typename Config::Element* y;
+  const typename Config::Angle* cosine;
+  const typename Config::Angle* sine;
+
+  HSTU_PRIM Row(const RmsNormRopeParams& p, i64 row) {
+    const i64 batch = static_cast<i64>(static_cast<u64>(row) / static_cast<u64>(p.length)), at = row - batch * p.length;
+    x = static_cast<const typename Config::Element*>(p.x) + batch * p.x_batch_stride + at * p.x_row_stride;
+    y = static_cast<typename Config::Element*>(p.y) + batch * p.y_batch_stride + at * p.y_row_stride;
+    cosine = static_cast<const typename Config::Angle*>(p.cosine) + at * p.cosine_row_stride;
+    sine = static_cast<const typename Config::Angle*>(p.sine) + at * p.sine_row_stride;
+  }
+};
+
+template <class Element, int kPair>
+struct Pair {
+  tile::RowPack<Element, kPair> first, second;
+
+  HSTU_PRIM void load(const Element* from, int half) {
+    tile::load(first, from);
+    tile::load(second, from + half);
+  }
+  HSTU_PRIM void clear() {
+    tile::clear(first);
+    tile::clear(second);
+  }
+};
+
+template <class Angle, int kPair>
+struct Angles {
+  tile::RowPack<Angle, kPair> cosine, sine;
+};
+
+// Both accesses of a pair as floats: the first half's, then the second's.
+template <class Element, int kPair>
+HSTU_PRIM void unpack(float (&x)[2 * kPair], const Pair<Element, kPair>& pair) {
+  float first[kPair], second[kPair];
+  tile::unpack(first, pair.first);
+  tile::unpack(second, pair.second);
+#pragma unroll
+  for (int v = 0; v < kPair; ++v) {
+    x[v] = first[v];
+    x[kPair + v] = second[v];
+  }
+}
+
+// Scales by rstd and weight, turns by the angles, and rounds.
+template <class Config>
+HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> turned(
+    const float (&x)[2 * Config::kPairVector], float rstd,
+    const Pair<typename Config::Weight, Config::kPairVector>& weight,
+    const Angles<typename Config::Angle, Config::kPairVector>& angles) {
+  constexpr int kPair = Config::kPairVector;
+  float w[2 * kPair], cosine[kPair], sine[kPair], first[kPair], second[kPair];
+  unpack(w, weight);
+  tile::unpack(cosine, angles.cosine);
+  tile::unpack(sine, angles.sine);
+#pragma unroll
+  for (int v = 0; v < kPair; ++v) {
+    const float a = x[v] * rstd * w[v], b = x[kPair + v] * rstd * w[kPair + v];
+    first[v] = __fmaf_rn(a, cosine[v], -(b * sine[v]));
+    second[v] = __fmaf_rn(b, cosine[v], a * sine[v]);
+  }
+  Pair<typename Config::Element, kPair> out;
+  tile::pack(out.first, first);
+  tile::pack(out.second, second);
+  return out;
+}
+
+// The rows of one block, held in registers.
+template <class Config, class Shape>
+HSTU_PRIM void held_rows(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& team,
+                         const tile::RowBlock<Shape>& rows, tile::RowPartial* exchange) {
+  using Element = typename Config::Element;
+  using At = Columns<Config, Shape>;
+  constexpr int kRows = Shape::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
+  Pair<Element, kPair> packs[kRows][kAccesses];
+  Angles<typename Config::Angle, kPair> angles[kRows][At::kSameAngles ? 1 : kAccesses];
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const Row<Config> row(p, rows.matrix_row(team.row + r * Shape::kRowsAtOnce));
+#pragma unroll
+    for (int a = 0; a < kAccesses; ++a) {
+      if (team.holds(a))
+        packs[r][a].load(row.x + At(team, a).first(), Config::kHalf);
+      else
+        packs[r][a].clear();
+      if (At::kSameAngles ? a == 0 : team.holds(a)) {
+        tile::load(angles[r][a].cosine, row.cosine + At(team, a).angle);
+        tile::load(angles[r][a].sine, row.sine + At(team, a).angle);
+      }
+    }
+  }
+
+  float x[kRows][kAccesses][2 * kPair];
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+    for (int a = 0; a < kAccesses; ++a) unpack(x[r][a], packs[r][a]);
+  }
+  tile::RowMoments moments[kRows];
+  tile::row_moments<false, Shape, Element>(moments, x, team, exchange, p.eps);
+
+#pragma unroll
+  for (int a = 0; a < kAccesses; ++a) {
+    if (!team.holds(a)) continue;
+    const int column = At(team, a).first();
+    Pair<typename Config::Weight, kPair> weight;
+    weight.load(static_cast<const typename Config::Weight*>(p.weight) + column, Config::kHalf);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const int row = team.row + r * Shape::kRowsAtOnce;
+      if (!rows.has(row)) continue;
+      const auto out = turned<Config>(x[r][a], moments[r].rstd, weight, angles[r][At::kSameAngles ? 0 : a]);
+      Element* to = Row<Config>(p, rows.matrix_row(row)).y + column;
+      tile::store(to, out.first);
+      tile::store(to + Config::kHalf, out.second);
+    }
+  }
+}
+
+// One row by the whole block, read twice.
+template <class Config, class Shape>
+HSTU_PRIM void long_row(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& team, const Row<Config>& row,
+                        tile::RowPartial* exchange) {
+  constexpr int kPair = Config::kPairVector;
+  Pair<typename Config::Element, kPair> pack;
+  float x[2 * kPair];
+  tile::RowPartial mine[1] = {};
+#pragma unroll 4
+  for (int a = 0; a < Shape::kAccesses; ++a) {
+    if (!team.holds(a)) continue;
+    pack.load(row.x + Columns<Config, Shape>(team, a).first(), Config::kHalf);
+    unpack(x, pack);
+#pragma unroll
+    for (int v = 0; v < 2 * kPair; ++v) mine[0].add(x[v]);
+  }
+  mine[0].rest = 0.0f;
+  mine[0].squares = prim::lane_sum(mine[0].squares);
+  tile::RowMoments moments[1];
+  tile::join_warps<false, Shape>(moments, mine, exchange, static_cast<int>(threadIdx.x / 32), p.eps);
+#pragma unroll 2
+  for (int a = 0; a < Shape::kAccesses; ++a) {
+    if (!team.holds(a)) continue;
+    const Columns<Config, Shape> at(team, a);
+    Pair<typename Config::Weight, kPair> weight;
+    Angles<typename Config::Angle, kPair> angles;
+    pack.load(row.x + at.first(), Config::kHalf);
+    weight.load(static_cast<const typename Config::Weight*>(p.weight) + at.first(), Config::kHalf);
+    tile::load(angles.cosine, row.cosine + at.angle);
+    tile::load(angles.sine, row.sine + at.angle);
+    unpack(x, pack);
+    const auto out = turned<Config>(x, moments[0].rstd, weight, angles);
+    tile::store(row.y + at.first(), out.first);
+    tile::store(row.y + at.first() + Config::kHalf, out.second);
+  }
+}
+
+}  // namespace rope
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
+    rms_norm_rope_sm80(const __grid_constant__ RmsNormRopeParams p) {
+  using Shape = tile::RowShape<Config>;
+  static_assert(Config::kVector == 2 * Config::kPairVector && Config::kHalf % Config::kPairVector == 0,
+                "an access lies within half a head");
+  extern __shared__ __align__(1024) unsigned char smem[];
+  tile::RowPartial* exchange = reinterpret_cast<tile::RowPartial*>(smem);
+  const tile::RowTeam<Shape> team;
+  const tile::RowBlock<Shape> rows(blockIdx.x, p.rows);
+  if constexpr (Shape::kLooped)
+    rope::long_row<Config>(p, team, rope::Row<Config>(p, rows.matrix_row(0)), exchange);
+  else
+    rope::held_rows<Config>(p, team, rows, exchange);
+}
+
+}  // namespace hstu
