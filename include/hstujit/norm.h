@@ -27,18 +27,149 @@ typedef struct hstu_layer_norm_args {
 HSTU_API hstu_status hstu_layer_norm(hstu_context* context, const hstu_layer_norm_args* args, hstu_stream stream);
 
 /**
- * The HSTU output stage before its projection: t = norm(attn), out = [u' | attn | act(u) * t], all in f32, rounded
- * once.
+ * RMS norm over the last dimension: y = act(x / sqrt(mean(x^2) + eps) * weight).
  *
- * attn, u       [rows, dim] f32 or 16-bit, same dtype
- * weight, bias  [dim] (num_groups 0: layer norm over the row) or [num_groups] (group norm: statistics over each of the
- *               num_groups equal parts of a row); f32 or 16-bit, both present
- * out           [rows, segments * dim], attn's dtype. Layer norm: a segment u' = silu_u ? silu(u) : u if concat_u, a
- *               segment attn if concat_x, then the product. Group norm: three segments if both flags are set, else one,
- *               and u' is the multiplier.
- * activation    of the multiplier u under layer norm: NONE, SILU, SIGMOID
+ * x, y        [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself
+ * weight      [dim] f32 or 16-bit; absent: 1
+ * activation  NONE or SILU, of the f32 value before it is rounded
+ * eps         0 means 1e-5
+ * Source: Zhang, Sennrich 2019, arXiv:1910.07467.
+ */
+typedef struct hstu_rms_norm_args {
+  size_t struct_size;
+  hstu_tensor x, weight, y;
+  float eps;
+  hstu_activation activation;
+} hstu_rms_norm_args;
+HSTU_API hstu_status hstu_rms_norm(hstu_context* context, const hstu_rms_norm_args* args, hstu_stream stream);
+
+/**
+ * Swish layer norm: y = x * sigmoid(layer_norm(x)), x being the raw input.
+ *
+ * x, y, weight, bias, eps  as in hstu_layer_norm
+ * Source: meta-recsys/generative-recommenders, swish_layer_norm.
+ */
+typedef struct hstu_swish_layer_norm_args {
+  size_t struct_size;
+  hstu_tensor x, weight, bias, y;
+  float eps;
+} hstu_swish_layer_norm_args;
+HSTU_API hstu_status hstu_swish_layer_norm(hstu_context* context, const hstu_swish_layer_norm_args* args,
+                                           hstu_stream stream);
+
+/**
+ * Group norm of rows: each of num_groups equal parts of a row is normalised by its own mean and biased variance, then
+ * scaled and shifted by its own weight and bias.
+ *
+ * x, y          [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself
+ * weight, bias  [num_groups], one value for all elements of a group; f32 or 16-bit, same dtype; both or neither
+ * num_groups    divides dim (heads, in an HSTU layer)
  * eps           0 means 1e-5
- * Source: meta-recsys/generative-recommenders, HSTU output (the DLRM-v3 layer uses concat_u = concat_x = 1).
+ * Source: Wu, He 2018, arXiv:1803.08494.
+ */
+typedef struct hstu_group_norm_args {
+  size_t struct_size;
+  hstu_tensor x, weight, bias, y;
+  float eps;
+  int32_t num_groups;
+} hstu_group_norm_args;
+HSTU_API hstu_status hstu_group_norm(hstu_context* context, const hstu_group_norm_args* args, hstu_stream stream);
+
+/**
+ * RMS norm over whole rows, then rotary position embedding of each head: with n = x / sqrt(mean(x^2) + eps) * weight,
+ * c = cosine[s, d], z = sine[s, d] and d in the first half of a head,
+ * y[d] = n[d] c - n[d + half] z and y[d + half] = n[d + half] c + n[d] z. n is not rounded in between.
+ *
+ * x, y          [batch, length, hidden] f32 or 16-bit, same dtype; batch and row stride free; y may be x itself
+ * weight        [hidden] f32 or 16-bit
+ * cosine, sine  [length, head_dim] or [length, head_dim / 2], f32 or 16-bit, same dtype; only the first half of the
+ *               columns is read
+ * head_dim      even, divides hidden; 0 means cosine.shape[1]
+ * eps           0 means 1e-6
+ * Source: Su et al. 2021, arXiv:2104.09864, turning halves as GPT-NeoX does.
+ */
+typedef struct hstu_rms_norm_rope_args {
+  size_t struct_size;
+  hstu_tensor x, weight, cosine, sine, y;
+  float eps;
+  int64_t head_dim;
+} hstu_rms_norm_rope_args;
+HSTU_API hstu_status hstu_rms_norm_rope(hstu_context* context, const hstu_rms_norm_rope_args* args, hstu_stream stream);
+
+/**
+ * Softmax of rows: y = e^(x - max) / sum, or with log its logarithm, x - max - log(sum).
+ *
+ * x, y            [rows, dim] f32 or 16-bit, same dtype; dim at least 1; row stride free; y may be x itself. An element
+ *                 of -inf has weight 0.
+ * log             1: log-softmax
+ * zero_empty_rows of a row of nothing but -inf: 0, NaN; 1, weights of 0 (and logarithms of -inf)
+ */
+typedef struct hstu_softmax_args {
+  size_t struct_size;
+  hstu_tensor x, y;
+  int32_t log;
+  int32_t zero_empty_rows;
+} hstu_softmax_args;
+HSTU_API hstu_status hstu_softmax(hstu_context* context, const hstu_softmax_args* args, hstu_stream stream);
+
+/**
+ * Seeded dropout: y = keep ? x / (1 - ratio) : 0. The decision over an element depends on the seed and on its index in
+ * row-major order alone, never on strides, tuning or device; the same call on a gradient is the backward pass.
+ *
+ * Element i is kept when u > ratio, u = (w < 0 ? -w - 1 : w) * 2^-31 in f32 for a word w of Philox4x32-10 with key
+ * seed: word 0 of counter i, or with words_per_counter 4 word i % 4 of counter i / 4.
+ *
+ * x, y               [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself
+ * ratio              in [0, 1); 0 copies
+ * seed               any
+ * words_per_counter  0 or 1: as other frameworks have it; 4: a quarter of the arithmetic, which makes 16-bit tensors as
+ *                    fast as a copy, and other bits
+ * Source: Salmon et al. 2011 (Philox); Triton's tl.rand, and its rand4x for 4 words.
+ */
+typedef struct hstu_dropout_args {
+  size_t struct_size;
+  hstu_tensor x, y;
+  float ratio;
+  int32_t words_per_counter;
+  int64_t seed;
+} hstu_dropout_args;
+HSTU_API hstu_status hstu_dropout(hstu_context* context, const hstu_dropout_args* args, hstu_stream stream);
+
+/** The norm inside hstu_norm_mul. */
+typedef enum hstu_norm {
+  HSTU_NORM_LAYER = 0, /* layer norm */
+  HSTU_NORM_RMS = 1,   /* RMS norm: no bias */
+  HSTU_NORM_SWISH = 2  /* swish layer norm: attn * sigmoid(layer_norm(attn)) */
+} hstu_norm;
+
+/**
+ * Which random bits decide over column c of segment s of row r: word and counter of Philox, see hstu_dropout. D is dim,
+ * P the smallest power of two that is at least D, S the number of segments; 64-bit counters.
+ */
+typedef enum hstu_dropout_stream {
+  HSTU_DROPOUT_COMPAT = 0, /* word 0 of 3 P r + D s + c; under group norm of S D r + D s + c */
+  HSTU_DROPOUT_FAST = 1,   /* word s of 3 P r + c */
+  HSTU_DROPOUT_MASKS = 2,  /* word r % 4 of S P (r / 4) + P (S - 1 - s) + c */
+  HSTU_DROPOUT_ROWS = 3    /* word 0 of P r + D s + c */
+} hstu_dropout_stream;
+
+/**
+ * The HSTU output stage before its projection: t = norm(attn), out = dropout([u' | attn | act(u) * t]), all in f32,
+ * rounded once.
+ *
+ * attn, u          [rows, dim] f32 or 16-bit, same dtype
+ * weight, bias     [dim] (num_groups 0: statistics over the row) or [num_groups] (group norm: statistics over each of
+ *                  the num_groups equal parts of a row); f32 or 16-bit, same dtype. Both present, but no bias with RMS.
+ * out              [rows, segments * dim], attn's dtype. num_groups 0: a segment u' = silu_u ? silu(u) : u if concat_u,
+ *                  a segment attn if concat_x, then the product. Group norm: three segments if both flags are set, else
+ *                  one, and u' is the multiplier.
+ * activation       of the multiplier u when num_groups is 0: NONE, SILU, SIGMOID
+ * norm             of the row or of each group
+ * dropout_ratio    in [0, 1), over all segments; 0, as in inference: none
+ * seed             of the dropout, any
+ * eps              0 means 1e-5
+ * Source: meta-recsys/generative-recommenders, HSTU output (the DLRM-v3 layer uses concat_u = concat_x = 1); streams:
+ * COMPAT and FAST are its row kernels', MASKS its mask kernel's, ROWS that of recsys-examples.
  */
 typedef struct hstu_norm_mul_args {
   size_t struct_size;
@@ -47,6 +178,10 @@ typedef struct hstu_norm_mul_args {
   hstu_activation activation;
   int32_t concat_u, concat_x, silu_u;
   int32_t num_groups;
+  hstu_norm norm;
+  hstu_dropout_stream dropout_stream;
+  float dropout_ratio;
+  int64_t seed;
 } hstu_norm_mul_args;
 HSTU_API hstu_status hstu_norm_mul(hstu_context* context, const hstu_norm_mul_args* args, hstu_stream stream);
 

@@ -19,6 +19,23 @@ const Family* const kFamilies[] = {
     &kJaggedBroadcastAddSm80,
     &kPositionalSm80,
     &kTimestampPositionalSm80,
+    &kLayerNormSm80,
+    &kAddmmSm80,
+    &kAttnFwdSm80,
+    &kNormMulSm80,
+    &kFp8AmaxSm80,
+    &kQuantizeFp8Sm80,
+    &kDequantizeFp8Sm80,
+    &kLayerNormSm80,
+    &kAddmmSm80,
+    &kAttnFwdSm80,
+    &kNormMulSm80,
+    &kRmsNormSm80,
+    &kSwishLayerNormSm80,
+    &kGroupNormSm80,
+    &kRmsNormRopeSm80,
+    &kSoftmaxSm80,
+    &kDropoutSm80,
 };
 
 }  // namespace

@@ -18,5 +18,11 @@ extern const Family kJaggedBmmSm80;
 extern const Family kJaggedBroadcastAddSm80;
 extern const Family kPositionalSm80;
 extern const Family kTimestampPositionalSm80;
+extern const Family kRmsNormSm80;
+extern const Family kSwishLayerNormSm80;
+extern const Family kGroupNormSm80;
+extern const Family kRmsNormRopeSm80;
+extern const Family kSoftmaxSm80;
+extern const Family kDropoutSm80;
 
 }  // namespace hstujit

@@ -1,4 +1,5 @@
 // norm_mul_sm80: the HSTU output stage before its projection, bound by memory, kernels/norm_mul_sm80.cuh.
+#include "families/dropout_rate.hpp"
 #include "families/families.hpp"
 #include "families/row_norm.hpp"
 #include "params/norm_mul.h"
@@ -31,7 +32,10 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
   text.flag("kConcatU", problem[norm_mul::kConcatU] != 0);
   text.flag("kConcatX", problem[norm_mul::kConcatX] != 0);
   text.flag("kHasWeight", true);
-  text.flag("kHasBias", true);
+  text.flag("kHasBias", problem[norm_mul::kNorm] != HSTU_NORM_RMS);
+  text.flag("kCentred", problem[norm_mul::kNorm] != HSTU_NORM_RMS);
+  text.type("Output", problem[norm_mul::kNorm] == HSTU_NORM_SWISH ? "tile::SwishOfNorm" : "tile::NormOnly");
+  text.constant("kDropout", problem[norm_mul::kDropout]);
   text.flag("kGroupNorm", group_norm);
   row_norm::write_config(text, problem, config);
 }
@@ -49,6 +53,7 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   p.attn_row_stride = a.attn.stride[0];
   p.u_row_stride = a.u.stride[0];
   p.out_row_stride = a.out.stride[0];
+  if (problem[norm_mul::kDropout] != 0) p.dropout = dropout_rate(a.dropout_ratio, a.seed);
   p.eps = a.eps;
 }
 

@@ -1,5 +1,6 @@
 #include "families/row_norm.hpp"
 
+#include "params/row_norm.h"
 #include "problem/norm_fields.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// 16-byte parts of weight and bias that each thread carries to shared memory.
 int64_t weight_shares(const Facts& f, const Config& c) {
-  return ceil_div(2 * f.length * f.weight_bytes / 16, c[kThreads]);
+  return ceil_div(f.weight_vectors * f.length * f.weight_bytes / 16, c[kThreads]);
 }
 
 bool teams_divide_block(const Problem&, const Config& c, const DeviceFacts&) {
@@ -73,7 +74,7 @@ bool shared_weights_pay(const Problem& p, const Config& c, const DeviceFacts&) {
 int smem_bytes(const Facts& f, const Config& c) {
   const bool exchange = c[kThreadsPerRow] > kWarp || f.length > kMaxValues * c[kThreadsPerRow];
   return (exchange ? c[kRowsPerThread] * c[kThreads] / kWarp * 16 : 0) +
-         (c[kWeights] == kWeightsShared ? static_cast<int>(2 * f.length * f.weight_bytes) : 0);
+         (c[kWeights] == kWeightsShared ? static_cast<int>(f.weight_vectors * f.length * f.weight_bytes) : 0);
 }
 
 bool lawful(const Problem& p, const Config& c, const DeviceFacts& d) {
@@ -86,28 +87,85 @@ int32_t team_of(int64_t length, int64_t values) {
       std::min<uint64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(length, values))), kMaxThreads));
 }
 
+int bytes_of(const Problem& p, int field) { return size_of(static_cast<hstu_dtype>(p[field])); }
+
+/// layer_norm, swish_layer_norm and rms_norm, whose keys begin alike.
+Facts facts_of_norm(const Problem& p, int dim, int vector, int rows, int vectors) {
+  static_assert(int{rms_norm::kDtype} == int{layer_norm::kDtype} &&
+                int{rms_norm::kWeightDtype} == int{layer_norm::kWeightDtype} &&
+                int{rms_norm::kHasWeight} == int{layer_norm::kHasWeight});
+  Facts f;
+  f.length = p[dim];
+  f.vector = p[vector];
+  f.element_bytes = bytes_of(p, layer_norm::kDtype);
+  f.weight_bytes = bytes_of(p, layer_norm::kWeightDtype);
+  f.weights_per_column = p[layer_norm::kHasWeight] != 0;
+  f.weight_vectors = vectors;
+  f.rows = p[rows];
+  return f;
+}
+
+Facts facts_of_group_norm(const Problem& p) {
+  Facts f = facts_of_norm(p, group_norm::kDim, group_norm::kVector, group_norm::kRows, 2);
+  f.groups = std::max(1, p[group_norm::kGroups]);
+  f.length /= f.groups;
+  f.weights_per_column = false;
+  return f;
+}
+
+Facts facts_of_norm_mul(const Problem& p) {
+  Facts f;
+  f.groups = std::max(1, p[norm_mul::kGroups]);
+  f.length = p[norm_mul::kDim] / f.groups;
+  f.vector = p[norm_mul::kVector];
+  f.element_bytes = bytes_of(p, norm_mul::kDtype);
+  f.weight_bytes = bytes_of(p, norm_mul::kWeightDtype);
+  f.weights_per_column = p[norm_mul::kGroups] == 0;
+  f.weight_vectors = p[norm_mul::kNorm] == HSTU_NORM_RMS ? 1 : 2;
+  f.inputs = 2;
+  f.rows = p[norm_mul::kRows];
+  return f;
+}
+
+Facts facts_of_softmax(const Problem& p) {
+  Facts f;
+  f.length = p[softmax::kDim];
+  f.vector = p[softmax::kVector];
+  f.element_bytes = bytes_of(p, softmax::kDtype);
+  f.rows = p[softmax::kRows];
+  return f;
+}
+
+/// An access is a pair: as many elements of a head's second half as of its first.
+Facts facts_of_rope(const Problem& p) {
+  Facts f;
+  f.length = p[rms_norm_rope::kDim];
+  f.vector = 2 * p[rms_norm_rope::kVector];
+  f.element_bytes = bytes_of(p, rms_norm_rope::kDtype);
+  f.weight_bytes = bytes_of(p, rms_norm_rope::kWeightDtype);
+  f.rows = int64_t{p[rms_norm_rope::kBatch]} * p[rms_norm_rope::kLength];
+  return f;
+}
+
 }  // namespace
 
 Facts facts_of(const Problem& p) {
-  Facts f;
-  if (p.op == Op::layer_norm) {
-    f.length = p[layer_norm::kDim];
-    f.vector = p[layer_norm::kVector];
-    f.element_bytes = size_of(static_cast<hstu_dtype>(p[layer_norm::kDtype]));
-    f.weight_bytes = size_of(static_cast<hstu_dtype>(p[layer_norm::kWeightDtype]));
-    f.weights_per_column = p[layer_norm::kHasWeight] != 0;
-    f.rows = p[layer_norm::kRows];
-  } else {
-    f.groups = std::max(1, p[norm_mul::kGroups]);
-    f.length = p[norm_mul::kDim] / f.groups;
-    f.vector = p[norm_mul::kVector];
-    f.element_bytes = size_of(static_cast<hstu_dtype>(p[norm_mul::kDtype]));
-    f.weight_bytes = size_of(static_cast<hstu_dtype>(p[norm_mul::kWeightDtype]));
-    f.weights_per_column = p[norm_mul::kGroups] == 0;
-    f.inputs = 2;
-    f.rows = p[norm_mul::kRows];
+  switch (p.op) {
+    case Op::norm_mul:
+      return facts_of_norm_mul(p);
+    case Op::rms_norm:
+      return facts_of_norm(p, rms_norm::kDim, rms_norm::kVector, rms_norm::kRows, 1);
+    case Op::softmax:
+      return facts_of_softmax(p);
+    case Op::rms_norm_rope:
+      return facts_of_rope(p);
+    case Op::group_norm:
+      return facts_of_group_norm(p);
+    case Op::swish_layer_norm:
+      return facts_of_norm(p, swish_layer_norm::kDim, swish_layer_norm::kVector, swish_layer_norm::kRows, 2);
+    default:
+      return facts_of_norm(p, layer_norm::kDim, layer_norm::kVector, layer_norm::kRows, 2);
   }
-  return f;
 }
 
 Shape shape_of(const Facts& f, const Config& c) {
@@ -178,7 +236,7 @@ Resources resources(const Problem& problem, const Config& c) {
   // Addresses and sums; the values in f32, further inputs as stored; weight and bias as stored if they come first.
   const int64_t held = s.values * c[kRowsPerThread];
   int64_t registers = 12 + held + (f.inputs - 1) * held * f.element_bytes / 4;
-  if (c[kWeights] == kWeightsFirst) registers += s.values * f.weight_bytes / 2;
+  if (c[kWeights] == kWeightsFirst) registers += s.values * f.weight_vectors * f.weight_bytes / 4;
   r.registers = static_cast<int>(std::min<int64_t>(registers, kRegisters));
   return r;
 }
@@ -193,6 +251,29 @@ void write_config(ConfigText& text, const Problem& problem, const Config& c) {
   text.constant("kRowsPerThread", c[kRowsPerThread]);
   text.constant("kWeights", c[kWeights]);
   text.constant("kMinBlocks", 1);  // asking the compiler for more residency spilled, or gained nothing
+}
+
+void write_weights(ConfigText& text, const Problem& problem, int dtype, int has_weight, int weight_dtype, bool bias) {
+  const bool weighted = problem[has_weight] != 0;
+  const std::string_view element = device_type(static_cast<hstu_dtype>(problem[dtype]));
+  text.type("Element", element);
+  text.type("Weight", weighted ? device_type(static_cast<hstu_dtype>(problem[weight_dtype])) : element);
+  text.flag("kHasWeight", weighted);
+  text.flag("kHasBias", weighted && bias);
+}
+
+void bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y, float eps,
+               const Problem& problem, const Config& config, Launch& launch) {
+  bind_shape(problem, config, x.shape[0], launch);
+  auto& p = launch.emplace<hstu::RowNormParams>();
+  p.x = x.data;
+  p.weight = weight.data;
+  p.bias = bias;
+  p.y = y.data;
+  p.rows = x.shape[0];
+  p.x_row_stride = x.stride[0];
+  p.y_row_stride = y.stride[0];
+  p.eps = eps;
 }
 
 void bind_shape(const Problem& problem, const Config& c, int64_t matrix_rows, Launch& launch) {

@@ -1,5 +1,5 @@
 // What the families of kernels/tile/row_norm.cuh share: the knobs of a team of threads per row, their rules, and what a
-// configuration needs. layer_norm_sm80 and norm_mul_sm80 add their facts and parameters.
+// configuration needs. Families add their facts and parameters.
 #pragma once
 
 #include "families/family.hpp"
@@ -19,11 +19,12 @@ struct Facts {
   int element_bytes = 0;
   int weight_bytes = 0;             ///< of one weight; 0 without weights
   bool weights_per_column = false;  ///< else none, or one per group
+  int weight_vectors = 2;           ///< weight and bias, or weight alone
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
   int64_t rows = 0;                 ///< matrix rows, bucketed
 };
 
-/// Facts of a layer_norm or norm_mul problem.
+/// Facts of a problem of one of these families.
 Facts facts_of(const Problem& problem);
 
 /// How a configuration covers a row.
@@ -41,8 +42,15 @@ extern const Rule kRules[kRuleCount];
 Config default_config(const Problem& problem, const DeviceFacts& device);
 Resources resources(const Problem& problem, const Config& config);
 
-/// The knobs, and the facts that both families print alike.
+/// The knobs, and the facts that all families print alike.
 void write_config(ConfigText& text, const Problem& problem, const Config& config);
+
+/// Element, Weight, kHasWeight and kHasBias, from the fields of these indices.
+void write_weights(ConfigText& text, const Problem& problem, int dtype, int has_weight, int weight_dtype, bool bias);
+
+/// The launch of a norm of kernels/tile/norm_rows.cuh. Part of the hot path.
+void bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y, float eps,
+               const Problem& problem, const Config& config, Launch& launch);
 
 /// Grid, block and shared memory for this many matrix rows. Part of the hot path.
 void bind_shape(const Problem& problem, const Config& config, int64_t matrix_rows, Launch& launch);

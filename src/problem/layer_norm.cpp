@@ -1,9 +1,8 @@
 // Layer norm as a problem: checks, key and cost.
-#include "problem/checks.hpp"
 #include "problem/edge_case.hpp"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
-#include "support/error.hpp"
+#include "problem/row_checks.hpp"
 
 namespace hstujit {
 namespace {
@@ -19,56 +18,26 @@ constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"y", offsetof(Args, y), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
 
-/// weight and bias come together: true when both are there.
-bool has_weight(const hstu_layer_norm_args& args) {
-  const bool weight = checks::given("weight", args.weight), bias = checks::given("bias", args.bias);
-  if (weight != bias)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is absent, but {} is there: give both or neither", weight ? "bias" : "weight",
-         weight ? "weight" : "bias");
-  return weight;
-}
-
-checks::Tensor check_weight(const char* name, hstu_tensor& t, int64_t dim, const checks::Tensor& y) {
-  const checks::Tensor weight = checks::required<1>(name, t);
-  checks::floating(weight);
-  checks::extent(weight, 0, dim, "x.shape[1]");
-  checks::disjoint(y, weight);
-  return weight;
-}
-
 }  // namespace
 
 OperatorFacts facts_of(const hstu_layer_norm_args*) { return {kFields, kTensors, kScalars}; }
 
 Problem prepare(hstu_layer_norm_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Tensor x = checks::required<2>("x", args.x), y = checks::required<2>("y", args.y);
-  checks::floating(x);
-  checks::same_dtype(y, x);
-  checks::extent(y, 0, x.t.shape[0], "x.shape[0]");
-  checks::extent(y, 1, x.t.shape[1], "x.shape[1]");
-  checks::no_self_overlap(y);
-  checks::disjoint_or_same(y, x);
+  const checks::Rows r = checks::rows(args.x, args.y);
+  const bool weighted = checks::weight_and_bias(args.weight, args.bias, r.dim(), "x.shape[1]", r.y);
   args.eps = checks::eps(args.eps);
-
-  const int64_t dim = x.t.shape[1];
-  checks::Vector vector(x.t.dtype);
-  vector.tensor(x.t).tensor(y.t);
-  const bool weighted = has_weight(args);
-  if (weighted) {
-    const checks::Tensor weight = check_weight("weight", args.weight, dim, y);
-    const checks::Tensor bias = check_weight("bias", args.bias, dim, y);
-    checks::same_dtype(bias, weight);
-    vector.address(weight.t).address(bias.t);
-  }
+  checks::Vector vector(args.x.dtype);
+  vector.tensor(args.x).tensor(args.y);
+  if (weighted) vector.address(args.weight).address(args.bias);
 
   Problem problem{Op::layer_norm, {}};
-  problem[layer_norm::kDtype] = x.t.dtype;
+  problem[layer_norm::kDtype] = args.x.dtype;
   problem[layer_norm::kWeightDtype] = args.weight.dtype;
   problem[layer_norm::kHasWeight] = weighted;
-  problem[layer_norm::kDim] = checks::field(x, 1);
+  problem[layer_norm::kDim] = checks::field(r.x, 1);
   problem[layer_norm::kVector] = vector.elements();
-  problem[layer_norm::kRows] = bucket(x.t.shape[0]);
+  problem[layer_norm::kRows] = bucket(args.x.shape[0]);
   return problem;
 }
 

@@ -6,6 +6,24 @@ namespace hstujit {
 namespace layer_norm {
 enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kVector, kRows };
 }
+namespace swish_layer_norm {
+enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kVector, kRows };
+}
+namespace rms_norm {
+enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kActivation, kVector, kRows };
+}
+namespace group_norm {
+enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kGroups, kVector, kRows };
+}
+namespace rms_norm_rope {
+enum : int { kDtype, kWeightDtype, kAngleDtype, kDim, kHeadDim, kVector, kBatch, kLength };
+}
+namespace softmax {
+enum : int { kDtype, kDim, kLog, kZeroEmpty, kVector, kRows };
+}
+namespace dropout {
+enum : int { kDtype, kActive /* 0: ratio 0 */, kFlat /* no gaps between rows */, kWords, kVector, kRows, kDim };
+}
 namespace norm_mul {
 enum : int {
   kDtype,
@@ -16,6 +34,8 @@ enum : int {
   kConcatU,
   kConcatX,
   kSiluU,
+  kNorm /* hstu_norm */,
+  kDropout /* 0 none, else 1 + hstu_dropout_stream */,
   kVector,
   kRows
 };

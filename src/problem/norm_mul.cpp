@@ -1,8 +1,10 @@
 // Norm, multiply and concatenate as a problem: checks, key and cost.
 #include "problem/checks.hpp"
+#include "problem/dropout_checks.hpp"
 #include "problem/edge_case.hpp"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
+#include "problem/row_checks.hpp"
 #include "support/error.hpp"
 
 namespace hstujit {
@@ -10,22 +12,33 @@ namespace {
 
 using Args = hstu_norm_mul_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
-                                 {"dim", FieldKind::exact},        {"groups", FieldKind::exact},
-                                 {"activation", FieldKind::exact}, {"concat_u", FieldKind::exact},
-                                 {"concat_x", FieldKind::exact},   {"silu_u", FieldKind::exact},
-                                 {"vector", FieldKind::exact},     {"rows", FieldKind::bucket}};
+constexpr FieldInfo kFields[] = {
+    {"dtype", FieldKind::dtype},    {"weight_dtype", FieldKind::dtype}, {"dim", FieldKind::exact},
+    {"groups", FieldKind::exact},   {"activation", FieldKind::exact},   {"concat_u", FieldKind::exact},
+    {"concat_x", FieldKind::exact}, {"silu_u", FieldKind::exact},       {"norm", FieldKind::exact},
+    {"dropout", FieldKind::exact},  {"vector", FieldKind::exact},       {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
                                    {"u", offsetof(Args, u), TensorRole::input},
                                    {"weight", offsetof(Args, weight), TensorRole::input},
                                    {"bias", offsetof(Args, bias), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
-                                   {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-                                   {"concat_u", offsetof(Args, concat_u), ScalarSlot::Kind::i32},
-                                   {"concat_x", offsetof(Args, concat_x), ScalarSlot::Kind::i32},
-                                   {"silu_u", offsetof(Args, silu_u), ScalarSlot::Kind::i32},
-                                   {"num_groups", offsetof(Args, num_groups), ScalarSlot::Kind::i32}};
+constexpr std::string_view kNormWords[] = {"layer", "rms", "swish"};
+constexpr std::string_view kStreamWords[] = {"compat", "fast", "masks", "rows"};
+constexpr ScalarSlot kScalars[] = {
+    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+    {"concat_u", offsetof(Args, concat_u), ScalarSlot::Kind::i32},
+    {"concat_x", offsetof(Args, concat_x), ScalarSlot::Kind::i32},
+    {"silu_u", offsetof(Args, silu_u), ScalarSlot::Kind::i32},
+    {"num_groups", offsetof(Args, num_groups), ScalarSlot::Kind::i32},
+    {"norm", offsetof(Args, norm), ScalarSlot::Kind::i32, kNormWords},
+    {"dropout_stream", offsetof(Args, dropout_stream), ScalarSlot::Kind::i32, kStreamWords},
+    {"dropout_ratio", offsetof(Args, dropout_ratio), ScalarSlot::Kind::f32},
+    {"seed", offsetof(Args, seed), ScalarSlot::Kind::i64}};
+
+void check_enum(const char* name, int value, int last, const char* values) {
+  if (value < 0 || value > last) fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: it must be {}", name, value, values);
+}
 
 /// Flags that do nothing are cleared, so that equal work has one key.
 void check_flags(hstu_norm_mul_args& args) {
@@ -37,6 +50,10 @@ void check_flags(hstu_norm_mul_args& args) {
   if (activation < HSTU_ACTIVATION_NONE || activation > HSTU_ACTIVATION_SIGMOID)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: norm_mul covers NONE (0), SILU (1) and SIGMOID (2)",
          activation);
+  check_enum("norm", checks::code(args.norm), HSTU_NORM_SWISH, "LAYER (0), RMS (1) or SWISH (2)");
+  check_enum("dropout_stream", checks::code(args.dropout_stream), HSTU_DROPOUT_ROWS,
+             "COMPAT (0), FAST (1), MASKS (2) or ROWS (3)");
+  checks::dropout_ratio("dropout_ratio", args.dropout_ratio);
   if (args.num_groups > 0) {  // the multiplier is u', and segments come together
     args.activation = HSTU_ACTIVATION_NONE;
     args.concat_u = args.concat_x = args.concat_u & args.concat_x;
@@ -53,16 +70,15 @@ int64_t normed_length(const hstu_norm_mul_args& args, int64_t dim) {
   return dim / args.num_groups;
 }
 
-checks::Tensor check_weight(const char* name, hstu_tensor& t, const hstu_norm_mul_args& args,
-                            const checks::Tensor& attn, const checks::Tensor& out) {
-  const checks::Tensor weight = checks::required<1>(name, t);
-  checks::floating(weight);
-  if (args.num_groups > 0)
-    checks::extent(weight, 0, args.num_groups, "num_groups");
-  else
-    checks::extent(weight, 0, attn.t.shape[1], "attn.shape[1]");
-  checks::disjoint(out, weight);
-  return weight;
+/// weight, and bias unless the norm has none.
+void check_weights(hstu_norm_mul_args& args, const checks::Tensor& attn, const checks::Tensor& out) {
+  const int64_t count = args.num_groups > 0 ? args.num_groups : attn.t.shape[1];
+  const char* what = args.num_groups > 0 ? "num_groups" : "attn.shape[1]";
+  const checks::Tensor weight = checks::weight("weight", args.weight, count, what, out);
+  if (args.norm != HSTU_NORM_RMS)
+    checks::same_dtype(checks::weight("bias", args.bias, count, what, out), weight);
+  else if (checks::given("bias", args.bias))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "bias is there, but norm = RMS has none: leave it absent");
 }
 
 checks::Tensor check_out(hstu_norm_mul_args& args, const checks::Tensor& attn, const checks::Tensor& u) {
@@ -92,26 +108,27 @@ Problem prepare(hstu_norm_mul_args& args) {
   checks::extent(u, 1, attn.t.shape[1], "attn.shape[1]");
   check_flags(args);
   const checks::Tensor out = check_out(args, attn, u);
-  const checks::Tensor weight = check_weight("weight", args.weight, args, attn, out);
-  const checks::Tensor bias = check_weight("bias", args.bias, args, attn, out);
-  checks::same_dtype(bias, weight);
+  check_weights(args, attn, out);
   args.eps = checks::eps(args.eps);
 
   const int64_t dim = attn.t.shape[1];
   checks::Vector vector(attn.t.dtype);
   // Segments of out start at multiples of dim, groups at multiples of their length.
   vector.tensor(attn.t).tensor(u.t).tensor(out.t).length(normed_length(args, dim));
-  if (args.num_groups == 0) vector.address(weight.t).address(bias.t);
+  if (args.num_groups == 0) vector.address(args.weight);
+  if (args.num_groups == 0 && present(args.bias)) vector.address(args.bias);
 
   Problem problem{Op::norm_mul, {}};
   problem[norm_mul::kDtype] = attn.t.dtype;
-  problem[norm_mul::kWeightDtype] = weight.t.dtype;
+  problem[norm_mul::kWeightDtype] = args.weight.dtype;
   problem[norm_mul::kDim] = checks::field(attn, 1);
   problem[norm_mul::kGroups] = args.num_groups;
   problem[norm_mul::kActivation] = args.activation;
   problem[norm_mul::kConcatU] = args.concat_u;
   problem[norm_mul::kConcatX] = args.concat_x;
   problem[norm_mul::kSiluU] = args.silu_u;
+  problem[norm_mul::kNorm] = args.norm;
+  problem[norm_mul::kDropout] = args.dropout_ratio > 0 ? 1 + args.dropout_stream : 0;
   problem[norm_mul::kVector] = vector.elements();
   problem[norm_mul::kRows] = bucket(attn.t.shape[0]);
   return problem;
@@ -120,7 +137,7 @@ Problem prepare(hstu_norm_mul_args& args) {
 Work work_of(const hstu_norm_mul_args& args) {
   const double elements = static_cast<double>(args.attn.shape[0]) * static_cast<double>(args.attn.shape[1]);
   const int segments = 1 + args.concat_u + args.concat_x;
-  const double weights = 2 * static_cast<double>(args.weight.shape[0]);
+  const double weights = static_cast<double>(args.weight.shape[0] + args.bias.shape[0]);
   // Sum; difference, square and sum; scale; weight and bias; product.
   return {.flops = elements * 8,
           .bytes = elements * (2 + segments) * size_of(args.attn.dtype) + weights * size_of(args.weight.dtype)};

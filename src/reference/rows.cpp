@@ -19,6 +19,19 @@ void normalise(double* x, int64_t count, double eps) {
   for (int64_t i = 0; i < count; ++i) x[i] = (x[i] - mean) * scale;
 }
 
+void normalise_rms(double* x, int64_t count, double eps) {
+  double squares = 0;
+  for (int64_t i = 0; i < count; ++i) squares += x[i] * x[i];
+  const double scale = 1 / std::sqrt(squares / static_cast<double>(count) + eps);
+  for (int64_t i = 0; i < count; ++i) x[i] *= scale;
+}
+
+std::vector<double> load_vector(const hstu_tensor& t, int64_t count, double absent) {
+  std::vector<double> out(static_cast<size_t>(count), absent);
+  if (t.dtype != HSTU_DTYPE_NONE) load(t, 0, count, out.data());
+  return out;
+}
+
 void parallel_for(int64_t count, double operations, const std::function<void(int64_t)>& body) {
   constexpr double kWorthAThread = 1e6;  // about a millisecond; starting a thread takes some 20 us
   const auto wanted = static_cast<int64_t>(std::min(operations / kWorthAThread, 64.0));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace hstujit::reference {
 
@@ -27,6 +28,12 @@ inline double activate(hstu_activation activation, double x) {
 
 /// x <- (x - mean) / sqrt(var + eps), in two passes.
 void normalise(double* x, int64_t count, double eps);
+
+/// x <- x / sqrt(mean(x^2) + eps).
+void normalise_rms(double* x, int64_t count, double eps);
+
+/// A whole vector tensor; `count` times `absent` if it is not there.
+std::vector<double> load_vector(const hstu_tensor& t, int64_t count, double absent);
 
 /// Rows of results: rounded into a tensor, or unrounded into a contiguous buffer.
 class Output {

@@ -3,7 +3,7 @@
 #include "families/row_norm.hpp"
 
 #include "families/families.hpp"
-#include "params/layer_norm.h"
+#include "params/row_norm.h"
 #include "params/norm_mul.h"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
@@ -137,7 +137,7 @@ TEST(LayerNormSm80, BindsPointersStridesAndGrid) {
   kLayerNormSm80.bind(&args, problem, config, device, launch);
   EXPECT_EQ(launch.grid[0], 126u);  // eight rows a block
   EXPECT_EQ(launch.block[0], 128u);
-  const auto& p = *reinterpret_cast<const hstu::LayerNormParams*>(launch.params);
+  const auto& p = *reinterpret_cast<const hstu::RowNormParams*>(launch.params);
   EXPECT_EQ(p.x, args.x.data);
   EXPECT_EQ(p.weight, args.weight.data);
   EXPECT_EQ(p.bias, args.bias.data);

@@ -7,12 +7,40 @@ std::span<const std::string_view> norm_problems() {
       "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 vector=8 rows=65536",
       "layer_norm dtype=f16 weight_dtype=f32 has_weight=1 dim=8192 vector=8 rows=4096",
       "layer_norm dtype=f32 weight_dtype=none has_weight=0 dim=257 vector=1 rows=1024",
-      "norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 vector=8 "
+      "norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 "
+      "dropout=0 vector=8 "
       "rows=65536",
-      "norm_mul dtype=f16 weight_dtype=f32 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 silu_u=0 vector=8 "
+      "norm_mul dtype=f16 weight_dtype=f32 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 "
+      "dropout=0 vector=8 "
       "rows=16384",
-      "norm_mul dtype=f32 weight_dtype=f32 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 silu_u=0 vector=1 "
+      "norm_mul dtype=f32 weight_dtype=f32 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 silu_u=0 norm=0 "
+      "dropout=0 vector=1 "
       "rows=128",
+      "norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=1 concat_u=1 concat_x=1 silu_u=1 norm=2 "
+      "dropout=1 vector=8 rows=65536",
+      "norm_mul dtype=f16 weight_dtype=f16 dim=512 groups=0 activation=0 concat_u=1 concat_x=0 silu_u=0 norm=1 "
+      "dropout=2 vector=8 rows=65536",
+      "norm_mul dtype=f32 weight_dtype=f32 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 "
+      "dropout=3 vector=4 rows=4096",
+      "norm_mul dtype=bf16 weight_dtype=f32 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 "
+      "dropout=4 vector=8 rows=4096",
+      "rms_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 activation=0 vector=8 rows=65536",
+      "rms_norm dtype=f32 weight_dtype=f32 has_weight=1 dim=4096 activation=1 vector=4 rows=4096",
+      "rms_norm dtype=f16 weight_dtype=none has_weight=0 dim=20000 activation=1 vector=8 rows=1024",
+      "swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 vector=8 rows=524288",
+      "swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 dim=99 vector=1 rows=1024",
+      "group_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 groups=4 vector=8 rows=524288",
+      "group_norm dtype=f16 weight_dtype=none has_weight=0 dim=99 groups=3 vector=1 rows=1024",
+      "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 dim=4096 head_dim=64 vector=8 batch=8 length=8192",
+      "rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 dim=1024 head_dim=32 vector=4 batch=8 length=512",
+      "rms_norm_rope dtype=f16 weight_dtype=f32 angle_dtype=f32 dim=20010 head_dim=6 vector=1 batch=1 length=16",
+      "softmax dtype=bf16 dim=512 log=0 zero_empty=0 vector=8 rows=524288",
+      "softmax dtype=f32 dim=781 log=1 zero_empty=1 vector=1 rows=2048",
+      "softmax dtype=bf16 dim=65536 log=0 zero_empty=1 vector=8 rows=4096",
+      "dropout dtype=bf16 active=1 flat=1 words=1 vector=8 rows=524288 dim=512",
+      "dropout dtype=f32 active=1 flat=0 words=4 vector=4 rows=65536 dim=1024",
+      "dropout dtype=f16 active=1 flat=0 words=4 vector=1 rows=64 dim=64",
+      "dropout dtype=f16 active=0 flat=1 words=1 vector=8 rows=64 dim=64",
   };
   return kProblems;
 }

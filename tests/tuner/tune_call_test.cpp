@@ -3,7 +3,7 @@
 #include "tuner/tune_call.hpp"
 
 #include "launch/module.hpp"
-#include "params/layer_norm.h"
+#include "params/row_norm.h"
 #include "problem/operators.hpp"
 #include "support/nvrtc.hpp"
 #include "support/use_fake_driver.hpp"
@@ -20,7 +20,7 @@ constexpr int64_t kDim = 64;
 
 /// layer_norm on "device" memory; blocks of 256 threads are the fastest.
 double run_layer_norm(const CUlaunchConfig* config, const char*, void** params, void*) {
-  const auto& p = *static_cast<const hstu::LayerNormParams*>(params[0]);
+  const auto& p = *static_cast<const hstu::RowNormParams*>(params[0]);
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(p.x, HSTU_DTYPE_BF16, p.rows, kDim);

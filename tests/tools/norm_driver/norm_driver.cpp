@@ -1,6 +1,6 @@
 // The fake driver, except that launches of layer norm on bf16 rows of 64 are computed on the host, so that tuning has
 // something right to measure. A program that opens this library gets the fake driver's symbols through it.
-#include "params/layer_norm.h"
+#include "params/row_norm.h"
 #include "support/element.hpp"
 #include "support/fake_driver/fake_driver.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kDim = 64;
 
-void normalise_row(const hstu::LayerNormParams& p, int64_t row, const double* weight, const double* bias) {
+void normalise_row(const hstu::RowNormParams& p, int64_t row, const double* weight, const double* bias) {
   const auto* in = static_cast<const uint16_t*>(p.x) + row * p.x_row_stride;
   auto* out = static_cast<uint16_t*>(p.y) + row * p.y_row_stride;
   double x[kDim], mean = 0, variance = 0;
@@ -24,7 +24,7 @@ void normalise_row(const hstu::LayerNormParams& p, int64_t row, const double* we
 /// Computes the launch; on the virtual clock the default's blocks, of 64 threads, take twice as long as others.
 double run(const CUlaunchConfig* config, const char* entry, void** params, void*) {
   if (!std::strstr(entry, "layer_norm")) return 10;
-  const auto& p = *static_cast<const hstu::LayerNormParams*>(params[0]);
+  const auto& p = *static_cast<const hstu::RowNormParams*>(params[0]);
   double weight[kDim], bias[kDim];
   for (int c = 0; c < kDim; ++c) {
     weight[c] = hstujit::widen_bf16(static_cast<const uint16_t*>(p.weight)[c]);

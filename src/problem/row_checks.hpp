@@ -1,0 +1,21 @@
+// Checks of operators that turn rows into rows of the same shape: what the norms, softmax and dropout share.
+#pragma once
+
+#include "problem/checks.hpp"
+
+namespace hstujit::checks {
+
+/// x [rows, dim] and y of the same shape and type; y may be x itself.
+struct Rows {
+  Tensor x, y;
+  int64_t dim() const { return x.t.shape[1]; }
+};
+Rows rows(hstu_tensor& x, hstu_tensor& y);
+
+/// weight or bias, [count], which `what` explains, apart from the output.
+Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what, const Tensor& out);
+
+/// weight and bias, which come together: true when both are there, checked and of one type.
+bool weight_and_bias(hstu_tensor& weight, hstu_tensor& bias, int64_t count, const char* what, const Tensor& out);
+
+}  // namespace hstujit::checks
