@@ -13,7 +13,8 @@
 // Config    facts: Element, Weight, Angle; kDim (of a row), kHalf (of a head), kPairVector (elements of an aligned
 // access
 //           to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups 1.
-//           knobs: kThreads, kThreadsPerRow, kRowsPerThread; kMinBlocks is 1.
+//           knobs: kThreads, kThreadsPerRow, kRowsPerThread; kPacked (rows stay as stored until they are turned, for
+//           16-bit elements: fewer threads hold a row, each with more loads in flight); kMinBlocks is 1.
 // Sources   Su et al. 2021, arXiv:2104.09864, in the form that turns halves (GPT-NeoX); Zhang, Sennrich 2019.
 #pragma once
 #include "params/rms_norm_rope.h"
@@ -21,10 +22,11 @@
 
 namespace hstu {
 
-template <class Config>
-constexpr int rms_norm_rope_smem_bytes = tile::RowShape<Config>::kExchangeBytes;
-
 namespace rope {
+
+// As stored a thread holds twice as many values.
+template <class Config>
+using Shape = tile::RowShape<Config, Config::kPacked ? 2 * tile::kMaxValuesPerRow : tile::kMaxValuesPerRow>;
 
 // Where access `access` of a thread begins in a row, and its angles; the partner lies kHalf further on.
 template <class Config, class Shape>
@@ -89,6 +91,23 @@ HSTU_PRIM void unpack(float (&x)[2 * kPair], const Pair<Element, kPair>& pair) {
   }
 }
 
+// Unpacks rows a second time, so that they need no registers as floats in between.
+template <class Shape, class Element, int kRows, int kPair>
+HSTU_PRIM void unpack_anew(float (&x)[kRows][Shape::kAccesses][2 * kPair],
+                           Pair<Element, kPair> (&packs)[kRows][Shape::kAccesses]) {
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+    for (int a = 0; a < Shape::kAccesses; ++a) {
+#pragma unroll
+      for (u32& word : packs[r][a].first.word) word = prim::settled(word);
+#pragma unroll
+      for (u32& word : packs[r][a].second.word) word = prim::settled(word);
+      unpack(x[r][a], packs[r][a]);
+    }
+  }
+}
+
 // Scales by rstd and weight, turns by the angles, and rounds.
 template <class Config>
 HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> turned(
@@ -145,6 +164,7 @@ HSTU_PRIM void held_rows(const RmsNormRopeParams& p, const tile::RowTeam<Shape>&
   }
   tile::RowMoments moments[kRows];
   tile::row_moments<false, Shape, Element>(moments, x, team, exchange, p.eps);
+  if constexpr (Config::kPacked) unpack_anew<Shape>(x, packs);
 
 #pragma unroll
   for (int a = 0; a < kAccesses; ++a) {
@@ -204,9 +224,12 @@ HSTU_PRIM void long_row(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
 }  // namespace rope
 
 template <class Config>
+constexpr int rms_norm_rope_smem_bytes = rope::Shape<Config>::kExchangeBytes;
+
+template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     rms_norm_rope_sm80(const __grid_constant__ RmsNormRopeParams p) {
-  using Shape = tile::RowShape<Config>;
+  using Shape = rope::Shape<Config>;
   static_assert(Config::kVector == 2 * Config::kPairVector && Config::kHalf % Config::kPairVector == 0,
                 "an access lies within half a head");
   extern __shared__ __align__(1024) unsigned char smem[];

@@ -30,7 +30,7 @@ struct alignas(16) RowPartial {
   }
 };
 
-template <class Config>
+template <class Config, int kMaxValues = kMaxValuesPerRow>
 struct RowShape {
   static constexpr int kDim = Config::kDim, kVector = Config::kVector, kGroups = Config::kGroups;
   static constexpr int kThreads = Config::kThreads, kThreadsPerRow = Config::kThreadsPerRow;
@@ -41,7 +41,7 @@ struct RowShape {
   static constexpr int kStep = kThreadsPerRow * kVector;        // elements of one access of the team
   static constexpr int kAccesses = (kDim + kStep - 1) / kStep;  // of each thread to one row
   static constexpr bool kFull = kDim % kStep == 0;              // no thread idles in the last access
-  static constexpr bool kLooped = kAccesses * kVector > kMaxValuesPerRow;
+  static constexpr bool kLooped = kAccesses * kVector > kMaxValues;
   static constexpr int kLanes = kThreadsPerRow < 32 ? kThreadsPerRow : 32;  // of one warp that share a row
   static constexpr int kWarps = kThreadsPerRow / kLanes;                    // that share a row
   static constexpr int kBlockWarps = kThreads / 32;

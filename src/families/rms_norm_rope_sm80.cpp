@@ -16,6 +16,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
   text.type("Angle", device_type(static_cast<hstu_dtype>(problem[rms_norm_rope::kAngleDtype])));
   text.constant("kHalf", problem[rms_norm_rope::kHeadDim] / 2);
   text.constant("kPairVector", problem[rms_norm_rope::kVector]);
+  text.flag("kPacked", config[row_norm::kPacked] != 0);
   row_norm::write_config(text, problem, config);
 }
 
@@ -45,7 +46,7 @@ const Family kRmsNormRopeSm80 = {
     .name = "rms_norm_rope_sm80",
     .op = Op::rms_norm_rope,
     .min_compute_capability = 80,
-    .knobs = row_norm::kKnobs,
+    .knobs = row_norm::kAllKnobs,
     .rules = row_norm::kRules,
     .covers = covers,
     .default_config = row_norm::default_config,

@@ -16,11 +16,12 @@ constexpr int kRegisters = 65536;   // of an SM
 constexpr int64_t kLargeInput = int64_t{1} << 27;  // bytes from which a block's latency no longer shows
 
 /// The longest row that is held: by 512 threads of kMaxValues, or 1024 of half as many.
-int64_t longest_held(const Facts& f) { return 512 * kMaxValues / f.inputs; }
+int64_t longest_held(const Facts& f) { return 512 * (f.packable ? 2 : 1) * kMaxValues / f.inputs; }
 
 constexpr int32_t kThreadsValues[] = {64, 128, 256, 512, 1024};
 constexpr int32_t kThreadsPerRowValues[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 constexpr int32_t kRowsPerThreadValues[] = {1, 2, 4};
+constexpr int32_t kPackedValues[] = {0, 1};
 constexpr int32_t kWeightsValues[] = {kWeightsLate, kWeightsFirst, kWeightsShared};
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -44,6 +45,7 @@ bool values_fit(const Problem& p, const Config& c, const DeviceFacts&) {
   if (f.length > longest_held(f)) return true;  // looped
   const int64_t values = shape_of(f, c).values;
   // Wide weights are unpacked beside the row: half as much fits into the 64 registers that 1024 threads have.
+  if (c[kPacked]) return values * c[kRowsPerThread] <= (c[kThreads] == kMaxThreads ? kMaxValues : 2 * kMaxValues);
   const int64_t most =
       c[kThreads] == kMaxThreads ? kMaxValues / (f.inputs == 2 || f.weight_bytes == 4 ? 4 : 2) : kMaxValues / f.inputs;
   return values * c[kRowsPerThread] <= most;
@@ -70,9 +72,13 @@ bool shared_weights_pay(const Problem& p, const Config& c, const DeviceFacts&) {
   return f.vector * f.weight_bytes % 16 == 0 && shape_of(f, c).rows_per_block >= 2 && weight_shares(f, c) <= 2;
 }
 
+bool packed_rows_are_16_bit(const Problem& p, const Config& c, const DeviceFacts&) {
+  return c[kPacked] == 0 || facts_of(p).packable;
+}
+
 /// Dynamic shared memory: shares of the warps of a team, 16 bytes each, and weight and bias where they are shared.
 int smem_bytes(const Facts& f, const Config& c) {
-  const bool exchange = c[kThreadsPerRow] > kWarp || f.length > kMaxValues * c[kThreadsPerRow];
+  const bool exchange = c[kThreadsPerRow] > kWarp || shape_of(f, c).looped;
   return (exchange ? c[kRowsPerThread] * c[kThreads] / kWarp * 16 : 0) +
          (c[kWeights] == kWeightsShared ? static_cast<int>(f.weight_vectors * f.length * f.weight_bytes) : 0);
 }
@@ -144,6 +150,7 @@ Facts facts_of_rope(const Problem& p) {
   f.element_bytes = bytes_of(p, rms_norm_rope::kDtype);
   f.weight_bytes = bytes_of(p, rms_norm_rope::kWeightDtype);
   f.rows = int64_t{p[rms_norm_rope::kBatch]} * p[rms_norm_rope::kLength];
+  f.packable = f.element_bytes == 2;
   return f;
 }
 
@@ -172,17 +179,18 @@ Shape shape_of(const Facts& f, const Config& c) {
   Shape s;
   s.accesses = ceil_div(f.length, int64_t{c[kThreadsPerRow]} * f.vector);
   s.values = s.accesses * f.vector;
-  s.looped = s.values > kMaxValues;
+  s.looped = s.values > (c[kPacked] ? 2 : 1) * kMaxValues;
   s.rows_per_block = c[kThreads] / c[kThreadsPerRow] * c[kRowsPerThread];
   return s;
 }
 
-const Knob kKnobs[kKnobCount] = {
+const Knob kAllKnobs[kRopeKnobCount] = {
     {"threads", kThreadsValues, "small blocks free their slots sooner, large ones share weights among more rows"},
     {"threads_per_row", kThreadsPerRowValues, "few threads keep more loads in flight each, many need fewer registers"},
     {"rows_per_thread", kRowsPerThreadValues, "weights serve several rows, whose shuffles overlap, for registers"},
     {"weights", kWeightsValues,
      "0 late: few registers; 1 with the row: one wait less; 2 once per block: less L2 traffic"},
+    {"packed", kPackedValues, "1: rows stay as stored, so that fewer threads hold one, each with more loads in flight"},
 };
 
 const Rule kRules[kRuleCount] = {
@@ -195,6 +203,7 @@ const Rule kRules[kRuleCount] = {
     {"without weights per column, or with looped rows, there is nothing to load ahead", weights_have_a_path},
     {"sharing weights takes 16-byte parts, several rows per block and at most two parts per thread",
      shared_weights_pay},
+    {"only 16-bit rows that are read in one pass are held as stored", packed_rows_are_16_bit},
 };
 
 Config default_config(const Problem& problem, const DeviceFacts& device) {
@@ -205,6 +214,13 @@ Config default_config(const Problem& problem, const DeviceFacts& device) {
     c[kThreads] = kMaxThreads;  // fewer where as many would hold the row after all
     do c[kThreadsPerRow] = c[kThreads];
     while (!lawful(problem, c, device) && (c[kThreads] /= 2) > 0);
+    return c;
+  }
+  if (f.packable) {  // as many values a thread as fit: the more loads of each are in flight, the faster
+    c[kPacked] = f.length > kWarp * kMaxValues;
+    c[kThreadsPerRow] = std::max(team_of(f.length, (c[kPacked] ? 2 : 1) * kMaxValues),
+                                 std::min(team_of(f.length, int64_t{4} * f.vector), kWarp));
+    c[kThreads] = std::max(c[kThreadsPerRow], 64);
     return c;
   }
   // 16 values a thread, a whole warp at narrow accesses; no second warp, with its barrier, before 32 values a thread.
@@ -235,7 +251,7 @@ Resources resources(const Problem& problem, const Config& c) {
   if (s.looped) return r;
   // Addresses and sums; the values in f32, further inputs as stored; weight and bias as stored if they come first.
   const int64_t held = s.values * c[kRowsPerThread];
-  int64_t registers = 12 + held + (f.inputs - 1) * held * f.element_bytes / 4;
+  int64_t registers = 12 + (c[kPacked] ? held / 2 : held) + (f.inputs - 1) * held * f.element_bytes / 4;
   if (c[kWeights] == kWeightsFirst) registers += s.values * f.weight_vectors * f.weight_bytes / 4;
   r.registers = static_cast<int>(std::min<int64_t>(registers, kRegisters));
   return r;

@@ -6,7 +6,7 @@
 
 namespace hstujit::row_norm {
 
-enum : int { kThreads, kThreadsPerRow, kRowsPerThread, kWeights, kKnobCount };
+enum : int { kThreads, kThreadsPerRow, kRowsPerThread, kWeights, kKnobCount, kPacked = kKnobCount, kRopeKnobCount };
 
 /// kWeights: where a team gets weight and bias from; the numbers of kernels/tile/row_affine.cuh.
 enum : int { kWeightsLate = 0, kWeightsFirst = 1, kWeightsShared = 2 };
@@ -20,6 +20,7 @@ struct Facts {
   int weight_bytes = 0;             ///< of one weight; 0 without weights
   bool weights_per_column = false;  ///< else none, or one per group
   int weight_vectors = 2;           ///< weight and bias, or weight alone
+  bool packable = false;            ///< rows may stay as stored, half as large
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
   int64_t rows = 0;                 ///< matrix rows, bucketed
 };
@@ -36,8 +37,10 @@ struct Shape {
 };
 Shape shape_of(const Facts& facts, const Config& config);
 
-constexpr int kRuleCount = 7;
-extern const Knob kKnobs[kKnobCount];
+constexpr int kRuleCount = 8;
+/// The last knob, kPacked, is rms_norm_rope's alone.
+extern const Knob kAllKnobs[kRopeKnobCount];
+constexpr std::span<const Knob> kKnobs{kAllKnobs, kKnobCount};
 extern const Rule kRules[kRuleCount];
 Config default_config(const Problem& problem, const DeviceFacts& device);
 Resources resources(const Problem& problem, const Config& config);

@@ -3,16 +3,20 @@
 #include "families/row_norm.hpp"
 
 #include "families/families.hpp"
-#include "params/row_norm.h"
+#include "params/dropout.h"
 #include "params/norm_mul.h"
+#include "params/rms_norm_rope.h"
+#include "params/row_norm.h"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
+#include "support/philox.hpp"
 #include "tuner/space.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace hstujit {
@@ -50,12 +54,38 @@ hstu_norm_mul_args norm_mul_args(hstu_dtype dtype, int64_t rows, int64_t dim, in
   return args;
 }
 
-const Family& family_of(const Problem& problem) { return problem.op == Op::layer_norm ? kLayerNormSm80 : kNormMulSm80; }
+const Family& family_of(const Problem& problem) { return *families_for(problem, *facts_of_target("sm_80")).front(); }
 
 constexpr int64_t kDims[] = {1,    2,    7,    33,   64,   100,   128,   130,   512,   513,    768,
                              1000, 1024, 4096, 8192, 8200, 16384, 16385, 20001, 65536, 1000001};
 
-/// Problems of both operators over dims, element types and alignments.
+hstu_rms_norm_args rms_norm_args(hstu_dtype dtype, hstu_dtype weight_dtype, int64_t rows, int64_t dim) {
+  const hstu_layer_norm_args norm = layer_norm_args(dtype, weight_dtype, rows, dim);
+  return {sizeof(hstu_rms_norm_args), norm.x, norm.weight, norm.y, 0, HSTU_ACTIVATION_SILU};
+}
+
+hstu_group_norm_args group_norm_args(hstu_dtype dtype, int64_t rows, int64_t dim, int32_t groups) {
+  const hstu_layer_norm_args norm = layer_norm_args(dtype, HSTU_DTYPE_NONE, rows, dim);
+  return {sizeof(hstu_group_norm_args), norm.x, {}, {}, norm.y, 0, groups};
+}
+
+hstu_softmax_args softmax_args(hstu_dtype dtype, int64_t rows, int64_t dim) {
+  const hstu_layer_norm_args norm = layer_norm_args(dtype, HSTU_DTYPE_NONE, rows, dim);
+  return {sizeof(hstu_softmax_args), norm.x, norm.y, 0, 0};
+}
+
+hstu_rms_norm_rope_args rope_args(hstu_dtype dtype, hstu_dtype other, int64_t rows, int64_t dim, int64_t head_dim) {
+  hstu_rms_norm_rope_args args{};
+  args.struct_size = sizeof args;
+  args.x = hstu_heads(buffer(1), dtype, 2, rows, dim);
+  args.y = hstu_heads(buffer(2), dtype, 2, rows, dim);
+  args.weight = hstu_vector(buffer(3), other, dim);
+  args.cosine = hstu_matrix(buffer(4), other, rows, head_dim);
+  args.sine = hstu_matrix(buffer(5), other, rows, head_dim);
+  return args;
+}
+
+/// Problems of all operators over dims, element types and alignments.
 std::vector<Problem> problems() {
   std::vector<Problem> out;
   for (const int64_t dim : kDims) {
@@ -66,11 +96,26 @@ std::vector<Problem> problems() {
         hstu_layer_norm_args offset = layer_norm_args(dtype, weight, 1000, dim);
         offset.x.data = buffer(1, size_of(dtype));
         out.push_back(prepare(offset));
+        hstu_rms_norm_args rms = rms_norm_args(dtype, weight, 1000, dim);
+        out.push_back(prepare(rms));
       }
       for (const int32_t groups : {0, 1, 4}) {
         hstu_norm_mul_args mul = norm_mul_args(dtype, 1000, dim * std::max(groups, 1), groups);
         out.push_back(prepare(mul));
+        hstu_norm_mul_args dropped = norm_mul_args(dtype, 1000, dim * std::max(groups, 1), groups);
+        dropped.norm = HSTU_NORM_SWISH;
+        dropped.dropout_ratio = 0.5f;
+        out.push_back(prepare(dropped));
+        hstu_group_norm_args group = group_norm_args(dtype, 1000, dim * std::max(groups, 1), std::max(groups, 1));
+        out.push_back(prepare(group));
       }
+      hstu_softmax_args softmax = softmax_args(dtype, 1000, dim);
+      out.push_back(prepare(softmax));
+      for (const int64_t head_dim : {2, 64})
+        for (const hstu_dtype other : {kF32, kBf16}) {
+          hstu_rms_norm_rope_args rope = rope_args(dtype, other, 1000, (dim + 1) / 2 * head_dim, head_dim);
+          out.push_back(prepare(rope));
+        }
     }
   }
   return out;
@@ -166,6 +211,60 @@ TEST(LayerNormSm80, ConfigWithoutWeightsNamesSomeWeightType) {
   EXPECT_NE(members.str().find("using Weight = f16;"), std::string::npos);
   EXPECT_NE(members.str().find("kHasWeight = false"), std::string::npos);
   EXPECT_NE(members.str().find("kHasBias = false"), std::string::npos);
+}
+
+TEST(RowNorm, RmsNormSharesItsWeightAlone) {
+  hstu_rms_norm_args args = rms_norm_args(kBf16, kBf16, 1000, 512);
+  const Problem problem = prepare(args);
+  Config config;
+  config[row_norm::kThreads] = 64;
+  config[row_norm::kThreadsPerRow] = 32;
+  config[row_norm::kRowsPerThread] = 1;
+  config[row_norm::kWeights] = row_norm::kWeightsShared;
+  EXPECT_EQ(row_norm::resources(problem, config).smem_bytes, 512 * 2);
+}
+
+TEST(RowNorm, RopeHoldsLongerRowsAsStored) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  for (const auto& [dtype, dim, held] :
+       {std::tuple{kBf16, 32768, true}, {kBf16, 65536, false}, {kF32, 16384, true}, {kF32, 32768, false}}) {
+    hstu_rms_norm_rope_args args = rope_args(dtype, dtype, 100, dim, 64);
+    const Problem problem = prepare(args);
+    const Config config = kRmsNormRopeSm80.default_config(problem, device);
+    EXPECT_EQ(row_norm::shape_of(row_norm::facts_of(problem), config).looped, !held) << text(problem);
+  }
+}
+
+TEST(RmsNormRopeSm80, BindsRowsOfAllBatches) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_rms_norm_rope_args args = rope_args(kBf16, kF32, 100, 512, 64);
+  const Problem problem = prepare(args);
+  const Config config = kRmsNormRopeSm80.default_config(problem, device);
+  Launch launch;
+  kRmsNormRopeSm80.bind(&args, problem, config, device, launch);
+  const auto& p = *reinterpret_cast<const hstu::RmsNormRopeParams*>(launch.params);
+  EXPECT_EQ(p.rows, 200);
+  EXPECT_EQ(p.length, 100);
+  EXPECT_EQ(p.x_batch_stride, 100 * 512);
+  EXPECT_EQ(p.cosine_row_stride, 64);
+  EXPECT_EQ(launch.grid[0],
+            200u / static_cast<uint32_t>(config[row_norm::kThreads] / config[row_norm::kThreadsPerRow]));
+}
+
+TEST(DropoutSm80, BindsSeedAndThreshold) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  const hstu_layer_norm_args norm = layer_norm_args(kBf16, HSTU_DTYPE_NONE, 1001, 512);
+  hstu_dropout_args args{sizeof args, norm.x, norm.y, 0.5f, 0, 0x123456789abcdef};
+  const Problem problem = prepare(args);
+  Launch launch;
+  kDropoutSm80.bind(&args, problem, kDropoutSm80.default_config(problem, device), device, launch);
+  const auto& p = *reinterpret_cast<const hstu::DropoutParams*>(launch.params);
+  EXPECT_EQ(p.elements, 1001 * 512);
+  EXPECT_EQ(p.rate.seed_low, 0x89abcdefu);
+  EXPECT_EQ(p.rate.seed_high, 0x01234567u);
+  EXPECT_EQ(p.rate.threshold, dropout_threshold(0.5f));
+  EXPECT_EQ(p.rate.scale, 2.0f);
+  EXPECT_EQ(launch.grid[0], (1001u * 512 + 1023) / 1024);
 }
 
 TEST(NormMulSm80, GroupsBecomeRowsOfTheirOwn) {
