@@ -53,7 +53,7 @@ constexpr int kDropoutRows = 4;    // counter P r + D s + c, word 0
 template <class Config>
 struct Stream {
   static constexpr i64 kColumns = Segments<Config>::kColumns, kCount = Segments<Config>::kCount;
-  static constexpr i64 power_of_two() {
+  static HSTU_PRIM constexpr i64 power_of_two() {
     i64 power = 1;
     while (power < kColumns) power *= 2;
     return power;

@@ -74,15 +74,15 @@ HSTU_PRIM void norm_long_row(const RowNormParams& p, const RowTeam<Shape>& team,
 #pragma unroll 4
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (!team.holds(a)) continue;
-    RowPack<Element, Shape::kVector> pack;
+    RowPack<Element, Shape::kVector> values;
     float x[Shape::kVector], y[Shape::kVector];
-    load(pack, from + team.column(a));
-    unpack(x, pack);
+    load(values, from + team.column(a));
+    unpack(x, values);
     affine.apply_long(y, x, moments, team.column(a), group);
 #pragma unroll
     for (int v = 0; v < Shape::kVector; ++v) y[v] = Config::Output::template apply<Element>(x[v], y[v]);
-    pack(pack, y);
-    store(to + team.column(a), pack);
+    pack(values, y);
+    store(to + team.column(a), values);
   }
 }
 

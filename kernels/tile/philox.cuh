@@ -27,7 +27,9 @@ HSTU_PRIM void philox(u32 (&word)[kWords][kCount], u64 first, u32 seed_low, u32 
   const u32 high = static_cast<u32>(first >> 32) ^ seed_low;
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
-    const u64 a = product + static_cast<u64>(kFactor) * i;
+    // A sum is cheaper than a product from four counters on.
+    const u64 a = kCount < 4 ? static_cast<u64>(kFactor) * (static_cast<u32>(first) + static_cast<u32>(i))
+                             : product + static_cast<u64>(kFactor) * i;
     u32 c[4] = {high, 0, static_cast<u32>(a >> 32) ^ seed_high, static_cast<u32>(a)};
 #pragma unroll
     for (int r = 1; r < 10; ++r)

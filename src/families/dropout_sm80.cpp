@@ -24,10 +24,11 @@ constexpr Rule kRules[] = {{"blocks of less than 128 accesses are bound by their
 
 bool covers(const Problem&, const DeviceFacts&) { return true; }
 
-Config default_config(const Problem&, const DeviceFacts&) {
+Config default_config(const Problem& p, const DeviceFacts&) {
   Config c;
   c[kThreads] = 128;
-  c[kAccesses] = 1;
+  // Where arithmetic is the bound, an f32 access has too little of it to hide its latencies.
+  c[kAccesses] = p[dropout::kWords] == 1 && p[dropout::kDtype] == HSTU_DTYPE_F32 ? 2 : 1;
   return c;
 }
 

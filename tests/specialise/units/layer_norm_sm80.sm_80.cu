@@ -5,9 +5,9 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Weight = bf16;
-  using Output = NormOnly;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = true;
+  using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;
   static constexpr int kDim = 512;
@@ -29,9 +29,9 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Weight = float;
-  using Output = NormOnly;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = true;
+  using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;
   static constexpr int kDim = 8192;
@@ -53,9 +53,9 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Weight = float;
-  using Output = NormOnly;
   static constexpr bool kHasWeight = false;
   static constexpr bool kHasBias = false;
+  using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;
   static constexpr int kDim = 257;
