@@ -87,6 +87,15 @@ bool lawful(const Problem& p, const Config& c, const DeviceFacts& d) {
   return std::all_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) { return rule.holds(p, c, d); });
 }
 
+/// Blocks of an SM that the compiler must leave registers for. 64 registers a thread are enough for a row of kMaxValues
+/// whose weights come late; left alone it takes 80, and large blocks then lack company (bf16 16384 x 16384: 60 to 96 %
+/// of a copy). Elsewhere asking for residency spilled, or gained nothing.
+int min_blocks(const Facts& f, const Config& c) {
+  const bool tight = f.weights_per_column && f.weight_vectors == 2 && f.inputs == 1 && c[kWeights] == kWeightsLate &&
+                     shape_of(f, c).values == kMaxValues;
+  return tight && (c[kThreads] >= 256 || f.swish) ? kRegisters / (64 * c[kThreads]) : 1;
+}
+
 /// Threads, a power of two, that share `length` elements at up to `values` each.
 int32_t team_of(int64_t length, int64_t values) {
   return static_cast<int32_t>(
@@ -168,8 +177,11 @@ Facts facts_of(const Problem& p) {
       return facts_of_rope(p);
     case Op::group_norm:
       return facts_of_group_norm(p);
-    case Op::swish_layer_norm:
-      return facts_of_norm(p, swish_layer_norm::kDim, swish_layer_norm::kVector, swish_layer_norm::kRows, 2);
+    case Op::swish_layer_norm: {
+      Facts f = facts_of_norm(p, swish_layer_norm::kDim, swish_layer_norm::kVector, swish_layer_norm::kRows, 2);
+      f.swish = true;
+      return f;
+    }
     default:
       return facts_of_norm(p, layer_norm::kDim, layer_norm::kVector, layer_norm::kRows, 2);
   }
@@ -248,6 +260,7 @@ Resources resources(const Problem& problem, const Config& c) {
   Resources r;
   r.threads = c[kThreads];
   r.smem_bytes = smem_bytes(f, c);
+  r.min_blocks = min_blocks(f, c);
   if (s.looped) return r;
   // Addresses and sums; the values in f32, further inputs as stored; weight and bias as stored if they come first.
   const int64_t held = s.values * c[kRowsPerThread];
@@ -266,7 +279,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& c) {
   text.constant("kThreadsPerRow", c[kThreadsPerRow]);
   text.constant("kRowsPerThread", c[kRowsPerThread]);
   text.constant("kWeights", c[kWeights]);
-  text.constant("kMinBlocks", 1);  // asking the compiler for more residency spilled, or gained nothing
+  text.constant("kMinBlocks", min_blocks(f, c));
 }
 
 void write_weights(ConfigText& text, const Problem& problem, int dtype, int has_weight, int weight_dtype, bool bias) {

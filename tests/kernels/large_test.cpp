@@ -88,8 +88,7 @@ void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
       t.data = copy;
     }
   }
-  ASSERT_EQ(call_operator(test::test_device()->context, op_of<Args>(), &moved, nullptr), HSTU_OK)
-      << hstu_last_error();
+  ASSERT_EQ(call_operator(test::test_device()->context, op_of<Args>(), &moved, nullptr), HSTU_OK) << hstu_last_error();
   (*memory).synchronise();
   columns.fetch(args.*output, moved.*output);
   EXPECT_TRUE(test::close(args.*output, test::exact_result(args, output), tolerance));
@@ -116,6 +115,49 @@ TEST(FarRows, LayerNorm) {
     args.y = memory.poison(kBf16, {kRows, 512});
     expect_correct_when_spread(args, &hstu_layer_norm_args::y, {&hstu_layer_norm_args::x, &hstu_layer_norm_args::y},
                                test::rounded_once(kBf16));
+  });
+}
+
+/// Operators that turn rows of x into rows of y, with these attributes.
+template <class Args>
+void expect_far_rows(Args args) {
+  HSTU_NEEDS_RESULTS();
+  unless_too_small([&] {
+    HostMemory memory;
+    args.struct_size = sizeof args;
+    args.x = memory.random(kBf16, {kRows, 512});
+    args.y = memory.poison(kBf16, {kRows, 512});
+    expect_correct_when_spread(args, &Args::y, {&Args::x, &Args::y}, test::rounded_once(kBf16));
+  });
+}
+
+TEST(FarRows, RmsNorm) { expect_far_rows(hstu_rms_norm_args{}); }
+TEST(FarRows, SwishLayerNorm) { expect_far_rows(hstu_swish_layer_norm_args{}); }
+TEST(FarRows, Softmax) { expect_far_rows(hstu_softmax_args{}); }
+TEST(FarRows, GroupNorm) {
+  hstu_group_norm_args args{};
+  args.num_groups = 4;
+  expect_far_rows(args);
+}
+TEST(FarRows, Dropout) {
+  hstu_dropout_args args{};
+  args.ratio = 0.5f;
+  expect_far_rows(args);
+}
+
+TEST(FarRows, RmsNormRope) {
+  HSTU_NEEDS_RESULTS();
+  unless_too_small([] {
+    HostMemory memory;
+    using Args = hstu_rms_norm_rope_args;
+    Args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(kBf16, {kRows, 1, 512});
+    args.y = memory.poison(kBf16, {kRows, 1, 512});
+    args.weight = memory.random(kBf16, {512});
+    args.cosine = memory.random(kBf16, {1, 64});
+    args.sine = memory.random(kBf16, {1, 64});
+    expect_correct_when_spread(args, &Args::y, {&Args::x, &Args::y}, test::rounded_once(kBf16));
   });
 }
 

@@ -48,14 +48,28 @@ __global__ void lanes(const Params p) {
   for (int i = 0; i < 7; ++i) out[4 + i] = static_cast<u32>(sums[i]);
 }
 
-// in: floats; out: tanh, ex2, rcp, rsqrt(|x|) of each.
-__global__ void math(const Params p) {
+// in: a float a thread; out: the greatest of its group of 8 lanes, of its warp, and of its group of 4 twice, once
+// negated.
+__global__ void maxima(const Params p) {
   const float x = static_cast<const float*>(p.in)[threadIdx.x];
   float* out = static_cast<float*>(p.out) + threadIdx.x * 4;
+  float pair[2] = {x, -x};
+  prim::lane_maxima<4>(pair);
+  out[0] = prim::lane_max<8>(x);
+  out[1] = prim::lane_max(x);
+  out[2] = pair[0];
+  out[3] = pair[1];
+}
+
+// in: floats; out: tanh, ex2, rcp, rsqrt(|x|), lg2(|x|) of each.
+__global__ void math(const Params p) {
+  const float x = static_cast<const float*>(p.in)[threadIdx.x];
+  float* out = static_cast<float*>(p.out) + threadIdx.x * 5;
   out[0] = prim::tanh_approx(x);
   out[1] = prim::ex2_approx(x);
   out[2] = prim::rcp_approx(x);
   out[3] = prim::rsqrt_approx(fabsf(x));
+  out[4] = prim::lg2_approx(fabsf(x));
 }
 
 // Copies 16 bytes a thread by each way; way w writes at out + w * 16 * blockDim.x.

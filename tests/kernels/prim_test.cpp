@@ -104,16 +104,40 @@ TEST(PrimMath, ApproximationsStayInTheirErrors) {
   constexpr uint32_t kThreads = 1024;
   std::vector<float> x(kThreads);
   for (uint32_t i = 0; i < kThreads; ++i) x[i] = -12.0f + 24.0f * (static_cast<float>(i) + 0.5f) / kThreads;
-  const auto out = run("math", x, 4 * kThreads, kThreads);
+  const auto out = run("math", x, 5 * kThreads, kThreads);
   const auto near = [](float got, double want, double relative) {
     return std::abs(static_cast<double>(got) - want) <= relative * std::abs(want);
   };
   for (uint32_t i = 0; i < kThreads; ++i) {
     const double v = static_cast<double>(x[i]);
-    EXPECT_TRUE(near(as_float(out[4 * i]), std::tanh(v), 0x1p-10)) << v;
-    EXPECT_TRUE(near(as_float(out[4 * i + 1]), std::exp2(v), 0x1p-21)) << v;
-    EXPECT_TRUE(near(as_float(out[4 * i + 2]), 1.0 / v, 0x1p-22)) << v;
-    EXPECT_TRUE(near(as_float(out[4 * i + 3]), 1.0 / std::sqrt(std::abs(v)), 0x1p-21)) << v;
+    EXPECT_TRUE(near(as_float(out[5 * i]), std::tanh(v), 0x1p-10)) << v;
+    EXPECT_TRUE(near(as_float(out[5 * i + 1]), std::exp2(v), 0x1p-21)) << v;
+    EXPECT_TRUE(near(as_float(out[5 * i + 2]), 1.0 / v, 0x1p-22)) << v;
+    EXPECT_TRUE(near(as_float(out[5 * i + 3]), 1.0 / std::sqrt(std::abs(v)), 0x1p-21)) << v;
+    EXPECT_NEAR(static_cast<double>(as_float(out[5 * i + 4])), std::log2(std::abs(v)),
+                0x1p-21 * (1 + std::abs(std::log2(std::abs(v)))))
+        << v;
+  }
+}
+
+TEST(PrimLanes, MaximaOfGroupsPassOverNan) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 64;
+  std::vector<float> x(kThreads);
+  for (uint32_t i = 0; i < kThreads; ++i) x[i] = static_cast<float>((37 * i + 11) % 64) - 31;
+  x[5] = std::numeric_limits<float>::quiet_NaN();
+  const auto out = run("maxima", x, 4 * kThreads, kThreads);
+  const auto greatest = [&](uint32_t thread, uint32_t width, float sign) {
+    float most = -1e30f;
+    for (uint32_t i = thread / width * width; i < thread / width * width + width; ++i)
+      most = std::fmax(most, sign * x[i]);
+    return most;
+  };
+  for (uint32_t i = 0; i < kThreads; ++i) {
+    EXPECT_EQ(as_float(out[4 * i]), greatest(i, 8, 1)) << i;
+    EXPECT_EQ(as_float(out[4 * i + 1]), greatest(i, 32, 1)) << i;
+    EXPECT_EQ(as_float(out[4 * i + 2]), greatest(i, 4, 1)) << i;
+    EXPECT_EQ(as_float(out[4 * i + 3]), greatest(i, 4, -1)) << i;
   }
 }
 
