@@ -11,7 +11,12 @@
 extern "C" {
 #endif
 
-typedef enum hstu_mask { HSTU_MASK_CAUSAL = 0, HSTU_MASK_FULL = 1 } hstu_mask;
+typedef enum hstu_mask {
+  HSTU_MASK_CAUSAL = 0,   /* a row sees itself and what lies before it, with all options */
+  HSTU_MASK_FULL = 1,     /* every row sees every row */
+  HSTU_MASK_LOCAL = 2,    /* a row sees window_left rows before it, itself and window_right after it */
+  HSTU_MASK_INTERVALS = 3 /* a row sees the keys in the intervals that a tensor gives it */
+} hstu_mask;
 
 /**
  * Jagged HSTU attention, forward: out_i = 1/scaling_seqlen * sum_j allowed(i, j) silu(alpha q_i . k_j) v_j within each
@@ -25,11 +30,17 @@ typedef enum hstu_mask { HSTU_MASK_CAUSAL = 0, HSTU_MASK_FULL = 1 } hstu_mask;
  * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk)
  * max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
  * scaling_seqlen         divisor; 0 means max_seq_len
- * mask                   CAUSAL, or FULL (every row sees every row; not with the options below)
+ * mask                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets
  * contextual_seq_len     the first rows of each sequence see all but targets (0: off)
  * max_attn_len           a row sees itself and that many previous positions (0: unlimited)
  * min_full_attn_seq_len  with max_attn_len: the last so many history rows, and all targets, are exempt (0: off)
- * A sequence shorter than contextual_seq_len + num_targets[b] attends to the diagonal only.
+ * target_group_size      with num_targets: targets come in groups of so many, from the first; inside a group they are
+ *                        causal, and no row sees a target of another group (0 means 1)
+ * window_left, _right    LOCAL: how many positions before and after itself a row sees (negative: unlimited)
+ * intervals              INTERVALS: i32 [1 or num_heads, 2 m - 1, total], m up to 32: a row with bounds f_0, f_1, ...
+ * sees the positions [0, f_0), [f_1, f_2), [f_3, f_4), ... of its sequence; they may overlap, be empty or reach beyond
+ * it. Rows that see nothing give 0. A sequence shorter than contextual_seq_len + num_targets[b] attends to the diagonal
+ * only. Source of groups, local and interval masks: NVIDIA recsys-examples, corelib/hstu.
  */
 typedef struct hstu_attention_args {
   size_t struct_size;
@@ -42,8 +53,88 @@ typedef struct hstu_attention_args {
   int64_t contextual_seq_len;
   int64_t max_attn_len;
   int64_t min_full_attn_seq_len;
+  int64_t target_group_size;
+  int64_t window_left, window_right;
+  hstu_tensor intervals;
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
+
+/**
+ * Attention of the newest rows of each sequence against all of its keys and values, which a cache holds: rows
+ * [keys - queries, keys) of hstu_attention on the whole sequence. Forward only.
+ *
+ * q, out                 [total_q, num_heads, head_dim_qk], [total_q, num_heads, head_dim_v]: the new rows alone
+ * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v]: all rows; num_heads is
+ * a multiple of num_kv_heads, and neighbouring heads of q share one seq_offsets            [batch + 1] i32 or i64, of k
+ * and v q_offsets              absent: every sequence has total_q / batch new rows; or [batch + 1] i32 or i64, of q and
+ * out max_q_len              the most new rows of a sequence that the caller expects, > 0 with q_offsets; else not read
+ * num_targets            the last num_targets[b] rows of a sequence, new or not
+ * attn_scale             absent, or f32 [1] or [total_q]
+ * intervals              i32 [1 or num_heads, 2 m - 1, total_q]
+ * All else as in hstu_attention. Note that scaling_seqlen follows max_seq_len: to continue a prefill, pass that of the
+ * prefill. New rows of a sequence with fewer keys than new rows give 0 where they lie before its first key.
+ * Source: meta-recsys/generative-recommenders, delta_hstu_mha.
+ */
+typedef struct hstu_delta_attention_args {
+  size_t struct_size;
+  hstu_tensor q, k, v, out;
+  hstu_tensor seq_offsets, q_offsets, num_targets, attn_scale, intervals;
+  float alpha;
+  hstu_mask mask;
+  int64_t max_seq_len, max_q_len, scaling_seqlen;
+  int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
+  int64_t window_left, window_right;
+} hstu_delta_attention_args;
+HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delta_attention_args* args,
+                                          hstu_stream stream);
+
+/**
+ * The same against a cache in pages. The history of a sequence, new rows included (hstu_append_kv_cache puts them
+ * there), lies in the pages; its targets, the last num_targets[b] of its new rows, only in k and v.
+ *
+ * k, v                   [total_q, num_kv_heads, ...] rows of q's sequences, of which the targets' are read; absent
+ * when num_targets is k_cache, v_cache       [pages, page_size, num_kv_heads, head_dim]; strides of the first three
+ * dimensions are free, so a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both page_offsets [batch + 1]
+ * i32 or i64: sequence b has the pages page_ids[page_offsets[b]] ... page_ids[page_offsets[b + 1] - 1]; every page but
+ * the last is full page_ids               [page_offsets[batch] or more], page_offsets' dtype Both absent: sequence b
+ * has the one page b, so page_size is the room of a sequence last_page_lens         [batch], page_offsets' dtype: rows
+ * in the last page; a sequence without pages has no history num_targets            absent or [batch]: at most the
+ * sequence's new rows max_seq_len            longest history + targets the caller expects, > 0 All else as in
+ * hstu_delta_attention. Source: NVIDIA recsys-examples, corelib/hstu.
+ */
+typedef struct hstu_paged_attention_args {
+  size_t struct_size;
+  hstu_tensor q, k, v, out;
+  hstu_tensor k_cache, v_cache, page_offsets, page_ids, last_page_lens;
+  hstu_tensor q_offsets, num_targets, attn_scale, intervals;
+  float alpha;
+  hstu_mask mask;
+  int64_t max_seq_len, max_q_len, scaling_seqlen;
+  int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
+  int64_t window_left, window_right;
+} hstu_paged_attention_args;
+HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_paged_attention_args* args,
+                                          hstu_stream stream);
+
+/**
+ * Copies the keys and values of new rows to the end of each sequence's history in a cache, in pages or, without
+ * page_offsets and page_ids, in one page a sequence. Exact: any element type.
+ *
+ * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v] floating point
+ * k_cache, v_cache       as in hstu_paged_attention, k's dtype; only the new rows are written
+ * seq_offsets            absent: every sequence has total / batch new rows; or [batch + 1] i32 or i64, of k and v
+ * num_targets            absent or [batch] i32 or i64: the last num_targets[b] new rows are not history, and not copied
+ * page_offsets, page_ids, last_page_lens  as in hstu_paged_attention, the state after the call: row r of the new
+ * history of a sequence goes to position history - new + r. Rows before position 0 are dropped
+ */
+typedef struct hstu_append_kv_cache_args {
+  size_t struct_size;
+  hstu_tensor k, v, k_cache, v_cache;
+  hstu_tensor page_offsets, page_ids, last_page_lens;
+  hstu_tensor seq_offsets, num_targets;
+} hstu_append_kv_cache_args;
+HSTU_API hstu_status hstu_append_kv_cache(hstu_context* context, const hstu_append_kv_cache_args* args,
+                                          hstu_stream stream);
 
 #ifdef __cplusplus
 }

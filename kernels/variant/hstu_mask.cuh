@@ -1,9 +1,11 @@
 // Which keys a query may see in HSTU attention (generative-recommenders ops/hstu_attention.py), in interval form.
 //
 // Positions of a sequence of n rows: contextual [0, C), history [C, h), targets [h, n). Row i sees one interval of keys
-// and itself:  [low(i), limit(i)) + {i}.
-//   causal      limit = h for contextual rows, else min(i, h): targets see the history, never one another
-//   not causal  limit = n for history rows, h for targets
+// and its own group:  [low(i), limit(i)) + [own(i), i].
+//   causal      limit = h for contextual rows, else min(i, h): targets see the history, never another group's targets
+//   local       low = i - left, limit = i + 1 + right; no targets, no context
+//   full        limit = n
+//   groups      own(i) = i, except for targets in groups of g: the first row of the group
 //   window      rows see the W identities before them (the whole contextual block is one identity), except the last F
 //               history rows, the targets when F > 0, and contextual rows: low = max(limit - W, 0) or 0
 // Sequences with n < C + num_targets see only themselves, row by row.
@@ -13,10 +15,9 @@
 //   Plan                which key blocks a row block visits, in order
 //   View                what a warp's rows see of them: which keys no row needs, which all rows see
 //
-// Config: kCausal, kHasTargets, kContextual, kMaxAttnLen, kMinFullAttn; kSoftmax: keys outside a range are no zeros to
-// add but must be masked. Absent features cost nothing.
+// Config: kCausal, kLocal (neither: full), kHasTargets, kTargetGroups, kContextual, kMaxAttnLen, kMinFullAttn;
+// kSoftmax: keys outside a range are no zeros to add but must be masked. Absent features cost nothing.
 #pragma once
-#include "params/attn_fwd.h"
 #include "prim/types.cuh"
 
 namespace hstu::variant {
@@ -37,29 +38,45 @@ template <class Config>
 struct HstuMask {
   using Plan = KeyPlan<Config>;
   using View = KeyView<Config>;
-  static_assert(Config::kCausal || !(Config::kContextual || Config::kMaxAttnLen), "windows and context are causal");
+  static_assert(Config::kCausal || !(Config::kContextual || Config::kMaxAttnLen || Config::kHasTargets),
+                "windows, context and targets are causal");
+  static_assert(!(Config::kCausal && Config::kLocal), "a mask is causal, local or full");
+  static_assert(!Config::kTargetGroups || Config::kHasTargets, "groups are of targets");
   static_assert(!Config::kMinFullAttn || Config::kMaxAttnLen, "min_full_attn_seq_len qualifies max_attn_len");
 
   int length;      // n
   int history;     // h
   int contextual;  // C
-  int window;      // W
+  int window;      // W; of a local mask how far rows look back
+  int ahead;       // of a local mask how far they look ahead
   int full_from;   // first history row that ignores the window: h - F, or past every row
+  int group;       // targets a group
 
   HstuMask() = default;
-  HSTU_PRIM HstuMask(const AttnFwdParams& p, int seq, int n)
-      : length(n), history(n), contextual(0), window(0), full_from(n) {
+  // Params: num_targets, contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size, window_left,
+  // window_right, as far as Config reads them.
+  template <class Params>
+  HSTU_PRIM HstuMask(const Params& p, int seq, int n)
+      : length(n), history(n), contextual(0), window(0), ahead(0), full_from(n), group(1) {
     if constexpr (Config::kContextual) contextual = p.contextual_seq_len;
     if constexpr (Config::kHasTargets) {
       const auto targets = static_cast<const typename Config::Target*>(p.num_targets)[seq];
       history = targets < n ? n - static_cast<int>(targets) : 0;
+      if constexpr (Config::kTargetGroups) group = targets <= n ? p.target_group_size : 1;
     }
     if constexpr (Config::kContextual) {
-      if (history < contextual) history = contextual = 0;
+      if (history < contextual) {
+        history = contextual = 0;
+        group = 1;
+      }
     }
     if constexpr (Config::kMaxAttnLen) window = p.max_attn_len > 0 ? p.max_attn_len : n;
     if constexpr (Config::kMinFullAttn) {
       if (p.min_full_attn_seq_len > 0) full_from = history - p.min_full_attn_seq_len;
+    }
+    if constexpr (Config::kLocal) {
+      window = p.window_left >= 0 && p.window_left < n ? p.window_left : n;
+      ahead = p.window_right >= 0 && p.window_right < n ? p.window_right : n;
     }
   }
 
@@ -68,13 +85,15 @@ struct HstuMask {
 
   // End of row i's interval.
   HSTU_PRIM int limit(int i) const {
-    if constexpr (!Config::kCausal) return i < history ? length : history;
+    if constexpr (Config::kLocal) return min_int(i + 1 + ahead, length);
+    if constexpr (!Config::kCausal) return length;
     if (Config::kContextual && is_contextual(i)) return history;
     return Config::kHasTargets || Config::kContextual ? min_int(i, history) : i;
   }
 
   // Start of row i's interval.
   HSTU_PRIM int low(int i) const {
+    if constexpr (Config::kLocal) return max_int(i - window, 0);
     if constexpr (!Config::kMaxAttnLen) return 0;
     if (Config::kContextual && is_contextual(i)) return 0;
     if (Config::kMinFullAttn && i >= full_from) return 0;
@@ -83,24 +102,30 @@ struct HstuMask {
     return end - shared <= window ? 0 : end - window;
   }
 
+  // First row of row i's own group.
+  HSTU_PRIM int own(int i) const {
+    if constexpr (!Config::kTargetGroups) return i;
+    return i < history ? i : history + (i - history) / group * group;
+  }
+
   // Which of the keys key + 0 ... key + 31 row i sees.
   HSTU_PRIM u32 seen_bits(int i, int key) const {
-    constexpr bool kPlain = !Config::kHasTargets && !Config::kContextual && !Config::kMaxAttnLen;
+    constexpr bool kPlain = !Config::kHasTargets && !Config::kContextual && !Config::kMaxAttnLen && !Config::kLocal;
     if constexpr (kPlain) return bits_below((Config::kCausal ? i + 1 : length) - key);
-    const u32 own = static_cast<u32>(i - key) < 32u ? 1u << (i - key) : 0u;
-    if constexpr (!Config::kMaxAttnLen) return bits_below(limit(i) - key) | own;
-    return bits_between(low(i) - key, limit(i) - key) | own;
+    if constexpr (Config::kLocal) return bits_between(low(i) - key, limit(i) - key);
+    u32 group_bits = static_cast<u32>(i - key) < 32u ? 1u << (i - key) : 0u;
+    if constexpr (Config::kTargetGroups) group_bits = bits_between(own(i) - key, i + 1 - key);
+    if constexpr (!Config::kMaxAttnLen) return bits_below(limit(i) - key) | group_bits;
+    return bits_between(low(i) - key, limit(i) - key) | group_bits;
   }
 
   // Extremes over the rows [first, last), not empty.
   HSTU_PRIM int limit_min(int first, int last) const {
-    if constexpr (!Config::kCausal) return limit(last - 1);
     // limit() grows with i except that contextual rows stand at h.
     if (Config::kContextual && first < contextual && last > contextual) first = contextual;
     return limit(first);
   }
   HSTU_PRIM int limit_max(int first, int last) const {
-    if constexpr (!Config::kCausal) return limit(first);
     if (Config::kContextual && first < contextual) return history;
     return limit(last - 1);
   }
@@ -115,7 +140,7 @@ struct HstuMask {
 };
 
 // The key blocks that a block of query rows visits: two ranges cut into blocks from their upper ends downwards. `upper`
-// holds keys only the rows' own diagonals reach (targets; empty otherwise), `lower` the union of their intervals.
+// holds keys only the rows' own groups reach (targets; empty otherwise), `lower` the union of their intervals.
 // Between the two lie keys that no row sees. Keys outside a range are to be loaded as zeros: silu(0) = 0, so a block
 // that hangs over the start of a range needs no mask for that.
 template <class Config>
@@ -129,12 +154,13 @@ struct KeyPlan {
     constexpr int kBlockN = Config::kBlockN;
     const int shared_end = mask.limit_max(first, last);
     // All rows are targets behind a gap, or the intervals run into the rows' own positions.
-    const bool gap = Config::kHasTargets && shared_end < first;
+    const int own_begin = mask.own(first);
+    const bool gap = Config::kHasTargets && shared_end < own_begin;
     lower_begin = mask.low_min(first, last);
     lower_end = gap || !Config::kCausal ? shared_end : max_int(shared_end, last);
-    upper_begin = first;
+    upper_begin = own_begin;
     upper_end = last;
-    upper_blocks = gap ? (last - first + kBlockN - 1) / kBlockN : 0;
+    upper_blocks = gap ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
     blocks = upper_blocks + (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
   }
 
@@ -150,18 +176,20 @@ struct KeyPlan {
 };
 
 // What a warp's rows see of the keys of a plan: all of [full_begin, full_end), nothing outside [seen_begin, seen_end)
-// but themselves. Blocks [from, until) of the plan lie in the former.
+// but their own groups. Blocks [from, until) of the plan lie in the former.
 template <class Config>
 struct KeyView {
   int full_begin, full_end, seen_begin, seen_end;
-  int first, last;
+  int own_begin, last;
   int from, until;
 
   KeyView() = default;
   // Rows [first_row, last_row) of the sequence, maybe none.
   HSTU_PRIM KeyView(const HstuMask<Config>& mask, const KeyPlan<Config>& plan, int first_row, int last_row)
-      : full_begin(0), full_end(-kAnyKey), seen_begin(0), seen_end(0), first(max_int(first_row, 0)), last(last_row) {
+      : full_begin(0), full_end(-kAnyKey), seen_begin(0), seen_end(0), own_begin(kAnyKey), last(last_row) {
+    const int first = max_int(first_row, 0);
     if (last > first) {
+      if constexpr (Config::kCausal) own_begin = mask.own(first);
       full_end = mask.limit_min(first, last);
       const int low_max = mask.low_max(first, last);
       // Keys before a range are zeros: harmless to all who see its first.
@@ -179,7 +207,7 @@ struct KeyView {
   HSTU_PRIM bool sees_block(int block) const { return block >= from && block < until; }
   HSTU_PRIM bool sees_all(int begin, int end) const { return begin >= full_begin && end <= full_end; }
   HSTU_PRIM bool touches(int begin, int end) const {
-    return (begin < last && end > first) || (begin < seen_end && end > seen_begin);
+    return (begin < last && end > own_begin) || (begin < seen_end && end > seen_begin);
   }
 
  private:

@@ -84,7 +84,9 @@ constexpr Rule kRules[] = {
 };
 
 bool covers(const Problem& p, const DeviceFacts&) {
-  return p[attention::kDtype] == HSTU_DTYPE_BF16 || p[attention::kDtype] == HSTU_DTYPE_F16;
+  const bool special =
+      p[attention::kIntervals] > 0 || p[attention::kTargetGroups] || p[attention::kMask] == HSTU_MASK_LOCAL;
+  return !special && (p[attention::kDtype] == HSTU_DTYPE_BF16 || p[attention::kDtype] == HSTU_DTYPE_F16);
 }
 
 /// Measured best on an H200, by registers that O takes; each falls back to what fits smaller devices.
@@ -122,7 +124,9 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kHeadDimV", p[attention::kHeadDimV]);
   text.flag("kVectorIo", p[attention::kVector] == 8);
   text.flag("kCausal", p[attention::kMask] == HSTU_MASK_CAUSAL);
+  text.flag("kLocal", false);
   text.flag("kHasTargets", target != HSTU_DTYPE_NONE);
+  text.flag("kTargetGroups", false);
   text.flag("kContextual", p[attention::kContextual] != 0);
   text.flag("kMaxAttnLen", p[attention::kMaxAttnLen] != 0);
   text.flag("kMinFullAttn", p[attention::kMinFullAttn] != 0);

@@ -8,6 +8,10 @@ namespace hstujit {
 extern const Family kLayerNormSm80;
 extern const Family kAddmmSm80;
 extern const Family kAttnFwdSm80;
+extern const Family kAttnSplitSm80;
+extern const Family kAttnDeltaSm80;
+extern const Family kAttnPagedSm80;
+extern const Family kAppendKvCacheSm80;
 extern const Family kNormMulSm80;
 extern const Family kFp8AmaxSm80;
 extern const Family kQuantizeFp8Sm80;

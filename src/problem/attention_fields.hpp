@@ -19,7 +19,52 @@ enum : int {
   kVector,
   kBatch,
   kTotal,
+  kMaxSeqLen,
+  kTargetGroups /* 0|1 */,
+  kIntervals /* how many; 0 unless the mask has them */
+};
+}
+
+/// Of delta_hstu_attention and paged_hstu_attention alike.
+namespace delta_attention {
+enum : int {
+  kDtype,
+  kHeadDimQk,
+  kHeadDimV,
+  kNumHeads,
+  kHeadsPerKv,
+  kOffsetDtype /* NONE when paged */,
+  kQOffsetDtype /* NONE: as many new rows in every sequence */,
+  kTargetDtype /* NONE without targets */,
+  kPageDtype /* NONE unless paged */,
+  kPageSize,
+  kMask /* hstu_mask */,
+  kContextual /* 0|1 */,
+  kMaxAttnLen /* 0|1 */,
+  kMinFullAttn /* 0|1 */,
+  kTargetGroups /* 0|1 */,
+  kIntervals /* how many; 0 unless the mask has them */,
+  kAttnScale /* 0 none, 1 scalar, 2 rows */,
+  kVector,
+  kBatch,
+  kMaxQLen,
   kMaxSeqLen
+};
+}
+
+namespace append_kv_cache {
+enum : int {
+  kElementBytes,
+  kHeadDimQk,
+  kHeadDimV,
+  kNumHeads,
+  kOffsetDtype /* NONE: as many new rows in every sequence */,
+  kTargetDtype /* NONE without targets */,
+  kPageDtype,
+  kPageSize,
+  kVector /* bytes an access */,
+  kBatch,
+  kTotal
 };
 }
 

@@ -147,6 +147,7 @@ Tensor required(const char* name, hstu_tensor& t) {
 template Tensor required<1>(const char*, hstu_tensor&);
 template Tensor required<2>(const char*, hstu_tensor&);
 template Tensor required<3>(const char*, hstu_tensor&);
+template Tensor required<4>(const char*, hstu_tensor&);
 
 bool given(const char* name, const hstu_tensor& t) {
   if (code(t.dtype) != HSTU_DTYPE_NONE) return true;

@@ -16,9 +16,14 @@
   X(jagged_dense_bmm_broadcast_add, hstu_jagged_dense_bmm_broadcast_add_args, hstu_jagged_dense_bmm_broadcast_add) \
   X(jagged_dense_broadcast_add, hstu_jagged_dense_broadcast_add_args, hstu_jagged_dense_broadcast_add)             \
   X(add_positional_embeddings, hstu_add_positional_embeddings_args, hstu_add_positional_embeddings)                \
+  X(add_timestamp_positional_embeddings, hstu_add_timestamp_positional_embeddings_args,                            \
+    hstu_add_timestamp_positional_embeddings)                                                                      \
   X(rms_norm, hstu_rms_norm_args, hstu_rms_norm)                                                                   \
   X(swish_layer_norm, hstu_swish_layer_norm_args, hstu_swish_layer_norm)                                           \
   X(group_norm, hstu_group_norm_args, hstu_group_norm)                                                             \
   X(rms_norm_rope, hstu_rms_norm_rope_args, hstu_rms_norm_rope)                                                    \
   X(softmax, hstu_softmax_args, hstu_softmax)                                                                      \
-  X(dropout, hstu_dropout_args, hstu_dropout)
+  X(dropout, hstu_dropout_args, hstu_dropout)                                                                      \
+  X(delta_hstu_attention, hstu_delta_attention_args, hstu_delta_attention)                                         \
+  X(paged_hstu_attention, hstu_paged_attention_args, hstu_paged_attention)                                         \
+  X(append_kv_cache, hstu_append_kv_cache_args, hstu_append_kv_cache)

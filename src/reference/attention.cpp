@@ -36,7 +36,7 @@ class HeadOfSequence {
  public:
   HeadOfSequence(const hstu_attention_args& args, int64_t b, int64_t head)
       : args_(args),
-        mask_(sequence_mask(args, b)),
+        mask_(sequence_mask(args, b, integer_at(args.seq_offsets, b), head)),
         head_(head),
         first_(integer_at(args.seq_offsets, b)),
         n_(integer_at(args.seq_offsets, b + 1) - first_),
@@ -73,8 +73,8 @@ class HeadOfSequence {
   void score(int64_t i) {
     begin_ = 0;
     end_ = n_;
-    while (!mask_.allows(i, begin_, n_)) ++begin_;  // ends: every row sees itself
-    while (!mask_.allows(i, end_ - 1, n_)) --end_;
+    while (begin_ < end_ && !mask_.allows(i, begin_, n_)) ++begin_;
+    while (begin_ < end_ && !mask_.allows(i, end_ - 1, n_)) --end_;
     for (int64_t j = begin_; j < end_; ++j) scores_[index(j)] = 0;
     for (int64_t d = 0; d < dim_qk_; ++d) {
       const double q = query_[index(d)] * static_cast<double>(args_.alpha);

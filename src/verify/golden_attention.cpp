@@ -16,7 +16,23 @@ void attention(GoldenCall& call) {
   call.compare("out", args.out);
 }
 
-constexpr GoldenCase kCases[] = {{"hstu_attention", attention}};
+void delta_attention(GoldenCall& call) {
+  hstu_delta_attention_args args{};
+  args.q = call.input("delta_q");
+  args.k = call.input("k");
+  args.v = call.input("v");
+  args.out = call.output({args.q.shape[0], args.q.shape[1], args.v.shape[2]});
+  args.seq_offsets = call.input("seq_offsets");
+  args.num_targets = call.input("num_targets");
+  args.alpha = call.number("alpha");
+  args.max_seq_len = call.integer("max_seq_len");
+  args.contextual_seq_len = call.integer("contextual_seq_len");
+  args.max_attn_len = call.integer("max_attn_len");
+  call.run(args);
+  call.compare("out", args.out);
+}
+
+constexpr GoldenCase kCases[] = {{"hstu_attention", attention}, {"delta_hstu_attention", delta_attention}};
 
 }  // namespace
 

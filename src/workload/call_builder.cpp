@@ -78,7 +78,7 @@ Call attention_call(const AttentionTensors& t, const AttentionOptions& options, 
   args.max_attn_len = options.max_attn_len;
   args.min_full_attn_seq_len = options.min_full_attn_seq_len;
   return call_with(Op::hstu_attention, args,
-                   {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place, {}});
+                   {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place, {}, {}});
 }
 
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec) {

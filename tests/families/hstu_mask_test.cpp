@@ -14,22 +14,24 @@
 #define __forceinline__ inline
 float __uint_as_float(unsigned);
 #include "variant/hstu_mask.cuh"
+#include "variant/interval_plan.cuh"
 
 namespace hstujit {
 namespace {
 
-template <int kKeys, bool kCausal_, bool kTargets, bool kContext, bool kWindow, bool kExempt>
+template <int kKeys, bool kCausal_, bool kTargets, bool kContext, bool kWindow, bool kExempt, bool kGroups = false,
+          bool kLocal_ = false>
 struct Features {
   using Target = int;
   static constexpr int kBlockN = kKeys;
   static constexpr bool kCausal = kCausal_, kHasTargets = kTargets, kContextual = kContext, kMaxAttnLen = kWindow,
-                        kMinFullAttn = kExempt, kSoftmax = kExempt;
+                        kMinFullAttn = kExempt, kSoftmax = kExempt, kTargetGroups = kGroups, kLocal = kLocal_;
 };
 
 constexpr int kRuns = 400, kLongest = 90;
 
 struct Sequence {
-  int n, targets, contextual, window, exempt;
+  int n, targets, contextual, window, exempt, group = 1, left = 0, right = 0;
 };
 
 template <class Config>
@@ -40,17 +42,27 @@ Sequence random_sequence(std::mt19937& random) {
   if (Config::kContextual) s.contextual = below(20);
   if (Config::kMaxAttnLen) s.window = below(40);
   if (Config::kMinFullAttn) s.exempt = below(30);
+  if (Config::kTargetGroups) s.group = 1 + below(20);
+  if (Config::kLocal) s.left = below(40) - 3, s.right = below(40) - 3;
   return s;
 }
 
 std::ostream& operator<<(std::ostream& out, const Sequence& s) {
-  return out << "n=" << s.n << " T=" << s.targets << " C=" << s.contextual << " W=" << s.window << " F=" << s.exempt;
+  return out << "n=" << s.n << " T=" << s.targets << " C=" << s.contextual << " W=" << s.window << " F=" << s.exempt
+             << " g=" << s.group << " left=" << s.left << " right=" << s.right;
 }
 
 template <class Config>
 bool sees(const Sequence& s, int i, int j) {
-  return !Config::kCausal || reference::allowed(i, j, s.n, s.contextual, s.targets, s.window, s.exempt);
+  if (Config::kLocal) return (s.left < 0 || j >= i - s.left) && (s.right < 0 || j <= i + s.right);
+  return !Config::kCausal || reference::allowed(i, j, s.n, s.contextual, s.targets, s.window, s.exempt, s.group);
 }
+
+/// What the masks read of a kernel's parameters.
+struct Params {
+  const void* num_targets;
+  int contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size, window_left, window_right;
+};
 
 /// One block of query rows, of warps with warp_rows each, against its plan.
 template <class Config>
@@ -94,11 +106,7 @@ void check() {
   std::mt19937 random(Config::kBlockN);
   for (int run = 0; run < kRuns; ++run) {
     const Sequence s = random_sequence<Config>(random);
-    hstu::AttnFwdParams p{};
-    p.num_targets = &s.targets;
-    p.contextual_seq_len = s.contextual;
-    p.max_attn_len = s.window;
-    p.min_full_attn_seq_len = s.exempt;
+    const Params p{&s.targets, s.contextual, s.window, s.exempt, s.group, s.left, s.right};
     const hstu::variant::HstuMask<Config> mask(p, 0, s.n);
     const int rows = 16 << run % 3, warp_rows = std::max(rows / 2, 16);
     for (int last = s.n; last > 0; last -= rows) {  // row blocks count from the end; the last hangs over the start
@@ -116,10 +124,45 @@ using All =
                    Features<16, true, false, true, false, false>, Features<48, true, true, true, false, false>,
                    Features<32, true, false, false, true, false>, Features<16, true, true, false, true, false>,
                    Features<32, true, true, false, true, true>, Features<16, true, true, true, true, false>,
-                   Features<48, true, true, true, true, true>, Features<32, false, false, false, false, false>>;
+                   Features<48, true, true, true, true, true>, Features<32, false, false, false, false, false>,
+                   Features<16, true, true, false, false, false, true>,
+                   Features<32, true, true, true, true, true, true>, Features<16, true, true, false, true, false, true>,
+                   Features<16, false, false, false, false, false, false, true>,
+                   Features<48, false, false, false, false, false, false, true>>;
 TYPED_TEST_SUITE(HstuMask, All);
 
 TYPED_TEST(HstuMask, PlansVisitEveryVisiblePairOnce) { check<TypeParam>(); }
+
+struct FourIntervals {
+  static constexpr int kBlockN = 16, kIntervals = 4;
+};
+
+TEST(IntervalPlan, VisitsTheKeysOfAllIntervalsOnceAndLittleElse) {
+  std::mt19937 random(3);
+  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  for (int run = 0; run < 2000; ++run) {
+    const int n = 1 + below(300);
+    int begin[4], end[4];
+    for (int m = 0; m < 4; ++m) begin[m] = below(n), end[m] = std::min(begin[m] + below(run % 2 ? 20 : 100) - 5, n);
+    hstu::variant::IntervalPlan<FourIntervals> plan;
+    plan.make(n, begin, end);
+    std::vector<int> visits(static_cast<size_t>(n), 0);
+    for (int block = 0; block < plan.blocks; ++block) {
+      bool wanted = false;
+      const int first = plan.key_begin(block);
+      for (int j = std::max(first, 0); j < first + 16; ++j) {
+        ASSERT_LT(j, n);
+        ++visits[static_cast<size_t>(j)];
+        for (int m = 0; m < 4; ++m) wanted |= begin[m] <= j && j < end[m];
+      }
+      ASSERT_TRUE(wanted) << "run " << run << ": block " << block << " holds nothing to see";
+    }
+    for (int j = 0; j < n; ++j)
+      for (int m = 0; m < 4; ++m)
+        ASSERT_EQ(visits[static_cast<size_t>(j)] == 1 || begin[m] > j || j >= end[m], true) << "run " << run;
+    for (const int count : visits) ASSERT_LE(count, 1) << "run " << run;
+  }
+}
 
 }  // namespace
 }  // namespace hstujit

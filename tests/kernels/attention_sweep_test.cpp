@@ -68,6 +68,43 @@ std::vector<AttentionCase> masks() {
   return cases;
 }
 
+std::vector<AttentionCase> special_masks() {
+  std::vector<AttentionCase> cases;
+  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
+  for (const int64_t group : {2, 7, 64, 500})
+    for (const int64_t window : {0, 20})
+      cases.push_back({.lengths = lengths,
+                       .contextual = window / 4,
+                       .max_attn_len = window,
+                       .targets = group == 64 ? Targets::many : Targets::some,
+                       .group = group});
+  for (const auto& [left, right] :
+       {std::pair<int64_t, int64_t>{2, 1}, {0, 0}, {-1, 0}, {0, -1}, {64, 30}, {-1, -1}, {100, 0}, {0, 90}})
+    cases.push_back({.lengths = lengths, .mask = HSTU_MASK_LOCAL, .left = left, .right = right});
+  for (const int64_t intervals : {1, 2, 5, 32})
+    for (const int64_t heads : {1, 2})
+      cases.push_back({.dim_v = 128,
+                       .lengths = lengths,
+                       .mask = HSTU_MASK_INTERVALS,
+                       .intervals = intervals,
+                       .interval_heads = heads});
+  cases.push_back({.dtype = kF16,
+                   .dim_qk = 256,
+                   .dim_v = 256,
+                   .lengths = lengths,
+                   .scale = Scale::rows,
+                   .mask = HSTU_MASK_INTERVALS,
+                   .intervals = 2});
+  cases.push_back({.dim_qk = 33,
+                   .dim_v = 47,
+                   .lengths = ragged(),
+                   .mask = HSTU_MASK_INTERVALS,
+                   .placement = Placement::columns,
+                   .max_seq_len = 20,
+                   .intervals = 3});
+  return cases;
+}
+
 std::vector<AttentionCase> forms() {
   const std::vector<int64_t> lengths{70, 0, 33, 129};
   const auto full = HSTU_MASK_FULL;
@@ -107,6 +144,8 @@ std::vector<AttentionCase> layouts() {
 }
 
 const auto kNameOf = [](const auto& info) { return test::name_of_case(info.param); };
+INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special_masks()),
+                         [](const auto& c) { return name_of_case(c.param); });
 INSTANTIATE_TEST_SUITE_P(HeadDims, AttentionSweep, testing::ValuesIn(head_dims()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Masks, AttentionSweep, testing::ValuesIn(masks()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Forms, AttentionSweep, testing::ValuesIn(forms()), kNameOf);

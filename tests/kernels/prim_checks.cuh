@@ -6,6 +6,7 @@
 #include "prim/math.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
+#include "prim/named_barrier.cuh"
 #include "prim/types.cuh"
 
 namespace hstu::check {
@@ -119,6 +120,21 @@ __global__ void cp_async(const Params p) {
   for (u32 way = 0; way < 5; ++way)
     for (u32 w = 0; w < 4; ++w) out[4 * (way * n + i) + w] = smem[way][4 * i + w];
   out[4 * 5 * n + i] = first;
+}
+
+// Two groups of two warps, the second for more rounds: each round a thread passes its value to the one in the other warp
+// of its group, plus 1. out: the values at the end.
+__global__ void named_barrier(const Params p) {
+  __shared__ u32 values[128];
+  const u32 group = threadIdx.x / 64, partner = threadIdx.x ^ 32;
+  u32 value = static_cast<const u32*>(p.in)[threadIdx.x];
+  for (u32 round = 0; round < 100 + 50 * group; ++round) {
+    values[threadIdx.x] = value;
+    prim::named_barrier_sync(1 + group, 64);
+    value = values[partner] + 1;
+    prim::named_barrier_sync(1 + group, 64);
+  }
+  static_cast<u32*>(p.out)[threadIdx.x] = value;
 }
 
 // One warp. in: a 16x16 matrix of 16-bit words; out: four registers a lane, plain then transposed.

@@ -169,6 +169,13 @@ TEST(PrimCpAsync, CopiesAndZeroFillsByByte) {
   }
 }
 
+TEST(PrimNamedBarrier, KeepsTheWarpsOfAGroupInStepAndLeavesOthersAlone) {
+  HSTU_NEEDS_GPU();
+  const auto in = random_words(128);
+  const auto out = run("named_barrier", in, 128, 128);
+  for (uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], in[i] + (i < 64 ? 100 : 150)) << i;  // even: back home
+}
+
 TEST(PrimLdmatrix, GivesTheFragmentsOfMma) {
   HSTU_NEEDS_GPU();
   std::vector<uint16_t> in(256);

@@ -234,7 +234,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "max_attn_len = -2"},
         Spoiled<Attention>{"NegativeMinFull", [](Attention& a) { a.min_full_attn_seq_len = -3; }, kInvalid,
                            "min_full_attn_seq_len = -3"},
-        Spoiled<Attention>{"UnknownMask", [](Attention& a) { test::set_code(a.mask, 2); }, kInvalid, "mask = 2"},
+        Spoiled<Attention>{"UnknownMask", [](Attention& a) { test::set_code(a.mask, 4); }, kInvalid, "mask = 4"},
         Spoiled<Attention>{"FullWithTargets", [](Attention& a) { a.mask = HSTU_MASK_FULL; }, kInvalid, "num_targets"},
         Spoiled<Attention>{"FullWithContext",
                            [](Attention& a) {

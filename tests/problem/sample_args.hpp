@@ -60,6 +60,58 @@ inline hstu_attention_args sample_attention() {
   return args;
 }
 
+/// 5 new rows in each of 3 sequences of 50 rows, 4 heads of q and 2 of k and v, bf16, with targets.
+inline hstu_delta_attention_args sample_delta() {
+  hstu_delta_attention_args args{};
+  args.struct_size = sizeof args;
+  args.q = hstu_heads(slot(0), HSTU_DTYPE_BF16, 15, 4, 64);
+  args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 50, 2, 64);
+  args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 50, 2, 32);
+  args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 15, 4, 32);
+  args.seq_offsets = hstu_vector(slot(4), HSTU_DTYPE_I64, 4);
+  args.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I32, 3);
+  args.max_seq_len = 20;
+  return args;
+}
+
+inline hstu_tensor sample_pages(int index, int64_t dim) {
+  return {slot(index), HSTU_DTYPE_BF16, 4, {9, 32, 2, dim}, {}};
+}
+
+/// The same against 9 pages of 32 rows.
+inline hstu_paged_attention_args sample_paged() {
+  hstu_paged_attention_args args{};
+  args.struct_size = sizeof args;
+  args.q = hstu_heads(slot(0), HSTU_DTYPE_BF16, 15, 4, 64);
+  args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 15, 2, 64);
+  args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 15, 2, 32);
+  args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 15, 4, 32);
+  args.k_cache = sample_pages(6, 64);
+  args.v_cache = sample_pages(7, 32);
+  args.page_offsets = hstu_vector(slot(8), HSTU_DTYPE_I32, 4);
+  args.page_ids = hstu_vector(slot(9), HSTU_DTYPE_I32, 7);
+  args.last_page_lens = hstu_vector(slot(10), HSTU_DTYPE_I32, 3);
+  args.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I64, 3);
+  args.max_seq_len = 100;
+  return args;
+}
+
+/// 15 new rows of 3 sequences to the same pages.
+inline hstu_append_kv_cache_args sample_append() {
+  hstu_append_kv_cache_args args{};
+  args.struct_size = sizeof args;
+  args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 15, 2, 64);
+  args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 15, 2, 32);
+  args.k_cache = sample_pages(6, 64);
+  args.v_cache = sample_pages(7, 32);
+  args.page_offsets = hstu_vector(slot(8), HSTU_DTYPE_I32, 4);
+  args.page_ids = hstu_vector(slot(9), HSTU_DTYPE_I32, 7);
+  args.last_page_lens = hstu_vector(slot(10), HSTU_DTYPE_I32, 3);
+  args.seq_offsets = hstu_vector(slot(4), HSTU_DTYPE_I64, 4);
+  args.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I64, 3);
+  return args;
+}
+
 /// attn, u [40, 96] f32 with 4 groups and both concatenations.
 inline hstu_norm_mul_args sample_norm_mul() {
   hstu_norm_mul_args args{};

@@ -33,6 +33,15 @@ void expect_sums(const std::vector<double>& y, double s0, double s1) {
   EXPECT_NEAR(got1, s1, 3e-7 * size1);
 }
 
+/// Unrounded results of an operator with one output.
+template <class Args>
+std::vector<double> exact_values(const Args& args, size_t count) {
+  std::vector<double> exact(count);
+  double* const outputs[] = {exact.data()};
+  run(args, outputs);
+  return exact;
+}
+
 struct AttentionCase {
   const char* name;
   int contextual, max_attn_len, min_full;
@@ -77,6 +86,74 @@ INSTANTIATE_TEST_SUITE_P(Appendix, AttentionChecksum,
                                          AttentionCase{"f", 3, 2, 0, true, 0.142710202, 4.1986375},
                                          AttentionCase{"g", 1, 1, 1, true, 0.00275696542, 1.0100802}),
                          [](const auto& c) { return std::string(c.param.name); });
+
+TEST(DeltaAttentionChecksum, IsReproduced) {
+  const auto q = generated(1, 17 * 2 * 3), k = generated(2, 17 * 2 * 3), v = generated(3, 17 * 2 * 2);
+  const int32_t offsets[] = {0, 11, 13, 17};
+  const int64_t targets[] = {2, 1, 0};
+  std::vector<float> new_q;
+  for (const int32_t end : {11, 13, 17}) new_q.insert(new_q.end(), q.begin() + (end - 2) * 6, q.begin() + end * 6);
+  std::vector<float> out(6 * 2 * 2);
+  hstu_delta_attention_args args{};
+  args.struct_size = sizeof args;
+  args.q = hstu_heads(new_q.data(), HSTU_DTYPE_F32, 6, 2, 3);
+  args.k = hstu_heads(k.data(), HSTU_DTYPE_F32, 17, 2, 3);
+  args.v = hstu_heads(v.data(), HSTU_DTYPE_F32, 17, 2, 2);
+  args.out = hstu_heads(out.data(), HSTU_DTYPE_F32, 6, 2, 2);
+  args.seq_offsets = hstu_vector(offsets, HSTU_DTYPE_I32, 4);
+  args.num_targets = hstu_vector(targets, HSTU_DTYPE_I64, 3);
+  args.alpha = 0.5f;
+  args.max_seq_len = 8;
+  args.max_attn_len = 2;
+  prepare(args);
+  expect_sums(exact_values(args, out.size()), 0.102873135, 0.698743464);
+}
+
+/// The appendix's sequences one by one, so that options may differ between them; spoil sets those of sequence b.
+template <class Spoil>
+std::vector<double> exact_by_sequence(const Spoil& spoil) {
+  const auto q = generated(1, 15 * 2 * 3), k = generated(2, 15 * 2 * 3), v = generated(3, 15 * 2 * 2);
+  const int64_t starts[] = {0, 11, 11, 14, 15};
+  std::vector<double> all;
+  for (int b = 0; b < 4; ++b) {
+    const int64_t n = starts[b + 1] - starts[b];
+    const int64_t offsets[] = {0, n};
+    std::vector<float> out(static_cast<size_t>(n * 4));
+    hstu_attention_args args{};
+    args.struct_size = sizeof args;
+    args.q = hstu_heads(q.data() + starts[b] * 6, HSTU_DTYPE_F32, n, 2, 3);
+    args.k = hstu_heads(k.data() + starts[b] * 6, HSTU_DTYPE_F32, n, 2, 3);
+    args.v = hstu_heads(v.data() + starts[b] * 4, HSTU_DTYPE_F32, n, 2, 2);
+    args.out = hstu_heads(out.data(), HSTU_DTYPE_F32, n, 2, 2);
+    args.seq_offsets = hstu_vector(offsets, HSTU_DTYPE_I64, 2);
+    args.alpha = 0.5f;
+    args.max_seq_len = 8;
+    spoil(args, b);
+    prepare(args);
+    const auto exact = exact_values(args, out.size());
+    all.insert(all.end(), exact.begin(), exact.end());
+  }
+  return all;
+}
+
+TEST(ExtendedAttentionChecksum, ContextsAndGroupsOfTargetsAreReproduced) {
+  static const int64_t contexts[] = {2, 0, 1, 0}, targets[] = {4, 0, 0, 0};
+  const auto exact = exact_by_sequence([](hstu_attention_args& args, int b) {
+    args.contextual_seq_len = contexts[b];
+    args.num_targets = hstu_vector(&targets[b], HSTU_DTYPE_I64, 1);
+    args.target_group_size = 2;
+  });
+  expect_sums(exact, 0.055301657, -0.714636286);
+}
+
+TEST(ExtendedAttentionChecksum, LocalWindowIsReproduced) {
+  const auto exact = exact_by_sequence([](hstu_attention_args& args, int) {
+    args.mask = HSTU_MASK_LOCAL;
+    args.window_left = 2;
+    args.window_right = 1;
+  });
+  expect_sums(exact, 0.149055395, 2.34255149);
+}
 
 TEST(LayerNormChecksum, IsReproduced) {
   const auto x = generated(5, 18), weight = generated(6, 6, 0.5, 1), bias = generated(7, 6);

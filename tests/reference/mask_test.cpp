@@ -121,14 +121,15 @@ TEST(Mask, DegenerateSequencesSeeTheDiagonalOnly) {
 TEST(Mask, IntervalFormAndPairCountEqualThePredicate) {
   int64_t differing = 0;
   for_all_masks([&](int n, int C, int T, int W, int F) {
-    const SequenceMask mask{.contextual = C, .targets = T, .max_attn_len = W, .min_full = F};
+    const SequenceMask mask{
+        .contextual = C, .targets = T, .max_attn_len = W, .min_full = F, .group = 1 + (n + C + T + W + F) % 4};
     int64_t pairs = 0;
     for (int i = 0; i < n; ++i) {
       const KeyRange keys = keys_of_row(mask, i, n);
       for (int j = 0; j < n; ++j) {
         const bool seen = mask.allows(i, j, n);
         pairs += seen;
-        differing += seen != ((j >= keys.begin && j < keys.end) || i == j);
+        differing += seen != ((j >= keys.begin && j < keys.end) || (j >= keys.own && j <= i));
       }
     }
     differing += static_cast<double>(pairs) != pair_count(mask, n);
@@ -137,9 +138,51 @@ TEST(Mask, IntervalFormAndPairCountEqualThePredicate) {
 }
 
 TEST(Mask, FullSeesEverything) {
-  const SequenceMask mask{.full = true};
+  const SequenceMask mask{.kind = HSTU_MASK_FULL};
   EXPECT_TRUE(mask.allows(0, 6, 7));
   EXPECT_EQ(pair_count(mask, 7), 49);
+}
+
+std::vector<std::string> rows_of(const SequenceMask& mask, int64_t first, int64_t n) {
+  std::vector<std::string> rows;
+  for (int64_t i = first; i < n; ++i) {
+    rows.emplace_back();
+    for (int64_t j = 0; j < n; ++j) rows.back() += mask.allows(i, j, n) ? '1' : '.';
+  }
+  return rows;
+}
+
+TEST(Mask, GroupsOfTargetsAreCausalWithin) {
+  const SequenceMask mask{.contextual = 2, .targets = 4, .group = 2};
+  EXPECT_EQ(rows_of(mask, 0, 9),
+            (std::vector<std::string>{"11111....", "11111....", "111......", "1111.....", "11111....", "111111...",
+                                      "1111111..", "11111..1.", "11111..11"}));
+  EXPECT_EQ(pair_count(mask, 9), 5 + 5 + 3 + 4 + 5 + 6 + 7 + 6 + 7);
+  const SequenceMask degenerate{.contextual = 3, .targets = 3, .group = 2};
+  EXPECT_EQ(pair_count(degenerate, 5), 5);
+}
+
+TEST(Mask, LocalWindowsOfTheNewestRows) {
+  const SequenceMask mask{.kind = HSTU_MASK_LOCAL, .left = 2, .right = 1};
+  EXPECT_EQ(rows_of(mask, 4, 7), (std::vector<std::string>{"..1111.", "...1111", "....111"}));
+  EXPECT_EQ(pair_count(mask, 7, 4), 4 + 4 + 3);
+  const SequenceMask back{.kind = HSTU_MASK_LOCAL, .left = -1, .right = 0};
+  EXPECT_EQ(rows_of(back, 0, 3), (std::vector<std::string>{"1..", "11.", "111"}));
+  const SequenceMask ahead{.kind = HSTU_MASK_LOCAL, .left = 0, .right = -1};
+  EXPECT_EQ(rows_of(ahead, 0, 3), (std::vector<std::string>{"111", ".11", "..1"}));
+}
+
+TEST(Mask, IntervalsOfSemiLocalAttention) {
+  // build_sla_func with k1 = 2, k2 = 1 of 8 rows, 2 of them targets: bounds by row, three each.
+  const int bounds[8][3] = {{1, 1, 1}, {1, 1, 2}, {1, 1, 3}, {1, 2, 4}, {1, 3, 5}, {1, 4, 6}, {6, 6, 6}, {6, 6, 6}};
+  std::vector<int32_t> data(3 * 10, -7);  // rows 1 to 8 of ten
+  for (size_t i = 0; i < 8; ++i)
+    for (size_t m = 0; m < 3; ++m) data[m * 10 + 1 + i] = bounds[i][m];
+  SequenceMask mask{.kind = HSTU_MASK_INTERVALS, .row_of_zero = 1};
+  mask.bounds = hstu_matrix(data.data(), HSTU_DTYPE_I32, 3, 10);
+  EXPECT_EQ(rows_of(mask, 0, 8), (std::vector<std::string>{"1.......", "11......", "111.....", "1.11....", "1..11...",
+                                                           "1...11..", "111111..", "111111.."}));
+  EXPECT_EQ(pair_count(mask, 8), 1 + 2 + 3 + 3 + 3 + 3 + 6 + 6);
 }
 
 }  // namespace

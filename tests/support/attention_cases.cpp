@@ -1,5 +1,7 @@
 #include "support/attention_cases.hpp"
 
+#include "support/cache_cases.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -68,6 +70,11 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
   args.contextual_seq_len = c.contextual;
   args.max_attn_len = c.max_attn_len;
   args.min_full_attn_seq_len = c.min_full;
+  args.target_group_size = c.group;
+  args.window_left = c.left;
+  args.window_right = c.right;
+  if (c.mask == HSTU_MASK_INTERVALS)
+    args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, args.max_seq_len);
   return args;
 }
 

@@ -32,6 +32,8 @@ struct AttentionCase {
   Layout layout{};          ///< of q, k, v and out, when apart
   int64_t max_seq_len = 0;  ///< 0: the longest length
   int64_t spare_rows = 3;   ///< behind the last sequence, NaN
+  int64_t group = 0, left = 0, right = 0;
+  int64_t intervals = 0, interval_heads = 1;  ///< of mask INTERVALS
 };
 
 /// Lengths around the sizes of tiles, in no order, with empty sequences at both ends and inside.
@@ -40,11 +42,12 @@ inline std::vector<int64_t> ragged() { return {0, 129, 1, 64, 0, 17, 2, 128, 63,
 inline std::string name_of_case(const AttentionCase& c) {
   int64_t total = 0;
   for (const int64_t length : c.lengths) total += length;
-  return fmt::format("{}_h{}_{}_{}_n{}b{}_C{}W{}F{}_t{}s{}m{}_{}_{}_p{}_l{}s{}_N{}", name_of(c.dtype), c.heads,
-                     c.dim_qk, c.dim_v, total, c.lengths.size(), c.contextual, c.max_attn_len, c.min_full,
+  return fmt::format("{}_h{}_{}_{}_n{}b{}_C{}W{}F{}_t{}s{}m{}_{}_{}_p{}_l{}s{}_N{}_g{}l{}r{}i{}h{}", name_of(c.dtype),
+                     c.heads, c.dim_qk, c.dim_v, total, c.lengths.size(), c.contextual, c.max_attn_len, c.min_full,
                      static_cast<int>(c.targets), static_cast<int>(c.scale), static_cast<int>(c.mask),
                      name_of(c.offset_dtype), name_of(c.target_dtype), static_cast<int>(c.placement),
-                     c.layout.row_padding, c.layout.shift, c.max_seq_len);
+                     c.layout.row_padding, c.layout.shift, c.max_seq_len, c.group, c.left < 0 ? 999 : c.left,
+                     c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads);
 }
 
 inline void PrintTo(const AttentionCase& c, std::ostream* out) { *out << name_of_case(c); }

@@ -1,4 +1,4 @@
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048
+// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -13,7 +13,9 @@ struct Config {
   static constexpr int kHeadDimV = 128;
   static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = false;
   static constexpr bool kContextual = false;
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
@@ -29,7 +31,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096
+// hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -44,7 +46,9 @@ struct Config {
   static constexpr int kHeadDimV = 256;
   static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = false;
+  static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
   static constexpr bool kContextual = false;
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
@@ -60,7 +64,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024
+// hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 target_groups=0 intervals=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -75,7 +79,9 @@ struct Config {
   static constexpr int kHeadDimV = 64;
   static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = false;
   static constexpr bool kContextual = true;
   static constexpr bool kMaxAttnLen = true;
   static constexpr bool kMinFullAttn = true;
@@ -91,7 +97,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64
+// hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=0 intervals=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -106,7 +112,9 @@ struct Config {
   static constexpr int kHeadDimV = 25;
   static constexpr bool kVectorIo = false;
   static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
   static constexpr bool kContextual = false;
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;

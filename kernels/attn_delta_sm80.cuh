@@ -1,0 +1,13 @@
+// Forward HSTU attention of each sequence's newest rows against jagged keys and values: tile/attn_split.cuh.
+#pragma once
+#include "tile/attn_split.cuh"
+
+namespace hstu {
+
+template <class Config>
+__global__ void __launch_bounds__(AttnSplit<Config>::kThreads, Config::kMinBlocks)
+    attn_delta_sm80(const __grid_constant__ AttnSplitParams p) {
+  attn_split_block<Config>(p);
+}
+
+}  // namespace hstu

@@ -1,0 +1,13 @@
+// Barriers among some warps of a block. PTX ISA "bar.sync"; barrier 0 is __syncthreads().
+#pragma once
+#include "prim/types.cuh"
+
+namespace hstu::prim {
+
+// Waits until `threads` threads (whole warps, the same ones each time) have come to barrier `id`, 1 to 15. What they
+// wrote to shared memory before is visible after.
+HSTU_PRIM void named_barrier_sync(u32 id, u32 threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+}  // namespace hstu::prim

@@ -1,0 +1,34 @@
+// What the families of kernels/tile/attn_split.cuh share: attn_split_sm80, attn_delta_sm80 and attn_paged_sm80 differ
+// in where queries, keys and values lie.
+#pragma once
+
+#include "families/family.hpp"
+#include "params/attn_split.h"
+
+namespace hstujit::attn_split {
+
+/// The facts that shape the kernel, of a problem of any of the operators.
+struct Facts {
+  hstu_dtype element, offset, q_offset, target, page;
+  int32_t head_dim_qk, head_dim_v, page_size, mask, intervals, vector;
+  bool contextual, max_attn_len, min_full_attn, target_groups, attn_scale, one_scale;
+  int32_t rows;  ///< of q in a sequence at most, bucketed
+};
+Facts facts_of(const Problem& problem);
+
+inline constexpr int kKnobCount = 6;
+extern const Knob kKnobs[kKnobCount];
+extern const std::span<const Rule> kRules;
+inline constexpr std::string_view kSmemExpression = "attn_split_smem_bytes<Config>";
+
+Config default_config(const Problem& problem, const DeviceFacts& device);
+Resources resources(const Problem& problem, const Config& config);
+void write_config(ConfigText& text, const Problem& problem, const Config& config);
+
+/// Sets the launch's shape for `batch` sequences of at most `rows` queries, total_q in all, and emplaces its params
+/// with all that is read from members of the same names: q, out, scales, mask. Null: there is nothing to do.
+template <class Args>
+hstu::AttnSplitParams* bind(const Args& args, const Problem& problem, const Config& config, int64_t batch, int64_t rows,
+                            Launch& launch);
+
+}  // namespace hstujit::attn_split

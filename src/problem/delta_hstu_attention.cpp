@@ -1,0 +1,87 @@
+// Attention of new rows against jagged keys and values as a problem: checks, key and cost.
+#include "problem/delta_attention.hpp"
+#include "problem/edge_case.hpp"
+#include "reference/mask.hpp"
+#include "support/element.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_delta_attention_args;
+using namespace delta_attention;
+
+constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
+                                   {"k", offsetof(Args, k), TensorRole::input},
+                                   {"v", offsetof(Args, v), TensorRole::input},
+                                   {"out", offsetof(Args, out), TensorRole::output},
+                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
+                                   {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer},
+                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
+                                   {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
+                                   {"intervals", offsetof(Args, intervals), TensorRole::integer}};
+constexpr ScalarSlot kScalars[] = {
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
+    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
+    {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64},
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
+    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
+    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
+    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
+    {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
+    {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
+    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64}};
+
+enum : size_t { kSeqOffsets = 4, kQOffsets = 5, kNumTargets = 6 };  // slots of kTensors
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_delta_attention_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_delta_attention_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
+  const checks::Tensor v = checks::required<3>("v", args.v), out = checks::required<3>("out", args.out);
+  check_queries(q, out, v);
+  check_keys(k, v, q, out);
+  const checks::Tensor offsets = attention_checks::offsets("seq_offsets", args.seq_offsets, out);
+  const int64_t batch = offsets.t.shape[0] - 1;
+  check_q_offsets(args.q_offsets, args.max_q_len, batch, q, out);
+  attention_checks::targets(args.num_targets, batch, out);
+  const int32_t scale = attention_checks::scale(args.attn_scale, out);
+  attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
+  const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
+  args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
+  checks::field(offsets, 0);  // kernels count sequences in 32 bits
+
+  Problem problem = key_of(Op::delta_hstu_attention, args, k.t, scale, intervals, batch);
+  problem[kOffsetDtype] = offsets.t.dtype;
+  problem[kVector] = checks::Vector(q.t.dtype).tensor(q.t).tensor(k.t).tensor(v.t).tensor(out.t).elements();
+  return problem;
+}
+
+Work work_of(const hstu_delta_attention_args& args) {
+  const int64_t batch = args.seq_offsets.shape[0] - 1, total_q = args.q.shape[0];
+  double pairs = 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    const QueryRows rows = query_rows(args.q_offsets, total_q, batch, b);
+    const int64_t n = integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b);
+    pairs += reference::pair_count_of_heads(args, b, rows.last - n, n - (rows.last - rows.first), n);
+  }
+  const double dims = static_cast<double>(args.q.shape[2] + args.v.shape[2]);
+  const double rows = static_cast<double>(total_q * args.q.shape[1]);
+  const double keys = static_cast<double>(integer_at(args.seq_offsets, batch) * args.k.shape[1]);
+  double integers = 0;
+  for (const hstu_tensor* t :
+       {&args.seq_offsets, &args.q_offsets, &args.num_targets, &args.attn_scale, &args.intervals})
+    integers += static_cast<double>(extent_bytes(*t));
+  return {.flops = 2 * pairs * dims, .bytes = (rows + keys) * dims * size_of(args.q.dtype) + integers};
+}
+
+void make_edge_case(hstu_delta_attention_args&, Integers& integers) {
+  std::vector<int64_t> no_targets;
+  edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
+  edge_case::make_ragged(integers[kQOffsets], no_targets);
+}
+
+}  // namespace hstujit

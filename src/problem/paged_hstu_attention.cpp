@@ -1,0 +1,118 @@
+// Attention of new rows against keys and values in pages as a problem: checks, key and cost.
+#include "problem/cache_pages.hpp"
+#include "problem/delta_attention.hpp"
+#include "problem/edge_case.hpp"
+#include "reference/mask.hpp"
+#include "support/element.hpp"
+#include "support/error.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_paged_attention_args;
+using namespace delta_attention;
+
+constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
+                                   {"k", offsetof(Args, k), TensorRole::input},
+                                   {"v", offsetof(Args, v), TensorRole::input},
+                                   {"out", offsetof(Args, out), TensorRole::output},
+                                   {"k_cache", offsetof(Args, k_cache), TensorRole::input},
+                                   {"v_cache", offsetof(Args, v_cache), TensorRole::input},
+                                   {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer},
+                                   {"page_ids", offsetof(Args, page_ids), TensorRole::integer},
+                                   {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer},
+                                   {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer},
+                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
+                                   {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
+                                   {"intervals", offsetof(Args, intervals), TensorRole::integer}};
+constexpr ScalarSlot kScalars[] = {
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
+    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
+    {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64},
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
+    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
+    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
+    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
+    {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
+    {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
+    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64}};
+
+enum : size_t { kPageOffsets = 6, kLastPageLens = 8, kQOffsets = 9, kNumTargets = 10 };  // slots of kTensors
+
+/// The rows that are not in the cache: k and v are there when there are targets. Returns what they add to the vector
+/// facts.
+void check_new_rows(Args& args, const cache_pages::Checked& cache, const checks::Tensor& q, const checks::Tensor& out,
+                    checks::Vector& vector) {
+  const bool k_given = checks::given("k", args.k), v_given = checks::given("v", args.v);
+  const bool wanted = present(args.num_targets);
+  for (const auto& [name, given] : {std::pair{"k", k_given}, {"v", v_given}}) {
+    if (given && !wanted)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there, but no num_targets: only targets are read from it; leave it out",
+           name);
+    if (!given && wanted)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is absent, but num_targets is there: the targets' rows are read from it",
+           name);
+  }
+  if (!wanted) return;
+  const checks::Tensor k = checks::required<3>("k", args.k), v = checks::required<3>("v", args.v);
+  check_keys(k, v, q, out);
+  checks::extent(k, 0, q.t.shape[0], "total_q = q.shape[0]");
+  checks::extent(k, 1, cache.k.t.shape[2], "num_kv_heads = k_cache.shape[2]");
+  vector.tensor(k.t).tensor(v.t);
+}
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_paged_attention_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_paged_attention_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Tensor q = checks::required<3>("q", args.q), out = checks::required<3>("out", args.out);
+  const cache_pages::Checked cache = cache_pages::check(cache_pages::tensors(args));
+  check_queries(q, out, cache.v);
+  check_keys(cache.k, cache.v, q, out);
+  cache_pages::check_apart(cache_pages::tensors(args), out);
+  check_q_offsets(args.q_offsets, args.max_q_len, cache.batch, q, out);
+  attention_checks::targets(args.num_targets, cache.batch, out);
+  checks::Vector vector(q.t.dtype);
+  vector.tensor(q.t).tensor(out.t).tensor(cache.k.t).tensor(cache.v.t);
+  check_new_rows(args, cache, q, out, vector);
+  const int32_t scale = attention_checks::scale(args.attn_scale, out);
+  attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
+  const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
+  args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
+
+  Problem problem = key_of(Op::paged_hstu_attention, args, cache.k.t, scale, intervals, cache.batch);
+  problem[kPageDtype] = args.last_page_lens.dtype;
+  problem[kPageSize] = static_cast<int32_t>(cache.page_size);
+  problem[kVector] = vector.elements();
+  return problem;
+}
+
+Work work_of(const hstu_paged_attention_args& args) {
+  const int64_t batch = args.last_page_lens.shape[0], total_q = args.q.shape[0];
+  double pairs = 0, keys = 0;
+  for (int64_t b = 0; b < batch; ++b) {
+    const QueryRows rows = query_rows(args.q_offsets, total_q, batch, b);
+    const int64_t queries = rows.last - rows.first;
+    const int64_t targets = present(args.num_targets) ? std::min(integer_at(args.num_targets, b), queries) : 0;
+    const int64_t n = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b) + targets;
+    pairs += reference::pair_count_of_heads(args, b, rows.last - n, n - queries, n);
+    keys += static_cast<double>(n * args.k_cache.shape[2]);
+  }
+  const double dims = static_cast<double>(args.q.shape[2] + args.out.shape[2]);
+  const double rows = static_cast<double>(total_q * args.q.shape[1]);
+  double integers = 0;
+  for (const hstu_tensor* t : {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets,
+                               &args.num_targets, &args.attn_scale, &args.intervals})
+    integers += static_cast<double>(extent_bytes(*t));
+  return {.flops = 2 * pairs * dims, .bytes = (rows + keys) * dims * size_of(args.q.dtype) + integers};
+}
+
+void make_edge_case(hstu_paged_attention_args&, Integers& integers) {
+  cache_pages::make_ragged(integers[kPageOffsets], integers[kLastPageLens]);
+  edge_case::make_ragged(integers[kQOffsets], integers[kNumTargets]);
+}
+
+}  // namespace hstujit

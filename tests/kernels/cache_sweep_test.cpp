@@ -1,0 +1,158 @@
+// Attention against caches, and filling them, on the device against the oracle: new rows few and many, head dims,
+// masks, pages and layouts. What is not to be read is NaN, what is not to be written must stay as it was.
+#include "support/cache_cases.hpp"
+
+namespace hstujit {
+namespace {
+
+using test::CacheCase;
+using test::HostMemory;
+using test::ragged;
+using test::Scale;
+using test::Targets;
+
+constexpr hstu_dtype kF16 = HSTU_DTYPE_F16;
+constexpr auto kNameOf = [](const auto& c) { return name_of_case(c.param); };
+
+class DeltaSweep : public testing::TestWithParam<CacheCase> {};
+TEST_P(DeltaSweep, EqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  const auto args = test::delta_args(memory, GetParam());
+  test::expect_correct(memory, args, &hstu_delta_attention_args::out, test::attention_tolerance(GetParam().dtype));
+}
+
+class PagedSweep : public testing::TestWithParam<CacheCase> {};
+TEST_P(PagedSweep, EqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  const auto args = test::paged_args(memory, GetParam());
+  test::expect_correct(memory, args, &hstu_paged_attention_args::out, test::attention_tolerance(GetParam().dtype));
+}
+
+class AppendSweep : public testing::TestWithParam<CacheCase> {};
+TEST_P(AppendSweep, IsExactAndTouchesNothingElse) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  const auto args = test::append_args(memory, GetParam());
+  const test::Tolerance exact{0, 0};
+  test::expect_correct<hstu_append_kv_cache_args>(
+      memory, args, {{&hstu_append_kv_cache_args::k_cache, exact}, {&hstu_append_kv_cache_args::v_cache, exact}});
+}
+
+/// Sizes and forms that every operator of a cache meets.
+std::vector<CacheCase> shapes() {
+  const std::vector<int64_t> lengths{70, 16, 33, 200, 129};
+  std::vector<CacheCase> cases;
+  for (const int64_t delta : {1, 2, 15, 16, 17, 33, 64, 100, 130})
+    cases.push_back({.lengths = lengths, .delta = delta});
+  for (const int64_t dim : {16, 32, 128, 256}) {
+    cases.push_back({.dim_qk = dim, .dim_v = dim, .lengths = lengths, .delta = 20});
+    cases.push_back({.dtype = kF16, .dim_qk = dim, .dim_v = dim, .lengths = lengths, .delta = -130});
+  }
+  for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{64, 128}, {256, 32}, {96, 80}, {40, 24}, {7, 5}, {63, 250}})
+    cases.push_back({.heads = 3, .kv_heads = 3, .dim_qk = qk, .dim_v = v, .lengths = lengths, .delta = 40});
+  cases.push_back({.lengths = ragged(), .delta = -70});  // sequences without keys, without queries
+  cases.push_back({.lengths = ragged(), .delta = 33, .targets = Targets::some});
+  cases.push_back({.heads = 6, .kv_heads = 2, .lengths = lengths, .delta = 9});
+  cases.push_back({.heads = 4, .kv_heads = 1, .lengths = lengths, .delta = -50, .targets = Targets::some});
+  cases.push_back({.lengths = lengths, .delta = 8, .scale = Scale::one, .integer_dtype = HSTU_DTYPE_I64});
+  cases.push_back({.lengths = lengths, .delta = -90, .targets = Targets::some, .scale = Scale::rows});
+  cases.push_back({.lengths = lengths, .delta = 24, .layout = {.row_padding = 8}});
+  cases.push_back(
+      {.lengths = lengths, .delta = 24, .targets = Targets::some, .layout = {.row_padding = 3, .shift = 1}});
+  cases.push_back({.lengths = {}, .delta = 0});
+  cases.push_back({.lengths = {0, 0}, .delta = 5});
+  return cases;
+}
+
+std::vector<CacheCase> masks() {
+  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
+  std::vector<CacheCase> cases;
+  const auto add = [&](CacheCase c) {
+    c.dim_qk = c.dim_v = 32;
+    c.lengths = lengths;
+    for (const int64_t delta : {20, -140}) {
+      c.delta = delta;
+      cases.push_back(c);
+    }
+  };
+  for (const Targets targets : {Targets::absent, Targets::some}) {
+    for (const int64_t contextual : {1, 33}) add({.targets = targets, .contextual = contextual});
+    for (const int64_t window : {1, 64}) add({.targets = targets, .max_attn_len = window});
+    add({.targets = targets, .max_attn_len = 5, .min_full = 20});
+    add({.targets = targets, .contextual = 10, .max_attn_len = 40, .min_full = 3});
+  }
+  for (const int64_t group : {2, 7, 50}) {
+    add({.targets = Targets::some, .group = group});
+    add({.targets = Targets::some, .contextual = 5, .max_attn_len = 20, .group = group});
+  }
+  add({.mask = HSTU_MASK_FULL});
+  for (const auto& [left, right] :
+       {std::pair<int64_t, int64_t>{2, 1}, {0, 0}, {-1, 0}, {0, -1}, {64, 30}, {-1, -1}, {100, 0}})
+    add({.mask = HSTU_MASK_LOCAL, .left = left, .right = right});
+  for (const int64_t intervals : {1, 2, 5, 32})
+    add({.mask = HSTU_MASK_INTERVALS, .intervals = intervals, .interval_heads = intervals == 5 ? 2 : 1});
+  return cases;
+}
+
+std::vector<CacheCase> pages() {
+  std::vector<CacheCase> cases;
+  for (const int64_t page_size : {1, 7, 16, 32, 64, 300})
+    cases.push_back(
+        {.lengths = {70, 16, 33, 200, 129}, .delta = -30, .targets = Targets::some, .page_size = page_size});
+  cases.push_back({.lengths = {70, 16, 33, 200, 129}, .delta = 14, .interleaved = true});
+  cases.push_back({.lengths = {70, 0, 33, 200},
+                   .delta = -50,
+                   .targets = Targets::some,
+                   .interleaved = true,
+                   .integer_dtype = HSTU_DTYPE_I64});
+  cases.push_back(
+      {.lengths = {70, 0, 33, 200}, .delta = 20, .targets = Targets::some, .page_size = 210, .one_page = true});
+  cases.push_back({.lengths = {70, 1, 33, 200}, .delta = -20, .page_size = 201, .one_page = true});
+  return cases;
+}
+
+std::vector<CacheCase> delta_only() {
+  std::vector<CacheCase> cases;
+  for (const int64_t group : {1, 4})
+    cases.push_back(
+        {.lengths = {70, 16, 3, 200}, .delta = 25, .targets = Targets::many, .contextual = 6, .group = group});
+  cases.push_back({.lengths = {700, 1600, 1025, 3}, .delta = 40});
+  return cases;
+}
+
+std::vector<CacheCase> elements() {
+  std::vector<CacheCase> cases;
+  for (const hstu_dtype dtype : {HSTU_DTYPE_F32, HSTU_DTYPE_F16, HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2})
+    for (const int64_t dim : {64, 33})
+      cases.push_back({.dtype = dtype, .dim_qk = dim, .dim_v = dim + 16, .lengths = {70, 16, 33, 200}, .delta = 14});
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, DeltaSweep, testing::ValuesIn(shapes()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Masks, DeltaSweep, testing::ValuesIn(masks()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Others, DeltaSweep, testing::ValuesIn(delta_only()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Shapes, PagedSweep, testing::ValuesIn(shapes()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Masks, PagedSweep, testing::ValuesIn(masks()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Pages, PagedSweep, testing::ValuesIn(pages()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Shapes, AppendSweep, testing::ValuesIn(shapes()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Pages, AppendSweep, testing::ValuesIn(pages()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Elements, AppendSweep, testing::ValuesIn(elements()), kNameOf);
+
+/// The new rows are the tail of the whole: the same numbers, from another kernel.
+TEST(DeltaAttention, EqualsTheTailOfTheWholeWithEveryRowNew) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  CacheCase c{.lengths = {70, 16, 33, 200, 129}, .delta = 16, .targets = Targets::some, .contextual = 3};
+  const auto args = test::delta_args(memory, c);
+  auto all = args;
+  all.q = memory.random(c.dtype, {args.k.shape[0], c.heads, c.dim_qk});
+  all.out = memory.poison(c.dtype, {args.k.shape[0], c.heads, c.dim_v});
+  all.q_offsets = args.seq_offsets;
+  all.max_q_len = 200;
+  test::expect_correct(memory, all, &hstu_delta_attention_args::out, test::attention_tolerance(c.dtype));
+}
+
+}  // namespace
+}  // namespace hstujit
