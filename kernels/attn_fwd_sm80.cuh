@@ -24,19 +24,21 @@
 #pragma once
 #include "params/attn_fwd.h"
 #include "prim/lanes.cuh"
-#include "prim/math.cuh"
 #include "prim/mma.cuh"
 #include "prim/types.cuh"
 #include "tile/attn_ring.cuh"
 #include "tile/attn_tiles.cuh"
 #include "tile/key_rows.cuh"
 #include "variant/hstu_mask.cuh"
+#include "variant/relative_bias.cuh"
 #include "variant/sequences.cuh"
+#include "variant/weights.cuh"
 
 namespace hstu {
 
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kVectorIo (all pointers 16-byte aligned, all
-// strides and head dims multiples of 8), kAttnScale, kSoftmax, those of the mask, and the parts that vary:
+// strides and head dims multiples of 8), kAttnScale, kSilu and kSoftmax (which kinds of heads there are), kLse, kBias,
+// those of the mask, and the parts that vary:
 //   Mask       which keys a row sees, in what order they come          variant/hstu_mask.cuh
 //   Sequences  where queries, keys and results of a sequence lie       variant/sequences.cuh
 //   Keys       how key blocks reach the ring                           tile/key_rows.cuh
@@ -51,7 +53,7 @@ struct TileInfo {
   typename Config::Sequences sequence;
   typename Config::Mask mask;
   typename Config::Mask::Plan plan;
-  int head;
+  int seq, head;
   int first_row;  // position of the tile's first row; before the first query when the tile hangs over it
   int state;      // a TileState
   int round;      // how many row blocks this block of threads had before
@@ -104,19 +106,10 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   tile.sequence = sequence;
   tile.mask = typename Config::Mask(p, seq, sequence.keys);
   tile.plan = typename Config::Mask::Plan(tile.mask, variant::max_int(first_row, first_query), first_row + T::kBlockM);
+  tile.seq = seq;
   tile.head = head;
   tile.first_row = first_row;
 }
-
-// Accumulators of S for kKeys keys, and their P as A operands.
-template <int kRowTiles, int kKeys>
-struct Scores {
-  static constexpr int kPairs = kRowTiles * (kKeys / 8) * 2;
-  float s[kRowTiles][kKeys / 8][4];
-  u32 p[kRowTiles][kKeys / 16][4];
-};
-template <class Config, int kKeys>
-using ScoresOf = Scores<AttnFwdSm80<Config>::kRowTiles, kKeys>;
 
 // What a warp carries through the key blocks. The lane addresses are those of the first stage.
 template <class Config>
@@ -141,15 +134,9 @@ HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
   }
 }
 
-// silu(x) = t tanh(t) + t with t = x / 2; `half` is alpha / 2.
-HSTU_PRIM float silu(float s, float half) {
-  const float t = s * half;
-  return t * prim::tanh_approx(t) + t;
-}
-
 // Pairs [first, last) of S -> P, in the order P V needs them, k16 step by k16 step.
-template <class Config, int kKeys>
-HSTU_PRIM void silu_pairs(ScoresOf<Config, kKeys>& c, float half_alpha, int first, int last) {
+template <class Config, int kKeys, class Weights>
+HSTU_PRIM void weigh_pairs(const AttnFwdParams& p, Weights& weights, ScoresOf<Config, kKeys>& c, int first, int last) {
   constexpr int kRowTiles = AttnFwdSm80<Config>::kRowTiles;
 #pragma unroll
   for (int step = 0; step < kKeys / 16; ++step) {
@@ -160,19 +147,19 @@ HSTU_PRIM void silu_pairs(ScoresOf<Config, kKeys>& c, float half_alpha, int firs
         const int index = (step * kRowTiles + m) * 4 + i;
         if (index < first || index >= last) continue;
         const float* s = c.s[m][step * 2 + i / 2] + i % 2 * 2;
-        c.p[m][step][i] = prim::pack2<typename Config::Element>(silu(s[0], half_alpha), silu(s[1], half_alpha));
+        const float low = weights.weight(p, m, i % 2, s[0]), high = weights.weight(p, m, i % 2, s[1]);
+        c.p[m][step][i] = prim::pack2<typename Config::Element>(low, high);
       }
     }
   }
 }
 
-// S of kKeys keys from `row` of the key tile; `beside(part, parts)` is issued between the products.
+// Adds S of kKeys keys from `row` of the key tile to c.s; `beside(part, parts)` is issued between the products.
 template <class Config, int kKeys, class Beside>
 HSTU_PRIM void multiply_qk(const WarpState<Config>& w, u32 stage_bytes, int row, ScoresOf<Config, kKeys>& c,
                            Beside beside) {
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
-  clear(c.s);
   const auto k_lane = w.k_lane.moved(stage_bytes);
 #pragma unroll
   for (int step = 0; step < T::kStepsQk; ++step) {
@@ -225,43 +212,70 @@ HSTU_PRIM void multiply_pv(WarpState<Config>& w, u32 stage_bytes, int row, int f
   }
 }
 
+// What the scores of the warp's rows from `first_row` on and the keys from `key` on are added to.
+template <class Config, int kKeys>
+HSTU_PRIM void begin_scores(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key) {
+  if constexpr (Config::kBias) {
+    const variant::RelativeBias<Config> bias(p, tile.seq, tile.head);
+    const int lane = prim::lane_id(), first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
+#pragma unroll
+    for (int m = 0; m < AttnFwdSm80<Config>::kRowTiles; ++m) {
+#pragma unroll
+      for (int n = 0; n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i)
+          c.s[m][n][i] = bias.at(first_row + m * 16 + i / 2 * 8, key + n * 8 + lane % 4 * 2 + i % 2);
+      }
+    }
+  } else {
+    clear(c.s);
+  }
+}
+
 // A key block that every row of the warp sees. `copy(part, parts)` starts a part of the copies for a later block.
-template <class Config, class Copy>
-HSTU_PRIM void full_block(WarpState<Config>& w, u32 stage_bytes, float half_alpha, Copy copy) {
+template <class Config, class Weights, class Copy>
+HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights& weights, u32 stage_bytes,
+                          const TileInfo<Config>& tile, int block, Copy copy) {
   using T = AttnFwdSm80<Config>;
   constexpr int kBlockN = T::kBlockN, kSteps = T::kStepsPv;
   ScoresOf<Config, kBlockN> c;
   constexpr int kStepPairs = c.kPairs / kSteps;
+  begin_scores<Config, kBlockN>(p, c, tile, Config::kBias ? tile.plan.key_begin(block) : 0);
   multiply_qk<Config, kBlockN>(w, stage_bytes, 0, c, copy);
-  silu_pairs<Config, kBlockN>(c, half_alpha, 0, kStepPairs);
+  weights.meet(p, c.s, w.o);
+  weigh_pairs<Config, kBlockN>(p, weights, c, 0, kStepPairs);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     multiply_pv<Config, kBlockN>(w, stage_bytes, 0, step, step + 1, c, [&](int part, int parts) {
       const int from = (step + 1) * kStepPairs;
       if (step + 1 < kSteps) {
-        silu_pairs<Config, kBlockN>(c, half_alpha, from + part * kStepPairs / parts,
-                                    from + (part + 1) * kStepPairs / parts);
+        weigh_pairs<Config, kBlockN>(p, weights, c, from + part * kStepPairs / parts,
+                                     from + (part + 1) * kStepPairs / parts);
       }
     });
   }
 }
 
-// Masks the scores of the keys from `key` on, for the warp's rows from `first_row` on.
-template <class Config, int kKeys>
-HSTU_PRIM void apply_mask(ScoresOf<Config, kKeys>& c, const typename Config::Mask& mask, int first_row, int key) {
+// Masks the scores of the keys from `key` on, for the warp's rows; keys before `range_begin` are none.
+template <class Config, int kKeys, class Weights>
+HSTU_PRIM void apply_mask(ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key, int range_begin) {
   const int lane = prim::thread_id() % 32;  // so that the rows' places are not kept across chunks
+  const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
+  const u32 in_range = ~variant::bits_below(range_begin - key);
 #pragma unroll
   for (int m = 0; m < AttnFwdSm80<Config>::kRowTiles; ++m) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const u32 seen = mask.seen_bits(first_row + m * 16 + half * 8 + lane / 4, key) >> (lane % 4 * 2);
+      u32 seen = tile.mask.seen_bits(first_row + m * 16 + half * 8, key);
+      if (!Weights::kZeroIsNothing) seen &= in_range;
+      seen >>= lane % 4 * 2;
 #pragma unroll
       for (int n = 0; n < kKeys / 8; ++n) {
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& s = c.s[m][n][half * 2 + e];
-          // silu(0) = 0; selecting before it also stops what a masked key may hold.
-          s = seen & (1u << (n * 8 + e)) ? s : 0.0f;
+          // Selecting before the weight also stops what a masked key may hold.
+          s = seen & (1u << (n * 8 + e)) ? s : Weights::hidden_score();
         }
       }
     }
@@ -269,9 +283,9 @@ HSTU_PRIM void apply_mask(ScoresOf<Config, kKeys>& c, const typename Config::Mas
 }
 
 // A key block that some row of the warp does not see entirely.
-template <class Config>
-HSTU_PRIM void masked_block(WarpState<Config>& w, u32 stage_bytes, float half_alpha, const TileInfo<Config>& tile,
-                            const typename Config::Mask::View& view, int block) {
+template <class Config, class Weights>
+HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weights& weights, u32 stage_bytes,
+                            const TileInfo<Config>& tile, const typename Config::Mask::View& view, int block) {
   using T = AttnFwdSm80<Config>;
   constexpr int kChunkN = T::kMaskedChunkN;
   const int key_begin = tile.plan.key_begin(block);
@@ -281,20 +295,41 @@ HSTU_PRIM void masked_block(WarpState<Config>& w, u32 stage_bytes, float half_al
     const int key = key_begin + row;
     if (!view.touches(key, key + kChunkN)) continue;
     ScoresOf<Config, kChunkN> c;
+    begin_scores<Config, kChunkN>(p, c, tile, key);
     multiply_qk<Config, kChunkN>(w, stage_bytes, row, c, nothing);
     if (!view.sees_all(key, key + kChunkN)) {
-      const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
-      apply_mask<Config, kChunkN>(c, tile.mask, first_row, key);
+      apply_mask<Config, kChunkN, Weights>(c, tile, key, Weights::kZeroIsNothing ? 0 : tile.plan.range_begin(block));
     }
-    silu_pairs<Config, kChunkN>(c, half_alpha, 0, c.kPairs);
+    weights.meet(p, c.s, w.o);
+    weigh_pairs<Config, kChunkN>(p, weights, c, 0, c.kPairs);
     multiply_pv<Config, kChunkN>(w, stage_bytes, row, 0, kChunkN / 16, c, nothing);
   }
 }
 
-// Scales O and stages it in the tile at `base`; each warp writes its own rows.
+// Finishes the rows of O: scales them, and writes their log-sum-exp where there is one.
+template <class Config, class Weights>
+HSTU_PRIM void finish_rows(const AttnFwdParams& p, WarpState<Config>& w, Weights& weights,
+                           const TileInfo<Config>& tile) {
+  using T = AttnFwdSm80<Config>;
+  const int lane = prim::lane_id(), first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
+#pragma unroll
+  for (int m = 0; m < T::kRowTiles; ++m) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int position = first_row + m * 16 + half * 8, first_query = tile.sequence.first_query();
+      const float scale = weights.finish(p, tile.sequence, tile.head, m, half, position, position >= first_query);
+#pragma unroll
+      for (int n = 0; n < T::kColsV / 8; ++n) {
+        w.o[m][n][half * 2] *= scale;
+        w.o[m][n][half * 2 + 1] *= scale;
+      }
+    }
+  }
+}
+
+// Stages O in the tile at `base`; each warp writes its own rows.
 template <class Config>
-HSTU_PRIM void stage_output(const AttnFwdParams& p, const WarpState<Config>& w, u32 base,
-                            const TileInfo<Config>& tile) {
+HSTU_PRIM void stage_output(const WarpState<Config>& w, u32 base) {
   using T = AttnFwdSm80<Config>;
   const int lane = prim::lane_id(), warp_row = prim::warp_id() * Config::kRowsPerWarp;
 #pragma unroll
@@ -302,28 +337,24 @@ HSTU_PRIM void stage_output(const AttnFwdParams& p, const WarpState<Config>& w, 
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int row = warp_row + m * 16 + half * 8 + lane / 4;
-      float scale = p.scale;
-      if constexpr (Config::kAttnScale) {
-        const int position = variant::max_int(tile.first_row + row, tile.sequence.first_query());
-        scale = p.attn_scale[tile.sequence.query_row(position) * p.attn_scale_stride];
-      }
 #pragma unroll
       for (int n = 0; n < T::kColsV / 8; ++n) {
-        const u32 pair =
-            prim::pack2<typename Config::Element>(w.o[m][n][half * 2] * scale, w.o[m][n][half * 2 + 1] * scale);
+        const u32 pair = prim::pack2<typename Config::Element>(w.o[m][n][half * 2], w.o[m][n][half * 2 + 1]);
         prim::st_shared(base + tile::chunk_offset<typename T::OTile>(row, n) + lane % 4 * 4, pair);
       }
     }
   }
 }
 
-// All key blocks of one row block; `copies` has started kAhead of them.
-template <class Config>
+// All key blocks of one row block; `copies` has started kAhead of them. Weights: what makes P of S,
+// variant/weights.cuh.
+template <class Weights, class Config>
 HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileInfo<Config>& tile,
                       typename Config::Mask::View* views, const tile::AttnRing<Config>& ring,
                       typename Config::Keys& copies) {
   using T = AttnFwdSm80<Config>;
   clear(w.o);
+  Weights weights;
   const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
   // The lanes write the same; each reads what it wrote.
   views[prim::thread_id() / 32] =
@@ -347,10 +378,10 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
     ring.wait_empty(block + T::kAhead);
     const auto copy = [&](int part, int parts) { copies.part(p, ring, block + T::kAhead, copy_more, part, parts); };
     if (all_seen) {
-      full_block<Config>(w, stage_bytes, p.half_alpha, copy);
+      full_block<Config>(p, w, weights, stage_bytes, tile, block, copy);
     } else {
       copy(0, 1);
-      masked_block<Config>(w, stage_bytes, p.half_alpha, tile, views[prim::thread_id() / 32], block);
+      masked_block<Config>(p, w, weights, stage_bytes, tile, views[prim::thread_id() / 32], block);
     }
     // Behind the block, where the scores' registers are free; these two places are what registers need.
     if constexpr (!tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kAhead + 1);
@@ -358,14 +389,12 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
     if (!more) break;
     if constexpr (tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kAhead + 1);
   }
+  finish_rows<Config>(p, w, weights, tile);
 }
 
-}  // namespace attn_fwd_sm80_detail
-
+// What a block of threads does.
 template <class Config>
-__global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlocks)
-    attn_fwd_sm80(const __grid_constant__ AttnFwdParams p) {
-  using namespace attn_fwd_sm80_detail;
+HSTU_PRIM void run(const AttnFwdParams& p) {
   using T = AttnFwdSm80<Config>;
   extern __shared__ __align__(1024) unsigned char shared[];
   auto& storage = *reinterpret_cast<AttnFwdSm80Storage<Config>*>(shared);
@@ -400,10 +429,20 @@ __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlo
       copies.part(p, ring, block, block < tile.plan.blocks, 0, 1);
       copies.move_to(p, tile, block + 1);
     }
-    attend<Config>(p, w, tile, storage.view, ring, copies);
+    using Silu = variant::SiluWeights<Config>;
+    using Softmax = variant::SoftmaxWeights<Config>;
+    if constexpr (!Config::kSoftmax) {
+      attend<Silu>(p, w, tile, storage.view, ring, copies);
+    } else if constexpr (!Config::kSilu) {
+      attend<Softmax>(p, w, tile, storage.view, ring, copies);
+    } else if (tile.head < p.num_softmax_heads) {
+      attend<Softmax>(p, w, tile, storage.view, ring, copies);
+    } else {
+      attend<Silu>(p, w, tile, storage.view, ring, copies);
+    }
 
     __syncthreads();  // O goes over Q and the ring
-    stage_output<Config>(p, w, q_base, tile);
+    stage_output<Config>(w, q_base);
     __syncthreads();
     tile::store_tile<typename T::OTile, Config::kHeadDimV, T::kThreads, Config::kVectorIo>(
         q_base, tile.sequence.out(p, tile.head, tile.first_row), p.out_row_stride, hidden_rows);
@@ -415,6 +454,14 @@ __global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlo
       ring.init();
     }
   }
+}
+
+}  // namespace attn_fwd_sm80_detail
+
+template <class Config>
+__global__ void __launch_bounds__(AttnFwdSm80<Config>::kThreads, Config::kMinBlocks)
+    attn_fwd_sm80(const __grid_constant__ AttnFwdParams p) {
+  attn_fwd_sm80_detail::run<Config>(p);
 }
 
 }  // namespace hstu

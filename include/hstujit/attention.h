@@ -136,6 +136,34 @@ typedef struct hstu_append_kv_cache_args {
 HSTU_API hstu_status hstu_append_kv_cache(hstu_context* context, const hstu_append_kv_cache_args* args,
                                           hstu_stream stream);
 
+/**
+ * Softmax attention, forward: out_i = sum_j softmax_j(scale q_i . k_j) v_j over the keys that query i sees, with an
+ * online softmax in f32 (Dao 2023, arXiv:2307.08691). Dense without seq_offsets, jagged with them.
+ *
+ * dense:  q, out         [batch, num_heads, queries, head_dim_qk], [batch, num_heads, queries, head_dim_v]
+ *         k, v           [batch, num_heads, keys, head_dim_qk], [batch, num_heads, keys, head_dim_v]
+ *         lse            absent, or f32 [batch, num_heads, queries]
+ * jagged: q, k, v, out   [total, num_heads, head_dim]: sequences one behind another, as in hstu_attention
+ *         lse            absent, or f32 [num_heads, total]
+ *         seq_offsets    [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
+ *         max_seq_len    longest sequence the caller expects, > 0; longer ones are still computed. Dense: not read
+ * q, k, v and out are 16-bit (f32 also on "cpu") with last stride 1 and other strides free; head dims are 1 to 256.
+ * lse    log-sum-exp of a query's scaled scores, natural logarithm
+ * scale  of the scores; 0 means 1/sqrt(head_dim_qk)
+ * mask   FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries
+ * A query that sees no key gives zeros and an lse of minus infinity.
+ */
+typedef struct hstu_flash_attention_args {
+  size_t struct_size;
+  hstu_tensor q, k, v, out, lse;
+  hstu_tensor seq_offsets;
+  float scale;
+  hstu_mask mask;
+  int64_t max_seq_len;
+} hstu_flash_attention_args;
+HSTU_API hstu_status hstu_flash_attention(hstu_context* context, const hstu_flash_attention_args* args,
+                                          hstu_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,6 +17,16 @@ struct AttnFwdParams {
   long long k_row_stride, k_head_stride;
   long long v_row_stride, v_head_stride;
   long long out_row_stride, out_head_stride;
+  // Dense tensors: extents between batches; read by variant::DenseSequences only, as the lengths below.
+  long long q_batch_stride, k_batch_stride, v_batch_stride, out_batch_stride;
+  float* lse;  // a value a query and softmax head; read only when Config::kLse
+  long long lse_row_stride, lse_head_stride, lse_batch_stride;
+  const void* rab;  // [batch, 1 or num_heads, rab_positions, rab_positions]; read only when Config::kBias
+  long long rab_row_stride, rab_head_stride, rab_batch_stride;
+  int rab_positions;
+  int num_softmax_heads;  // the first heads; read only when Config has kSilu and kSoftmax
+  int queries, keys;      // of each dense sequence
+  float log2_alpha;       // logit scale times log2(e): exp(x) comes from 2^x
   int batch;
   int num_heads;
   int row_blocks;             // row blocks of a sequence covered by the grid; longer sequences loop
@@ -28,6 +38,6 @@ struct AttnFwdParams {
   int min_full_attn_seq_len;  // read only when Config::kMinFullAttn; 0: off
   int section_pairs;          // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
 };
-static_assert(sizeof(AttnFwdParams) == 160, "host and device disagree about AttnFwdParams");
+static_assert(sizeof(AttnFwdParams) == 280, "host and device disagree about AttnFwdParams");
 
 }  // namespace hstu

@@ -42,4 +42,14 @@ struct AttnFwdSm80 {
   static_assert(Config::kStages >= 2, "the next block loads while this one computes");
 };
 
+// Accumulators of S for kKeys keys, and their P as A operands.
+template <int kRowTiles, int kKeys>
+struct Scores {
+  static constexpr int kPairs = kRowTiles * (kKeys / 8) * 2;
+  float s[kRowTiles][kKeys / 8][4];
+  u32 p[kRowTiles][kKeys / 16][4];
+};
+template <class Config, int kKeys>
+using ScoresOf = Scores<AttnFwdSm80<Config>::kRowTiles, kKeys>;
+
 }  // namespace hstu

@@ -149,9 +149,12 @@ struct KeyPlan {
   int lower_begin, lower_end, blocks;
 
   KeyPlan() = default;
-  // Rows [first, last) of the sequence, not empty.
-  HSTU_PRIM KeyPlan(const HstuMask<Config>& mask, int first, int last) {
+  // Rows [first, last) of the sequence, not empty. Causal rows before it see nothing.
+  HSTU_PRIM KeyPlan(const HstuMask<Config>& mask, int first, int last)
+      : upper_begin(0), upper_end(0), upper_blocks(0), lower_begin(0), lower_end(0), blocks(0) {
     constexpr int kBlockN = Config::kBlockN;
+    if (Config::kCausal && last <= 0) return;
+    first = max_int(first, 0);
     const int shared_end = mask.limit_max(first, last);
     // All rows are targets behind a gap, or the intervals run into the rows' own positions.
     const int own_begin = mask.own(first);

@@ -38,6 +38,44 @@ struct JaggedSequences {
   HSTU_PRIM Element* out(const AttnFwdParams& p, int head, int position) const {
     return static_cast<Element*>(p.out) + (row + position) * p.out_row_stride + head * p.out_head_stride;
   }
+  HSTU_PRIM float* lse(const AttnFwdParams& p, int head, int position) const {
+    return p.lse + (query_row(position) * p.lse_row_stride + head * p.lse_head_stride);
+  }
+};
+
+// Dense tensors with p.queries queries and p.keys keys in every sequence. Under a causal mask the last query stands at
+// the last key, so with more queries than keys the first positions are negative and see nothing.
+template <class Config>
+struct DenseSequences {
+  using Element = typename Config::Element;
+  int seq, first, last, keys;
+
+  DenseSequences() = default;
+  HSTU_PRIM DenseSequences(const AttnFwdParams& p, u32 sequence)
+      : seq(sequence), first(Config::kCausal ? p.keys - p.queries : 0), last(first + p.queries), keys(p.keys) {}
+  HSTU_PRIM int first_query() const { return first; }
+  HSTU_PRIM int last_query() const { return last; }
+  HSTU_PRIM i64 query_row(int position) const { return position - first; }
+
+  HSTU_PRIM const Element* q(const AttnFwdParams& p, int head, int position) const {
+    return static_cast<const Element*>(p.q) + seq * p.q_batch_stride + query_row(position) * p.q_row_stride +
+           head * p.q_head_stride;
+  }
+  HSTU_PRIM const Element* k(const AttnFwdParams& p, int head, int position) const {
+    return static_cast<const Element*>(p.k) + seq * p.k_batch_stride + position * p.k_row_stride +
+           head * p.k_head_stride;
+  }
+  HSTU_PRIM const Element* v(const AttnFwdParams& p, int head, int position) const {
+    return static_cast<const Element*>(p.v) + seq * p.v_batch_stride + position * p.v_row_stride +
+           head * p.v_head_stride;
+  }
+  HSTU_PRIM Element* out(const AttnFwdParams& p, int head, int position) const {
+    return static_cast<Element*>(p.out) + seq * p.out_batch_stride + query_row(position) * p.out_row_stride +
+           head * p.out_head_stride;
+  }
+  HSTU_PRIM float* lse(const AttnFwdParams& p, int head, int position) const {
+    return p.lse + (seq * p.lse_batch_stride + query_row(position) * p.lse_row_stride + head * p.lse_head_stride);
+  }
 };
 
 }  // namespace hstu::variant

@@ -28,5 +28,6 @@ extern const Family kGroupNormSm80;
 extern const Family kRmsNormRopeSm80;
 extern const Family kSoftmaxSm80;
 extern const Family kDropoutSm80;
+extern const Family kFlashAttnSm80;
 
 }  // namespace hstujit

@@ -68,4 +68,20 @@ enum : int {
 };
 }
 
+namespace flash_attention {
+enum : int {
+  kDtype,
+  kHeadDimQk,
+  kHeadDimV,
+  kNumHeads,
+  kOffsetDtype /* NONE: dense */,
+  kMask /* hstu_mask */,
+  kLse /* 0|1 */,
+  kVector,
+  kBatch,
+  kQueries /* of a sequence; jagged: of all */,
+  kKeys /* of a sequence; jagged: max_seq_len */
+};
+}
+
 }  // namespace hstujit

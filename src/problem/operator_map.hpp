@@ -26,4 +26,5 @@
   X(dropout, hstu_dropout_args, hstu_dropout)                                                                      \
   X(delta_hstu_attention, hstu_delta_attention_args, hstu_delta_attention)                                         \
   X(paged_hstu_attention, hstu_paged_attention_args, hstu_paged_attention)                                         \
-  X(append_kv_cache, hstu_append_kv_cache_args, hstu_append_kv_cache)
+  X(append_kv_cache, hstu_append_kv_cache_args, hstu_append_kv_cache)                                              \
+  X(flash_attention, hstu_flash_attention_args, hstu_flash_attention)

@@ -41,6 +41,10 @@ std::span<const std::string_view> attention_problems() {
       "page_dtype=i32 page_size=32 vector=16 batch=32 total=4096",
       "append_kv_cache element_bytes=1 head_dim_qk=33 head_dim_v=3 num_heads=3 offset_dtype=none target_dtype=none "
       "page_dtype=i64 page_size=7 vector=1 batch=1 total=8",
+      "flash_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=16 offset_dtype=none mask=0 lse=1 vector=8 "
+      "batch=16 queries=2048 keys=2048",
+      "flash_attention dtype=f16 head_dim_qk=64 head_dim_v=80 num_heads=3 offset_dtype=i64 mask=1 lse=0 vector=1 "
+      "batch=16 queries=4096 keys=512",
   };
   return kProblems;
 }

@@ -1,0 +1,29 @@
+// Relative attention bias: a number for each pair of positions, added to q . k before the logit scale.
+#pragma once
+#include "params/attn_fwd.h"
+#include "prim/types.cuh"
+
+namespace hstu::variant {
+
+template <class Config>
+class RelativeBias {
+ public:
+  HSTU_PRIM RelativeBias(const AttnFwdParams& p, int seq, int head)
+      : bias_(static_cast<const Element*>(p.rab) + seq * p.rab_batch_stride + head * p.rab_head_stride),
+        row_stride_(p.rab_row_stride),
+        positions_(p.rab_positions) {}
+
+  // Of query position i and key position j; nothing for positions that the table does not have.
+  HSTU_PRIM float at(int i, int j) const {
+    const bool inside = static_cast<u32>(i) < positions_ && static_cast<u32>(j) < positions_;
+    return inside ? prim::to_float(bias_[i * row_stride_ + j]) : 0.0f;
+  }
+
+ private:
+  using Element = typename Config::Element;
+  const Element* bias_;
+  i64 row_stride_;
+  u32 positions_;
+};
+
+}  // namespace hstu::variant

@@ -1,0 +1,129 @@
+#include "families/attn_space.hpp"
+
+#include <algorithm>
+
+namespace hstujit::attn_space {
+namespace {
+
+constexpr int32_t kRowsPerWarpValues[] = {16, 32};
+constexpr int32_t kWarpsValues[] = {4, 8};
+constexpr int32_t kBlockNValues[] = {32, 48, 64, 96, 128};
+constexpr int32_t kStagesValues[] = {2, 3, 4};
+constexpr int32_t kQStepsValues[] = {0, 2, 4, 8, 16};
+constexpr int32_t kMinBlocksValues[] = {1, 2, 3, 4};
+
+int padded(int32_t head_dim) { return (head_dim + 15) / 16 * 16; }
+int padded_qk(const Shape& s) { return padded(s.head_dim_qk); }
+int padded_v(const Shape& s) { return padded(s.head_dim_v); }
+
+/// Accumulators of O and S and the resident part of Q, per thread.
+int held_registers(const Shape& s, const Config& c) {
+  return c[kRowsPerWarp] / 16 * (padded_v(s) / 2 + c[kBlockN] / 2 + 4 * c[kQSteps]);
+}
+
+/// What __launch_bounds__ leaves a thread.
+int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlocks] * c[kWarps] * 32) / 8 * 8); }
+
+/// Whether the shared memory of an SM holds the tiles of `blocks` blocks.
+bool blocks_fit(const Shape& s, const Config& c, const DeviceFacts& device, int blocks) {
+  constexpr int kReserved = 1024;  // of each block, by the driver
+  return blocks * (smem_bytes(s, c) + kReserved) <= device.smem_per_sm;
+}
+
+constexpr decltype(&smem_fits) kAllRules[] = {q_fits_its_steps, registers_suffice, registers_are_used, smem_fits,
+                                              some_warps_to_switch};
+
+}  // namespace
+
+const std::array<Knob, kKnobCount> kKnobs = {{
+    {"rows_per_warp", kRowsPerWarpValues, "32 rows halve the shared-memory reads of K and V, 16 fit head dim 256"},
+    {"warps", kWarpsValues, "query rows a block: more share each K and V tile, fewer waste less on short sequences"},
+    {"block_n", kBlockNValues, "keys a step: long runs of products, for registers and masked waste"},
+    {"stages", kStagesValues, "K and V tiles in flight"},
+    {"q_steps", kQStepsValues, "k16 steps of Q that stay in registers instead of being read again for each key block"},
+    {"min_blocks", kMinBlocksValues, "blocks an SM: one block's special functions run beside another's products"},
+}};
+
+int smem_bytes(const Shape& s, const Config& c) {
+  const int ring = 2 * (block_m(c) * padded_qk(s) + c[kStages] * c[kBlockN] * (padded_qk(s) + padded_v(s)));
+  const int output = 2 * block_m(c) * padded_v(s);
+  return std::max(ring, output) + 512;  // barriers and the tile's description
+}
+
+bool q_fits_its_steps(const Shape& s, const Config& c, const DeviceFacts&) { return c[kQSteps] * 16 <= padded_qk(s); }
+bool registers_suffice(const Shape& s, const Config& c, const DeviceFacts&) {
+  // Fragments, pointers and masks; more where Q stays beside two row tiles or long scores, where barriers pass the
+  // stages on or the block is large, and for element-wise copies.
+  const bool two_row_tiles = c[kRowsPerWarp] == 32, q_stays = c[kQSteps] > 0;
+  const int others = !s.vector                                                 ? 88
+                     : q_stays && c[kBlockN] == 128                            ? 112
+                     : q_stays && two_row_tiles                                ? 80
+                     : two_row_tiles && (c[kStages] > 2 || c[kMinBlocks] == 1) ? 64
+                                                                               : 56;
+  const int sums = s.softmax ? (two_row_tiles ? 16 : 8) : 0;
+  return held_registers(s, c) + others + sums <= register_budget(c);
+}
+bool registers_are_used(const Shape& s, const Config& c, const DeviceFacts& device) {
+  constexpr int kIdle = 136;
+  return c[kMinBlocks] * c[kWarps] >= 16 || held_registers(s, c) + kIdle >= register_budget(c) ||
+         !blocks_fit(s, c, device, c[kMinBlocks] + 1);
+}
+bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {
+  return smem_bytes(s, c) <= device.smem_per_block && blocks_fit(s, c, device, c[kMinBlocks]);
+}
+bool some_warps_to_switch(const Shape& s, const Config& c, const DeviceFacts& device) {
+  return c[kMinBlocks] * c[kWarps] >= 8 || !blocks_fit(s, c, device, c[kMinBlocks] + 1);
+}
+
+/// Measured best on an H200, by registers that O takes; each falls back to what fits smaller devices.
+Config default_config(const Shape& s, const DeviceFacts& device) {
+  const int q_all = padded_qk(s) / 16;
+  const auto steps = [&](int most) {
+    return std::find_if(std::rbegin(kQStepsValues), std::rend(kQStepsValues),
+                        [&](int count) { return count <= std::min(most, q_all); });
+  };
+  const Config candidates[] = {
+      {{32, 4, 64, 2, 0, 3}},          {{32, 4, 64, 2, 0, 2}},          {{32, 4, 32, 2, 0, 2}},
+      {{32, 8, 64, 2, 0, 1}},          {{32, 8, 32, 2, 0, 1}},          {{16, 8, 32, 4, *steps(16), 1}},
+      {{16, 8, 32, 2, *steps(16), 1}}, {{16, 4, 32, 2, *steps(16), 2}}, {{16, 8, 32, 2, 0, 1}},
+      {{16, 4, 32, 2, 0, 2}},          {{16, 4, 32, 2, 0, 4}},          {{16, 4, 32, 2, 0, 1}},
+  };
+  for (const Config& c : candidates)
+    if (std::ranges::all_of(kAllRules, [&](const auto& rule) { return rule(s, c, device); })) return c;
+  return candidates[std::size(candidates) - 1];
+}
+
+Resources resources(const Shape& s, const Config& c) {
+  return {c[kWarps] * 32, smem_bytes(s, c), held_registers(s, c), c[kMinBlocks]};
+}
+
+void write_knobs(ConfigText& text, const Config& c) {
+  text.constant("kRowsPerWarp", c[kRowsPerWarp]);
+  text.constant("kWarps", c[kWarps]);
+  text.constant("kBlockN", c[kBlockN]);
+  text.constant("kStages", c[kStages]);
+  text.constant("kQSteps", c[kQSteps]);
+  text.constant("kMinBlocks", c[kMinBlocks]);
+}
+
+int section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device) {
+  int64_t sections = 1;
+  while (sections < pairs && bytes_of_all > sections * (device.l2_bytes / 2)) sections *= 2;
+  return static_cast<int>((pairs + sections - 1) / sections);
+}
+
+int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows) {
+  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
+  if (pairs == 0 || rows == 0) {
+    launch.grid[0] = 0;
+    return 0;
+  }
+  const int64_t row_blocks =
+      std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostBlocks / pairs));
+  launch.grid[0] = static_cast<uint32_t>(pairs * row_blocks);
+  launch.block[0] = static_cast<uint32_t>(c[kWarps]) * 32;
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(s, c));
+  return static_cast<int>(row_blocks);
+}
+
+}  // namespace hstujit::attn_space
