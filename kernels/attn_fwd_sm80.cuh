@@ -258,9 +258,11 @@ HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights&
 
 // Masks the scores of the keys from `key` on, for the warp's rows; keys before `range_begin` are none.
 template <class Config, int kKeys, class Weights>
-HSTU_PRIM void apply_mask(ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key, int range_begin) {
+HSTU_PRIM void apply_mask(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key,
+                          int range_begin) {
   const int lane = prim::thread_id() % 32;  // so that the rows' places are not kept across chunks
   const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
+  const float hidden = Weights::hidden_score(p);
   const u32 in_range = ~variant::bits_below(range_begin - key);
 #pragma unroll
   for (int m = 0; m < AttnFwdSm80<Config>::kRowTiles; ++m) {
@@ -275,7 +277,7 @@ HSTU_PRIM void apply_mask(ScoresOf<Config, kKeys>& c, const TileInfo<Config>& ti
         for (int e = 0; e < 2; ++e) {
           float& s = c.s[m][n][half * 2 + e];
           // Selecting before the weight also stops what a masked key may hold.
-          s = seen & (1u << (n * 8 + e)) ? s : Weights::hidden_score();
+          s = seen & (1u << (n * 8 + e)) ? s : hidden;
         }
       }
     }
@@ -298,7 +300,7 @@ HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weight
     begin_scores<Config, kChunkN>(p, c, tile, key);
     multiply_qk<Config, kChunkN>(w, stage_bytes, row, c, nothing);
     if (!view.sees_all(key, key + kChunkN)) {
-      apply_mask<Config, kChunkN, Weights>(c, tile, key, Weights::kZeroIsNothing ? 0 : tile.plan.range_begin(block));
+      apply_mask<Config, kChunkN, Weights>(p, c, tile, key, Weights::kZeroIsNothing ? 0 : tile.plan.range_begin(block));
     }
     weights.meet(p, c.s, w.o);
     weigh_pairs<Config, kChunkN>(p, weights, c, 0, c.kPairs);

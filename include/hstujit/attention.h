@@ -38,9 +38,17 @@ typedef enum hstu_mask {
  *                        causal, and no row sees a target of another group (0 means 1)
  * window_left, _right    LOCAL: how many positions before and after itself a row sees (negative: unlimited)
  * intervals              INTERVALS: i32 [1 or num_heads, 2 m - 1, total], m up to 32: a row with bounds f_0, f_1, ...
- * sees the positions [0, f_0), [f_1, f_2), [f_3, f_4), ... of its sequence; they may overlap, be empty or reach beyond
- * it. Rows that see nothing give 0. A sequence shorter than contextual_seq_len + num_targets[b] attends to the diagonal
- * only. Source of groups, local and interval masks: NVIDIA recsys-examples, corelib/hstu.
+ *                        sees the positions [0, f_0), [f_1, f_2), [f_3, f_4), ... of its sequence; they may overlap, be
+ *                        empty or reach beyond it. Rows that see nothing give 0
+ * rab                    absent, or [batch, 1 or num_heads, n, n] q's dtype: added to q_i . k_j before alpha; 0 from
+ *                        position n on
+ * num_softmax_heads      the first so many heads weigh by softmax_j(alpha (q_i . k_j + rab_ij)) instead, without any
+ *                        scale behind it (0: none)
+ * lse                    absent, or f32 [num_softmax_heads, total]: log-sum-exp of their scores, natural logarithm
+ * sort_by_length         0 or 1, a hint that never changes results. Row blocks go from the longest key range to the
+ *                        shortest over all sequences, which is what sorting is for, so nothing else follows from it
+ * A sequence shorter than contextual_seq_len + num_targets[b] attends to the diagonal only.
+ * Source of groups, local and interval masks: NVIDIA recsys-examples, corelib/hstu.
  */
 typedef struct hstu_attention_args {
   size_t struct_size;
@@ -56,6 +64,9 @@ typedef struct hstu_attention_args {
   int64_t target_group_size;
   int64_t window_left, window_right;
   hstu_tensor intervals;
+  hstu_tensor rab, lse;
+  int64_t num_softmax_heads;
+  int32_t sort_by_length;
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
 

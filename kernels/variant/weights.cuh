@@ -14,7 +14,7 @@ namespace hstu::variant {
 template <class Config>
 struct SiluWeights {
   static constexpr bool kZeroIsNothing = true;  // silu(0) = 0: keys that are zeros add nothing
-  HSTU_PRIM static float hidden_score() { return 0.0f; }
+  HSTU_PRIM static float hidden_score(const AttnFwdParams&) { return 0.0f; }
 
   template <int kRowTiles, int kTiles, int kOutTiles>
   HSTU_PRIM void meet(const AttnFwdParams&, float (&)[kRowTiles][kTiles][4], float (&)[kRowTiles][kOutTiles][4]) {}
@@ -38,7 +38,8 @@ template <class Config>
 struct SoftmaxWeights {
   static constexpr int kRowTiles = AttnFwdSm80<Config>::kRowTiles;
   static constexpr bool kZeroIsNothing = false;
-  HSTU_PRIM static float hidden_score() { return __int_as_float(0xff800000); }  // -infinity
+  // Minus infinity once it is scaled.
+  HSTU_PRIM static float hidden_score(const AttnFwdParams& p) { return p.log2_alpha < 0 ? infinity() : -infinity(); }
 
   float maximum[kRowTiles][2];
   float sum[kRowTiles][2];  // of the lane's own weights
@@ -91,11 +92,14 @@ struct SoftmaxWeights {
     constexpr float kLn2 = 0.693147180559945f;
     const float total = prim::lane_sum<4>(sum[m][half]);
     if constexpr (Config::kLse) {
-      const float lse = total > 0 ? (maximum[m][half] + prim::lg2_approx(total)) * kLn2 : hidden_score();
+      const float lse = total > 0 ? (maximum[m][half] + prim::lg2_approx(total)) * kLn2 : -infinity();
       if (exists && prim::lane_id() % 4 == 0) *sequence.lse(p, head, position) = lse;
     }
     return total > 0 ? 1.0f / total : 0.0f;  // a row without keys gives zeros
   }
+
+ private:
+  HSTU_PRIM static float infinity() { return __uint_as_float(0x7f800000u); }
 };
 
 }  // namespace hstu::variant

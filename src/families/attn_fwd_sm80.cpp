@@ -2,15 +2,18 @@
 #include "families/attn_space.hpp"
 #include "families/families.hpp"
 #include "params/attn_fwd.h"
+#include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
 
 #include <algorithm>
+#include <numbers>
 
 namespace hstujit {
 namespace {
 
 attn_space::Shape shape_of(const Problem& p) {
-  return {p[attention::kHeadDimQk], p[attention::kHeadDimV], p[attention::kVector] == 8, false};
+  return {p[attention::kHeadDimQk], p[attention::kHeadDimV], p[attention::kVector] == 8,
+          p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax};
 }
 
 bool covers(const Problem& p, const DeviceFacts&) {
@@ -43,10 +46,10 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kMaxAttnLen", p[attention::kMaxAttnLen] != 0);
   text.flag("kMinFullAttn", p[attention::kMinFullAttn] != 0);
   text.flag("kAttnScale", p[attention::kAttnScale] != 0);
-  text.flag("kSilu", true);
-  text.flag("kSoftmax", false);
-  text.flag("kLse", false);
-  text.flag("kBias", false);
+  text.flag("kSilu", p[attention::kSoftmaxHeads] != attention_extras::kAllSoftmax);
+  text.flag("kSoftmax", p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax);
+  text.flag("kLse", p[attention::kLse] != 0);
+  text.flag("kBias", p[attention::kRab] != 0);
   attn_space::write_knobs(text, c);
 }
 
@@ -72,6 +75,14 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.num_heads = static_cast<int>(heads);
   k.row_blocks = row_blocks;
   k.half_alpha = a.alpha / 2;
+  k.log2_alpha = a.alpha * std::numbers::log2e_v<float>;
+  k.num_softmax_heads = static_cast<int>(a.num_softmax_heads);
+  k.lse = static_cast<float*>(a.lse.data);
+  k.lse_head_stride = a.lse.stride[0], k.lse_row_stride = a.lse.stride[1];
+  k.rab = a.rab.data;
+  k.rab_batch_stride = a.rab.stride[0], k.rab_head_stride = a.rab.shape[1] == 1 ? 0 : a.rab.stride[1];
+  k.rab_row_stride = a.rab.stride[2];
+  k.rab_positions = static_cast<int>(a.rab.shape[2]);
   k.scale = 1.0f / static_cast<float>(a.scaling_seqlen);
   k.attn_scale_stride = p[attention::kAttnScale] == 2;
   constexpr int64_t kMostRows = (int64_t{1} << 31) - 1;

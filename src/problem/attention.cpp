@@ -1,5 +1,6 @@
 // Jagged HSTU attention as a problem: checks, key and cost.
 #include "problem/attention_checks.hpp"
+#include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
 #include "problem/checks.hpp"
 #include "problem/edge_case.hpp"
@@ -19,7 +20,8 @@ constexpr FieldInfo kFields[] = {
     {"mask", FieldKind::exact},          {"contextual", FieldKind::exact},   {"max_attn_len", FieldKind::exact},
     {"min_full_attn", FieldKind::exact}, {"attn_scale", FieldKind::exact},   {"vector", FieldKind::exact},
     {"batch", FieldKind::bucket},        {"total", FieldKind::bucket},       {"max_seq_len", FieldKind::bucket},
-    {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact}};
+    {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact},    {"softmax_heads", FieldKind::exact},
+    {"lse", FieldKind::exact},           {"rab", FieldKind::exact}};
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
@@ -27,7 +29,9 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
                                    {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, intervals), TensorRole::integer}};
+                                   {"intervals", offsetof(Args, intervals), TensorRole::integer},
+                                   {"rab", offsetof(Args, rab), TensorRole::input},
+                                   {"lse", offsetof(Args, lse), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -38,7 +42,9 @@ constexpr ScalarSlot kScalars[] = {
     {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
     {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
     {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64}};
+    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64},
+    {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i64},
+    {"sort_by_length", offsetof(Args, sort_by_length), ScalarSlot::Kind::i32}};
 
 enum : size_t { kSeqOffsets = 4, kNumTargets = 5 };  // slots of kTensors
 
@@ -93,6 +99,7 @@ Problem prepare(hstu_attention_args& args) {
   problem[attention::kMaxSeqLen] = bucket(args.max_seq_len);
   problem[attention::kTargetGroups] = args.target_group_size > 1;
   problem[attention::kIntervals] = intervals;
+  attention_extras::check(args, q, out, problem);
   return problem;
 }
 
@@ -110,7 +117,8 @@ Work work_of(const hstu_attention_args& args) {
   return {.flops = 2 * pairs * dims,
           .bytes = rows * heads * 2 * dims * size_of(args.q.dtype) + (b + 1) * size_of(args.seq_offsets.dtype) +
                    b * size_of(args.num_targets.dtype) + scales * size_of(args.attn_scale.dtype) +
-                   static_cast<double>(extent_bytes(args.intervals))};
+                   static_cast<double>(extent_bytes(args.intervals)) + static_cast<double>(extent_bytes(args.rab)) +
+                   4 * rows * static_cast<double>(args.lse.shape[0])};
 }
 
 void make_edge_case(hstu_attention_args&, Integers& integers) {

@@ -21,7 +21,10 @@ enum : int {
   kTotal,
   kMaxSeqLen,
   kTargetGroups /* 0|1 */,
-  kIntervals /* how many; 0 unless the mask has them */
+  kIntervals /* how many; 0 unless the mask has them */,
+  kSoftmaxHeads /* 0 none, 1 all, 2 some */,
+  kLse /* 0|1 */,
+  kRab /* 0|1 */
 };
 }
 

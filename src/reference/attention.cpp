@@ -4,6 +4,9 @@
 #include "reference/rows.hpp"
 #include "support/error.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <vector>
 
 namespace hstujit::reference {
@@ -37,6 +40,7 @@ class HeadOfSequence {
   HeadOfSequence(const hstu_attention_args& args, int64_t b, int64_t head)
       : args_(args),
         mask_(sequence_mask(args, b, integer_at(args.seq_offsets, b), head)),
+        batch_index_(b),
         head_(head),
         first_(integer_at(args.seq_offsets, b)),
         n_(integer_at(args.seq_offsets, b + 1) - first_),
@@ -54,13 +58,17 @@ class HeadOfSequence {
     result_.resize(index(dim_v_));
   }
 
-  void run(const Output& out) {
+  void run(const Output& out, const Output& lse) {
+    const bool softmax = head_ < args_.num_softmax_heads;
     for (int64_t i = 0; i < n_; ++i) {
       load_head(args_.q, i, query_.data());
       score(i);
-      gather(i);
-      for (double& value : result_) value *= output_scale(args_, first_ + i);
+      const double sum = softmax ? exponentiate(i) : 0;
+      gather(i, softmax);
+      for (double& value : result_) value *= softmax ? (sum > 0 ? 1 / sum : 0) : output_scale(args_, first_ + i);
       out.write(first_ + i, 0, dim_v_, result_.data(), head_);
+      const double log_sum = most_ + std::log(sum);
+      if (softmax && present(args_.lse)) lse.write(head_, first_ + i, 1, &log_sum);
     }
   }
 
@@ -81,13 +89,37 @@ class HeadOfSequence {
       const double* keys = &keys_[index(d * n_)];
       for (int64_t j = begin_; j < end_; ++j) scores_[index(j)] += q * keys[j];
     }
+    if (present(args_.rab)) add_bias(i);
   }
 
-  void gather(int64_t i) {
+  void add_bias(int64_t i) {
+    const hstu_tensor& rab = args_.rab;
+    if (i >= rab.shape[2]) return;
+    const int64_t row =
+        batch_index_ * rab.stride[0] + (rab.shape[1] == 1 ? 0 : head_) * rab.stride[1] + i * rab.stride[2];
+    std::vector<double> bias(index(n_));
+    const int64_t end = std::min(end_, rab.shape[3]);
+    if (end > begin_) load(rab, row + begin_, end - begin_, bias.data());
+    for (int64_t j = begin_; j < end; ++j)
+      scores_[index(j)] += static_cast<double>(args_.alpha) * bias[index(j - begin_)];
+  }
+
+  /// Scores of allowed keys become their powers over the largest; returns the sum of these.
+  double exponentiate(int64_t i) {
+    most_ = -std::numeric_limits<double>::infinity();
+    for (int64_t j = begin_; j < end_; ++j)
+      if (mask_.allows(i, j, n_)) most_ = std::max(most_, scores_[index(j)]);
+    double sum = 0;
+    for (int64_t j = begin_; j < end_; ++j)
+      if (mask_.allows(i, j, n_)) sum += scores_[index(j)] = std::exp(scores_[index(j)] - most_);
+    return sum;
+  }
+
+  void gather(int64_t i, bool softmax) {
     std::fill(result_.begin(), result_.end(), 0.0);
     for (int64_t j = begin_; j < end_; ++j) {
       if (!mask_.allows(i, j, n_)) continue;
-      const double p = silu(scores_[index(j)]);
+      const double p = softmax ? scores_[index(j)] : silu(scores_[index(j)]);
       const double* value = &values_[index(j * dim_v_)];
       for (int64_t d = 0; d < dim_v_; ++d) result_[index(d)] += p * value[d];
     }
@@ -95,11 +127,12 @@ class HeadOfSequence {
 
   const hstu_attention_args& args_;
   const SequenceMask mask_;
-  const int64_t head_, first_, n_, dim_qk_, dim_v_;
+  const int64_t batch_index_, head_, first_, n_, dim_qk_, dim_v_;
   std::vector<double> keys_;    ///< [dim_qk, n]
   std::vector<double> values_;  ///< [n, dim_v]
   std::vector<double> query_, scores_, result_;
   int64_t begin_ = 0, end_ = 0;
+  double most_ = 0;  ///< the largest score of a row under softmax
 };
 
 }  // namespace
@@ -107,10 +140,10 @@ class HeadOfSequence {
 void run(const hstu_attention_args& args, double* const* exact) {
   check_contents(args);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
-  const Output out(args.out, exact);
+  const Output out(args.out, exact), lse(args.lse, exact, 1);
   const double operations = operator_of(Op::hstu_attention).work(&args).flops;
   parallel_for(batch * heads, operations,
-               [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out); });
+               [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out, lse); });
 }
 
 }  // namespace hstujit::reference

@@ -20,7 +20,12 @@ TEST_P(AttentionSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const auto args = test::attention_args(memory, GetParam());
-  test::expect_correct(memory, args, &hstu_attention_args::out, test::attention_tolerance(GetParam().dtype));
+  const test::Tolerance tolerance = test::attention_tolerance(GetParam().dtype);
+  constexpr test::Tolerance kLse{1e-5, 200};  // a logarithm of sums of approximate powers, in f32
+  if (GetParam().lse)
+    test::expect_correct(memory, args, {{&hstu_attention_args::out, tolerance}, {&hstu_attention_args::lse, kLse}});
+  else
+    test::expect_correct(memory, args, &hstu_attention_args::out, tolerance);
 }
 
 std::vector<AttentionCase> head_dims() {
@@ -143,9 +148,45 @@ std::vector<AttentionCase> layouts() {
   return cases;
 }
 
+/// Heads under softmax and biases, each with the masks.
+std::vector<AttentionCase> extras() {
+  std::vector<AttentionCase> cases;
+  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
+  for (const int64_t softmax : {0, 1, 3})
+    for (const test::Bias bias : {test::Bias::absent, test::Bias::shared, test::Bias::of_heads}) {
+      if (softmax == 0 && bias == test::Bias::absent) continue;
+      const AttentionCase base{
+          .heads = 3, .lengths = lengths, .softmax_heads = softmax, .lse = softmax > 0, .bias = bias};
+      cases.push_back(base);
+      for (const auto& [contextual, window, full] :
+           {std::array<int64_t, 3>{0, 0, 0}, {33, 0, 0}, {0, 64, 0}, {10, 5, 20}, {65, 40, 1}}) {
+        AttentionCase c = base;
+        c.contextual = contextual, c.max_attn_len = window, c.min_full = full;
+        c.targets = contextual == 65 ? Targets::many : Targets::some;
+        cases.push_back(c);
+      }
+      AttentionCase full = base;
+      full.mask = HSTU_MASK_FULL;
+      cases.push_back(full);
+    }
+  for (const int64_t dim : {16, 128, 256, 100})
+    cases.push_back({.dtype = kF16,
+                     .dim_qk = dim,
+                     .dim_v = dim,
+                     .lengths = lengths,
+                     .targets = Targets::some,
+                     .scale = Scale::rows,
+                     .softmax_heads = 1,
+                     .lse = true,
+                     .bias = test::Bias::short_of_positions});
+  cases.push_back({.lengths = lengths, .softmax_heads = 2});
+  cases.push_back({.lengths = {700, 3}, .softmax_heads = 1, .lse = true, .max_seq_len = 64});
+  return cases;
+}
+
 const auto kNameOf = [](const auto& info) { return test::name_of_case(info.param); };
-INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special_masks()),
-                         [](const auto& c) { return name_of_case(c.param); });
+INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special_masks()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Extras, AttentionSweep, testing::ValuesIn(extras()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(HeadDims, AttentionSweep, testing::ValuesIn(head_dims()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Masks, AttentionSweep, testing::ValuesIn(masks()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Forms, AttentionSweep, testing::ValuesIn(forms()), kNameOf);

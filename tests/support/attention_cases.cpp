@@ -65,6 +65,8 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
   if (c.scale == Scale::one) args.attn_scale = memory.floats({0.03f});
   if (c.scale == Scale::rows) args.attn_scale = memory.random(HSTU_DTYPE_F32, {total});
   args.mask = c.mask;
+  args.num_softmax_heads = c.softmax_heads;
+  if (c.lse) args.lse = memory.poison(HSTU_DTYPE_F32, {c.softmax_heads, total});
   const int64_t longest = c.lengths.empty() ? 1 : *std::max_element(c.lengths.begin(), c.lengths.end());
   args.max_seq_len = c.max_seq_len > 0 ? c.max_seq_len : longest;
   args.contextual_seq_len = c.contextual;
@@ -75,6 +77,11 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
   args.window_right = c.right;
   if (c.mask == HSTU_MASK_INTERVALS)
     args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, args.max_seq_len);
+  if (c.bias != Bias::absent) {
+    const int64_t positions = c.bias == Bias::short_of_positions ? longest / 2 : longest + 5;
+    const auto batch = static_cast<int64_t>(c.lengths.size());
+    args.rab = memory.random(c.dtype, {batch, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});
+  }
   return args;
 }
 

@@ -12,6 +12,7 @@ namespace hstujit::test {
 
 enum class Targets { absent, none, some, many /* up to more than there are rows */ };
 enum class Scale { absent, one, rows };
+enum class Bias { absent, shared, of_heads, short_of_positions /* a table for the first rows only */ };
 enum class Placement {
   apart,      ///< four buffers
   columns,    ///< v, q, k are columns of one buffer, as the projection leaves them
@@ -28,6 +29,9 @@ struct AttentionCase {
   Scale scale = Scale::absent;
   hstu_mask mask = HSTU_MASK_CAUSAL;
   hstu_dtype offset_dtype = HSTU_DTYPE_I64, target_dtype = HSTU_DTYPE_I32;
+  int64_t softmax_heads = 0;
+  bool lse = false;
+  Bias bias = Bias::absent;
   Placement placement = Placement::apart;
   Layout layout{};          ///< of q, k, v and out, when apart
   int64_t max_seq_len = 0;  ///< 0: the longest length
@@ -42,12 +46,13 @@ inline std::vector<int64_t> ragged() { return {0, 129, 1, 64, 0, 17, 2, 128, 63,
 inline std::string name_of_case(const AttentionCase& c) {
   int64_t total = 0;
   for (const int64_t length : c.lengths) total += length;
-  return fmt::format("{}_h{}_{}_{}_n{}b{}_C{}W{}F{}_t{}s{}m{}_{}_{}_p{}_l{}s{}_N{}_g{}l{}r{}i{}h{}", name_of(c.dtype),
-                     c.heads, c.dim_qk, c.dim_v, total, c.lengths.size(), c.contextual, c.max_attn_len, c.min_full,
-                     static_cast<int>(c.targets), static_cast<int>(c.scale), static_cast<int>(c.mask),
-                     name_of(c.offset_dtype), name_of(c.target_dtype), static_cast<int>(c.placement),
-                     c.layout.row_padding, c.layout.shift, c.max_seq_len, c.group, c.left < 0 ? 999 : c.left,
-                     c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads);
+  return fmt::format("{}_h{}_{}_{}_n{}b{}_C{}W{}F{}_t{}s{}m{}_{}_{}_p{}_l{}s{}_N{}_g{}l{}r{}i{}h{}_x{}{}b{}",
+                     name_of(c.dtype), c.heads, c.dim_qk, c.dim_v, total, c.lengths.size(), c.contextual,
+                     c.max_attn_len, c.min_full, static_cast<int>(c.targets), static_cast<int>(c.scale),
+                     static_cast<int>(c.mask), name_of(c.offset_dtype), name_of(c.target_dtype),
+                     static_cast<int>(c.placement), c.layout.row_padding, c.layout.shift, c.max_seq_len, c.group,
+                     c.left < 0 ? 999 : c.left, c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads,
+                     c.softmax_heads, c.lse ? "l" : "", static_cast<int>(c.bias));
 }
 
 inline void PrintTo(const AttentionCase& c, std::ostream* out) { *out << name_of_case(c); }

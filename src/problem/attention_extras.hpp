@@ -1,0 +1,13 @@
+// What hstu_attention takes beyond masks and scales: heads under softmax, their log-sum-exp, and a relative bias.
+#pragma once
+
+#include "problem/checks.hpp"
+
+namespace hstujit::attention_extras {
+
+enum : int32_t { kNoSoftmax = 0, kAllSoftmax = 1, kSomeSoftmax = 2 };
+
+/// Checks num_softmax_heads, lse, rab and sort_by_length against the others and fills the key's fields.
+void check(hstu_attention_args& args, const checks::Tensor& q, const checks::Tensor& out, Problem& problem);
+
+}  // namespace hstujit::attention_extras
