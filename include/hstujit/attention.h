@@ -76,9 +76,10 @@ HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_
  *
  * q, out                 [total_q, num_heads, head_dim_qk], [total_q, num_heads, head_dim_v]: the new rows alone
  * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v]: all rows; num_heads is
- * a multiple of num_kv_heads, and neighbouring heads of q share one seq_offsets            [batch + 1] i32 or i64, of k
- * and v q_offsets              absent: every sequence has total_q / batch new rows; or [batch + 1] i32 or i64, of q and
- * out max_q_len              the most new rows of a sequence that the caller expects, > 0 with q_offsets; else not read
+ *                        a multiple of num_kv_heads, and neighbouring heads of q share one
+ * seq_offsets            [batch + 1] i32 or i64, of k and v
+ * q_offsets              absent: every sequence has total_q / batch new rows; or [batch + 1] i32 or i64, of q and out
+ * max_q_len              the most new rows of a sequence that the caller expects, > 0 with q_offsets; else not read
  * num_targets            the last num_targets[b] rows of a sequence, new or not
  * attn_scale             absent, or f32 [1] or [total_q]
  * intervals              i32 [1 or num_heads, 2 m - 1, total_q]
@@ -103,15 +104,18 @@ HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delt
  * The same against a cache in pages. The history of a sequence, new rows included (hstu_append_kv_cache puts them
  * there), lies in the pages; its targets, the last num_targets[b] of its new rows, only in k and v.
  *
- * k, v                   [total_q, num_kv_heads, ...] rows of q's sequences, of which the targets' are read; absent
- * when num_targets is k_cache, v_cache       [pages, page_size, num_kv_heads, head_dim]; strides of the first three
- * dimensions are free, so a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both page_offsets [batch + 1]
- * i32 or i64: sequence b has the pages page_ids[page_offsets[b]] ... page_ids[page_offsets[b + 1] - 1]; every page but
- * the last is full page_ids               [page_offsets[batch] or more], page_offsets' dtype Both absent: sequence b
- * has the one page b, so page_size is the room of a sequence last_page_lens         [batch], page_offsets' dtype: rows
- * in the last page; a sequence without pages has no history num_targets            absent or [batch]: at most the
- * sequence's new rows max_seq_len            longest history + targets the caller expects, > 0 All else as in
- * hstu_delta_attention. Source: NVIDIA recsys-examples, corelib/hstu.
+ * k, v                   [total_q, num_kv_heads, ...] rows of q's sequences, of which the targets' are read; absent when
+ *                        num_targets is
+ * k_cache, v_cache       [pages, page_size, num_kv_heads, head_dim]; strides of the first three dimensions are free, so
+ *                        a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both
+ * page_offsets           [batch + 1] i32 or i64: sequence b has the pages page_ids[page_offsets[b]] ...
+ *                        page_ids[page_offsets[b + 1] - 1]; every page but the last is full
+ * page_ids               [page_offsets[batch] or more], page_offsets' dtype. Both absent: sequence b has the one page
+ *                        b, so page_size is the room of a sequence
+ * last_page_lens         [batch], page_offsets' dtype: rows in the last page; a sequence without pages has no history
+ * num_targets            absent or [batch]: at most the sequence's new rows
+ * max_seq_len            longest history + targets the caller expects, > 0
+ * All else as in hstu_delta_attention. Source: NVIDIA recsys-examples, corelib/hstu.
  */
 typedef struct hstu_paged_attention_args {
   size_t struct_size;

@@ -1,16 +1,23 @@
 # Writes a GPU record from what a GPU run left behind.
-# Usage: cmake -DROOT=<repository> -DTESTS=<gtest json> -DREPORTS="a.json;b.json" -DOUT=<folder> -P assemble.cmake
-#   TESTS    --gtest_output=json of the GPU tests
+# Usage: cmake -DROOT=<repository> -DTESTS="a.json;b.json" -DREPORTS="a.json;b.json" -DOUT=<folder> -P assemble.cmake
+#   TESTS    --gtest_output=json of the GPU tests, one file a shard
 #   REPORTS  results of hstu-tune bench --json, run --json: their figures are put one behind another
 include(${CMAKE_CURRENT_LIST_DIR}/sources_digest.cmake)
 hstu_sources_digest(${ROOT} digest)
 
-file(READ ${TESTS} tests)
-string(JSON total GET "${tests}" tests)
-string(JSON failed GET "${tests}" failures)
-string(REGEX MATCHALL "\"result\": \"SKIPPED\"" skipped "${tests}")
-list(LENGTH skipped skipped)
-math(EXPR passed "${total} - ${failed} - ${skipped}")
+set(passed 0)
+set(failed 0)
+set(skipped 0)
+foreach(file IN LISTS TESTS)
+  file(READ ${file} tests)
+  string(JSON total GET "${tests}" tests)
+  string(JSON failures GET "${tests}" failures)
+  string(REGEX MATCHALL "\"result\": \"SKIPPED\"" skips "${tests}")
+  list(LENGTH skips skips)
+  math(EXPR passed "${passed} + ${total} - ${failures} - ${skips}")
+  math(EXPR failed "${failed} + ${failures}")
+  math(EXPR skipped "${skipped} + ${skips}")
+endforeach()
 
 set(figures "[]")
 set(count 0)
