@@ -52,12 +52,6 @@ HSTU_PRIM float lane_sum(float x) {
   for (int offset = Width / 2; offset > 0; offset /= 2) x += __shfl_xor_sync(kFullWarp, x, offset);
   return x;
 }
-template <int Width = 32>
-HSTU_PRIM float lane_max(float x) {
-#pragma unroll
-  for (int offset = Width / 2; offset > 0; offset /= 2) x = fmaxf(x, __shfl_xor_sync(kFullWarp, x, offset));
-  return x;
-}
 // Sums for several values at once; their shuffles overlap.
 template <int Width, int Count>
 HSTU_PRIM void lane_sums(float (&x)[Count]) {

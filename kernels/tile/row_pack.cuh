@@ -1,5 +1,6 @@
 // A few neighbouring elements of a row, in registers as they lie in memory, moved by the widest accesses they allow.
 #pragma once
+#include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 
 namespace hstu::tile {

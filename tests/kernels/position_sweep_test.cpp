@@ -17,7 +17,7 @@ constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_
                      kI64 = HSTU_DTYPE_I64;
 
 struct Case {
-  const char* name;
+  std::string name;
   hstu_dtype dtype = kBf16, table = kBf16, offsets = kI64;
   std::vector<int64_t> lengths{30, 0, 1, 77, 12, 0, 45};
   hstu_dtype targets = kI64;  ///< NONE: no targets
@@ -115,7 +115,9 @@ hstu_jagged_dense_broadcast_add_args broadcast_args(HostMemory& memory, const Ca
 template <class Args>
 void expect_rows(HostMemory& memory, const Args& args, const Case& c) {
   ASSERT_TRUE(!c.in_place || c.spare == 0);
-  test::expect_correct(memory, args, &Args::out, test::rounded_once(c.dtype));
+  test::Tolerance tolerance = test::rounded_once(c.dtype);
+  if (c.dim == 1) tolerance.ulps_of_row = 1e4;  // a row's only sum may cancel, which its size does not show
+  test::expect_correct(memory, args, &Args::out, tolerance);
 }
 
 class PositionSweep : public testing::TestWithParam<Case> {};
@@ -170,14 +172,14 @@ std::vector<Case> options() {
 
 std::vector<Case> shapes() {
   std::vector<Case> cases;
-  static std::vector<std::string> names;
-  names.reserve(100);
   for (const auto& [dtype, table] :
        {std::pair{kBf16, kF32}, {kF16, kF16}, {kF16, kF32}, {kF32, kF32}, {kF32, kBf16}, {kBf16, kBf16}})
-    for (const int64_t dim : {1, 6, 33, 72, 200, 1000}) {
-      names.push_back(fmt::format("{}_{}_{}", name_of(dtype), name_of(table), dim));
-      cases.push_back({.name = names.back().c_str(), .dtype = dtype, .table = table, .dim = dim, .contextual = 2});
-    }
+    for (const int64_t dim : {1, 6, 33, 72, 200, 1000})
+      cases.push_back({.name = fmt::format("{}_{}_{}", name_of(dtype), name_of(table), dim),
+                       .dtype = dtype,
+                       .table = table,
+                       .dim = dim,
+                       .contextual = 2});
   cases.push_back({.name = "LongRows", .lengths = {2, 0, 3}, .dim = 20000, .positions = 4, .buckets = 5});
   cases.push_back({.name = "LongOddRows", .lengths = {2, 0, 3}, .dim = 9001, .positions = 4, .buckets = 5});
   return cases;
@@ -194,7 +196,7 @@ std::vector<Case> layouts() {
           {.name = "ShiftedF32Tables", .table = kF32, .tables = shift2}};
 }
 
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
+const auto kNameOf = [](const auto& info) { return info.param.name; };
 INSTANTIATE_TEST_SUITE_P(Options, PositionSweep, testing::ValuesIn(options()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Shapes, PositionSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Layouts, PositionSweep, testing::ValuesIn(layouts()), kNameOf);
