@@ -4,11 +4,20 @@
 
 namespace hstu {
 
+// Compiled for sm_80, the registers of more blocks do not suffice by a few bytes.
+#if __CUDA_ARCH__ >= 900
+template <class Config>
+constexpr int layer_norm_min_blocks = Config::kMinBlocks;
+#else
+template <class Config>
+constexpr int layer_norm_min_blocks = 1;
+#endif
+
 template <class Config>
 constexpr int layer_norm_smem_bytes = tile::norm_rows_smem_bytes<Config>;
 
 template <class Config>
-__global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
+__global__ void __launch_bounds__(Config::kThreads, layer_norm_min_blocks<Config>)
     layer_norm_sm80(const __grid_constant__ RowNormParams p) {
   tile::norm_rows<Config>(p);
 }

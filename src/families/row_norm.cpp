@@ -87,13 +87,12 @@ bool lawful(const Problem& p, const Config& c, const DeviceFacts& d) {
   return std::all_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) { return rule.holds(p, c, d); });
 }
 
-/// Blocks of an SM that the compiler must leave registers for. 64 registers a thread are enough for a row of kMaxValues
-/// whose weights come late; left alone it takes 80, and large blocks then lack company (bf16 16384 x 16384: 60 to 96 %
-/// of a copy). Elsewhere asking for residency spilled, or gained nothing.
+/// Blocks of an SM that the compiler must leave registers for. Left alone it gives a thread with 32 values and their
+/// weights 80 registers, and large blocks then lack company: bf16 16384 x 16384 runs at 60 % of a copy, with 64
+/// registers at 96 %. Elsewhere asking for residency spilled, or gained nothing.
 int min_blocks(const Facts& f, const Config& c) {
-  const bool tight = f.weights_per_column && f.weight_vectors == 2 && f.inputs == 1 && c[kWeights] == kWeightsLate &&
-                     shape_of(f, c).values == kMaxValues;
-  return tight && (c[kThreads] >= 256 || f.swish) ? kRegisters / (64 * c[kThreads]) : 1;
+  const bool tight = f.compact && c[kWeights] == kWeightsLate && shape_of(f, c).values == kMaxValues;
+  return tight && c[kThreads] >= 256 && c[kThreads] == c[kThreadsPerRow] ? kRegisters / (64 * c[kThreads]) : 1;
 }
 
 /// Threads, a power of two, that share `length` elements at up to `values` each.
@@ -117,6 +116,13 @@ Facts facts_of_norm(const Problem& p, int dim, int vector, int rows, int vectors
   f.weights_per_column = p[layer_norm::kHasWeight] != 0;
   f.weight_vectors = vectors;
   f.rows = p[rows];
+  return f;
+}
+
+Facts facts_of_layer_norm(const Problem& p) {
+  Facts f = facts_of_norm(p, layer_norm::kDim, layer_norm::kVector, layer_norm::kRows, 2);
+  f.compact =
+      p[layer_norm::kDtype] == HSTU_DTYPE_BF16 && p[layer_norm::kWeightDtype] == HSTU_DTYPE_BF16 && f.vector == 8;
   return f;
 }
 
@@ -177,13 +183,11 @@ Facts facts_of(const Problem& p) {
       return facts_of_rope(p);
     case Op::group_norm:
       return facts_of_group_norm(p);
-    case Op::swish_layer_norm: {
-      Facts f = facts_of_norm(p, swish_layer_norm::kDim, swish_layer_norm::kVector, swish_layer_norm::kRows, 2);
-      f.swish = true;
-      return f;
-    }
+    case Op::swish_layer_norm:
+      return facts_of_norm(p, swish_layer_norm::kDim, swish_layer_norm::kVector, swish_layer_norm::kRows, 2);
+    case Op::layer_norm:
     default:
-      return facts_of_norm(p, layer_norm::kDim, layer_norm::kVector, layer_norm::kRows, 2);
+      return facts_of_layer_norm(p);
   }
 }
 

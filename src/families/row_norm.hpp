@@ -21,7 +21,7 @@ struct Facts {
   bool weights_per_column = false;  ///< else none, or one per group
   int weight_vectors = 2;           ///< weight and bias, or weight alone
   bool packable = false;            ///< rows may stay as stored, half as large
-  bool swish = false;               ///< the result takes registers beside the norm's
+  bool compact = false;             ///< 64 registers do for a thread with a full share of a row
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
   int64_t rows = 0;                 ///< matrix rows, bucketed
 };
