@@ -59,6 +59,7 @@ bool smem_fits(const Problem&, const Config& c, const DeviceFacts& device) {
   return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
 }
 bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
+  if (warp_m(c) == 64 && warps(c) < 4) return false;
   return c[kMinBlocks] * warps(c) >= (warp_m(c) == 64 ? 8 : 4) && c[kMinBlocks] * warps(c) <= 16;
 }
 bool columns_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
@@ -73,7 +74,8 @@ constexpr Rule kRules[] = {
     {"a warp's part is 32 or 64 columns wide and square, or flatter in blocks of few rows", warp_tiles_are_square},
     {"accumulators and fragments would not fit the registers", registers_suffice},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
-    {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps},
+    {"4 to 16 warps an SM; a part of 64 x 64 wants 8, and 4 a block: the threads of fewer copy more than they can hold",
+     enough_warps},
     {"the tile must not be wider than the matrices", columns_are_used},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
 };
