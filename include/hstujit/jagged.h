@@ -103,6 +103,103 @@ HSTU_API hstu_status hstu_jagged_dense_bmm_broadcast_add(hstu_context* context,
                                                          const hstu_jagged_dense_bmm_broadcast_add_args* args,
                                                          hstu_stream stream);
 
+/*
+ * Vectors of sequences, given their lengths [batch] (i32 or i64, not negative) rather than offsets. These calls are one
+ * launch each, in which every block adds the lengths up for itself: meant for batches of up to some ten thousand.
+ */
+
+/**
+ * Prefix sums from 0: out[0] = 0, out[i + 1] = values[0] + ... + values[i].
+ *
+ * values  [n] i32, i64 or f32; contiguous. f32 is added up in double precision.
+ * out     [n + 1] dtype of values, or i64 for i32 values; sums wrap in that type
+ * Source: meta-recsys/generative-recommenders, complete_cumsum.
+ */
+typedef struct hstu_complete_cumsum_args {
+  size_t struct_size;
+  hstu_tensor values, out;
+} hstu_complete_cumsum_args;
+HSTU_API hstu_status hstu_complete_cumsum(hstu_context* context, const hstu_complete_cumsum_args* args,
+                                          hstu_stream stream);
+
+/**
+ * Concatenates two jagged vectors sequence by sequence: left's elements, then right's.
+ *
+ * lengths_left, lengths_right  [batch] i32 or i64; they add up to the elements of left and of right
+ * left, right, out             [total], [total], [sum of both]; same dtype, any
+ * Source: meta-recsys/generative-recommenders, concat_1d_jagged_jagged.
+ */
+typedef struct hstu_concat_1d_jagged_args {
+  size_t struct_size;
+  hstu_tensor lengths_left, left, lengths_right, right, out;
+} hstu_concat_1d_jagged_args;
+HSTU_API hstu_status hstu_concat_1d_jagged(hstu_context* context, const hstu_concat_1d_jagged_args* args,
+                                           hstu_stream stream);
+
+/**
+ * The inverse of hstu_concat_1d_jagged.
+ *
+ * lengths_left, lengths_right  [batch] i32 or i64; they add up to the elements of left and of right
+ * values, left, right          [sum of both], [total], [total]; same dtype, any
+ * Source: meta-recsys/generative-recommenders, split_1d_jagged_jagged.
+ */
+typedef struct hstu_split_1d_jagged_args {
+  size_t struct_size;
+  hstu_tensor lengths_left, lengths_right, values, left, right;
+} hstu_split_1d_jagged_args;
+HSTU_API hstu_status hstu_split_1d_jagged(hstu_context* context, const hstu_split_1d_jagged_args* args,
+                                          hstu_stream stream);
+
+/**
+ * Lays each sequence out in a row of its own: out[b, t] = values[offsets[b] + min(t, n - 1)] for a sequence of n
+ * elements, 0 for one without any. Longer sequences are cut.
+ *
+ * values   [total] any dtype
+ * offsets  [batch + 1] i32 or i64
+ * out      [batch, max_len] dtype of values; row stride free
+ * Source: meta-recsys/generative-recommenders, expand_1d_jagged_to_dense.
+ */
+typedef struct hstu_expand_1d_jagged_to_dense_args {
+  size_t struct_size;
+  hstu_tensor values, offsets, out;
+} hstu_expand_1d_jagged_to_dense_args;
+HSTU_API hstu_status hstu_expand_1d_jagged_to_dense(hstu_context* context,
+                                                    const hstu_expand_1d_jagged_to_dense_args* args,
+                                                    hstu_stream stream);
+
+/**
+ * Replaces the last rows of each of left's sequences by right's; where right has more rows, by its last ones.
+ * hstu_concat_2d_jagged with is_replace does the same from offsets, faster for long rows.
+ *
+ * lengths_left, lengths_right  [batch] i32 or i64; they add up to the rows of left and of right
+ * left, right, out             [total, dim], out as left; same dtype, any; row strides free
+ * Source: meta-recsys/generative-recommenders, replace_last_n_with_jagged.
+ */
+typedef struct hstu_replace_last_n_with_jagged_args {
+  size_t struct_size;
+  hstu_tensor lengths_left, left, lengths_right, right, out;
+} hstu_replace_last_n_with_jagged_args;
+HSTU_API hstu_status hstu_replace_last_n_with_jagged(hstu_context* context,
+                                                     const hstu_replace_last_n_with_jagged_args* args,
+                                                     hstu_stream stream);
+
+/**
+ * Transposes a matrix of segments: segment i * columns + j of values becomes segment j * rows + i of out.
+ *
+ * values, out           [total] same dtype, any
+ * offsets, out_offsets  [rows * columns + 1] i32 or i64, same dtype: where segments begin, before and after
+ * lengths, out_lengths  [rows * columns] i32 or i64, same dtype: their elements, before and after
+ * rows, columns         of the matrix of segments
+ * Source: meta-recsys/generative-recommenders, jagged_transpose_1d.
+ */
+typedef struct hstu_jagged_transpose_1d_args {
+  size_t struct_size;
+  hstu_tensor values, offsets, lengths, out, out_offsets, out_lengths;
+  int64_t rows, columns;
+} hstu_jagged_transpose_1d_args;
+HSTU_API hstu_status hstu_jagged_transpose_1d(hstu_context* context, const hstu_jagged_transpose_1d_args* args,
+                                              hstu_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

@@ -30,6 +30,12 @@ const Family* const kFamilies[] = {
     &kSoftmaxSm80,
     &kDropoutSm80,
     &kFlashAttnSm80,
+    &kCompleteCumsumSm80,
+    &kConcat1dJaggedSm80,
+    &kSplit1dJaggedSm80,
+    &kExpand1dJaggedSm80,
+    &kReplaceLastNSm80,
+    &kJaggedTranspose1dSm80,
 };
 
 }  // namespace

@@ -29,5 +29,11 @@ extern const Family kRmsNormRopeSm80;
 extern const Family kSoftmaxSm80;
 extern const Family kDropoutSm80;
 extern const Family kFlashAttnSm80;
+extern const Family kCompleteCumsumSm80;
+extern const Family kConcat1dJaggedSm80;
+extern const Family kSplit1dJaggedSm80;
+extern const Family kExpand1dJaggedSm80;
+extern const Family kReplaceLastNSm80;
+extern const Family kJaggedTranspose1dSm80;
 
 }  // namespace hstujit

@@ -34,4 +34,25 @@ enum : int {
 };
 }
 
+/// concat_1d_jagged, split_1d_jagged, replace_last_n_with_jagged and jagged_transpose_1d.
+namespace jagged_lengths {
+enum : int {
+  kAccessBytes /* of an aligned access to all tensors of elements: 16, 8, 4, 2 or 1 */,
+  kRowBytes,
+  kLeftLength,
+  kRightLength /* NONE: one part */,
+  kOffset /* NONE, but of a transposition */,
+  kBatch,
+  kRows
+};
+}
+
+namespace cumsum {
+enum : int { kDtype, kOutDtype, kCount };
+}
+
+namespace expand {
+enum : int { kElementBytes, kOffsetDtype, kBatch, kMaxLen };
+}
+
 }  // namespace hstujit

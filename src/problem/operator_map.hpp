@@ -27,4 +27,10 @@
   X(delta_hstu_attention, hstu_delta_attention_args, hstu_delta_attention)                                         \
   X(paged_hstu_attention, hstu_paged_attention_args, hstu_paged_attention)                                         \
   X(append_kv_cache, hstu_append_kv_cache_args, hstu_append_kv_cache)                                              \
-  X(flash_attention, hstu_flash_attention_args, hstu_flash_attention)
+  X(flash_attention, hstu_flash_attention_args, hstu_flash_attention)                                              \
+  X(complete_cumsum, hstu_complete_cumsum_args, hstu_complete_cumsum)                                              \
+  X(concat_1d_jagged, hstu_concat_1d_jagged_args, hstu_concat_1d_jagged)                                           \
+  X(split_1d_jagged, hstu_split_1d_jagged_args, hstu_split_1d_jagged)                                              \
+  X(expand_1d_jagged_to_dense, hstu_expand_1d_jagged_to_dense_args, hstu_expand_1d_jagged_to_dense)                \
+  X(replace_last_n_with_jagged, hstu_replace_last_n_with_jagged_args, hstu_replace_last_n_with_jagged)             \
+  X(jagged_transpose_1d, hstu_jagged_transpose_1d_args, hstu_jagged_transpose_1d)

@@ -1,7 +1,5 @@
 #include "reference/jagged_copy.hpp"
 
-#include "reference/jagged_rows.hpp"
-
 #include <algorithm>
 
 namespace hstujit::reference {
@@ -22,6 +20,19 @@ void for_each_combined_row(const PartOffsets& offsets, int64_t prefix,
     for (int64_t i = 0; i < p; ++i) body(row++, true, offsets.right[b] + i);
     for (int64_t i = 0; i < a; ++i) body(row++, false, offsets.left[b] + i);
     for (int64_t i = p; i < c; ++i) body(row++, true, offsets.right[b] + i);
+  }
+}
+
+void replace_last_rows(const PartOffsets& offsets, const hstu_tensor& left, const hstu_tensor& right, int64_t dim,
+                       const RowCopies& out) {
+  for (size_t b = 0; b + 1 < offsets.left.size(); ++b) {
+    const int64_t a = offsets.rows(offsets.left, b), c = offsets.rows(offsets.right, b);
+    for (int64_t t = 0; t < a; ++t) {
+      const bool from_right = t >= a - c;
+      const hstu_tensor& from = from_right ? right : left;
+      const int64_t row = from_right ? offsets.right[b] + t - (a - c) : offsets.left[b] + t;
+      out.copy(offsets.left[b] + t, from, RowCopies::start_of(from, row), dim);
+    }
   }
 }
 

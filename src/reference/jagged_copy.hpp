@@ -2,6 +2,7 @@
 #pragma once
 
 #include "problem/jagged_copy.hpp"
+#include "reference/jagged_rows.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -21,5 +22,9 @@ PartOffsets part_offsets(const jagged_copy::Parts& parts, const hstu_tensor& off
 /// Calls body(combined row, is right, row of that part) for every row of every sequence.
 void for_each_combined_row(const PartOffsets& offsets, int64_t prefix,
                            const std::function<void(int64_t, bool, int64_t)>& body);
+
+/// The last rows of each of left's sequences become right's: all of them, or as many of the last as there is room for.
+void replace_last_rows(const PartOffsets& offsets, const hstu_tensor& left, const hstu_tensor& right, int64_t dim,
+                       const RowCopies& out);
 
 }  // namespace hstujit::reference

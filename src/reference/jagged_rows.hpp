@@ -28,13 +28,30 @@ class RowCopies {
       : to_(to), exact_(exact ? exact[output] : nullptr), skipped_(exact && !exact_) {}
 
   /// Row `row` of the output, counted over all dimensions but the last, becomes the `count` elements of `from` that
-  /// begin `offset` elements after its data.
+  /// begin `offset` elements after its data. Rows of a vector are elements.
   void copy(int64_t row, const hstu_tensor& from, int64_t offset, int64_t count) const {
+    copy_at(row, 0, from, offset, count);
+  }
+
+  /// The same for elements from column `column` on.
+  void copy_at(int64_t row, int64_t column, const hstu_tensor& from, int64_t offset, int64_t count) const {
     if (skipped_ || count == 0) return;
-    if (exact_) return load(from, offset, count, exact_ + row * count);
+    if (exact_) return load(from, offset, count, exact_ + exact_start(row) + column);
     const auto size = static_cast<int64_t>(size_of(from.dtype));
-    std::memcpy(static_cast<std::byte*>(to_.data) + start_of(to_, row) * size,
+    std::memcpy(static_cast<std::byte*>(to_.data) + (start_of(to_, row) + column) * size,
                 static_cast<const std::byte*>(from.data) + offset * size, static_cast<size_t>(count * size));
+  }
+
+  /// One element becomes 0.
+  void clear(int64_t row, int64_t column) const {
+    if (skipped_) return;
+    if (exact_) {
+      exact_[exact_start(row) + column] = 0;
+    } else {
+      const auto size = static_cast<int64_t>(size_of(to_.dtype));
+      std::memset(static_cast<std::byte*>(to_.data) + (start_of(to_, row) + column) * size, 0,
+                  static_cast<size_t>(size));
+    }
   }
 
   /// Element offset of a row, counted likewise.
@@ -45,6 +62,8 @@ class RowCopies {
   }
 
  private:
+  int64_t exact_start(int64_t row) const { return to_.rank == 1 ? row : row * to_.shape[to_.rank - 1]; }
+
   const hstu_tensor& to_;
   double* exact_;
   bool skipped_;

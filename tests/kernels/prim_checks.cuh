@@ -92,6 +92,7 @@ __global__ void memory(const Params p) {
   const prim::Quad q = prim::ld_global(in);
   for (u32 w = 0; w < 4; ++w) prim::st_shared(slot + 4 * w, q.word[3 - w]);
   prim::st_global(out(7), prim::ld_shared(slot));
+  for (u32 b = 0; b < 16; ++b) prim::st_global1(out(8) + b, prim::ld_global1(in + b));
 }
 
 // Thread i copies i % 17 of its 16 bytes by the zero-filling forms. Shared memory starts poisoned.

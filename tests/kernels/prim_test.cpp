@@ -143,12 +143,12 @@ TEST(PrimLanes, MaximaOfGroupsPassOverNan) {
 
 TEST(PrimMemory, EveryWidthAndHintCopiesEveryByte) {
   HSTU_NEEDS_GPU();
-  constexpr uint32_t kThreads = 256, kWays = 8;
+  constexpr uint32_t kThreads = 256, kWays = 9;
   const auto in = random_words(4 * kThreads);
   const auto out = run("memory", in, kWays * 4 * kThreads, kThreads);
   for (uint32_t way = 0; way < kWays; ++way)
     for (uint32_t i = 0; i < 4 * kThreads; ++i) {
-      const uint32_t word = way == 7 ? i / 4 * 4 + 3 - i % 4 : i;  // the last way stores its words in reverse
+      const uint32_t word = way == 7 ? i / 4 * 4 + 3 - i % 4 : i;  // it stores its words in reverse
       ASSERT_EQ(out[way * 4 * kThreads + i], in[word]) << "way " << way << " word " << i;
     }
 }

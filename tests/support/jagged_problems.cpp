@@ -36,6 +36,22 @@ std::span<const std::string_view> jagged_problems() {
       "vector=8 logarithm=1 batch=512 rows=524288",
       "add_timestamp_positional_embeddings dtype=f32 table_dtype=f32 offset_dtype=i32 target_dtype=none dim=3 vector=1 "
       "logarithm=1 batch=32 rows=65536",
+      "complete_cumsum dtype=i64 out_dtype=i64 count=512",
+      "complete_cumsum dtype=i32 out_dtype=i64 count=65536",
+      "complete_cumsum dtype=f32 out_dtype=f32 count=512",
+      "concat_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",
+      "concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i64 offset=none batch=32 rows=64",
+      "split_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",
+      "replace_last_n_with_jagged access_bytes=16 row_bytes=1024 left_length=i64 right_length=i32 offset=none "
+      "batch=512 "
+      "rows=524288",
+      "replace_last_n_with_jagged access_bytes=2 row_bytes=66 left_length=i32 right_length=i32 offset=none batch=32 "
+      "rows=64",
+      "jagged_transpose_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=i64 batch=4096 "
+      "rows=65536",
+      "jagged_transpose_1d access_bytes=2 row_bytes=2 left_length=i32 right_length=none offset=i64 batch=64 rows=1024",
+      "expand_1d_jagged_to_dense element_bytes=8 offset_dtype=i64 batch=512 max_len=1024",
+      "expand_1d_jagged_to_dense element_bytes=1 offset_dtype=i32 batch=32 max_len=64",
   };
   return kProblems;
 }

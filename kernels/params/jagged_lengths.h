@@ -1,0 +1,46 @@
+// Parameters of the jagged operators that take lengths, and of those on vectors of integers: fixed-width members only,
+// passed by value as the kernel's one parameter. Strides are in bytes where elements are known by size alone.
+#pragma once
+
+namespace hstu {
+
+// concat_1d_jagged_*, split_1d_jagged_*, replace_last_n_*, jagged_transpose_1d_*
+struct JaggedLengthsParams {
+  const void* left_lengths;   // [batch]
+  const void* right_lengths;  // [batch], or null where there is one part
+  const void* offsets;        // transposition: of the segments as they are read
+  void* left;                 // concatenation and replacement only read the parts
+  void* right;
+  void* combined;
+  void* out_offsets;                                                 // transposition: [batch + 1]
+  void* out_lengths;                                                 // transposition: [batch]
+  long long left_row_stride, right_row_stride, combined_row_stride;  // bytes
+  long long rows;                                                    // of combined
+  long long columns;  // transposition: segment i * columns + j becomes j * segment_rows + i
+  long long segment_rows;
+  int batch;
+  int reserved;
+};
+static_assert(sizeof(JaggedLengthsParams) == 120, "host and device disagree about JaggedLengthsParams");
+
+// complete_cumsum_*
+struct CumsumParams {
+  const void* values;  // [count]
+  void* out;           // [count + 1]
+  long long count;
+};
+static_assert(sizeof(CumsumParams) == 24, "host and device disagree about CumsumParams");
+
+// expand_1d_jagged_to_dense_*
+struct ExpandParams {
+  const void* values;
+  const void* offsets;  // [batch + 1]
+  void* out;            // [batch, max_len]
+  long long max_len;
+  long long out_row_stride;  // elements
+  unsigned row_blocks;       // blocks a row of out
+  int reserved;
+};
+static_assert(sizeof(ExpandParams) == 48, "host and device disagree about ExpandParams");
+
+}  // namespace hstu

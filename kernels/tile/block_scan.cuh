@@ -1,0 +1,31 @@
+// Prefix sums over the threads of a block.
+#pragma once
+#include "prim/lanes.cuh"
+
+namespace hstu::tile {
+
+// The sum of the values of all threads before this one; total: of all of them. Ends in a barrier, after which
+// warp_sums, one per warp, may be reused.
+template <int kThreads, class T>
+HSTU_PRIM T sum_before(T value, T& total, T* warp_sums) {
+  const u32 lane = prim::lane_id(), warp = threadIdx.x / 32;
+  T inclusive = value;
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const T below = __shfl_up_sync(prim::kFullWarp, inclusive, step);
+    if (lane >= static_cast<u32>(step)) inclusive += below;
+  }
+  if (lane == 31) warp_sums[warp] = inclusive;
+  __syncthreads();
+  T before = 0;
+  total = 0;
+#pragma unroll
+  for (int w = 0; w < kThreads / 32; ++w) {
+    if (w < static_cast<int>(warp)) before += warp_sums[w];
+    total += warp_sums[w];
+  }
+  __syncthreads();
+  return before + inclusive - value;
+}
+
+}  // namespace hstu::tile

@@ -1,0 +1,177 @@
+// Jagged vectors on the device, bit for bit the reference: element sizes, integer types, batches of every size, empty
+// sequences, vectors longer than a block's share.
+#include "support/device_call.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace hstujit {
+namespace {
+
+const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
+
+using test::HostMemory;
+
+constexpr hstu_dtype kI32 = HSTU_DTYPE_I32, kI64 = HSTU_DTYPE_I64;
+
+struct Case {
+  const char* name;
+  hstu_dtype dtype = HSTU_DTYPE_F32, left = kI64, right = kI64;
+  int64_t batch = 50, longest = 20;
+  int64_t dim = 5;  ///< of replacement
+};
+
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+std::vector<int64_t> lengths(const Case& c, uint64_t seed) {
+  Random random(seed);
+  std::vector<int64_t> out;
+  for (int64_t b = 0; b < c.batch; ++b)
+    out.push_back(b % 6 == 2 ? 0 : static_cast<int64_t>(random.below(static_cast<uint64_t>(c.longest) + 1)));
+  return out;
+}
+
+int64_t sum(const std::vector<int64_t>& lengths) { return test::offsets_of(lengths).back(); }
+
+/// Random bits; NaN and negative zeros among them.
+hstu_tensor scrambled(HostMemory& memory, hstu_dtype dtype, std::initializer_list<int64_t> shape) {
+  const hstu_tensor t = memory.poison(dtype, shape);
+  auto* bytes = static_cast<unsigned char*>(t.data);
+  for (int64_t i = 0; i < extent_bytes(t); ++i)
+    bytes[i] = static_cast<unsigned char>(memory.random_numbers().bits() >> 9);
+  return t;
+}
+
+template <class Args>
+void expect_same_bits(HostMemory& memory, Args args, const std::vector<hstu_tensor>& outputs) {
+  args.struct_size = sizeof args;
+  test::DeviceCall call(memory, op_of<Args>(), &args);
+  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
+  if (test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
+  EXPECT_TRUE(call.wrote_only(outputs));
+  prepare(args);
+  reference::run(args);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    EXPECT_EQ(std::memcmp(call.after(outputs[i]).data, outputs[i].data, static_cast<size_t>(extent_bytes(outputs[i]))),
+              0)
+        << "output " << i;
+}
+
+class JaggedVectorSweep : public testing::TestWithParam<Case> {};
+
+TEST_P(JaggedVectorSweep, Concatenates) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  const auto left = lengths(c, 1), right = lengths(c, 2);
+  hstu_concat_1d_jagged_args args{};
+  args.lengths_left = memory.integers(c.left, left);
+  args.lengths_right = memory.integers(c.right, right);
+  args.left = scrambled(memory, c.dtype, {sum(left)});
+  args.right = scrambled(memory, c.dtype, {sum(right)});
+  args.out = memory.poison(c.dtype, {sum(left) + sum(right)});
+  expect_same_bits(memory, args, {args.out});
+}
+
+TEST_P(JaggedVectorSweep, Splits) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  const auto left = lengths(c, 1), right = lengths(c, 2);
+  hstu_split_1d_jagged_args args{};
+  args.lengths_left = memory.integers(c.left, left);
+  args.lengths_right = memory.integers(c.right, right);
+  args.values = scrambled(memory, c.dtype, {sum(left) + sum(right)});
+  args.left = memory.poison(c.dtype, {sum(left)});
+  args.right = memory.poison(c.dtype, {sum(right)});
+  expect_same_bits(memory, args, {args.left, args.right});
+}
+
+TEST_P(JaggedVectorSweep, ReplacesTheLastRows) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  const auto left = lengths(c, 1), right = lengths(c, 2);
+  hstu_replace_last_n_with_jagged_args args{};
+  args.lengths_left = memory.integers(c.left, left);
+  args.lengths_right = memory.integers(c.right, right);
+  args.left = scrambled(memory, c.dtype, {sum(left), c.dim});
+  args.right = scrambled(memory, c.dtype, {sum(right), c.dim});
+  args.out = memory.poison(c.dtype, {sum(left), c.dim});
+  expect_same_bits(memory, args, {args.out});
+}
+
+TEST_P(JaggedVectorSweep, TransposesSegments) {
+  HSTU_NEEDS_DEVICE();
+  Case c = GetParam();
+  c.batch *= 3;
+  HostMemory memory;
+  const auto segments = lengths(c, 3);
+  hstu_jagged_transpose_1d_args args{};
+  args.rows = 3;
+  args.columns = c.batch / 3;
+  args.lengths = memory.integers(c.left, segments);
+  args.offsets = memory.integers(c.right, test::offsets_of(segments));
+  args.values = scrambled(memory, c.dtype, {sum(segments)});
+  args.out = memory.poison(c.dtype, {sum(segments)});
+  args.out_lengths = memory.poison(c.left, {c.batch});
+  args.out_offsets = memory.poison(c.right, {c.batch + 1});
+  expect_same_bits(memory, args, {args.out, args.out_offsets, args.out_lengths});
+}
+
+TEST_P(JaggedVectorSweep, Expands) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  for (const int64_t max_len : {int64_t{0}, c.longest / 2, c.longest + 300}) {
+    HostMemory memory;
+    const auto rows = lengths(c, 4);
+    hstu_expand_1d_jagged_to_dense_args args{};
+    args.offsets = memory.integers(c.left, test::offsets_of(rows));
+    args.values = scrambled(memory, c.dtype, {sum(rows)});
+    args.out = memory.poison(c.dtype, {c.batch, max_len});
+    expect_same_bits(memory, args, {args.out});
+  }
+}
+
+TEST_P(JaggedVectorSweep, SumsIntegers) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  hstu_complete_cumsum_args args{};
+  args.values = scrambled(memory, c.left, {c.batch * 7});  // sums wrap
+  args.out = memory.poison(c.left == kI32 ? c.right : kI64, {c.batch * 7 + 1});
+  expect_same_bits(memory, args, {args.out});
+}
+
+TEST(JaggedVectorsOnDevice, FloatingSumsEqualTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  for (const int64_t count : {1, 300, 20000}) {
+    HostMemory memory;
+    hstu_complete_cumsum_args args{};
+    args.struct_size = sizeof args;
+    args.values = memory.random(HSTU_DTYPE_F32, {count}, {}, 1);
+    args.out = memory.poison(HSTU_DTYPE_F32, {count + 1});
+    test::expect_correct(memory, args, &hstu_complete_cumsum_args::out, test::rounded_once(HSTU_DTYPE_F32));
+  }
+}
+
+std::vector<Case> cases() {
+  return {{.name = "Usual"},
+          {.name = "I32", .left = kI32, .right = kI32},
+          {.name = "I32AndI64", .left = kI32, .right = kI64},
+          {.name = "Bytes", .dtype = HSTU_DTYPE_E4M3, .right = kI32},
+          {.name = "TwoBytes", .dtype = HSTU_DTYPE_BF16},
+          {.name = "EightBytes", .dtype = kI64},
+          {.name = "OneSequence", .batch = 1, .longest = 1000},
+          {.name = "NoSequence", .batch = 0},
+          {.name = "AllEmpty", .batch = 9, .longest = 0},
+          {.name = "LongSequences", .batch = 12, .longest = 30000},
+          {.name = "ManySequences", .left = kI32, .batch = 7001, .longest = 9},
+          {.name = "LongRows", .batch = 40, .dim = 512}};
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, JaggedVectorSweep, testing::ValuesIn(cases()), kNameOf);
+
+}  // namespace
+}  // namespace hstujit
