@@ -51,6 +51,7 @@ HSTU_PRIM AddmmParams product_of(const JaggedBmmParams& p, int sequence, i64 sta
   product.w_row_stride = p.dense_row_stride;
   product.y_row_stride = p.bias_row_stride;
   product.z_row_stride = p.out_row_stride;
+  product.x_column_stride = product.w_column_stride = product.y_column_stride = 1;
   product.act_columns = 0;
   return product;
 }
@@ -77,28 +78,19 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   if (static_cast<i64>(at.m) * Config::kBlockM >= rows) return;
 
   const AddmmParams product = jagged_bmm::product_of<Config>(p, sequence, start, rows);
-  const AddmmSchedule<Config> schedule(product);
-  AddmmProducer<Config> producer(product, schedule, at, smem);
-#pragma unroll
-  for (u32 stage = 0; stage < Config::kStages - 1; ++stage) {
-    if (stage < schedule.slices)
-      producer.template copy_slice<true>();
-    else
-      producer.template copy_slice<false>();
-    producer.next_slice();
-  }
-  const AddmmWarp<Config> warp;
+  const tile::ProductSchedule<Shape> schedule(product);
+  tile::ProductProducer<Shape> producer(product, schedule, at, smem);
+  tile::fill_ring(producer, schedule);
+  const tile::ProductWarp<Shape> warp;
   AddmmRowBias<Config> bias;
   bias.load(product, warp.column(at));
-  AddmmConsumer<Config> consumer(smem, warp);
+  tile::ProductConsumer<Shape> consumer(smem, warp);
   consumer.fetch(0);
   if constexpr (Config::kBias == kResidual) addmm_prefetch_residual<Config>(product, at);
 
-  AddmmAccumulators<Config> acc;
+  tile::ProductAccumulators<Shape> acc;
   bias.start(acc);
-  const u32 copied = min(schedule.slices, Config::kStages - 1u);
-  consumer.template run<true>(acc, schedule.slices - copied, producer);
-  consumer.template run<false>(acc, copied, producer);
+  tile::multiply_tile(acc, consumer, producer, schedule);
 
   const u32 staging = smem + Config::kStages * Shape::kStageBytes + prim::warp_id() * Shape::Staged::kBytes;
   AddmmEpilogue<Config> epilogue(product, warp.row(at), warp.column(at), staging);

@@ -100,7 +100,9 @@ typedef struct CUstream_st* hstu_stream;
 typedef enum hstu_activation {
   HSTU_ACTIVATION_NONE = 0,
   HSTU_ACTIVATION_SILU = 1,
-  HSTU_ACTIVATION_SIGMOID = 2
+  HSTU_ACTIVATION_SIGMOID = 2,
+  HSTU_ACTIVATION_GELU = 3,     /* x Phi(x) */
+  HSTU_ACTIVATION_GELU_TANH = 4 /* its approximation with tanh */
 } hstu_activation;
 
 /** One device with its compiled kernels and tuned records; see hstujit.h. */

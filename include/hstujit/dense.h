@@ -14,20 +14,44 @@ extern "C" {
 /**
  * Matrix product with bias: z = act(x w + y), accumulated, biased and activated in f32, rounded once.
  *
- * x                   [m, k] 16-bit (f32 also on "cpu"), last stride 1
- * w                   [k, n] same dtype; strides (s, 1), or (1, s) for a weight stored [n, k]
- * y                   absent; or [n], a bias row (f32 or 16-bit); or [m, n], a residual (x's dtype); y may be z itself
- * z                   [m, n] x's dtype
+ * x                   [m, k] f32 or 16-bit, any strides: (s, 1) and (1, s) are read fast, others element by element
+ * w                   [k, n] same dtype, any strides likewise: (1, s) is a weight stored [n, k]
+ * y                   absent; or [n], a bias row (f32 or 16-bit); or [m, n], a residual (x's dtype); any strides; y may
+ *                     be z itself
+ * z                   [m, n] x's dtype, last stride 1
  * activation          NONE or SILU
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
+ * allow_tf32          f32 only. 0: products as exact as f32 sums, from three products of tf32, in which an infinity
+ *                     becomes NaN. 1: x and w are rounded to tf32, three times as fast
  */
 typedef struct hstu_addmm_args {
   size_t struct_size;
   hstu_tensor x, w, y, z;
   hstu_activation activation;
   int64_t activation_columns;
+  int32_t allow_tf32;
 } hstu_addmm_args;
 HSTU_API hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* args, hstu_stream stream);
+
+/**
+ * Gated products: out = (x gate) * act(x up), or act(x gate) * (x up) with activate_gate, in f32, rounded once. Both
+ * products are made in one kernel and share the reading of x.
+ *
+ * x              [m, k] f32 or 16-bit, any strides
+ * gate, up       [k, n] same dtype, any strides: (1, s) is a weight stored [n, k]
+ * out            [m, n] same dtype, last stride 1
+ * activation     SILU, GELU or GELU_TANH
+ * activate_gate  0: the activation is up's. 1: it is gate's, as in SwiGLU (Shazeer 2020, arXiv:2002.05202)
+ * allow_tf32     as in hstu_addmm
+ */
+typedef struct hstu_gated_mlp_args {
+  size_t struct_size;
+  hstu_tensor x, gate, up, out;
+  hstu_activation activation;
+  int32_t activate_gate;
+  int32_t allow_tf32;
+} hstu_gated_mlp_args;
+HSTU_API hstu_status hstu_gated_mlp(hstu_context* context, const hstu_gated_mlp_args* args, hstu_stream stream);
 
 #ifdef __cplusplus
 }

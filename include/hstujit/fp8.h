@@ -100,6 +100,28 @@ typedef struct hstu_dequantize_fp8_args {
 HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequantize_fp8_args* args,
                                          hstu_stream stream);
 
+/**
+ * Product of FP8 matrices: out = descaled(a) descaled(b)^T + bias, accumulated in f32, rounded once.
+ *
+ * Each operand has its own scaling, of the shape that hstu_quantize_fp8 gives it; b's rows are out's columns. Scales
+ * that change along k are applied to sums of at most 128 k, the others at the end. Devices of compute capability 8.9
+ * multiply FP8 itself and add its sums up in f32 every 128 k (knob native=1 of the plan); all others multiply in f16,
+ * which holds both formats exactly (native=0).
+ *
+ * a          [m, k] E4M3 or E5M2, row stride free
+ * b          [n, k] E4M3 or E5M2, row stride free
+ * a_descale  f32, for a and a_scaling
+ * b_descale  f32, for b and b_scaling
+ * bias       absent, or [n] f32 or 16-bit
+ * out        [m, n] f32 or 16-bit, row stride free
+ */
+typedef struct hstu_fp8_gemm_args {
+  size_t struct_size;
+  hstu_tensor a, b, a_descale, b_descale, bias, out;
+  hstu_fp8_scaling a_scaling, b_scaling;
+} hstu_fp8_gemm_args;
+HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_args* args, hstu_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

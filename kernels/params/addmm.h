@@ -11,9 +11,10 @@ struct AddmmParams {
   const void* y;  // [n] or [m, n], or null
   void* z;        // [m, n]
   long long m, n, k;
-  long long x_row_stride, w_row_stride, y_row_stride, z_row_stride;
+  long long x_row_stride, w_row_stride, y_row_stride, z_row_stride;  // x, w: between lines (tile/operand.cuh)
+  long long x_column_stride, w_column_stride, y_column_stride;       // read only where elements are gathered
   long long act_columns;  // the activation applies to columns [0, act_columns)
 };
-static_assert(sizeof(AddmmParams) == 96, "host and device disagree about AddmmParams");
+static_assert(sizeof(AddmmParams) == 120, "host and device disagree about AddmmParams");
 
 }  // namespace hstu

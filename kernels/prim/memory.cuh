@@ -89,6 +89,14 @@ HSTU_PRIM u32 ld_shared4(u32 addr) {
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
   return w;
 }
+HSTU_PRIM Pair ld_shared8(u32 addr) {
+  Pair q;
+  asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(q.word[0]), "=r"(q.word[1]) : "r"(addr) : "memory");
+  return q;
+}
+HSTU_PRIM void st_shared(u32 addr, const Pair& q) {
+  asm volatile("st.shared.v2.u32 [%0], {%1,%2};" ::"r"(addr), "r"(q.word[0]), "r"(q.word[1]) : "memory");
+}
 HSTU_PRIM void st_shared(u32 addr, u32 word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(addr), "r"(word) : "memory");
 }

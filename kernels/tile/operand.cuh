@@ -42,7 +42,8 @@ struct OperandTile {
   static constexpr int kLineBytes = kLineElements * kUnitBytes;
   static constexpr int kBytes = kLines * kLineBytes;
   static_assert(kLines % 8 == 0 && kChunks >= 2 && (kChunks & (kChunks - 1)) == 0,
-                "a line of an operand tile holds a power of two of 16-byte chunks, two at least");
+                "a line of an operand tile holds a power of two of 16-byte "
+                "chunks, two at least");
 
   // Byte offset of a chunk. The swizzle repeats every 8 lines.
   HSTU_PRIM static u32 offset(u32 line, u32 chunk) {
@@ -119,8 +120,8 @@ class OperandLoader {
   HSTU_PRIM void copy(int pass, u32 tile, i64 line_stride, i64 element_stride = 1) {
     constexpr bool kPartial = Tile::kLines % kLinesPerPass != 0;  // then it is the only pass
     const bool inside = !kCheckLines || pass * kLinesPerPass < lines_left_;
-    const u32 turn =
-        Tile::offset(pass * kLinesPerPass, 0);  // swizzle and lines of the pass: disjoint from the thread's
+    const u32 turn = Tile::offset(pass * kLinesPerPass,
+                                  0);  // swizzle and lines of the pass: disjoint from the thread's
     const u32 dst = tile + (offset_ ^ (turn % Tile::kLineBytes)) + turn / Tile::kLineBytes * Tile::kLineBytes;
     if (!kPartial || first_line() < Tile::kLines) {
       if constexpr (kVector == 0)
@@ -160,29 +161,38 @@ class OperandLoader {
   int bytes_;         // of its chunk, in this slice
 };
 
-// The fragments of a warp's part of a tile: kBlocks blocks of 16 along the extent, 16 along k. kLeft: operand A of
-// mma.sync (16x16 per block); otherwise B (two 16x8 per block: words 0,1 and 2,3).
+// The fragments of a warp's part of a tile: kBlocks blocks of 16 along the extent, 32 bytes along k. kLeft: operand A
+// of mma.sync (16 rows per block); otherwise B (two of 8 columns per block: words 0,1 and 2,3). ldmatrix turns 16-bit
+// elements only: wider ones that lie along the extent are read one by one.
 template <class Tile, int kBlocks, bool kLeft>
 class Fragments {
  public:
+  static constexpr bool kOneByOne = !Tile::kAlongK && Tile::kUnitBytes == 4;
+  static_assert(Tile::kAlongK || Tile::kUnitBytes == 2 || (kOneByOne && Tile::kChunks >= 8),
+                "tiles along the extent are of 16-bit elements, or of 32 bits "
+                "and 32 elements wide at least");
+
   // Offset within a tile from which load() starts, for the warp's part at `extent_begin` (a multiple of 16 kBlocks).
   // The lane's ldmatrix line: of matrices 0..3, A wants 1 one step along the extent and 2 along k, B the reverse.
   HSTU_PRIM static u32 lane_offset(u32 extent_begin) {
     const u32 lane = prim::lane_id();
+    if constexpr (kOneByOne) return Tile::offset(lane % 4, (extent_begin + lane / 4) / 4) + lane / 4 % 4 * 4;
     const u32 extent_half = kLeft ? (lane >> 3) & 1 : lane >> 4;
     const u32 k_half = kLeft ? lane >> 4 : (lane >> 3) & 1;
     return Tile::kAlongK ? Tile::offset(extent_begin + 8 * extent_half + (lane & 7), k_half)
                          : Tile::offset(8 * k_half + (lane & 7), extent_begin / 8 + extent_half);
   }
 
-  // Reads the k16 step `step` of the tile at shared address `tile`. A step along the line is two chunks: an XOR,
-  // because lane_offset() has those bits clear under the swizzle.
+  // Reads step `step` of the tile at shared address `tile`. A step along the line is two chunks: an XOR, because
+  // lane_offset() has those bits clear under the swizzle.
   HSTU_PRIM void load(u32 tile, u32 lane_offset, int step) {
     static_assert(Tile::kAlongK || (kBlocks & (kBlocks - 1)) == 0,
                   "along the extent a warp's part must be a power of two");
 #pragma unroll
     for (int block = 0; block < kBlocks; ++block) {
-      if constexpr (Tile::kAlongK)
+      if constexpr (kOneByOne)
+        load_one_by_one(word[block], (tile + lane_offset) ^ (block * 64), step);
+      else if constexpr (Tile::kAlongK)
         prim::ldmatrix_x4(word[block], ((tile + lane_offset) ^ (step * 32)) + block * 16 * Tile::kLineBytes);
       else
         prim::ldmatrix_x4_trans(word[block], ((tile + lane_offset) ^ (block * 32)) + step * 16 * Tile::kLineBytes);
@@ -190,6 +200,16 @@ class Fragments {
   }
 
   u32 word[kBlocks][4];
+
+ private:
+  // Eight elements further along the extent are two chunks, four further along k four lines and their swizzle.
+  HSTU_PRIM static void load_one_by_one(u32 (&to)[4], u32 at, int step) {
+#pragma unroll
+    for (int half = 0; half < 4; ++half) {
+      const int extent_half = kLeft ? half % 2 : half / 2, k_half = kLeft ? half / 2 : half % 2;
+      to[half] = prim::ld_shared4((at ^ (extent_half * 32 + k_half * 64)) + (step * 8 + k_half * 4) * Tile::kLineBytes);
+    }
+  }
 };
 
 }  // namespace hstu::tile

@@ -2,9 +2,11 @@
 #include "families/families.hpp"
 #include "params/addmm.h"
 #include "problem/dense_fields.hpp"
+#include "problem/operand.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <span>
 
 namespace hstujit {
 namespace {
@@ -33,19 +35,24 @@ constexpr Knob kKnobs[kKnobCount] = {
     {"min_blocks", kMinBlocksValues, "blocks an SM: one's epilogue runs beside another's products"},
 };
 
-constexpr int kElementBytes = 2;
+int element_bytes(const Problem& p) { return size_of(static_cast<hstu_dtype>(p[addmm::kDtype])); }
+bool is_wide(const Problem& p) { return p[addmm::kDtype] == HSTU_DTYPE_F32; }
+bool gathers(const Problem& p) { return p[addmm::kVectorX] == 0 || p[addmm::kVectorW] == 0 || p[addmm::kGatherY] != 0; }
 
 int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
 int threads(const Config& c) { return 32 * warps(c); }
 int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
 int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
 
-/// Accumulators and two sets of fragments, per thread.
-int held_registers(const Config& c) { return warp_m(c) * warp_n(c) / 32 + (warp_m(c) + warp_n(c)) / 2; }
+/// Accumulators and two sets of fragments, per thread; of f32 two sets of sums, and both halves of fragments.
+int held_registers(const Problem& p, const Config& c) {
+  const int sums = warp_m(c) * warp_n(c) / 32, fragments = (warp_m(c) + warp_n(c)) / 2;
+  return is_wide(p) ? 2 * (sums + fragments) : sums + fragments;
+}
 
-int smem_bytes(const Config& c) {
-  const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * kElementBytes;
-  const int staging = 16 * (warp_n(c) * kElementBytes + 16);  // of a warp: 16 rows of its part of z, padded
+int smem_bytes(const Problem& p, const Config& c) {
+  const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * element_bytes(p);
+  const int staging = 16 * (warp_n(c) + 8) * element_bytes(p);  // of a warp: 16 rows of its part of z, padded
   return c[kStages] * slice + warps(c) * staging;
 }
 
@@ -56,14 +63,18 @@ bool warp_tiles_are_not_thin(const Problem&, const Config& c, const DeviceFacts&
   return c[kBlockM] <= 2 * c[kBlockN] && warp_n(c) <= 64 && warp_m(c) <= 64 &&
          (warp_m(c) == warp_n(c) || c[kBlockM] < 64);
 }
-bool registers_suffice(const Problem&, const Config& c, const DeviceFacts&) {
+bool small_parts_where_registers_go_elsewhere(const Problem& p, const Config& c, const DeviceFacts&) {
+  if (!is_wide(p) && !gathers(p)) return true;
+  return warp_m(c) <= 32 && warp_n(c) <= 32 && (c[kBlockM] >= 32 || !is_wide(p)) && c[kPersistent] == 0;
+}
+bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   constexpr int kAddressing = 40;
   const int budget = std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
-  return held_registers(c) + kAddressing <= budget;
+  return held_registers(p, c) + kAddressing <= budget;
 }
-bool smem_fits(const Problem&, const Config& c, const DeviceFacts& device) {
+bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   constexpr int kReserved = 1024;  // of each block, by the driver
-  const int bytes = smem_bytes(c);
+  const int bytes = smem_bytes(p, c);
   return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
 }
 bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
@@ -71,14 +82,14 @@ bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
   return c[kMinBlocks] * warps(c) >= least && c[kMinBlocks] * warps(c) <= 16;
 }
 bool rows_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
-  return c[kBlockM] <= std::max(16, p[addmm::kM]) && c[kBlockN] < 2 * std::max(32, p[addmm::kN]);
+  return c[kBlockM] <= std::max(is_wide(p) ? 32 : 16, p[addmm::kM]) && c[kBlockN] < 2 * std::max(32, p[addmm::kN]);
 }
 bool large_products_take_large_tiles(const Problem& p, const Config& c, const DeviceFacts& device) {
   const int64_t tiles = (int64_t{p[addmm::kM]} / 128) * (p[addmm::kN] / 128);
   return tiles < 4 * device.sm_count || c[kBlockM] * c[kBlockN] >= 128 * 64;
 }
-bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFacts&) {
-  const int chunks = c[kBlockK] * kElementBytes / 16;  // a line's 16-byte parts
+bool copies_divide_among_threads(const Problem& p, const Config& c, const DeviceFacts&) {
+  const int chunks = c[kBlockK] * element_bytes(p) / 16;  // a line's 16-byte parts
   const int lines = threads(c) / chunks;
   return c[kBlockM] >= lines && c[kBlockN] >= lines;
 }
@@ -87,6 +98,8 @@ constexpr Rule kRules[] = {
     {"a warp's part must be whole 16 x 32 pieces, its width a power of two", warp_tiles_are_whole},
     {"a warp's part is square, at most 64 x 64, but for few rows; taller blocks than 2 : 1 spill",
      warp_tiles_are_not_thin},
+    {"f32, whose sums and fragments count twice, and gathered operands take parts of 32 x 32 at most, a tile a block",
+     small_parts_where_registers_go_elsewhere},
     {"accumulators and fragments would not fit the registers", registers_suffice},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
     {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps},
@@ -95,34 +108,41 @@ constexpr Rule kRules[] = {
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
 };
 
-bool covers(const Problem& p, const DeviceFacts&) {
-  return p[addmm::kDtype] == HSTU_DTYPE_BF16 || p[addmm::kDtype] == HSTU_DTYPE_F16;
-}
+bool covers(const Problem&, const DeviceFacts&) { return true; }
 
-/// The largest of these that is legal and fills the device; measured best on an H200.
+// What default_config() tries, large ones first; measured best on an H200.
+constexpr Config kCandidates[] = {
+    {{128, 128, 64, 2, 2, 3, 8, 0, 2}}, {{128, 128, 32, 2, 2, 4, 8, 0, 2}}, {{128, 128, 32, 2, 2, 3, 8, 0, 1}},
+    {{64, 64, 64, 2, 2, 4, 8, 0, 3}},   {{64, 64, 64, 2, 2, 3, 8, 0, 2}},   {{32, 64, 64, 2, 2, 4, 8, 0, 2}},
+    {{32, 32, 64, 2, 1, 4, 8, 0, 2}},   {{16, 64, 64, 1, 2, 4, 8, 0, 2}},   {{16, 32, 64, 1, 1, 4, 8, 0, 4}},
+};
+constexpr Config kSmallPartCandidates[] = {
+    {{128, 64, 32, 4, 2, 3, 8, 0, 1}}, {{64, 64, 32, 2, 2, 3, 8, 0, 2}}, {{64, 64, 32, 2, 2, 3, 8, 0, 1}},
+    {{32, 32, 32, 1, 1, 3, 8, 0, 4}},  {{32, 32, 32, 1, 1, 2, 8, 0, 4}}, {{16, 32, 32, 1, 1, 3, 8, 0, 4}},
+};
+
+/// The largest candidate that is legal and fills the device.
 Config default_config(const Problem& p, const DeviceFacts& device) {
-  constexpr Config kCandidates[] = {
-      {{128, 128, 64, 2, 2, 3, 8, 0, 2}}, {{128, 128, 32, 2, 2, 4, 8, 0, 2}}, {{128, 128, 32, 2, 2, 3, 8, 0, 1}},
-      {{64, 64, 64, 2, 2, 4, 8, 0, 3}},   {{64, 64, 64, 2, 2, 3, 8, 0, 2}},   {{32, 64, 64, 2, 2, 4, 8, 0, 2}},
-      {{32, 32, 64, 2, 1, 4, 8, 0, 2}},   {{16, 64, 64, 1, 2, 4, 8, 0, 2}},   {{16, 32, 64, 1, 1, 4, 8, 0, 4}},
-  };
+  const bool small_parts = is_wide(p) || gathers(p);
+  const std::span<const Config> candidates =
+      small_parts ? std::span<const Config>(kSmallPartCandidates) : std::span<const Config>(kCandidates);
   const auto legal_here = [&](const Config& c) {
     return std::all_of(std::begin(kRules), std::end(kRules),
                        [&](const Rule& rule) { return rule.holds(p, c, device); });
   };
   const Config* last = nullptr;
-  for (const Config& c : kCandidates) {
+  for (const Config& c : candidates) {
     if (!legal_here(c)) continue;
     last = &c;
     const int64_t tiles = ((int64_t{p[addmm::kM]} + c[kBlockM] - 1) / c[kBlockM]) *
                           ((int64_t{p[addmm::kN]} + c[kBlockN] - 1) / c[kBlockN]);
     if (tiles >= device.sm_count) return c;
   }
-  return last ? *last : kCandidates[std::size(kCandidates) - 1];
+  return last ? *last : candidates.back();
 }
 
-Resources resources(const Problem&, const Config& c) {
-  return {threads(c), smem_bytes(c), held_registers(c), c[kMinBlocks]};
+Resources resources(const Problem& p, const Config& c) {
+  return {threads(c), smem_bytes(p, c), held_registers(p, c), c[kMinBlocks]};
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -131,11 +151,13 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
   text.constant("kBias", p[addmm::kBias]);
   text.constant("kActivation", p[addmm::kActivation]);
-  text.flag("kXAlongK", true);
+  text.flag("kTf32", p[addmm::kAllowTf32] != 0);
+  text.flag("kXAlongK", p[addmm::kXTransposed] == 0);
   text.flag("kWAlongK", p[addmm::kWeightTransposed] != 0);
   text.constant("kVectorX", p[addmm::kVectorX]);
   text.constant("kVectorW", p[addmm::kVectorW]);
   text.constant("kVectorZ", p[addmm::kVectorZ]);
+  text.flag("kGatherY", p[addmm::kGatherY] != 0);
   text.flag("kTailK", p[addmm::kK] % c[kBlockK] != 0);
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);
@@ -156,7 +178,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   const int64_t resident = int64_t{device.sm_count} * c[kMinBlocks];
   launch.grid[0] = static_cast<uint32_t>(c[kPersistent] ? std::min(tiles, resident) : tiles);
   launch.block[0] = static_cast<uint32_t>(threads(c));
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(c));
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
   auto& k = launch.emplace<hstu::AddmmParams>();
   k.x = a.x.data;
   k.w = a.w.data;
@@ -165,10 +187,13 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
-  k.x_row_stride = a.x.stride[0];
-  k.w_row_stride = p[addmm::kWeightTransposed] ? a.w.stride[1] : a.w.stride[0];
+  k.x_row_stride = line_stride(a.x, 1, p[addmm::kXTransposed] == 0);
+  k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
   k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
   k.z_row_stride = a.z.stride[0];
+  k.x_column_stride = element_stride(a.x, 1);
+  k.w_column_stride = element_stride(a.w, 0);
+  k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
   k.act_columns = a.activation_columns;
 }
 

@@ -36,6 +36,8 @@ const Family* const kFamilies[] = {
     &kExpand1dJaggedSm80,
     &kReplaceLastNSm80,
     &kJaggedTranspose1dSm80,
+    &kFp8GemmSm80,
+    &kGatedMlpSm80,
 };
 
 }  // namespace

@@ -114,11 +114,13 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Offset", device_type(static_cast<hstu_dtype>(p[jagged_bmm::kOffsetDtype])));
   text.constant("kBias", p[jagged_bmm::kBias]);
   text.constant("kActivation", 0);
+  text.flag("kTf32", false);
   text.flag("kXAlongK", true);
   text.flag("kWAlongK", p[jagged_bmm::kDenseTransposed] != 0);
   text.constant("kVectorX", p[jagged_bmm::kVectorX]);
   text.constant("kVectorW", p[jagged_bmm::kVectorW]);
   text.constant("kVectorZ", p[jagged_bmm::kVectorZ]);
+  text.flag("kGatherY", false);
   text.flag("kTailK", p[jagged_bmm::kK] % c[kBlockK] != 0);
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);

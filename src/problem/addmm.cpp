@@ -2,6 +2,7 @@
 #include "problem/checks.hpp"
 #include "problem/dense_fields.hpp"
 #include "problem/edge_case.hpp"
+#include "problem/operand.hpp"
 #include "problem/operators.hpp"
 #include "support/error.hpp"
 
@@ -10,39 +11,38 @@ namespace {
 
 using Args = hstu_addmm_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},       {"n", FieldKind::exact},
-                                 {"k", FieldKind::exact},           {"bias", FieldKind::exact},
-                                 {"bias_dtype", FieldKind::dtype},  {"activation", FieldKind::exact},
-                                 {"act_columns", FieldKind::exact}, {"weight_transposed", FieldKind::exact},
-                                 {"vector_x", FieldKind::exact},    {"vector_w", FieldKind::exact},
-                                 {"vector_z", FieldKind::exact},    {"m", FieldKind::bucket}};
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
+                                 {"n", FieldKind::exact},
+                                 {"k", FieldKind::exact},
+                                 {"bias", FieldKind::exact},
+                                 {"bias_dtype", FieldKind::dtype},
+                                 {"activation", FieldKind::exact},
+                                 {"act_columns", FieldKind::exact},
+                                 {"x_transposed", FieldKind::exact},
+                                 {"weight_transposed", FieldKind::exact},
+                                 {"vector_x", FieldKind::exact},
+                                 {"vector_w", FieldKind::exact},
+                                 {"vector_z", FieldKind::exact},
+                                 {"gather_y", FieldKind::exact},
+                                 {"allow_tf32", FieldKind::exact},
+                                 {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"w", offsetof(Args, w), TensorRole::input, 0},
                                    {"y", offsetof(Args, y), TensorRole::input},
                                    {"z", offsetof(Args, z), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64}};
+                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
+                                   {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
 
 enum : int32_t { kNoBias = 0, kRowBias = 1, kResidual = 2 };
-
-/// True for a weight stored [n, k]; its first stride becomes 1 then.
-bool weight_transposed(hstu_tensor& w) {
-  if (w.stride[1] == 1) return false;
-  if (w.stride[0] != 1 && w.shape[0] > 1)
-    fail(HSTU_ERROR_INVALID_ARGUMENT,
-         "w.stride = ({}, {}): one of them must be 1, the first for a weight stored [n, k]; copy the tensor to make "
-         "it so",
-         w.stride[0], w.stride[1]);
-  w.stride[0] = 1;
-  return true;
-}
 
 /// The bias, absent, row or residual, checked against z.
 int32_t check_bias(hstu_tensor& t, const checks::Tensor& z) {
   if (!checks::given("y", t)) return kNoBias;
   if (t.rank != 1 && t.rank != 2)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "y.rank = {}: it must be 1 (a bias row) or 2 (a residual)", t.rank);
-  const checks::Tensor y = t.rank == 1 ? checks::required<1>("y", t) : checks::required<2>("y", t);
+  const checks::Tensor y =
+      t.rank == 1 ? checks::required_any_strides<1>("y", t) : checks::required_any_strides<2>("y", t);
   checks::floating(y);
   if (t.rank == 1) {
     checks::extent(y, 0, z.t.shape[1], "n");
@@ -73,7 +73,7 @@ OperatorFacts facts_of(const hstu_addmm_args*) { return {kFields, kTensors, kSca
 
 Problem prepare(hstu_addmm_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Tensor x = checks::required<2>("x", args.x), z = checks::required<2>("z", args.z);
+  const checks::Tensor x = checks::required_any_strides<2>("x", args.x), z = checks::required<2>("z", args.z);
   const checks::Tensor w = checks::required_any_strides<2>("w", args.w);
   checks::floating(x);
   checks::same_dtype(w, x);
@@ -84,14 +84,16 @@ Problem prepare(hstu_addmm_args& args) {
   checks::no_self_overlap(z);
   checks::disjoint(z, x);
   checks::disjoint(z, w);
-  const bool transposed = weight_transposed(args.w);
+  const Operand x_operand = operand_of(args.x, 1), w_operand = operand_of(args.w, 0);
   const int32_t bias = check_bias(args.y, z);
+  const bool gathered = bias != kNoBias && args.y.stride[args.y.rank - 1] != 1;
   check_activation(args, z.t.shape[1]);
+  checks::flag("allow_tf32", args.allow_tf32);
+  if (x.t.dtype != HSTU_DTYPE_F32) args.allow_tf32 = 0;
 
-  checks::Vector vector_w(w.t.dtype), vector_z(z.t.dtype);
-  vector_w.address(w.t).length(w.t.stride[transposed]).length(w.t.shape[!transposed]);
+  checks::Vector vector_z(z.t.dtype);
   vector_z.tensor(z.t);
-  if (bias == kResidual) vector_z.tensor(args.y);
+  if (bias == kResidual && !gathered) vector_z.tensor(args.y);
 
   Problem problem{Op::addmm, {}};
   problem[addmm::kDtype] = x.t.dtype;
@@ -102,10 +104,13 @@ Problem prepare(hstu_addmm_args& args) {
   problem[addmm::kActivation] = args.activation;
   const bool activated = args.activation != HSTU_ACTIVATION_NONE;
   problem[addmm::kActColumns] = activated ? static_cast<int32_t>(args.activation_columns) : 0;
-  problem[addmm::kWeightTransposed] = transposed;
-  problem[addmm::kVectorX] = checks::Vector(x.t.dtype).tensor(x.t).elements();
-  problem[addmm::kVectorW] = vector_w.elements();
+  problem[addmm::kXTransposed] = !x_operand.along_k;
+  problem[addmm::kWeightTransposed] = w_operand.along_k;
+  problem[addmm::kVectorX] = x_operand.vector;
+  problem[addmm::kVectorW] = w_operand.vector;
   problem[addmm::kVectorZ] = vector_z.elements();
+  problem[addmm::kGatherY] = gathered;
+  problem[addmm::kAllowTf32] = args.allow_tf32;
   problem[addmm::kM] = bucket(x.t.shape[0]);
   return problem;
 }

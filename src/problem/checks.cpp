@@ -133,6 +133,7 @@ Tensor required_any_strides(const char* name, hstu_tensor& t) {
   check_data(name, t, bytes);
   return {name, t, bytes};
 }
+template Tensor required_any_strides<1>(const char*, hstu_tensor&);
 template Tensor required_any_strides<2>(const char*, hstu_tensor&);
 template Tensor required_any_strides<3>(const char*, hstu_tensor&);
 

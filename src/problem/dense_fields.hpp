@@ -12,10 +12,29 @@ enum : int {
   kBiasDtype,
   kActivation,
   kActColumns,
-  kWeightTransposed,
-  kVectorX,
+  kXTransposed /* stored [k, m] */,
+  kWeightTransposed /* stored [n, k] */,
+  kVectorX /* 0: contiguous along neither dimension */,
   kVectorW,
   kVectorZ /* z and residual y */,
+  kGatherY /* elements of y's rows lie apart */,
+  kAllowTf32,
+  kM
+};
+}
+namespace gated_mlp {
+enum : int {
+  kDtype,
+  kN,
+  kK,
+  kActivation /* hstu_activation */,
+  kActivateGate,
+  kXTransposed,
+  kWeightTransposed /* gate and up stored [n, k] */,
+  kVectorX,
+  kVectorW /* gate and up; 0: contiguous along neither dimension, or not both along the same */,
+  kVectorOut,
+  kAllowTf32,
   kM
 };
 }

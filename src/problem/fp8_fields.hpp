@@ -21,5 +21,21 @@ enum : int {
 namespace dequantize_fp8 {
 enum : int { kDtype, kFp8, kScaling, kColumns, kVector, kRows };
 }
+namespace fp8_gemm {
+enum : int {
+  kDtype /* of out */,
+  kDtypeA,
+  kDtypeB,
+  kN,
+  kK,
+  kScalingA /* hstu_fp8_scaling */,
+  kScalingB,
+  kBiasDtype /* NONE without bias */,
+  kVectorA /* bytes, up to 16 */,
+  kVectorB,
+  kVectorOut,
+  kM
+};
+}
 
 }  // namespace hstujit

@@ -33,4 +33,6 @@
   X(split_1d_jagged, hstu_split_1d_jagged_args, hstu_split_1d_jagged)                                              \
   X(expand_1d_jagged_to_dense, hstu_expand_1d_jagged_to_dense_args, hstu_expand_1d_jagged_to_dense)                \
   X(replace_last_n_with_jagged, hstu_replace_last_n_with_jagged_args, hstu_replace_last_n_with_jagged)             \
-  X(jagged_transpose_1d, hstu_jagged_transpose_1d_args, hstu_jagged_transpose_1d)
+  X(jagged_transpose_1d, hstu_jagged_transpose_1d_args, hstu_jagged_transpose_1d)                                  \
+  X(fp8_gemm, hstu_fp8_gemm_args, hstu_fp8_gemm)                                                                   \
+  X(gated_mlp, hstu_gated_mlp_args, hstu_gated_mlp)

@@ -38,7 +38,7 @@ struct ScalarSlot {
   std::span<const std::string_view> words = {};
 };
 inline constexpr std::string_view kFp8ScalingWords[] = {"tensor", "row", "group", "block"};
-inline constexpr std::string_view kActivationWords[] = {"none", "silu", "sigmoid"};
+inline constexpr std::string_view kActivationWords[] = {"none", "silu", "sigmoid", "gelu", "gelu_tanh"};
 
 /// What an operator is made of. Spans of static arrays.
 struct OperatorFacts {

@@ -20,6 +20,10 @@ inline double activate(hstu_activation activation, double x) {
       return silu(x);
     case HSTU_ACTIVATION_SIGMOID:
       return sigmoid(x);
+    case HSTU_ACTIVATION_GELU:
+      return x / 2 * (1 + std::erf(x / std::sqrt(2.0)));
+    case HSTU_ACTIVATION_GELU_TANH:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / 3.141592653589793) * (x + 0.044715 * x * x * x)));
     case HSTU_ACTIVATION_NONE:
       break;
   }

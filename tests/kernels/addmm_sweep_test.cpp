@@ -174,13 +174,99 @@ TEST(AddmmOnDevice, BroadcastResidual) {
   test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
 }
 
-TEST(AddmmOnDevice, RefusesF32) {
-  HSTU_NEEDS_RESULTS();
-  if (test::test_device()->cpu) GTEST_SKIP() << "the reference takes f32";
+// ---- Operands in any layout: row-major, column-major, contiguous along neither dimension.
+
+enum class Order { rows, columns, apart };
+
+struct LayoutCase {
+  hstu_dtype dtype;
+  int64_t m, k, n;
+  Order x, w, y = Order::rows;
+  Bias bias = Bias::residual;
+  int32_t allow_tf32 = 0;
+  int64_t padding = 0;
+};
+
+std::string name_of_layout(const LayoutCase& c) {
+  return fmt::format("{}_{}x{}x{}_x{}w{}y{}_b{}_t{}p{}", name_of(c.dtype), c.m, c.k, c.n, static_cast<int>(c.x),
+                     static_cast<int>(c.w), static_cast<int>(c.y), static_cast<int>(c.bias), c.allow_tf32, c.padding);
+}
+void PrintTo(const LayoutCase& c, std::ostream* out) { *out << name_of_layout(c); }
+
+/// A matrix of random numbers in that order. The slab holds rows, or columns, or rows with every other element unused.
+hstu_tensor ordered(HostMemory& memory, const LayoutCase& c, Order order, int64_t rows, int64_t columns, double size) {
+  const Layout layout{.row_padding = c.padding};
+  if (order == Order::rows) return memory.random(c.dtype, {rows, columns}, layout, 0, size);
+  hstu_tensor t = order == Order::columns ? memory.random(c.dtype, {columns, rows}, layout, 0, size)
+                                          : memory.random(c.dtype, {rows, 2 * columns}, layout, 0, size);
+  t.shape[0] = rows;
+  t.shape[1] = columns;
+  if (order == Order::columns)
+    std::swap(t.stride[0], t.stride[1]);
+  else
+    t.stride[1] = 2;
+  return t;
+}
+
+class AddmmLayouts : public testing::TestWithParam<LayoutCase> {};
+
+TEST_P(AddmmLayouts, EqualTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  const LayoutCase& c = GetParam();
   HostMemory memory;
-  const auto args = args_of(memory, {kF32, 20, 32, 40});
-  const test::DeviceCall call(memory, Op::addmm, &args);
-  EXPECT_EQ(call.status(), HSTU_ERROR_UNSUPPORTED) << call.error();
+  hstu_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.x = ordered(memory, c, c.x, c.m, c.k, 1);
+  args.w = ordered(memory, c, c.w, c.k, c.n, 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1))));
+  if (c.bias == Bias::residual) args.y = ordered(memory, c, c.y, c.m, c.n, 1);
+  if (c.bias == Bias::row) {
+    args.y = memory.random(c.dtype, {2 * c.n});
+    args.y.shape[0] = c.n;
+    args.y.stride[0] = 2;
+  }
+  args.z = memory.poison(c.dtype, {c.m, c.n});
+  args.allow_tf32 = c.allow_tf32;
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = (c.n + 1) / 2;
+  const test::Tolerance tolerance = c.allow_tf32 ? test::Tolerance{2e-3, 1 << 14} : test::rounded_once(c.dtype);
+  test::expect_correct(memory, args, &hstu_addmm_args::z, tolerance);
+}
+
+std::vector<LayoutCase> layout_cases() {
+  std::vector<LayoutCase> cases;
+  for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+    for (const Order x : {Order::rows, Order::columns, Order::apart})
+      for (const Order w : {Order::rows, Order::columns, Order::apart}) {
+        cases.push_back({dtype, 136, 96, 160, x, w});
+        cases.push_back({dtype, 77, 33, 45, x, w, Order::columns});
+      }
+  for (const Order y : {Order::columns, Order::apart})
+    cases.push_back({kBf16, 140, 96, 160, Order::rows, Order::rows, y});
+  for (const int64_t padding : {1, 2, 4, 8}) {
+    cases.push_back({kBf16, 136, 64, 128, Order::columns, Order::rows, Order::rows, Bias::residual, 0, padding});
+    cases.push_back({kF32, 136, 64, 128, Order::columns, Order::columns, Order::rows, Bias::residual, 0, padding});
+  }
+  cases.push_back({kBf16, 140, 96, 160, Order::columns, Order::rows, Order::rows, Bias::row});
+  cases.push_back({kF32, 300, 512, 257, Order::rows, Order::rows, Order::rows, Bias::row});
+  cases.push_back({kF32, 1, 2000, 3, Order::rows, Order::columns, Order::rows, Bias::none});
+  cases.push_back({kF32, 1000, 256, 512, Order::rows, Order::rows, Order::rows, Bias::none});
+  cases.push_back({kF32, 300, 256, 128, Order::rows, Order::columns, Order::rows, Bias::none, 1});
+  cases.push_back({kBf16, 1, 64, 1, Order::apart, Order::apart});
+  cases.push_back({kF32, 64, 0, 64, Order::columns, Order::columns});
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(Orders, AddmmLayouts, testing::ValuesIn(layout_cases()),
+                         [](const auto& c) { return name_of_layout(c.param); });
+
+TEST(AddmmOnDevice, F32SumsOfOneSignStayExact) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  hstu_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.x = memory.random(kF32, {64, 4096}, {}, 1, 0.2);  // all positive: truncated sums would drift
+  args.w = memory.random(kF32, {4096, 96}, {}, 1, 0.2);
+  args.z = memory.poison(kF32, {64, 96});
+  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kF32));
 }
 
 }  // namespace

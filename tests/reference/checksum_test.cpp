@@ -214,5 +214,38 @@ INSTANTIATE_TEST_SUITE_P(
                     NormMulCase{"Groups", 2, 1, 1, 1, HSTU_ACTIVATION_NONE, 1.46334275, 107.579188}),
     [](const auto& c) { return std::string(c.param.name); });
 
+struct GatedCase {
+  const char* name;
+  hstu_activation activation;
+  int32_t activate_gate;
+  double s0, s1;
+};
+
+class GatedMlpChecksum : public testing::TestWithParam<GatedCase> {};
+
+TEST_P(GatedMlpChecksum, IsReproduced) {
+  const auto x = generated(13, 12), gate = generated(14, 20), up = generated(15, 20);
+  std::vector<float> out(15);
+  hstu_gated_mlp_args args{};
+  args.struct_size = sizeof args;
+  args.x = hstu_matrix(x.data(), HSTU_DTYPE_F32, 3, 4);
+  args.gate = {const_cast<float*>(gate.data()), HSTU_DTYPE_F32, 2, {4, 5}, {1, 4}};
+  args.up = {const_cast<float*>(up.data()), HSTU_DTYPE_F32, 2, {4, 5}, {1, 4}};
+  args.out = hstu_matrix(out.data(), HSTU_DTYPE_F32, 3, 5);
+  args.activation = GetParam().activation;
+  args.activate_gate = GetParam().activate_gate;
+  prepare(args);
+  std::vector<double> exact(out.size());
+  double* const outputs[] = {exact.data()};
+  run(args, outputs);
+  expect_sums(exact, GetParam().s0, GetParam().s1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Appendix, GatedMlpChecksum,
+                         testing::Values(GatedCase{"SiluOnUp", HSTU_ACTIVATION_SILU, 0, -4.72457083, -41.9099427},
+                                         GatedCase{"GeluOnUp", HSTU_ACTIVATION_GELU, 0, -4.71243141, -40.1730506},
+                                         GatedCase{"SwiGlu", HSTU_ACTIVATION_SILU, 1, -5.06484378, -52.8494692}),
+                         [](const auto& c) { return std::string(c.param.name); });
+
 }  // namespace
 }  // namespace hstujit::reference

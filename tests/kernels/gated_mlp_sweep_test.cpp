@@ -1,0 +1,98 @@
+// Gated products on the device against the oracle: activations, layouts, types, ragged shapes.
+#include "support/device_call.hpp"
+
+#include <fmt/format.h>
+
+namespace hstujit {
+namespace {
+
+using test::HostMemory;
+using test::Layout;
+
+constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16;
+
+struct Case {
+  hstu_dtype dtype;
+  int64_t m, k, n;
+  hstu_activation activation = HSTU_ACTIVATION_SILU;
+  int32_t activate_gate = 0;
+  bool x_transposed = false, gate_transposed = true, up_transposed = true;
+  Layout x{}, w{}, out{};
+  int32_t allow_tf32 = 0;
+};
+
+std::string name_of_case(const Case& c) {
+  const auto layout = [](const Layout& l) { return fmt::format("p{}s{}", l.row_padding, l.shift); };
+  return fmt::format("{}_{}x{}x{}_a{}g{}_t{}{}{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n,
+                     static_cast<int>(c.activation), c.activate_gate, int{c.x_transposed}, int{c.gate_transposed},
+                     int{c.up_transposed}, layout(c.x), layout(c.w), layout(c.out), c.allow_tf32);
+}
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
+
+hstu_tensor matrix(HostMemory& memory, hstu_dtype dtype, int64_t rows, int64_t columns, bool transposed, Layout layout,
+                   double size) {
+  if (!transposed) return memory.random(dtype, {rows, columns}, layout, 0, size);
+  hstu_tensor t = memory.random(dtype, {columns, rows}, layout, 0, size);
+  std::swap(t.shape[0], t.shape[1]);
+  std::swap(t.stride[0], t.stride[1]);
+  return t;
+}
+
+class GatedMlpSweep : public testing::TestWithParam<Case> {};
+
+TEST_P(GatedMlpSweep, EqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  hstu_gated_mlp_args args{};
+  args.struct_size = sizeof args;
+  const double size = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1)));
+  args.x = matrix(memory, c.dtype, c.m, c.k, c.x_transposed, c.x, 1);
+  args.gate = matrix(memory, c.dtype, c.k, c.n, c.gate_transposed, c.w, size);
+  args.up = matrix(memory, c.dtype, c.k, c.n, c.up_transposed, c.w, size);
+  args.out = memory.poison(c.dtype, {c.m, c.n}, c.out);
+  args.activation = c.activation;
+  args.activate_gate = c.activate_gate;
+  args.allow_tf32 = c.allow_tf32;
+  // An error of a factor shows in the product as large as the other factor is.
+  test::Tolerance tolerance = c.allow_tf32 ? test::Tolerance{2e-3, 1 << 14} : test::rounded_once(c.dtype);
+  if (!c.allow_tf32 && c.dtype == kF32) tolerance.ulps_of_row *= 4;
+  test::expect_correct(memory, args, &hstu_gated_mlp_args::out, tolerance);
+}
+
+std::vector<Case> cases() {
+  constexpr auto kSilu = HSTU_ACTIVATION_SILU, kGelu = HSTU_ACTIVATION_GELU, kTanh = HSTU_ACTIVATION_GELU_TANH;
+  std::vector<Case> all;
+  for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+    for (const hstu_activation activation : {kSilu, kGelu, kTanh})
+      for (const int32_t gate : {0, 1}) all.push_back({dtype, 150, 96, 136, activation, gate});
+  for (const hstu_dtype dtype : {kBf16, kF32})
+    for (const bool x : {false, true})
+      for (const bool gate : {false, true})
+        for (const bool up : {false, true}) all.push_back({dtype, 72, 40, 88, kSilu, 1, x, gate, up});
+  for (const auto& [m, k, n] : {std::array<int64_t, 3>{1, 1, 1},
+                                {1, 64, 256},
+                                {17, 33, 40},
+                                {129, 65, 127},
+                                {300, 512, 512},
+                                {5, 3000, 8},
+                                {1000, 8, 33},
+                                {64, 0, 64},
+                                {0, 64, 64}}) {
+    all.push_back({kBf16, m, k, n, kGelu});
+    all.push_back({kF32, m, k, n, kSilu, 1});
+  }
+  for (const int64_t padding : {1, 2, 4}) {
+    all.push_back({kBf16, 140, 96, 160, kSilu, 0, false, true, true, {.row_padding = padding}});
+    all.push_back({kBf16, 140, 96, 160, kSilu, 0, false, true, true, {}, {.row_padding = padding}});
+    all.push_back({kBf16, 140, 96, 160, kSilu, 0, false, false, false, {}, {.shift = padding}});
+    all.push_back({kBf16, 140, 96, 160, kSilu, 0, false, true, true, {}, {}, {.row_padding = padding}});
+  }
+  all.push_back({kF32, 140, 96, 160, kGelu, 0, false, true, true, {}, {}, {}, 1});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Cases, GatedMlpSweep, testing::ValuesIn(cases()),
+                         [](const auto& c) { return name_of_case(c.param); });
+
+}  // namespace
+}  // namespace hstujit

@@ -1,0 +1,143 @@
+// What prepare() makes of operands in any layout, of gated products, and of FP8 products; and what it refuses.
+#include "problem/dense_fields.hpp"
+#include "sample_args.hpp"
+
+namespace hstujit {
+namespace {
+
+using test::slot;
+using test::Spoiled;
+
+constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
+                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE;
+constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3;
+
+hstu_tensor stored(int index, hstu_dtype dtype, int64_t rows, int64_t columns, int64_t row_stride,
+                   int64_t column_stride) {
+  return {slot(index), dtype, 2, {rows, columns}, {row_stride, column_stride}};
+}
+
+hstu_gated_mlp_args sample_gated() {
+  hstu_gated_mlp_args args{};
+  args.struct_size = sizeof args;
+  args.x = hstu_matrix(slot(0), kBf16, 40, 64);
+  args.gate = stored(1, kBf16, 64, 96, 1, 64);
+  args.up = stored(2, kBf16, 64, 96, 1, 64);
+  args.out = hstu_matrix(slot(3), kBf16, 40, 96);
+  args.activation = HSTU_ACTIVATION_GELU;
+  return args;
+}
+
+hstu_fp8_gemm_args sample_gemm() {
+  hstu_fp8_gemm_args args{};
+  args.struct_size = sizeof args;
+  args.a = hstu_matrix(slot(0), kE4m3, 40, 264);
+  args.b = hstu_matrix(slot(1), HSTU_DTYPE_E5M2, 96, 264);
+  args.a_descale = hstu_matrix(slot(2), kF32, 40, 3);
+  args.b_descale = hstu_matrix(slot(3), kF32, 1, 3);
+  args.out = hstu_matrix(slot(4), kBf16, 40, 96);
+  args.a_scaling = HSTU_FP8_GROUP;
+  args.b_scaling = HSTU_FP8_BLOCK;
+  return args;
+}
+
+TEST(PrepareDense, OperandsOfAddmmInAnyOrder) {
+  auto args = test::sample_addmm();
+  args.x = stored(0, HSTU_DTYPE_F16, 40, 64, 1, 44);
+  Problem problem = prepare(args);
+  EXPECT_EQ(problem[addmm::kXTransposed], 1);
+  EXPECT_EQ(problem[addmm::kVectorX], 4);
+  args.x = stored(0, HSTU_DTYPE_F16, 40, 64, 128, 2);
+  args.w = stored(1, HSTU_DTYPE_F16, 64, 96, 3, 200);
+  args.y = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 41);
+  problem = prepare(args);
+  EXPECT_EQ(problem[addmm::kXTransposed], 0);
+  EXPECT_EQ(problem[addmm::kVectorX], 0);
+  EXPECT_EQ(problem[addmm::kWeightTransposed], 1);
+  EXPECT_EQ(problem[addmm::kVectorW], 0);
+  EXPECT_EQ(problem[addmm::kGatherY], 1);
+  EXPECT_EQ(problem[addmm::kVectorZ], 8);  // y has no say in it
+}
+
+TEST(PrepareDense, Tf32IsForF32Alone) {
+  auto args = test::sample_addmm();
+  args.allow_tf32 = 1;
+  EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 0);
+  args.x.dtype = args.w.dtype = args.y.dtype = args.z.dtype = kF32;
+  args.allow_tf32 = 1;
+  EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 1);
+}
+
+TEST(PrepareDense, KeyOfGatedMlp) {
+  auto args = sample_gated();
+  EXPECT_EQ(text(prepare(args)),
+            "gated_mlp dtype=bf16 n=96 k=64 activation=3 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=8 "
+            "vector_w=8 vector_out=8 allow_tf32=0 m=64");
+  args.up = stored(2, kBf16, 64, 96, 1, 68);
+  EXPECT_EQ(prepare(args)[gated_mlp::kVectorW], 4);
+  args.up = hstu_matrix(slot(2), kBf16, 64, 96);  // contiguous along the other dimension
+  EXPECT_EQ(prepare(args)[gated_mlp::kVectorW], 0);
+  args.gate = hstu_matrix(slot(1), kBf16, 64, 96);
+  EXPECT_EQ(prepare(args)[gated_mlp::kVectorW], 8);
+  EXPECT_EQ(prepare(args)[gated_mlp::kWeightTransposed], 0);
+  EXPECT_EQ(work_of(args).flops, 4.0 * 40 * 64 * 96);
+}
+
+TEST(PrepareDense, KeyOfFp8Gemm) {
+  auto args = sample_gemm();
+  EXPECT_EQ(
+      text(prepare(args)),
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias_dtype=none vector_a=8 "
+      "vector_b=8 vector_out=8 m=64");
+  Integers integers;
+  make_edge_case(args, integers);
+  EXPECT_EQ(args.a_descale.shape[0], args.a.shape[0]);
+  EXPECT_NO_THROW(prepare(args));
+}
+
+const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
+
+using Gated = hstu_gated_mlp_args;
+class GatedMlpRefuses : public testing::TestWithParam<Spoiled<Gated>> {};
+TEST_P(GatedMlpRefuses, Field) { test::expect_refused(sample_gated(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, GatedMlpRefuses,
+    testing::Values(
+        Spoiled<Gated>{"OtherStructSize", [](Gated& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<Gated>{"AbsentGate", [](Gated& a) { a.gate = {}; }, kInvalid, "gate is absent"},
+        Spoiled<Gated>{"Fp8X", [](Gated& a) { a.x.dtype = kE4m3; }, kDtype, "x.dtype = e4m3"},
+        Spoiled<Gated>{"OtherUp", [](Gated& a) { a.up.dtype = kF32; }, kDtype, "up.dtype = f32"},
+        Spoiled<Gated>{"ShortUp", [](Gated& a) { a.up.shape[0] = 63; }, kShape, "up.shape[0] = 63"},
+        Spoiled<Gated>{"WideGate", [](Gated& a) { a.gate.shape[1] = 97; }, kShape, "gate.shape[1] = 97"},
+        Spoiled<Gated>{"Rows", [](Gated& a) { a.out.shape[0] = 39; }, kShape, "out.shape[0] = 39"},
+        Spoiled<Gated>{"NoActivation", [](Gated& a) { a.activation = HSTU_ACTIVATION_NONE; }, kInvalid,
+                       "activation = 0"},
+        Spoiled<Gated>{"Sigmoid", [](Gated& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid, "activation = 2"},
+        Spoiled<Gated>{"Flag", [](Gated& a) { a.activate_gate = 2; }, kInvalid, "activate_gate = 2"},
+        Spoiled<Gated>{"Tf32", [](Gated& a) { a.allow_tf32 = -1; }, kInvalid, "allow_tf32 = -1"},
+        Spoiled<Gated>{"OutOnUp", [](Gated& a) { a.out.data = slot(2); }, kInvalid, "out overlaps up"},
+        Spoiled<Gated>{"StrideOfOut", [](Gated& a) { a.out.stride[1] = 2; }, kInvalid, "out.stride[1] = 2"}),
+    kNameOf);
+
+using Gemm = hstu_fp8_gemm_args;
+class Fp8GemmRefuses : public testing::TestWithParam<Spoiled<Gemm>> {};
+TEST_P(Fp8GemmRefuses, Field) { test::expect_refused(sample_gemm(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, Fp8GemmRefuses,
+    testing::Values(
+        Spoiled<Gemm>{"OtherStructSize", [](Gemm& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<Gemm>{"WideA", [](Gemm& a) { a.a.dtype = kBf16; }, kDtype, "a.dtype = bf16"},
+        Spoiled<Gemm>{"WideB", [](Gemm& a) { a.b.dtype = kF32; }, kDtype, "b.dtype = f32"},
+        Spoiled<Gemm>{"Fp8Out", [](Gemm& a) { a.out.dtype = kE4m3; }, kDtype, "out.dtype = e4m3"},
+        Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.b.shape[1] = 263; }, kShape, "b.shape[1] = 263"},
+        Spoiled<Gemm>{"OtherN", [](Gemm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
+        Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.a_scaling, 9); }, kInvalid, "a_scaling = 9"},
+        Spoiled<Gemm>{"GroupsOfA", [](Gemm& a) { a.a_descale.shape[1] = 2; }, kShape, "a_descale.shape[1] = 2"},
+        Spoiled<Gemm>{"BlocksOfB", [](Gemm& a) { a.b_descale.shape[0] = 2; }, kShape, "b_descale.shape[0] = 2"},
+        Spoiled<Gemm>{"ShortBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), kF32, 95); }, kShape,
+                      "bias.shape[0] = 95"},
+        Spoiled<Gemm>{"OutOnB", [](Gemm& a) { a.out.data = slot(1); }, kInvalid, "out overlaps b"}),
+    kNameOf);
+
+}  // namespace
+}  // namespace hstujit
