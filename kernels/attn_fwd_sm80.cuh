@@ -89,6 +89,7 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   const u32 seq = pair / p.num_heads, head = pair - seq * p.num_heads;
 
   const typename Config::Sequences sequence(p, seq);
+  const typename Config::Mask mask(p, seq, sequence.keys);  // here, so that all its loads are under way before a branch
   const int first_query = sequence.first_query(), last_query = sequence.last_query();
   const int row_blocks = (last_query - first_query + T::kBlockM - 1) / T::kBlockM;
   // A level is the same number of keys in every sequence, so short sequences have no tile at the first levels;
@@ -104,7 +105,7 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   if constexpr (Config::kContextual) row_block = row_block == 0 ? row_blocks - 1 : row_block - 1;
   const int first_row = last_query - (row_block + 1) * T::kBlockM;
   tile.sequence = sequence;
-  tile.mask = typename Config::Mask(p, seq, sequence.keys);
+  tile.mask = mask;
   tile.plan = typename Config::Mask::Plan(tile.mask, variant::max_int(first_row, first_query), first_row + T::kBlockM);
   tile.seq = seq;
   tile.head = head;
@@ -313,12 +314,14 @@ template <class Config, class Weights>
 HSTU_PRIM void finish_rows(const AttnFwdParams& p, WarpState<Config>& w, Weights& weights,
                            const TileInfo<Config>& tile) {
   using T = AttnFwdSm80<Config>;
-  const int lane = prim::lane_id(), first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
 #pragma unroll
   for (int m = 0; m < T::kRowTiles; ++m) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int position = first_row + m * 16 + half * 8, first_query = tile.sequence.first_query();
+      // The thread is asked for anew, so that rows are finished one after the other: registers are all taken.
+      const int thread = prim::thread_id(),
+                row = thread / 32 * Config::kRowsPerWarp + m * 16 + half * 8 + thread % 32 / 4;
+      const int position = tile.first_row + row, first_query = tile.sequence.first_query();
       const float scale = weights.finish(p, tile.sequence, tile.head, m, half, position, position >= first_query);
 #pragma unroll
       for (int n = 0; n < T::kColsV / 8; ++n) {
@@ -422,9 +425,10 @@ HSTU_PRIM void run(const AttnFwdParams& p) {
     __syncthreads();
     if (tile.state == kAbsent) return;
 
-    const int hidden_rows = tile.sequence.first_query() - tile.first_row;
+    // Rows before the first query; read again where needed, as registers are all taken.
+    const auto hidden_rows = [&] { return tile.sequence.first_query() - tile.first_row; };
     const typename T::QStream q(tile.sequence.q(p, tile.head, tile.first_row), p.q_row_stride);
-    q.load(q_base, p.q_row_stride, hidden_rows, true);
+    q.load(q_base, p.q_row_stride, hidden_rows(), true);
     typename Config::Keys copies(p, tile);
 #pragma unroll
     for (int block = 0; block < T::kAhead; ++block) {
@@ -447,7 +451,7 @@ HSTU_PRIM void run(const AttnFwdParams& p) {
     stage_output<Config>(w, q_base);
     __syncthreads();
     tile::store_tile<typename T::OTile, Config::kHeadDimV, T::kThreads, Config::kVectorIo>(
-        q_base, tile.sequence.out(p, tile.head, tile.first_row), p.out_row_stride, hidden_rows);
+        q_base, tile.sequence.out(p, tile.head, tile.first_row), p.out_row_stride, hidden_rows());
     if (tile.state == kLast) return;
     __syncthreads();  // before the tiles and `tile` are written again
     if (prim::thread_id() == 0) {

@@ -6,6 +6,7 @@
 #include "params/attn_fwd.h"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
+#include "prim/memory.cuh"
 #include "tile/attn_tiles.cuh"
 
 namespace hstu::variant {
@@ -27,8 +28,10 @@ struct SiluWeights {
 
   HSTU_PRIM float finish(const AttnFwdParams& p, const typename Config::Sequences& sequence, int, int, int,
                          int position, bool exists) const {
-    if constexpr (Config::kAttnScale)
-      return p.attn_scale[sequence.query_row(exists ? position : sequence.first_query()) * p.attn_scale_stride];
+    if constexpr (Config::kAttnScale) {
+      const i64 row = sequence.query_row(exists ? position : sequence.first_query());
+      return __uint_as_float(prim::ld_global4(p.attn_scale + row * p.attn_scale_stride));
+    }
     return p.scale;
   }
 };

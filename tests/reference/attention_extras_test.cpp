@@ -1,0 +1,91 @@
+// Softmax heads and the relative bias in the reference of hstu_attention, against the operators that share their maths.
+#include "support/attention_cases.hpp"
+#include "support/oracle.hpp"
+
+#include <cmath>
+
+namespace hstujit {
+namespace {
+
+using test::AttentionCase;
+using test::exact_result;
+using test::HostMemory;
+using Args = hstu_attention_args;
+using Flash = hstu_flash_attention_args;
+
+TEST(AttentionExtrasReference, SoftmaxHeadsAreFlashAttention) {
+  HostMemory memory;
+  const Args args = test::attention_args(memory, {.dtype = HSTU_DTYPE_F32,
+                                                  .heads = 3,
+                                                  .dim_qk = 8,
+                                                  .dim_v = 4,
+                                                  .lengths = {5, 0, 9},
+                                                  .softmax_heads = 2,
+                                                  .lse = true,
+                                                  .spare_rows = 2});
+  Flash flash{};
+  flash.struct_size = sizeof flash;
+  flash.q = args.q, flash.k = args.k, flash.v = args.v, flash.out = args.out;
+  flash.lse = memory.poison(HSTU_DTYPE_F32, {3, 16});
+  flash.seq_offsets = args.seq_offsets;
+  flash.max_seq_len = 9;
+  Args plain = args;
+  plain.num_softmax_heads = 0;
+  plain.lse = {};
+  const auto out = exact_result(args, &Args::out), lse = exact_result(args, &Args::lse);
+  const auto silu = exact_result(plain, &Args::out);
+  const auto flash_out = exact_result(flash, &Flash::out), flash_lse = exact_result(flash, &Flash::lse);
+  for (size_t row = 0; row < 14; ++row)
+    for (size_t head = 0; head < 3; ++head) {
+      for (size_t d = 0; d < 4; ++d) {
+        const size_t at = (row * 3 + head) * 4 + d;
+        EXPECT_NEAR(out[at], head < 2 ? flash_out[at] : silu[at], 1e-12) << row << ' ' << head;
+      }
+      if (head == 2) continue;
+      EXPECT_NEAR(lse[head * 16 + row], flash_lse[head * 16 + row], 1e-12);
+    }
+  EXPECT_TRUE(std::isnan(lse[15])) << "rows behind the last sequence are left alone";
+}
+
+TEST(AttentionExtrasReference, ConstantBiasIsAShiftOfTheScores) {
+  HostMemory memory;
+  const AttentionCase c{.dtype = HSTU_DTYPE_F32,
+                        .heads = 1,
+                        .dim_qk = 4,
+                        .dim_v = 3,
+                        .lengths = {1},
+                        .bias = test::Bias::shared,
+                        .spare_rows = 0};
+  Args args = test::attention_args(memory, c);
+  args.alpha = 0.5f;
+  args.scaling_seqlen = 1;
+  test::fill(args.rab, 0.75);
+  const auto q = test::values(args.q), k = test::values(args.k), v = test::values(args.v);
+  double score = 0.75;
+  for (size_t d = 0; d < 4; ++d) score += q[d] * k[d];
+  score *= 0.5;
+  EXPECT_NEAR(exact_result(args, &Args::out)[1], score / (1 + std::exp(-score)) * v[1], 1e-12);
+}
+
+TEST(AttentionExtrasReference, BiasOfAPairMovesThatPairOnly) {
+  HostMemory memory;
+  Args args = test::attention_args(memory, {.dtype = HSTU_DTYPE_F32,
+                                            .heads = 2,
+                                            .dim_qk = 4,
+                                            .dim_v = 3,
+                                            .lengths = {2, 6},
+                                            .bias = test::Bias::of_heads,
+                                            .spare_rows = 0});
+  test::fill(args.rab, 0);
+  const auto before = exact_result(args, &Args::out);
+  const int64_t position = 4, key = 1;  // of sequence 1, head 1
+  static_cast<float*>(args.rab.data)[args.rab.stride[0] + args.rab.stride[1] + position * args.rab.stride[2] + key] = 1;
+  const auto after = exact_result(args, &Args::out);
+  for (size_t row = 0; row < 8; ++row)
+    for (size_t head = 0; head < 2; ++head)
+      EXPECT_EQ(after[(row * 2 + head) * 3] != before[(row * 2 + head) * 3], row == 6 && head == 1)
+          << row << ' ' << head;
+}
+
+}  // namespace
+}  // namespace hstujit
