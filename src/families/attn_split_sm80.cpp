@@ -1,6 +1,7 @@
 // attn_split_sm80: jagged HSTU attention under masks given as data, kernels/attn_split_sm80.cuh.
 #include "families/attn_split.hpp"
 #include "families/families.hpp"
+#include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
 
 namespace hstujit {
@@ -9,6 +10,8 @@ namespace {
 bool covers(const Problem& p, const DeviceFacts&) {
   const attn_split::Facts f = attn_split::facts_of(p);
   const bool special = f.intervals > 0 || f.target_groups || f.mask == HSTU_MASK_LOCAL;
+  // It weighs by SiLU of the bare scores.
+  if (p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax || p[attention::kRab] != 0) return false;
   return special && (f.element == HSTU_DTYPE_BF16 || f.element == HSTU_DTYPE_F16);
 }
 

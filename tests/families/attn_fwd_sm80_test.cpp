@@ -89,6 +89,19 @@ TEST(AttnFwdSm80, LeavesFloat32ToOthers) {
   EXPECT_FALSE(kAttnFwdSm80.covers(prepare(args), *facts_of_target("sm_90a")));
 }
 
+TEST(AttnSplitSm80, LeavesBiasesAndSoftmaxToOthers) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_attention_args args = attention_args(kBf16, 2, 100, 1, 64, 64, 64);
+  args.mask = HSTU_MASK_LOCAL;
+  EXPECT_TRUE(kAttnSplitSm80.covers(prepare(args), device));
+  hstu_attention_args softmax = args;
+  softmax.num_softmax_heads = 1;
+  EXPECT_FALSE(kAttnSplitSm80.covers(prepare(softmax), device));
+  hstu_attention_args biased = args;
+  biased.rab = {buffer(7), kBf16, 4, {2, 1, 64, 64}, {}};
+  EXPECT_FALSE(kAttnSplitSm80.covers(prepare(biased), device));
+}
+
 struct Bound {
   Launch launch;
   const hstu::AttnFwdParams& params() const { return *reinterpret_cast<const hstu::AttnFwdParams*>(launch.params); }
