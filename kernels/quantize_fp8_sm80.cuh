@@ -116,7 +116,7 @@ struct QuantizeTeam {
   HSTU_PRIM bool holds(int access) const {
     constexpr bool kWholeUnits = Shape::kColumns % Shape::kUnitColumns == 0;
     const bool in_unit = Shape::kChunks % Shape::kTeam == 0 || access * Shape::kTeam + lane < Shape::kChunks;
-    return in_unit && row(access) < rows_left &&
+    return Shape::kColumns > 0 && in_unit && row(access) < rows_left &&
            (kWholeUnits || unit_column * Shape::kUnitColumns + column(access) < Shape::kColumns);
   }
   // Elements from the thread's first chunk to this one.
