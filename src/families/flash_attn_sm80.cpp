@@ -40,7 +40,8 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kHeadDimV", p[fields::kHeadDimV]);
   text.flag("kVectorIo", p[fields::kVector] == 8);
   text.flag("kCausal", p[fields::kMask] == HSTU_MASK_CAUSAL);
-  for (const char* absent : {"kHasTargets", "kContextual", "kMaxAttnLen", "kMinFullAttn", "kAttnScale", "kSilu"})
+  for (const char* absent :
+       {"kLocal", "kHasTargets", "kTargetGroups", "kContextual", "kMaxAttnLen", "kMinFullAttn", "kAttnScale", "kSilu"})
     text.flag(absent, false);
   text.flag("kSoftmax", true);
   text.flag("kLse", p[fields::kLse] != 0);

@@ -110,9 +110,13 @@ void CallBuffers::place(Case& shape) {
   }
 }
 
+bool CallBuffers::is_output(size_t slot) const {
+  return op_.tensors[slot].role == TensorRole::output && present(tensor(cases_[kAsCalled], slot));
+}
+
 void CallBuffers::poison() const {
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
-    if (op_.tensors[slot].role == TensorRole::output && buffers_[slot].bytes() > 0)  // all ones: NaN in every type
+    if (is_output(slot) && buffers_[slot].bytes() > 0)  // all ones: NaN in every type
       driver_.check(driver_.cuMemsetD8Async(buffers_[slot].address(), 0xff, buffers_[slot].bytes(), stream_),
                     "poisoning an output");
 }
@@ -121,7 +125,7 @@ void CallBuffers::read_outputs(Outputs& into) const {
   driver_.check(driver_.cuStreamSynchronize(stream_), "waiting for a candidate");
   size_t output = 0;
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
-    if (op_.tensors[slot].role != TensorRole::output) continue;
+    if (!is_output(slot)) continue;
     if (output == into.size()) into.emplace_back(driver_, buffers_[slot].bytes());
     buffers_[slot].download(into[output].data(), into[output].bytes());
     ++output;
@@ -131,7 +135,7 @@ void CallBuffers::read_outputs(Outputs& into) const {
 std::string CallBuffers::difference(Shape shape, const Outputs& expected, const Outputs& actual) const {
   size_t output = 0;
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
-    if (op_.tensors[slot].role != TensorRole::output) continue;
+    if (!is_output(slot)) continue;
     const hstu_tensor& t = tensor(cases_[shape], slot);
     const auto found = hstujit::difference(with_data(t, expected[output].data()), with_data(t, actual[output].data()),
                                            tolerance_of(t.dtype));
@@ -145,8 +149,7 @@ std::string CallBuffers::difference(Shape shape, const Outputs& expected, const 
 bool CallBuffers::has_results(Shape shape, const Outputs& outputs) const {
   size_t output = 0;
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
-    if (op_.tensors[slot].role == TensorRole::output &&
-        !hstujit::has_results(with_data(tensor(cases_[shape], slot), outputs[output++].data())))
+    if (is_output(slot) && !hstujit::has_results(with_data(tensor(cases_[shape], slot), outputs[output++].data())))
       return false;
   return true;
 }
@@ -178,7 +181,7 @@ Outputs CallBuffers::reference(Shape shape) const {
   }
   op_.reference(args.data(), nullptr);
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
-    if (op_.tensors[slot].role == TensorRole::output)
+    if (is_output(slot))
       std::copy(copies[slot].begin(), copies[slot].end(), out.emplace_back(driver_, copies[slot].size()).data());
   return out;
 }

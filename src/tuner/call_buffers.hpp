@@ -10,7 +10,7 @@
 
 namespace hstujit {
 
-/// A result copied to the host, to compare with: per output tensor, in the order of the slots.
+/// A result copied to the host, to compare with: per output tensor that is there, in the order of the slots.
 using Outputs = std::vector<HostBuffer>;
 
 class CallBuffers {
@@ -52,6 +52,8 @@ class CallBuffers {
   void read_integers(Case& shape, const void* args);
   void place(Case& shape);
   void fill(const TensorSlot& slot, const hstu_tensor& t, const DeviceBuffer& buffer, uint64_t seed) const;
+  /// An output that is there; some are optional.
+  bool is_output(size_t slot) const;
   hstu_tensor& tensor(Case& shape, size_t slot) const { return tensor_at(shape.args.data(), op_.tensors[slot]); }
   const hstu_tensor& tensor(const Case& shape, size_t slot) const {
     return tensor_at(shape.args.data(), op_.tensors[slot]);

@@ -17,11 +17,13 @@ Args sized() {
 }
 
 template <class Args>
+/// places: of the operator's first tensors, in their order.
 Call call_with(Op op, const Args& args, std::vector<Place> places) {
   Call call;
   call.op = op;
   call.args = args;
   call.places = std::move(places);
+  call.places.resize(operator_of(op).tensors.size());  // tensors that are absent
   return call;
 }
 

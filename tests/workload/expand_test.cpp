@@ -60,7 +60,6 @@ TEST(ExpandDlrm, IsFiveProblems) {
 
 TEST(ExpandFigures, EntriesAreDifferentProblemsWithNamesAndFigures) {
   const std::vector<Calls> all = expand(shipped("figures.json"));
-  EXPECT_EQ(all[1].name, "addmm 65536 x 512 -> 2048");
   EXPECT_EQ(needs(all).size(), all.size());
   for (const Calls& calls : all) EXPECT_TRUE(calls.calls[0].figure) << calls.name;
 }

@@ -1,4 +1,4 @@
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0
+// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -20,7 +20,10 @@ struct Config {
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
+  static constexpr bool kSilu = true;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
@@ -31,7 +34,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0
+// hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -53,7 +56,10 @@ struct Config {
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = true;
+  static constexpr bool kSilu = true;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 8;
   static constexpr int kBlockN = 32;
@@ -64,7 +70,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 target_groups=0 intervals=0
+// hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -86,7 +92,10 @@ struct Config {
   static constexpr bool kMaxAttnLen = true;
   static constexpr bool kMinFullAttn = true;
   static constexpr bool kAttnScale = true;
+  static constexpr bool kSilu = true;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 64;
@@ -97,7 +106,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=0 intervals=0
+// hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
@@ -119,7 +128,10 @@ struct Config {
   static constexpr bool kMaxAttnLen = false;
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
+  static constexpr bool kSilu = true;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
