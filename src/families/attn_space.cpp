@@ -60,7 +60,7 @@ bool registers_suffice(const Shape& s, const Config& c, const DeviceFacts&) {
                      : q_stays && two_row_tiles                                ? 80
                      : two_row_tiles && (c[kStages] > 2 || c[kMinBlocks] == 1) ? 64
                                                                                : 56;
-  const int sums = s.softmax ? (two_row_tiles ? 16 : 8) : 0;
+  const int sums = s.softmax ? (two_row_tiles || q_stays ? 16 : 8) : 0;
   return held_registers(s, c) + others + sums <= register_budget(c);
 }
 bool registers_are_used(const Shape& s, const Config& c, const DeviceFacts& device) {

@@ -75,7 +75,8 @@ class BenchOnFakeGpu : public testing::Test {
                                 static_cast<const std::byte*>(p.args) + op.args_size);
     op.reference(args.data(), nullptr);
     for (const TensorSlot& slot : op.tensors)
-      if (slot.role == TensorRole::output) test.damage(tensor_at(args.data(), slot), p.config[0]);
+      if (slot.role == TensorRole::output && present(tensor_at(args.data(), slot)))
+        test.damage(tensor_at(args.data(), slot), p.config[0]);
     ++test.launches_;
     return test.time_us_ ? test.time_us_(p.config) : 50.0;
   }
