@@ -43,7 +43,7 @@ TEST(GoldensOnDevice, AllKnownOperatorsPass) {
     EXPECT_NE(result.outcome, verify::Outcome::failed) << result.op << "/" << result.name << ": " << result.reason;
     passed += result.outcome == verify::Outcome::passed;
   }
-  EXPECT_EQ(passed, 90);
+  EXPECT_EQ(passed, 92);
 }
 
 }  // namespace
