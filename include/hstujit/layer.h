@@ -19,6 +19,7 @@
 
 #include <hstujit/attention.h>
 #include <hstujit/base.h>
+#include <hstujit/norm.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -75,19 +76,24 @@ HSTU_API hstu_status hstu_preprocess_and_attention(hstu_context* context,
 HSTU_API hstu_status hstu_preprocess_and_attention_workspace_size(const hstu_preprocess_and_attention_args* args,
                                                                   size_t* bytes);
 
-/** Variants of the output stage; the members mean what they mean in hstu_norm_mul, eps 0 means 1e-6. */
+/** Variants of the output stage; the members mean what they mean in hstu_norm_mul, but eps 0 means 1e-6, and layer i of
+ *  a stack drops out with seed + i. */
 typedef struct hstu_output_options {
   float eps;
   hstu_activation activation;
   int32_t concat_u, concat_x, silu_u;
   int32_t num_groups;
+  hstu_norm norm;
+  hstu_dropout_stream dropout_stream;
+  float dropout_ratio;
+  int64_t seed;
 } hstu_output_options;
 
 /**
  * The output stage: out = x + norm_mul(attn, u) w.
  *
  * attn, u                 [rows, dim] 16-bit (f32 also on "cpu")
- * norm_weight, norm_bias  [dim], or [num_groups] under group norm
+ * norm_weight, norm_bias  [dim], or [num_groups] under group norm; no bias with HSTU_NORM_RMS
  * output_weight           [segments * dim, embedding], strides as hstu_addmm takes them; segments as in hstu_norm_mul
  * x, out                  [rows, embedding] attn's dtype; x is the residual, absent: none; out may be x itself
  */

@@ -169,6 +169,10 @@ OutputCalls output_calls(hstu_compute_output_args& args, std::byte* gated) {
   calls.gate.concat_x = args.options.concat_x;
   calls.gate.silu_u = args.options.silu_u;
   calls.gate.num_groups = args.options.num_groups;
+  calls.gate.norm = args.options.norm;
+  calls.gate.dropout_stream = args.options.dropout_stream;
+  calls.gate.dropout_ratio = args.options.dropout_ratio;
+  calls.gate.seed = args.options.seed;
   calls.project.x = calls.gate.out;
   calls.project.w = args.output_weight;
   calls.project.y = args.x;
@@ -244,6 +248,8 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   output.output_weight = weights.output_weight;
   output.out = args.out;
   output.options = args.output;
+  // Wraps around where seed + index leaves 64 bits.
+  output.options.seed = static_cast<int64_t>(static_cast<uint64_t>(args.output.seed) + static_cast<uint64_t>(index));
   calls.output = output_calls(output, at.normed_or_gated);
   return calls;
 }

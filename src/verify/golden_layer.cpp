@@ -14,7 +14,8 @@ void compute_output(GoldenCall& call) {
   args.norm_bias = stage.bias;
   args.output_weight = call.input("output_weight");
   args.out = call.output({args.attn.shape[0], args.output_weight.shape[1]});
-  args.options = {stage.eps, stage.activation, stage.concat_u, stage.concat_x, stage.silu_u, stage.num_groups};
+  args.options = {stage.eps,        stage.activation, stage.concat_u,       stage.concat_x,      stage.silu_u,
+                  stage.num_groups, stage.norm,       stage.dropout_stream, stage.dropout_ratio, stage.seed};
   layer::Workspace space = call.workspace(args);
   const layer::OutputCalls calls = layer::calls_of(args, space);
   call.run(calls.gate);

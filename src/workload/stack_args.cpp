@@ -41,6 +41,7 @@ StackArgs::StackArgs(const Workload& workload, const Stack& stack, Memory& memor
   args_.output.concat_x = gate.concat_x;
   args_.output.silu_u = gate.silu_u;
   args_.output.num_groups = gate.num_groups;
+  args_.output.norm = gate.norm;
   const hstu_status status = hstu_stack_workspace_size(&args_, &args_.workspace_size);
   if (status != HSTU_OK) fail(status, "the stack's workspace: {}", hstu_last_error());
   args_.workspace = memory.allocate(args_.workspace_size);

@@ -138,6 +138,39 @@ TEST_F(Layer, OutputIsGateProjectionAndResidual) {
   EXPECT_EQ(test::values(args.out), test::values(project.z));
 }
 
+TEST_F(Layer, OutputDropsOutWithItsSeedAndTakesOtherNorms) {
+  hstu_compute_output_args args = output_args();
+  args.norm_bias = {};
+  args.options.norm = HSTU_NORM_RMS;
+  args.options.dropout_ratio = 0.5f;
+  args.options.seed = 11;
+  ASSERT_EQ(hstu_compute_output(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  const std::vector<double> first = test::values(args.out);
+  hstu_norm_mul_args gate{};
+  gate.struct_size = sizeof gate;
+  gate.attn = args.attn;
+  gate.u = args.u;
+  gate.weight = args.norm_weight;
+  gate.out = memory_.poison(kDtype, {kRows, 3 * kValues});
+  gate.eps = 1e-6f;
+  gate.concat_u = gate.concat_x = 1;
+  gate.norm = HSTU_NORM_RMS;
+  gate.dropout_ratio = 0.5f;
+  gate.seed = 11;
+  ASSERT_EQ(hstu_norm_mul(context_, &gate, nullptr), HSTU_OK) << hstu_last_error();
+  hstu_addmm_args project{};
+  project.struct_size = sizeof project;
+  project.x = gate.out;
+  project.w = args.output_weight;
+  project.y = args.x;
+  project.z = memory_.poison(kDtype, {kRows, kEmbedding});
+  ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
+  EXPECT_EQ(first, test::values(project.z));
+  args.options.seed = 12;
+  ASSERT_EQ(hstu_compute_output(context_, &args, nullptr), HSTU_OK);
+  EXPECT_NE(first, test::values(args.out));
+}
+
 // ---- The stack against a workload's calls
 
 Workload workload(int layers) {
@@ -176,6 +209,25 @@ TEST_P(StackCall, MayOverwriteItsInput) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Layers, StackCall, testing::Values(1, 2, 3));
+
+TEST_F(Layer, LayersOfAStackDropOutDifferently) {
+  const Workload w = workload(2);
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  const StackArgs stack_args(w, stack, *memory);
+  hstu_stack_args args = stack_args.args();
+  args.output.dropout_ratio = 0.25f;
+  args.output.seed = 5;
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  const std::vector<double> both = stack.result();
+  hstu_stack_args one = args;  // the same by hand: layer 0 with seed 5, layer 1 with seed 6
+  ASSERT_EQ(hstu_layer(context_, &one, nullptr), HSTU_OK) << hstu_last_error();
+  one.x = one.out;
+  one.layers = args.layers + 1;
+  one.output.seed = 6;
+  ASSERT_EQ(hstu_layer(context_, &one, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(stack.result(), both);
+}
 
 TEST_F(Layer, OneLayerReadsOneParameterSet) {
   const Workload w = workload(1);
