@@ -116,6 +116,77 @@ TEST_F(FakeGpu, AMissDuringCaptureIsRefusedAndTouchesNothing) {
   EXPECT_EQ(fake_->calls_unsafe_in_capture(), 0);
 }
 
+/// Two layers on 64 rows; addresses at which nothing lies, since no kernel runs here.
+class FakeGpuStack : public FakeGpu {
+ protected:
+  static constexpr int64_t kRows = 64, kDim = 64, kColumns = 256;
+
+  hstu_stack_args stack() {
+    hstu_stack_args args{};
+    args.struct_size = sizeof args;
+    args.x = matrix(kRows, kDim);
+    args.out = matrix(kRows, kDim);
+    for (hstu_layer_weights& w : layers_)
+      w = {vector(kDim), vector(kDim), matrix(kDim, kColumns), vector(kColumns),
+           vector(kDim), vector(kDim), matrix(3 * kDim, kDim)};
+    args.layers = layers_;
+    args.num_layers = 2;
+    args.dims = {2, 32, 32};
+    args.attention.seq_offsets = hstu_vector(address(), HSTU_DTYPE_I64, 3);
+    args.attention.max_seq_len = 40;
+    args.output.concat_u = args.output.concat_x = 1;
+    EXPECT_EQ(hstu_stack_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
+    args.workspace = address();
+    return args;
+  }
+
+ private:
+  void* address() { return reinterpret_cast<void*>(next_ += uintptr_t{1} << 20); }
+  hstu_tensor vector(int64_t n) { return hstu_vector(address(), HSTU_DTYPE_BF16, n); }
+  hstu_tensor matrix(int64_t m, int64_t n) { return hstu_matrix(address(), HSTU_DTYPE_BF16, m, n); }
+
+  hstu_layer_weights layers_[2];
+  uintptr_t next_ = uintptr_t{1} << 40;
+};
+
+TEST_F(FakeGpuStack, AWarmCallIsFiveLaunchesALayerAndNothingElse) {
+  open("");
+  const hstu_stack_args args = stack();
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->set_recording(0);
+  const int64_t calls = fake_->calls(nullptr), allocations = g_allocations.load();
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK);
+  EXPECT_EQ(g_allocations.load() - allocations, 0);
+  EXPECT_EQ(fake_->calls(nullptr) - calls, 100 * 2 * 5);
+}
+
+TEST_F(FakeGpuStack, IsCapturedOnceItsKernelsAreLoadedAndRefusedBefore) {
+  open("");
+  const hstu_stack_args args = stack();
+  fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_STREAM_CAPTURING);
+  EXPECT_NE(std::string(hstu_last_error()).find("layers[0]: layer norm"), std::string::npos) << hstu_last_error();
+  fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_NONE);
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  const int64_t launches = fake_->launches();
+  fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_ACTIVE);
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(fake_->launches() - launches, 10);
+  EXPECT_EQ(fake_->calls_unsafe_in_capture(), 0);
+}
+
+TEST_F(FakeGpuStack, LaunchesNothingWhenALaterLayerIsWrong) {
+  open("");
+  hstu_stack_args args = stack();
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  const int64_t launches = fake_->launches();
+  hstu_layer_weights layers[2] = {args.layers[0], args.layers[1]};
+  layers[1].uvqk_bias.dtype = HSTU_DTYPE_I32;
+  args.layers = layers;
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_UNSUPPORTED_DTYPE);
+  EXPECT_EQ(fake_->launches(), launches);
+}
+
 TEST_F(FakeGpu, FailPolicyNeverCompilesButTakesWhatTheStoreHas) {
   const TempDir store;
   const hstu_layer_norm_args args = norm();
