@@ -104,8 +104,8 @@ HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delt
  * The same against a cache in pages. The history of a sequence, new rows included (hstu_append_kv_cache puts them
  * there), lies in the pages; its targets, the last num_targets[b] of its new rows, only in k and v.
  *
- * k, v                   [total_q, num_kv_heads, ...] rows of q's sequences, of which the targets' are read; absent when
- *                        num_targets is
+ * k, v                   [total_q, num_kv_heads, ...] rows of q's sequences, of which the targets' are read; absent
+ *                        when num_targets is
  * k_cache, v_cache       [pages, page_size, num_kv_heads, head_dim]; strides of the first three dimensions are free, so
  *                        a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both
  * page_offsets           [batch + 1] i32 or i64: sequence b has the pages page_ids[page_offsets[b]] ...

@@ -1,5 +1,5 @@
-// Every environment variable the library looks at, in one struct and read in one place: by a context when it is created,
-// and when the driver or NVRTC is opened. Never on a call's way.
+// Every environment variable the library looks at, in one struct and read in one place: by a context when it is
+// created, and when the driver or NVRTC is opened. Never on a call's way.
 #pragma once
 
 #include <string>

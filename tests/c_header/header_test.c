@@ -1,8 +1,8 @@
 /* The public header compiled as strict C, warnings as errors, and linked against the shared library. */
+#include <hstujit/hstujit.h>
+
 #include <stdio.h>
 #include <string.h>
-
-#include <hstujit/hstujit.h>
 
 int main(void) {
   hstu_context_options options = {0};
@@ -24,7 +24,8 @@ int main(void) {
     fprintf(stderr, "layer_norm: %s, y = %g %g\n", hstu_last_error(), (double)y[0], (double)y[1]);
     return 1;
   }
-  if (hstu_layer_norm(context, NULL, NULL) != HSTU_ERROR_INVALID_ARGUMENT || !strstr(hstu_last_error(), "args")) return 1;
+  if (hstu_layer_norm(context, NULL, NULL) != HSTU_ERROR_INVALID_ARGUMENT || !strstr(hstu_last_error(), "args"))
+    return 1;
   hstu_context_destroy(context);
   return strcmp(hstu_version(), "0.1.0") != 0;
 }

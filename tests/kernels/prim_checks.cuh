@@ -123,8 +123,8 @@ __global__ void cp_async(const Params p) {
   out[4 * 5 * n + i] = first;
 }
 
-// Two groups of two warps, the second for more rounds: each round a thread passes its value to the one in the other warp
-// of its group, plus 1. out: the values at the end.
+// Two groups of two warps, the second for more rounds: each round a thread passes its value to the one in the other
+// warp of its group, plus 1. out: the values at the end.
 __global__ void named_barrier(const Params p) {
   __shared__ u32 values[128];
   const u32 group = threadIdx.x / 64, partner = threadIdx.x ^ 32;

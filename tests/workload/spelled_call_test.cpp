@@ -46,15 +46,15 @@ TEST(SpelledCall, ExtentsFollowTheDrawnSequences) {
     "q": ["total(seq_offsets)+2", 2, 32], "k": ["total(seq_offsets)+2", 2, 32], "v": ["total(seq_offsets)+2", 2, 16],
     "out": ["total(seq_offsets)+2", 2, 16]}})j");
   const auto& args = std::get<hstu_attention_args>(calls.calls[0].args);
-EXPECT_EQ(args.q.shape[0], 15);
-EXPECT_EQ(args.seq_offsets.dtype, HSTU_DTYPE_I32);
-EXPECT_EQ(args.seq_offsets.shape[0], 4);
-EXPECT_EQ(args.num_targets.dtype, HSTU_DTYPE_I64);
-EXPECT_EQ(args.max_seq_len, 9);
-const auto offsets = static_cast<size_t>(calls.find("seq_offsets"));
-EXPECT_EQ(calls.buffers[offsets].list, (std::vector<int64_t>{0, 4, 4, 13}));
-const auto targets = static_cast<size_t>(calls.find("num_targets"));
-EXPECT_EQ(calls.buffers[targets].list, (std::vector<int64_t>{2, 2, 2}));
+  EXPECT_EQ(args.q.shape[0], 15);
+  EXPECT_EQ(args.seq_offsets.dtype, HSTU_DTYPE_I32);
+  EXPECT_EQ(args.seq_offsets.shape[0], 4);
+  EXPECT_EQ(args.num_targets.dtype, HSTU_DTYPE_I64);
+  EXPECT_EQ(args.max_seq_len, 9);
+  const auto offsets = static_cast<size_t>(calls.find("seq_offsets"));
+  EXPECT_EQ(calls.buffers[offsets].list, (std::vector<int64_t>{0, 4, 4, 13}));
+  const auto targets = static_cast<size_t>(calls.find("num_targets"));
+  EXPECT_EQ(calls.buffers[targets].list, (std::vector<int64_t>{2, 2, 2}));
 }
 
 TEST(SpelledCall, WeightsAreScaledByTheirDepth) {
