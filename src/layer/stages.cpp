@@ -52,10 +52,6 @@ int64_t segments_of(const hstu_output_options& options) {
   return 1 + (options.concat_u != 0) + (options.concat_x != 0);
 }
 
-hstu_tensor matrix_at(std::byte* data, hstu_dtype dtype, int64_t rows, int64_t columns) {
-  return hstu_matrix(data, dtype, rows, columns);
-}
-
 /// Columns [first, first + heads * dim) of a matrix as [rows, heads, dim].
 hstu_tensor heads_of(const hstu_tensor& matrix, int64_t first, int64_t heads, int64_t dim) {
   hstu_tensor t = hstu_heads(matrix.data, matrix.dtype, matrix.shape[0], heads, dim);
@@ -120,7 +116,7 @@ UvqkCalls uvqk_calls(hstu_compute_uvqk_args& args, const Columns& c, std::byte* 
   calls.norm.x = args.x;
   calls.norm.weight = args.norm_weight;
   calls.norm.bias = args.norm_bias;
-  calls.norm.y = matrix_at(normed, x.t.dtype, rows, embedding);
+  calls.norm.y = hstu_matrix(normed, x.t.dtype, rows, embedding);
   calls.norm.eps = eps_or_default(args.eps);
   calls.project.x = calls.norm.y;
   calls.project.w = args.uvqk_weight;
@@ -162,7 +158,7 @@ OutputCalls output_calls(hstu_compute_output_args& args, std::byte* gated) {
   calls.gate.u = args.u;
   calls.gate.weight = args.norm_weight;
   calls.gate.bias = args.norm_bias;
-  calls.gate.out = matrix_at(gated, attn.t.dtype, rows, inner);
+  calls.gate.out = hstu_matrix(gated, attn.t.dtype, rows, inner);
   calls.gate.eps = eps_or_default(args.options.eps);
   calls.gate.activation = args.options.activation;
   calls.gate.concat_u = args.options.concat_u;
@@ -232,7 +228,7 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   uvqk.norm_bias = weights.norm_bias;
   uvqk.uvqk_weight = weights.uvqk_weight;
   uvqk.uvqk_bias = weights.uvqk_bias;
-  uvqk.uvqk = matrix_at(at.uvqk, args.x.dtype, rows, c.all);
+  uvqk.uvqk = hstu_matrix(at.uvqk, args.x.dtype, rows, c.all);
   uvqk.eps = args.eps;
   LayerCalls calls;
   calls.attention.uvqk = uvqk_calls(uvqk, c, at.normed_or_gated);
@@ -240,7 +236,7 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   calls.attention.attention.out = hstu_heads(at.attn, args.x.dtype, rows, args.dims.num_heads, args.dims.hidden_dim);
 
   hstu_compute_output_args output{};
-  output.attn = matrix_at(at.attn, args.x.dtype, rows, c.value);
+  output.attn = hstu_matrix(at.attn, args.x.dtype, rows, c.value);
   output.u = columns_of(uvqk.uvqk, c.value);
   output.x = input;
   output.norm_weight = weights.output_norm_weight;
