@@ -10,7 +10,9 @@ HSTU_PRIM void mbarrier_init(u32 barrier, u32 arrivals) {
   asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
 }
 // Before another init at the same address.
-HSTU_PRIM void mbarrier_inval(u32 barrier) { asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(barrier) : "memory"); }
+HSTU_PRIM void mbarrier_inval(u32 barrier) {
+  asm volatile("mbarrier.inval.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
 
 HSTU_PRIM void mbarrier_arrive(u32 barrier) {
   asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier) : "memory");
@@ -33,11 +35,10 @@ HSTU_PRIM void mbarrier_wait(u32 barrier, u32 parity) {
 #else
 #define HSTU_MBARRIER_TEST "mbarrier.test_wait.parity.shared.b64"
 #endif
-  asm volatile(
-      "{\n .reg .pred done;\nWAIT:\n " HSTU_MBARRIER_TEST
-      " done, [%0], %1;\n @done bra.uni DONE;\n bra.uni WAIT;\nDONE:\n}" ::"r"(barrier),
-      "r"(parity)
-      : "memory");
+  asm volatile("{\n .reg .pred done;\nWAIT:\n " HSTU_MBARRIER_TEST
+               " done, [%0], %1;\n @done bra.uni DONE;\n bra.uni WAIT;\nDONE:\n}" ::"r"(barrier),
+               "r"(parity)
+               : "memory");
 #undef HSTU_MBARRIER_TEST
 }
 

@@ -51,7 +51,8 @@ class TileStream {
 
   // src: row 0, column 0 of the first tile.
   HSTU_PRIM TileStream(const Element* src, i64 row_stride)
-      : wide_(src, row_stride, 0), narrow32_(src, row_stride, Tile::kWide * 64),
+      : wide_(src, row_stride, 0),
+        narrow32_(src, row_stride, Tile::kWide * 64),
         narrow16_(src, row_stride, Tile::kCols - 16) {}
 
   // The next tile begins `elements` further.

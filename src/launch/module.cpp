@@ -1,8 +1,8 @@
 #include "launch/module.hpp"
 
-#include <fmt/format.h>
-
 #include "support/error.hpp"
+
+#include <fmt/format.h>
 
 namespace hstujit {
 

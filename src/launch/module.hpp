@@ -1,11 +1,11 @@
 // A compiled kernel in the driver's hands, ready to launch. Loading happens off the hot path; launching is one call.
 #pragma once
 
-#include <cuda.h>
-
 #include "cuda/driver.hpp"
 #include "families/family.hpp"
 #include "jit/compiled_kernel.hpp"
+
+#include <cuda.h>
 
 namespace hstujit {
 

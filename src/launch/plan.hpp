@@ -1,20 +1,20 @@
 // A plan: everything decided about a problem, so that calling it again is a lookup and a launch.
 #pragma once
 
-#include <memory>
-
 #include "families/family.hpp"
 #include "jit/compiled_kernel.hpp"
 #include "launch/module.hpp"
 #include "tuner/choose.hpp"
 
+#include <memory>
+
 namespace hstujit {
 
 struct Plan {
   Problem problem;
-  Choice choice;                                 ///< family, configuration, and how it was found
+  Choice choice;  ///< family, configuration, and how it was found
   std::shared_ptr<const CompiledKernel> compiled;
-  std::unique_ptr<LoadedKernel> kernel;          ///< null on a compile-only context
+  std::unique_ptr<LoadedKernel> kernel;  ///< null on a compile-only context
 };
 
 }  // namespace hstujit

@@ -1,13 +1,13 @@
-// Problem -> Plan. Readers take no lock and never wait: open addressing over atomic pointers. Writers are rare (one per new
-// problem) and take a mutex. A grown table replaces the old one, which stays readable until the table dies.
+// Problem -> Plan. Readers take no lock and never wait: open addressing over atomic pointers. Writers are rare (one per
+// new problem) and take a mutex. A grown table replaces the old one, which stays readable until the table dies.
 #pragma once
+
+#include "launch/plan.hpp"
 
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <vector>
-
-#include "launch/plan.hpp"
 
 namespace hstujit {
 
