@@ -51,7 +51,8 @@ class Library;
   X(cuMemcpyDtoH, 3020)               \
   X(cuMemcpyDtoDAsync, 3020)          \
   X(cuMemsetD8Async, 3020)            \
-  X(cuMemsetD32Async, 3020)
+  X(cuMemsetD32Async, 3020)           \
+  X(cuTensorMapEncodeTiled, 12000)
 
 /// The driver's functions, as members named like the functions themselves.
 struct Driver {

@@ -56,7 +56,8 @@ struct Launch {
   uint32_t grid[3] = {1, 1, 1};  ///< grid[0] == 0: nothing to do
   uint32_t block[3] = {1, 1, 1};
   uint32_t smem_bytes = 0;
-  alignas(64) std::byte params[512];
+  uint32_t cluster = 1;  ///< neighbouring blocks of the grid that share memory (sm_90); divides grid[0]
+  alignas(128) std::byte params[1024];
 
   template <class Params>
   Params& emplace() {

@@ -34,6 +34,14 @@ CUresult LoadedKernel::launch(Launch& launch, CUstream stream) const {
   config.blockDimZ = launch.block[2];
   config.sharedMemBytes = launch.smem_bytes;
   config.hStream = stream;
+  CUlaunchAttribute cluster{};
+  if (launch.cluster > 1) {
+    cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    cluster.value.clusterDim.x = launch.cluster;
+    cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+  }
   void* params[] = {launch.params};
   return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);
 }

@@ -1,0 +1,88 @@
+#include "cuda/tensor_map.hpp"
+
+#include "cuda/driver.hpp"
+#include "support/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <type_traits>
+
+namespace hstujit {
+namespace {
+
+static_assert(sizeof(CUtensorMap) == sizeof(hstu::TensorMap));
+static_assert(std::has_unique_object_representations_v<TensorMapSpec>, "specs are compared as bytes");
+
+struct Slot {
+  TensorMapSpec spec;
+  hstu::TensorMap map;
+};
+
+constexpr size_t kSlots = 64;  // a layer uses fewer than twenty maps
+
+size_t slot_of(const TensorMapSpec& spec) {
+  const uint64_t mixed = (reinterpret_cast<uintptr_t>(spec.base) >> 4) * 0x9e3779b97f4a7c15u +
+                         (spec.extent[1] * 31 + spec.box[0] * 7 + spec.box[1]) * 0xc2b2ae3d27d4eb4fu;
+  return mixed >> 58;
+}
+static_assert(kSlots == size_t{1} << 6);
+
+CUtensorMapDataType data_type(int32_t dtype) {
+  switch (dtype) {
+    case HSTU_DTYPE_BF16:
+      return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
+    case HSTU_DTYPE_F16:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
+    case HSTU_DTYPE_F32:
+      return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    default:
+      return CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  }
+}
+
+CUtensorMapSwizzle swizzle(Swizzle swizzle) {
+  switch (swizzle) {
+    case Swizzle::none:
+      return CU_TENSOR_MAP_SWIZZLE_NONE;
+    case Swizzle::bytes32:
+      return CU_TENSOR_MAP_SWIZZLE_32B;
+    case Swizzle::bytes64:
+      return CU_TENSOR_MAP_SWIZZLE_64B;
+    default:
+      return CU_TENSOR_MAP_SWIZZLE_128B;
+  }
+}
+
+void encode(const TensorMapSpec& spec, hstu::TensorMap& map) {
+  constexpr cuuint32_t kEveryElement[5] = {1, 1, 1, 1, 1};
+  cuuint64_t extent[5], stride[4];
+  std::memcpy(extent, spec.extent, sizeof extent);
+  std::memcpy(stride, spec.stride, sizeof stride);
+  CUtensorMap encoded;
+  const CUresult result = driver().cuTensorMapEncodeTiled(
+      &encoded, data_type(spec.dtype), static_cast<cuuint32_t>(spec.rank), const_cast<void*>(spec.base), extent, stride,
+      spec.box, kEveryElement, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle(spec.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    fail(HSTU_ERROR_INTERNAL,
+         "the driver refused a tensor map (error {}): base {}, rank {}, extents {} x {}, row stride {} bytes, box "
+         "{} x {}",
+         static_cast<int>(result), spec.base, spec.rank, spec.extent[0], spec.extent[1], spec.stride[0], spec.box[0],
+         spec.box[1]);
+  std::memcpy(&map, &encoded, sizeof map);
+}
+
+}  // namespace
+
+void encode_tensor_map(const TensorMapSpec& spec, hstu::TensorMap& map) {
+  thread_local Slot slots[kSlots];
+  Slot& slot = slots[slot_of(spec)];
+  if (std::memcmp(&slot.spec, &spec, sizeof spec) != 0) {
+    encode(spec, slot.map);  // first, so that a refusal leaves no spec behind
+    slot.spec = spec;
+  }
+  map = slot.map;
+}
+
+}  // namespace hstujit
