@@ -42,4 +42,40 @@ HSTU_PRIM void mbarrier_wait(u32 barrier, u32 parity) {
 #undef HSTU_MBARRIER_TEST
 }
 
+#if __CUDA_ARCH__ >= 900
+// After the inits, by the thread that made them, before a barrier of the block or cluster: TMA and other blocks see
+// them.
+HSTU_PRIM void mbarrier_fence_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
+// Arrives, and lets the phase wait for so many bytes more from TMA.
+HSTU_PRIM void mbarrier_arrive_expect_tx(u32 barrier, u32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
+}
+// Arrives on the barrier at the same place in block `rank` of the cluster, this one or another.
+HSTU_PRIM void mbarrier_arrive_cluster(u32 barrier, u32 rank) {
+  asm volatile(
+      "{\n .reg .b32 remote;\n mapa.shared::cluster.u32 remote, %0, %1;\n"
+      " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+// Whether the phase of that parity has completed; may sleep for a while before it says no.
+HSTU_PRIM bool mbarrier_try_wait(u32 barrier, u32 parity) {
+  u32 done;
+  asm volatile(
+      "{\n .reg .pred done;\n mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n selp.u32 %0, 1, 0, done;\n}"
+      : "=r"(done)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return done != 0;
+}
+// mbarrier_wait for ordinary writes of other blocks of the cluster.
+HSTU_PRIM void mbarrier_wait_cluster(u32 barrier, u32 parity) {
+  asm volatile(
+      "{\n .reg .pred done;\nWAIT:\n mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64"
+      " done, [%0], %1;\n @done bra.uni DONE;\n bra.uni WAIT;\nDONE:\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+#endif
+
 }  // namespace hstu::prim

@@ -9,5 +9,18 @@ namespace hstu::prim {
 HSTU_PRIM void named_barrier_sync(u32 id, u32 threads) {
   asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+// The same with both known when compiled, which reserves that barrier only; and arriving without waiting, counted among
+// its threads.
+template <int kId, int kThreads>
+HSTU_PRIM void named_barrier_sync() {
+  asm volatile("bar.sync %0, %1;" ::"n"(kId), "n"(kThreads) : "memory");
+}
+template <int kId, int kThreads>
+HSTU_PRIM void named_barrier_arrive() {
+  asm volatile("bar.arrive %0, %1;" ::"n"(kId), "n"(kThreads) : "memory");
+}
+HSTU_PRIM void named_barrier_arrive(u32 id, u32 threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
 
 }  // namespace hstu::prim

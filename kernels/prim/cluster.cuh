@@ -1,0 +1,58 @@
+// Blocks of a cluster (sm_90): where a block stands, barriers among them, each other's shared memory. PTX ISA
+// "barrier.cluster", "mapa".
+#pragma once
+#include "prim/types.cuh"
+
+namespace hstu::prim {
+
+HSTU_PRIM u32 cluster_rank() {
+  u32 r;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
+  return r;
+}
+HSTU_PRIM u32 cluster_size() {
+  u32 r;
+  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(r));
+  return r;
+}
+HSTU_PRIM u32 cluster_id() {
+  u32 r;
+  asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
+  return r;
+}
+HSTU_PRIM u32 cluster_count() {
+  u32 r;
+  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
+  return r;
+}
+
+// All threads of all blocks of the cluster. What was written before the arrival is visible after the wait.
+HSTU_PRIM void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
+HSTU_PRIM void cluster_wait() { asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory"); }
+HSTU_PRIM void cluster_sync() {
+  cluster_arrive();
+  cluster_wait();
+}
+
+// The address, in block `rank`, of what lies at `addr` here.
+HSTU_PRIM u32 cluster_addr(u32 addr, u32 rank) {
+  u32 r;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(addr), "r"(rank));
+  return r;
+}
+HSTU_PRIM u32 ld_cluster(u32 addr) {
+  u32 word;
+  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(word) : "r"(addr) : "memory");
+  return word;
+}
+HSTU_PRIM void st_cluster(u32 addr, u32 word) {
+  asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(addr), "r"(word) : "memory");
+}
+// Writes to another block and counts 4 bytes on its barrier; both addresses from cluster_addr(), of the same block.
+HSTU_PRIM void st_async_f32(u32 addr, float value, u32 barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(addr), "f"(value),
+               "r"(barrier)
+               : "memory");
+}
+
+}  // namespace hstu::prim
