@@ -30,6 +30,7 @@
 #include "tile/attn_tiles.cuh"
 #include "tile/key_rows.cuh"
 #include "variant/hstu_mask.cuh"
+#include "variant/interval_mask.cuh"
 #include "variant/relative_bias.cuh"
 #include "variant/sequences.cuh"
 #include "variant/weights.cuh"
@@ -39,7 +40,7 @@ namespace hstu {
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kVectorIo (all pointers 16-byte aligned, all
 // strides and head dims multiples of 8), kAttnScale, kSilu and kSoftmax (which kinds of heads there are), kLse, kBias,
 // those of the mask, and the parts that vary:
-//   Mask       which keys a row sees, in what order they come          variant/hstu_mask.cuh
+//   Mask       which keys a row sees, in what order they come          variant/hstu_mask.cuh, interval_mask.cuh
 //   Sequences  where queries, keys and results of a sequence lie       variant/sequences.cuh
 //   Keys       how key blocks reach the ring                           tile/key_rows.cuh
 // Knobs: kRowsPerWarp, kWarps, kBlockN, kStages, kQSteps, kMinBlocks.
@@ -69,16 +70,21 @@ struct AttnFwdSm80Storage {
   typename Config::Mask::View view[Config::kWarps];
 };
 // The room behind the tiles; a round number, so that the host can say the sum.
-constexpr int kAttnFwdSm80ExtraBytes = 512;
 template <class Config>
-constexpr int attn_fwd_sm80_smem_bytes = AttnFwdSm80<Config>::kTileBytes + kAttnFwdSm80ExtraBytes;
+constexpr int kAttnFwdSm80ExtraBytes = 512 + Config::Mask::kExtraBytes;
+template <class Config>
+constexpr int attn_fwd_sm80_smem_bytes = AttnFwdSm80<Config>::kTileBytes + kAttnFwdSm80ExtraBytes<Config>;
 
 namespace attn_fwd_sm80_detail {
 
-// Finds row block number tile.round of this block of threads.
+// Finds row block number tile.round of this block of threads; the plan of a surveyed mask comes later.
 template <class Config>
 HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   using T = AttnFwdSm80<Config>;
+  using Mask = typename Config::Mask;
+  static_assert(16 * Config::kStages + sizeof tile + Config::kWarps * sizeof(typename Mask::View) <=
+                    kAttnFwdSm80ExtraBytes<Config>,
+                "barriers, TileInfo and views outgrew their place");
   const int pairs = p.batch * p.num_heads;
   const u32 section_tiles = p.section_pairs * p.row_blocks;
   const u32 section = blockIdx.x / section_tiles, in_section = blockIdx.x - section * section_tiles;
@@ -89,7 +95,8 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   const u32 seq = pair / p.num_heads, head = pair - seq * p.num_heads;
 
   const typename Config::Sequences sequence(p, seq);
-  const typename Config::Mask mask(p, seq, sequence.keys);  // here, so that all its loads are under way before a branch
+  Mask mask;  // here, so that all its loads are under way before a branch
+  if constexpr (!Mask::kSurveyed) mask = Mask(p, seq, sequence.keys);
   const int first_query = sequence.first_query(), last_query = sequence.last_query();
   const int row_blocks = (last_query - first_query + T::kBlockM - 1) / T::kBlockM;
   // A level is the same number of keys in every sequence, so short sequences have no tile at the first levels;
@@ -105,8 +112,12 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   if constexpr (Config::kContextual) row_block = row_block == 0 ? row_blocks - 1 : row_block - 1;
   const int first_row = last_query - (row_block + 1) * T::kBlockM;
   tile.sequence = sequence;
-  tile.mask = mask;
-  tile.plan = typename Config::Mask::Plan(tile.mask, variant::max_int(first_row, first_query), first_row + T::kBlockM);
+  if constexpr (Mask::kSurveyed) {
+    tile.mask.place(p, head, sequence.query_row(0), sequence.keys);
+  } else {
+    tile.mask = mask;
+    tile.plan = typename Mask::Plan(tile.mask, variant::max_int(first_row, first_query), first_row + T::kBlockM);
+  }
   tile.seq = seq;
   tile.head = head;
   tile.first_row = first_row;
@@ -235,13 +246,12 @@ HSTU_PRIM void begin_scores(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, 
 
 // A key block that every row of the warp sees. `copy(part, parts)` starts a part of the copies for a later block.
 template <class Config, class Weights, class Copy>
-HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights& weights, u32 stage_bytes,
-                          const TileInfo<Config>& tile, int block, Copy copy) {
+HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights& weights, u32 stage_bytes, Copy copy) {
   using T = AttnFwdSm80<Config>;
   constexpr int kBlockN = T::kBlockN, kSteps = T::kStepsPv;
   ScoresOf<Config, kBlockN> c;
   constexpr int kStepPairs = c.kPairs / kSteps;
-  begin_scores<Config, kBlockN>(p, c, tile, Config::kBias ? tile.plan.key_begin(block) : 0);
+  clear(c.s);
   multiply_qk<Config, kBlockN>(w, stage_bytes, 0, c, copy);
   weights.meet(p, c.s, w.o);
   weigh_pairs<Config, kBlockN>(p, weights, c, 0, kStepPairs);
@@ -285,7 +295,8 @@ HSTU_PRIM void apply_mask(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, co
   }
 }
 
-// A key block that some row of the warp does not see entirely.
+// A key block that some row of the warp does not see entirely, or under a bias, whose numbers for a whole block would
+// not fit the registers.
 template <class Config, class Weights>
 HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weights& weights, u32 stage_bytes,
                             const TileInfo<Config>& tile, const typename Config::Mask::View& view, int block) {
@@ -370,7 +381,7 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
     // Read early, kept in predicates.
     const bool more = block + 1 < tile.plan.blocks, copy_more = block + T::kAhead < tile.plan.blocks;
     const u32 stage_bytes = ring.stage_of(block) * T::kStageBytes;
-    const bool all_seen = views[prim::thread_id() / 32].sees_block(block);
+    const bool all_seen = !Config::kBias && views[prim::thread_id() / 32].sees_block(block);
     ring.wait_full(block);
     if (T::kQSteps > 0 && block == 0) {
 #pragma unroll
@@ -383,7 +394,7 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
     ring.wait_empty(block + T::kAhead);
     const auto copy = [&](int part, int parts) { copies.part(p, ring, block + T::kAhead, copy_more, part, parts); };
     if (all_seen) {
-      full_block<Config>(p, w, weights, stage_bytes, tile, block, copy);
+      full_block<Config>(p, w, weights, stage_bytes, copy);
     } else {
       copy(0, 1);
       masked_block<Config>(p, w, weights, stage_bytes, tile, views[prim::thread_id() / 32], block);
@@ -424,6 +435,11 @@ HSTU_PRIM void run(const AttnFwdParams& p) {
     if (prim::thread_id() == 0) find_tile<Config>(p, tile);
     __syncthreads();
     if (tile.state == kAbsent) return;
+    if constexpr (Config::Mask::kSurveyed) {
+      tile.mask.survey(tile.plan, variant::max_int(tile.first_row, tile.sequence.first_query()),
+                       tile.first_row + T::kBlockM);
+      __syncthreads();
+    }
 
     // Rows before the first query; read again where needed, as registers are all taken.
     const auto hidden_rows = [&] { return tile.sequence.first_query() - tile.first_row; };

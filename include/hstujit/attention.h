@@ -30,8 +30,10 @@ typedef enum hstu_mask {
  * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk)
  * max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
  * scaling_seqlen         divisor; 0 means max_seq_len
- * mask                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets
+ * mask                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets and
+ *                        num_contexts. Everything else goes with every mask
  * contextual_seq_len     the first rows of each sequence see all but targets (0: off)
+ * num_contexts           absent, or [batch] i32 or i64: a contextual_seq_len for each sequence; that one is 0 then
  * max_attn_len           a row sees itself and that many previous positions (0: unlimited)
  * min_full_attn_seq_len  with max_attn_len: the last so many history rows, and all targets, are exempt (0: off)
  * target_group_size      with num_targets: targets come in groups of so many, from the first; inside a group they are
@@ -67,6 +69,7 @@ typedef struct hstu_attention_args {
   hstu_tensor rab, lse;
   int64_t num_softmax_heads;
   int32_t sort_by_length;
+  hstu_tensor num_contexts;
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
 
@@ -96,6 +99,7 @@ typedef struct hstu_delta_attention_args {
   int64_t max_seq_len, max_q_len, scaling_seqlen;
   int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
   int64_t window_left, window_right;
+  hstu_tensor num_contexts;
 } hstu_delta_attention_args;
 HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delta_attention_args* args,
                                           hstu_stream stream);
@@ -127,6 +131,7 @@ typedef struct hstu_paged_attention_args {
   int64_t max_seq_len, max_q_len, scaling_seqlen;
   int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
   int64_t window_left, window_right;
+  hstu_tensor num_contexts;
 } hstu_paged_attention_args;
 HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_paged_attention_args* args,
                                           hstu_stream stream);

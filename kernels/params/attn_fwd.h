@@ -23,21 +23,27 @@ struct AttnFwdParams {
   long long lse_row_stride, lse_head_stride, lse_batch_stride;
   const void* rab;  // [batch, 1 or num_heads, rab_positions, rab_positions]; read only when Config::kBias
   long long rab_row_stride, rab_head_stride, rab_batch_stride;
+  const void* intervals;     // [1 or num_heads, bounds, total] i32; read by variant::IntervalMask only
+  const void* num_contexts;  // [batch], or null: contextual_seq_len for all; read only when Config::kContextual
+  long long intervals_head_stride, intervals_bound_stride;
   int rab_positions;
   int num_softmax_heads;  // the first heads; read only when Config has kSilu and kSoftmax
   int queries, keys;      // of each dense sequence
   float log2_alpha;       // logit scale times log2(e): exp(x) comes from 2^x
   int batch;
   int num_heads;
-  int row_blocks;             // row blocks of a sequence covered by the grid; longer sequences loop
-  float half_alpha;           // logit scale / 2: silu(x) comes from tanh(x / 2)
-  float scale;                // output scale, 1 / scaling_seqlen; attn_scale replaces it
-  int attn_scale_stride;      // 0: one value for all rows, 1: a value a row
-  int contextual_seq_len;     // read only when Config::kContextual
-  int max_attn_len;           // read only when Config::kMaxAttnLen; 0: no limit
-  int min_full_attn_seq_len;  // read only when Config::kMinFullAttn; 0: off
-  int section_pairs;          // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
+  int row_blocks;                 // row blocks of a sequence covered by the grid; longer sequences loop
+  float half_alpha;               // logit scale / 2: silu(x) comes from tanh(x / 2)
+  float scale;                    // output scale, 1 / scaling_seqlen; attn_scale replaces it
+  int attn_scale_stride;          // 0: one value for all rows, 1: a value a row
+  int contextual_seq_len;         // read only when Config::kContextual
+  int max_attn_len;               // read only when Config::kMaxAttnLen; 0: no limit
+  int min_full_attn_seq_len;      // read only when Config::kMinFullAttn; 0: off
+  int target_group_size;          // read only when Config::kTargetGroups
+  int window_left, window_right;  // read only when Config::kLocal; negative: no limit
+  int wide_contexts;              // 1: num_contexts are i64, 0: i32
+  int section_pairs;              // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
 };
-static_assert(sizeof(AttnFwdParams) == 280, "host and device disagree about AttnFwdParams");
+static_assert(sizeof(AttnFwdParams) == 328, "host and device disagree about AttnFwdParams");
 
 }  // namespace hstu

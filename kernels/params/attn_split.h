@@ -20,6 +20,7 @@ struct AttnSplitParams {
   const void* page_ids;        // [page_offsets[batch]], Config::Page; null like page_offsets
   const void* last_page_lens;  // [batch], Config::Page
   const void* intervals;       // [1 or num_heads, 2 kIntervals - 1, total_q] i32; read only when Config::kIntervals > 0
+  const void* num_contexts;    // [batch], or null: contextual_seq_len for all; read only when Config::kContextual
   long long q_row_stride, q_head_stride;
   long long k_row_stride, k_head_stride;
   long long v_row_stride, v_head_stride;
@@ -40,7 +41,8 @@ struct AttnSplitParams {
   int min_full_attn_seq_len;      // read only when Config::kMinFullAttn; 0: off
   int target_group_size;          // read only when Config::kTargetGroups
   int window_left, window_right;  // read only when Config::kLocal; negative: no limit
+  int wide_contexts;              // 1: num_contexts are i64, 0: i32
 };
-static_assert(sizeof(AttnSplitParams) == 296, "host and device disagree about AttnSplitParams");
+static_assert(sizeof(AttnSplitParams) == 312, "host and device disagree about AttnSplitParams");
 
 }  // namespace hstu

@@ -95,7 +95,7 @@ struct AttnSplitStorage {
 };
 // TileInfo takes less than this behind the tiles; a round number, so that the host can say the sum.
 template <class Config>
-constexpr int kAttnSplitExtraBytes = 512 + Config::kIntervals * 32;
+constexpr int kAttnSplitExtraBytes = 512 + Config::Mask::kExtraBytes;
 template <class Config>
 constexpr int attn_split_smem_bytes = AttnSplit<Config>::kTileBytes + kAttnSplitExtraBytes<Config>;
 

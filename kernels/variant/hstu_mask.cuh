@@ -12,6 +12,7 @@
 //
 // A mask type for the attention kernels (Config::Mask) is built once a row block and has
 //   seen_bits(i, key)   bit t: row i sees key + t, for 32 keys
+//   kSurveyed           it looks at data: after place() a warp makes the plan with survey(), see IntervalMask
 //   Plan                which key blocks a row block visits, in order
 //   View                what a warp's rows see of them: which keys no row needs, which all rows see
 //
@@ -34,10 +35,22 @@ struct KeyPlan;
 template <class Config>
 struct KeyView;
 
+// How many contextual rows a sequence has: its own number, or that of all.
+template <class Params>
+HSTU_PRIM int contextual_rows(const Params& p, int seq) {
+  if (p.num_contexts == nullptr) return p.contextual_seq_len;
+  constexpr i64 kMany = 1 << 30;
+  const i64 own = p.wide_contexts ? static_cast<const i64*>(p.num_contexts)[seq]
+                                  : i64{static_cast<const i32*>(p.num_contexts)[seq]};
+  return own < 0 ? 0 : static_cast<int>(own < kMany ? own : kMany);
+}
+
 template <class Config>
 struct HstuMask {
   using Plan = KeyPlan<Config>;
   using View = KeyView<Config>;
+  static constexpr bool kSurveyed = false;
+  static constexpr int kExtraBytes = 0;
   static_assert(Config::kCausal || !(Config::kContextual || Config::kMaxAttnLen || Config::kHasTargets),
                 "windows, context and targets are causal");
   static_assert(!(Config::kCausal && Config::kLocal), "a mask is causal, local or full");
@@ -53,12 +66,12 @@ struct HstuMask {
   int group;       // targets a group
 
   HstuMask() = default;
-  // Params: num_targets, contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size, window_left,
+  // Params: num_targets, num_contexts, wide_contexts, contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size, window_left,
   // window_right, as far as Config reads them.
   template <class Params>
   HSTU_PRIM HstuMask(const Params& p, int seq, int n)
       : length(n), history(n), contextual(0), window(0), ahead(0), full_from(n), group(1) {
-    if constexpr (Config::kContextual) contextual = p.contextual_seq_len;
+    if constexpr (Config::kContextual) contextual = contextual_rows(p, seq);
     if constexpr (Config::kHasTargets) {
       const auto targets = static_cast<const typename Config::Target*>(p.num_targets)[seq];
       history = targets < n ? n - static_cast<int>(targets) : 0;

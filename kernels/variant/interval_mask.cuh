@@ -19,7 +19,9 @@ template <class Config>
 struct IntervalMask {
   using Plan = IntervalPlan<Config>;
   using View = IntervalView<Config>;
+  static constexpr bool kSurveyed = true;
   static constexpr int kIntervals = Config::kIntervals;
+  static constexpr int kExtraBytes = 32 * kIntervals;  // of shared memory, for mask and plan, beyond those of HstuMask
 
   const i32* bounds;  // f_0 of position 0
   i64 bound_stride;   // from f_m to f_m+1
@@ -87,28 +89,29 @@ struct IntervalMask {
 // What a warp's rows see, as far as it is known of all rows of the plan together.
 template <class Config>
 struct IntervalView {
-  const IntervalMask<Config>& mask;
-  const IntervalPlan<Config>& plan;
+  const IntervalMask<Config>* mask;
+  const IntervalPlan<Config>* plan;
   bool any_row;
 
+  IntervalView() = default;
   HSTU_PRIM IntervalView(const IntervalMask<Config>& mask, const IntervalPlan<Config>& plan, int first_row,
                          int last_row)
-      : mask(mask), plan(plan), any_row(max_int(first_row, 0) < last_row) {}
+      : mask(&mask), plan(&plan), any_row(max_int(first_row, 0) < last_row) {}
 
   HSTU_PRIM bool sees_block(int block) const {
-    const int begin = plan.key_begin(block);
+    const int begin = plan->key_begin(block);
     return sees_all(begin, begin + Config::kBlockN);
   }
-  // Keys before the sequence are zeros and harmless.
   HSTU_PRIM bool sees_all(int begin, int end) const {
+    // Keys before the sequence are zeros: harmless, unless each has a weight.
+    const int from = Config::kSoftmax ? begin : max_int(begin, 0);
     bool all = false;
-    for (int m = 0; m < Config::kIntervals; ++m)
-      all |= max_int(begin, 0) >= mask.full_begin[m] && end <= mask.full_end[m];
+    for (int m = 0; m < Config::kIntervals; ++m) all |= from >= mask->full_begin[m] && end <= mask->full_end[m];
     return any_row && all;
   }
   HSTU_PRIM bool touches(int begin, int end) const {
     bool any = false;
-    for (int m = 0; m < Config::kIntervals; ++m) any |= begin < mask.seen_end[m] && end > mask.seen_begin[m];
+    for (int m = 0; m < Config::kIntervals; ++m) any |= begin < mask->seen_end[m] && end > mask->seen_begin[m];
     return any_row && any;
   }
 };

@@ -21,6 +21,7 @@ struct IntervalPlan {
     constexpr int kBlockN = Config::kBlockN;
     length = keys;
     segments = blocks = 0;
+    first_block[0] = 0;  // key_begin() is asked for a block even of a plan without any
     int next = 0;  // blocks before it are decided
     for (;;) {
       int from = 1 << 30, until = 0;
@@ -46,6 +47,8 @@ struct IntervalPlan {
     return length - (first_block[run] + block - from + 1) * Config::kBlockN;
   }
   HSTU_PRIM static constexpr int range_begin(int) { return 0; }
+  // Whether `block` may begin another run than the one before it.
+  HSTU_PRIM static constexpr bool range_starts(int) { return kIntervals > 1; }
 };
 
 }  // namespace hstu::variant

@@ -11,15 +11,29 @@
 namespace hstujit {
 namespace {
 
+/// Registers that options take, beside the sums of softmax. Element-wise copies are allowed so many that these fit,
+/// too.
+int32_t spare_registers(const Problem& p) {
+  if (p[attention::kVector] != 8) return 0;
+  const bool mixed = p[attention::kSoftmaxHeads] == attention_extras::kSomeSoftmax, bias = p[attention::kRab] != 0;
+  const bool special = mixed || bias || p[attention::kIntervals] > 0 || p[attention::kTargetGroups] ||
+                       p[attention::kMask] == HSTU_MASK_LOCAL;
+  const int kinds =
+      attn_space::panel_kinds(p[attention::kHeadDimQk]) + attn_space::panel_kinds(p[attention::kHeadDimV]);
+  return special ? (mixed ? 16 : 0) + (bias ? 16 : 0) + 6 * (kinds - 2) : 0;
+}
+
 attn_space::Shape shape_of(const Problem& p) {
-  return {p[attention::kHeadDimQk], p[attention::kHeadDimV], p[attention::kVector] == 8,
-          p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax};
+  return {.head_dim_qk = p[attention::kHeadDimQk],
+          .head_dim_v = p[attention::kHeadDimV],
+          .vector = p[attention::kVector] == 8,
+          .softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax,
+          .intervals = p[attention::kIntervals],
+          .spare = spare_registers(p)};
 }
 
 bool covers(const Problem& p, const DeviceFacts&) {
-  const bool special =
-      p[attention::kIntervals] > 0 || p[attention::kTargetGroups] || p[attention::kMask] == HSTU_MASK_LOCAL;
-  return !special && (p[attention::kDtype] == HSTU_DTYPE_BF16 || p[attention::kDtype] == HSTU_DTYPE_F16);
+  return p[attention::kDtype] == HSTU_DTYPE_BF16 || p[attention::kDtype] == HSTU_DTYPE_F16;
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -32,16 +46,17 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
   text.type("Offset", device_type(static_cast<hstu_dtype>(p[attention::kOffsetDtype])));
   text.type("Target", device_type(target == HSTU_DTYPE_NONE ? HSTU_DTYPE_I32 : target));
-  text.type("Mask", "variant::HstuMask<Config>");
+  text.type("Mask", p[attention::kIntervals] > 0 ? "variant::IntervalMask<Config>" : "variant::HstuMask<Config>");
   text.type("Sequences", "variant::JaggedSequences<Config>");
   text.type("Keys", "tile::KeyRows<Config>");
   text.constant("kHeadDimQk", p[attention::kHeadDimQk]);
   text.constant("kHeadDimV", p[attention::kHeadDimV]);
   text.flag("kVectorIo", p[attention::kVector] == 8);
   text.flag("kCausal", p[attention::kMask] == HSTU_MASK_CAUSAL);
-  text.flag("kLocal", false);
+  text.flag("kLocal", p[attention::kMask] == HSTU_MASK_LOCAL);
+  if (p[attention::kIntervals] > 0) text.constant("kIntervals", p[attention::kIntervals]);
   text.flag("kHasTargets", target != HSTU_DTYPE_NONE);
-  text.flag("kTargetGroups", false);
+  text.flag("kTargetGroups", p[attention::kTargetGroups] != 0);
   text.flag("kContextual", p[attention::kContextual] != 0);
   text.flag("kMaxAttnLen", p[attention::kMaxAttnLen] != 0);
   text.flag("kMinFullAttn", p[attention::kMinFullAttn] != 0);
@@ -89,6 +104,15 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.contextual_seq_len = static_cast<int>(std::min(a.contextual_seq_len, kMostRows));
   k.max_attn_len = static_cast<int>(std::min(a.max_attn_len, kMostRows));
   k.min_full_attn_seq_len = static_cast<int>(std::min(a.min_full_attn_seq_len, kMostRows));
+  // prepare() has brought these within 32 bits.
+  k.target_group_size = static_cast<int>(a.target_group_size);
+  k.window_left = static_cast<int>(a.window_left);
+  k.window_right = static_cast<int>(a.window_right);
+  k.intervals = a.intervals.data;
+  k.intervals_head_stride = a.intervals.shape[0] == 1 ? 0 : a.intervals.stride[0];
+  k.intervals_bound_stride = a.intervals.stride[1];
+  k.num_contexts = a.num_contexts.data;
+  k.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
   k.section_pairs =
       attn_space::section_pairs(pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]) * size_of(a.q.dtype), device);
 }

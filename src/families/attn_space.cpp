@@ -44,10 +44,15 @@ const std::array<Knob, kKnobCount> kKnobs = {{
     {"min_blocks", kMinBlocksValues, "blocks an SM: one block's special functions run beside another's products"},
 }};
 
+int panel_kinds(int32_t head_dim) {
+  const int cols = padded(head_dim);
+  return (cols >= 64) + (cols % 64 >= 32) + (cols % 32 == 16);
+}
+
 int smem_bytes(const Shape& s, const Config& c) {
   const int ring = 2 * (block_m(c) * padded_qk(s) + c[kStages] * c[kBlockN] * (padded_qk(s) + padded_v(s)));
   const int output = 2 * block_m(c) * padded_v(s);
-  return std::max(ring, output) + 512;  // barriers and the tile's description
+  return std::max(ring, output) + 512 + 32 * s.intervals;  // barriers and the tile's description
 }
 
 bool q_fits_its_steps(const Shape& s, const Config& c, const DeviceFacts&) { return c[kQSteps] * 16 <= padded_qk(s); }
@@ -61,11 +66,12 @@ bool registers_suffice(const Shape& s, const Config& c, const DeviceFacts&) {
                      : two_row_tiles && (c[kStages] > 2 || c[kMinBlocks] == 1) ? 64
                                                                                : 56;
   const int sums = s.softmax ? (two_row_tiles || q_stays ? 16 : 8) : 0;
-  return held_registers(s, c) + others + sums <= register_budget(c);
+  const int spare = two_row_tiles ? s.spare : s.spare * 3 / 4;
+  return held_registers(s, c) + others + sums + spare <= register_budget(c);
 }
 bool registers_are_used(const Shape& s, const Config& c, const DeviceFacts& device) {
   constexpr int kIdle = 136;
-  return c[kMinBlocks] * c[kWarps] >= 16 || held_registers(s, c) + kIdle >= register_budget(c) ||
+  return c[kMinBlocks] * c[kWarps] >= 16 || held_registers(s, c) + s.spare + kIdle >= register_budget(c) ||
          !blocks_fit(s, c, device, c[kMinBlocks] + 1);
 }
 bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {

@@ -14,9 +14,14 @@ extern const std::array<Knob, kKnobCount> kKnobs;
 /// What of a problem decides which configurations are legal.
 struct Shape {
   int32_t head_dim_qk, head_dim_v;
-  bool vector;   ///< 16-byte copies
-  bool softmax;  ///< a running maximum and sum a row
+  bool vector;            ///< 16-byte copies
+  bool softmax;           ///< a running maximum and sum a row
+  int32_t intervals = 0;  ///< of a mask given as data
+  int32_t spare = 0;      ///< registers that the problem's options take beyond the usual
 };
+
+/// Kinds of panels that a tile of this many columns is made of, each with addresses of its own.
+int panel_kinds(int32_t head_dim);
 
 inline int block_m(const Config& c) { return c[kRowsPerWarp] * c[kWarps]; }
 int smem_bytes(const Shape& s, const Config& c);

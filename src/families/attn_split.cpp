@@ -218,6 +218,8 @@ hstu::AttnSplitParams* bind(const Args& a, const Problem& problem, const Config&
   p.target_group_size = static_cast<int>(a.target_group_size);
   p.window_left = static_cast<int>(a.window_left);
   p.window_right = static_cast<int>(a.window_right);
+  p.num_contexts = a.num_contexts.data;
+  p.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
   return &p;
 }
 

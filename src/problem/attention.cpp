@@ -31,7 +31,8 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
                                    {"intervals", offsetof(Args, intervals), TensorRole::integer},
                                    {"rab", offsetof(Args, rab), TensorRole::input},
-                                   {"lse", offsetof(Args, lse), TensorRole::output}};
+                                   {"lse", offsetof(Args, lse), TensorRole::output},
+                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -75,6 +76,7 @@ Problem prepare(hstu_attention_args& args) {
   const checks::Tensor offsets = attention_checks::offsets("seq_offsets", args.seq_offsets, out);
   const int64_t batch = offsets.t.shape[0] - 1;
   attention_checks::targets(args.num_targets, batch, out);
+  const int32_t contextual = attention_checks::contexts(args.num_contexts, args.contextual_seq_len, batch, out);
   const int32_t scale = attention_checks::scale(args.attn_scale, out);
   attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
   const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
@@ -88,7 +90,7 @@ Problem prepare(hstu_attention_args& args) {
   problem[attention::kOffsetDtype] = offsets.t.dtype;
   problem[attention::kTargetDtype] = args.num_targets.dtype;
   problem[attention::kMask] = args.mask;
-  problem[attention::kContextual] = args.contextual_seq_len > 0;
+  problem[attention::kContextual] = contextual;
   problem[attention::kMaxAttnLen] = args.max_attn_len > 0;
   problem[attention::kMinFullAttn] = args.min_full_attn_seq_len > 0;
   problem[attention::kAttnScale] = scale;
@@ -116,9 +118,9 @@ Work work_of(const hstu_attention_args& args) {
   const double b = static_cast<double>(batch), scales = static_cast<double>(args.attn_scale.shape[0]);
   return {.flops = 2 * pairs * dims,
           .bytes = rows * heads * 2 * dims * size_of(args.q.dtype) + (b + 1) * size_of(args.seq_offsets.dtype) +
-                   b * size_of(args.num_targets.dtype) + scales * size_of(args.attn_scale.dtype) +
-                   static_cast<double>(extent_bytes(args.intervals)) + static_cast<double>(extent_bytes(args.rab)) +
-                   4 * rows * static_cast<double>(args.lse.shape[0])};
+                   b * size_of(args.num_targets.dtype) + b * size_of(args.num_contexts.dtype) +
+                   scales * size_of(args.attn_scale.dtype) + static_cast<double>(extent_bytes(args.intervals)) +
+                   static_cast<double>(extent_bytes(args.rab)) + 4 * rows * static_cast<double>(args.lse.shape[0])};
 }
 
 void make_edge_case(hstu_attention_args&, Integers& integers) {

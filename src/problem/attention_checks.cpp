@@ -33,9 +33,10 @@ void check_causal(const MaskOptions& o) {
     if (o.mask != HSTU_MASK_CAUSAL && !off) refuse_option(option.name, *option.value, o.mask, "causal");
     *option.value = std::min(*option.value, kManyPositions);
   }
-  if (o.mask != HSTU_MASK_CAUSAL && present(o.num_targets))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets is there: mask {} takes no targets; leave it out or use causal",
-         word(o.mask));
+  for (const auto& [name, t] : {std::pair{"num_targets", &o.num_targets}, {"num_contexts", &o.num_contexts}})
+    if (o.mask != HSTU_MASK_CAUSAL && present(*t))
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: mask {} takes none; leave it out or use causal", name,
+           word(o.mask));
   if (o.max_attn_len == 0) o.min_full_attn_seq_len = 0;  // it exempts from that limit only
   if (!present(o.num_targets)) o.target_group_size = 0;  // there is nothing to group
   o.target_group_size = std::max<int64_t>(o.target_group_size, 1);
@@ -93,6 +94,18 @@ void targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out) {
   checks::integer(targets);
   checks::extent(targets, 0, batch, "batch = seq_offsets.shape[0] - 1");
   checks::disjoint(out, targets);
+}
+
+int32_t contexts(hstu_tensor& t, int64_t contextual_seq_len, int64_t batch, const checks::Tensor& out) {
+  if (!checks::given("num_contexts", t)) return contextual_seq_len > 0 ? kOneContext : kNoContext;
+  if (contextual_seq_len != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "contextual_seq_len = {}: num_contexts is there and says it; leave one out",
+         contextual_seq_len);
+  const checks::Tensor contexts = checks::required<1>("num_contexts", t);
+  checks::integer(contexts);
+  checks::extent(contexts, 0, batch, "batch = seq_offsets.shape[0] - 1");
+  checks::disjoint(out, contexts);
+  return kOwnContexts;
 }
 
 int32_t scale(hstu_tensor& t, const checks::Tensor& out) {

@@ -11,6 +11,7 @@
 namespace hstujit::attention_checks {
 
 enum : int32_t { kNoScale = 0, kOneScale = 1, kRowScale = 2 };
+enum : int32_t { kNoContext = 0, kOneContext = 1, kOwnContexts = 2 };
 
 inline constexpr std::string_view kMaskWords[] = {"causal", "full", "local", "intervals"};
 
@@ -21,6 +22,9 @@ void head_dim(const char* name, const checks::Tensor& a);
 checks::Tensor offsets(const char* name, hstu_tensor& t, const checks::Tensor& out);
 /// num_targets, if it is there: batch integers.
 void targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out);
+/// num_contexts, if it is there: batch integers, in place of contextual_seq_len. Returns kNoContext, kOneContext or
+/// kOwnContexts.
+int32_t contexts(hstu_tensor& t, int64_t contextual_seq_len, int64_t batch, const checks::Tensor& out);
 /// attn_scale; returns kNoScale, kOneScale or kRowScale.
 int32_t scale(hstu_tensor& t, const checks::Tensor& out);
 /// max_seq_len; scaling_seqlen, which follows it by default.
@@ -31,15 +35,14 @@ float alpha(float given, int64_t head_dim);
 /// The members of an args struct that say which keys a row sees.
 struct MaskOptions {
   hstu_mask& mask;
-  hstu_tensor& num_targets;
+  hstu_tensor &num_targets, &num_contexts;
   hstu_tensor& intervals;
   int64_t &contextual_seq_len, &max_attn_len, &min_full_attn_seq_len, &target_group_size, &window_left, &window_right;
 };
 template <class Args>
 MaskOptions mask_options(Args& a) {
-  return {a.mask,         a.num_targets,           a.intervals,         a.contextual_seq_len,
-          a.max_attn_len, a.min_full_attn_seq_len, a.target_group_size, a.window_left,
-          a.window_right};
+  return {a.mask,         a.num_targets,           a.num_contexts,      a.intervals,   a.contextual_seq_len,
+          a.max_attn_len, a.min_full_attn_seq_len, a.target_group_size, a.window_left, a.window_right};
 }
 
 /// How many intervals a row has at most.

@@ -27,7 +27,8 @@ void check_q_offsets(hstu_tensor& q_offsets, int64_t& max_q_len, int64_t batch, 
 
 /// The fields that both operators read from members of the same names; the others stay 0.
 template <class Args>
-Problem key_of(Op op, const Args& args, const hstu_tensor& kv, int32_t scale, int32_t intervals, int64_t batch) {
+Problem key_of(Op op, const Args& args, const hstu_tensor& kv, int32_t scale, int32_t intervals, int32_t contextual,
+               int64_t batch) {
   Problem problem{op, {}};
   problem[kDtype] = args.q.dtype;
   problem[kHeadDimQk] = static_cast<int32_t>(args.q.shape[2]);
@@ -37,7 +38,7 @@ Problem key_of(Op op, const Args& args, const hstu_tensor& kv, int32_t scale, in
   problem[kQOffsetDtype] = args.q_offsets.dtype;
   problem[kTargetDtype] = args.num_targets.dtype;
   problem[kMask] = args.mask;
-  problem[kContextual] = args.contextual_seq_len > 0;
+  problem[kContextual] = contextual;
   problem[kMaxAttnLen] = args.max_attn_len > 0;
   problem[kMinFullAttn] = args.min_full_attn_seq_len > 0;
   problem[kTargetGroups] = args.target_group_size > 1;

@@ -18,7 +18,8 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer},
                                    {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, intervals), TensorRole::integer}};
+                                   {"intervals", offsetof(Args, intervals), TensorRole::integer},
+                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -48,13 +49,14 @@ Problem prepare(hstu_delta_attention_args& args) {
   const int64_t batch = offsets.t.shape[0] - 1;
   check_q_offsets(args.q_offsets, args.max_q_len, batch, q, out);
   attention_checks::targets(args.num_targets, batch, out);
+  const int32_t contextual = attention_checks::contexts(args.num_contexts, args.contextual_seq_len, batch, out);
   const int32_t scale = attention_checks::scale(args.attn_scale, out);
   attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
   const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
   args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
   checks::field(offsets, 0);  // kernels count sequences in 32 bits
 
-  Problem problem = key_of(Op::delta_hstu_attention, args, k.t, scale, intervals, batch);
+  Problem problem = key_of(Op::delta_hstu_attention, args, k.t, scale, intervals, contextual, batch);
   problem[kOffsetDtype] = offsets.t.dtype;
   problem[kVector] = checks::Vector(q.t.dtype).tensor(q.t).tensor(k.t).tensor(v.t).tensor(out.t).elements();
   return problem;
@@ -73,7 +75,7 @@ Work work_of(const hstu_delta_attention_args& args) {
   const double keys = static_cast<double>(integer_at(args.seq_offsets, batch) * args.k.shape[1]);
   double integers = 0;
   for (const hstu_tensor* t :
-       {&args.seq_offsets, &args.q_offsets, &args.num_targets, &args.attn_scale, &args.intervals})
+       {&args.seq_offsets, &args.q_offsets, &args.num_targets, &args.attn_scale, &args.intervals, &args.num_contexts})
     integers += static_cast<double>(extent_bytes(*t));
   return {.flops = 2 * pairs * dims, .bytes = (rows + keys) * dims * size_of(args.q.dtype) + integers};
 }

@@ -24,7 +24,8 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer},
                                    {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, intervals), TensorRole::integer}};
+                                   {"intervals", offsetof(Args, intervals), TensorRole::integer},
+                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -75,6 +76,7 @@ Problem prepare(hstu_paged_attention_args& args) {
   cache_pages::check_apart(cache_pages::tensors(args), out);
   check_q_offsets(args.q_offsets, args.max_q_len, cache.batch, q, out);
   attention_checks::targets(args.num_targets, cache.batch, out);
+  const int32_t contextual = attention_checks::contexts(args.num_contexts, args.contextual_seq_len, cache.batch, out);
   checks::Vector vector(q.t.dtype);
   vector.tensor(q.t).tensor(out.t).tensor(cache.k.t).tensor(cache.v.t);
   check_new_rows(args, cache, q, out, vector);
@@ -83,7 +85,7 @@ Problem prepare(hstu_paged_attention_args& args) {
   const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
   args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
 
-  Problem problem = key_of(Op::paged_hstu_attention, args, cache.k.t, scale, intervals, cache.batch);
+  Problem problem = key_of(Op::paged_hstu_attention, args, cache.k.t, scale, intervals, contextual, cache.batch);
   problem[kPageDtype] = args.last_page_lens.dtype;
   problem[kPageSize] = static_cast<int32_t>(cache.page_size);
   problem[kVector] = vector.elements();
@@ -105,7 +107,7 @@ Work work_of(const hstu_paged_attention_args& args) {
   const double rows = static_cast<double>(total_q * args.q.shape[1]);
   double integers = 0;
   for (const hstu_tensor* t : {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets,
-                               &args.num_targets, &args.attn_scale, &args.intervals})
+                               &args.num_targets, &args.attn_scale, &args.intervals, &args.num_contexts})
     integers += static_cast<double>(extent_bytes(*t));
   return {.flops = 2 * pairs * dims, .bytes = (rows + keys) * dims * size_of(args.q.dtype) + integers};
 }

@@ -139,6 +139,7 @@ class HeadOfSequence {
 
 void run(const hstu_attention_args& args, double* const* exact) {
   check_contents(args);
+  check_contexts(args);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
   const Output out(args.out, exact), lse(args.lse, exact, 1);
   const double operations = operator_of(Op::hstu_attention).work(&args).flops;

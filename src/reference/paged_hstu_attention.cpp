@@ -58,6 +58,7 @@ CachedHead head_of(const hstu_paged_attention_args& args, int64_t b, int64_t hea
 
 void run(const hstu_paged_attention_args& args, double* const* exact) {
   check_contents(args);
+  check_contexts(args);
   const int64_t batch = args.last_page_lens.shape[0], heads = args.q.shape[1];
   const CachedCall call{
       args.q,          args.attn_scale,  static_cast<double>(args.alpha), static_cast<double>(args.scaling_seqlen),

@@ -90,6 +90,7 @@ TensorSpec parse_integer_tensor(JsonObject& in) {
     fail_at(in.pointer(), "an integer tensor has either \"offsets\" or \"values\"");
   const char* const key = offsets ? "offsets" : "values";
   spec.integers = parse_integers(offsets ? *offsets : *values, in.pointer_of(key), offsets != nullptr);
+  if (const Json* shape = in.find("shape")) spec.shape = parse_shape(*shape, in.pointer_of("shape"));
   return spec;
 }
 

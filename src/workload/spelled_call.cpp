@@ -40,6 +40,12 @@ int64_t value_of(const Extent& extent, const Lists& drawn) {
   return sum;
 }
 
+std::vector<int64_t> extents(const std::vector<Extent>& shape, const Lists& drawn) {
+  std::vector<int64_t> out;
+  for (const Extent& extent : shape) out.push_back(value_of(extent, drawn));
+  return out;
+}
+
 std::vector<int64_t> contents(const TensorSpec::Integers& integers, const std::vector<int64_t>& lengths) {
   if (!integers.offsets) return lengths;
   std::vector<int64_t> offsets{0};
@@ -55,8 +61,7 @@ float deviation_of(const TensorSpec& spec, const TensorSlot& slot, const std::ve
 
 /// A tensor of elements. Strides beyond the shape take a longer buffer.
 Placed place(const TensorSpec& spec, const TensorSlot& slot, const Lists& drawn, CallBuilder& build) {
-  std::vector<int64_t> shape;
-  for (const Extent& extent : spec.shape) shape.push_back(value_of(extent, drawn));
+  const std::vector<int64_t> shape = extents(spec.shape, drawn);
   std::vector<int64_t> room = shape;
   if (!spec.stride.empty()) {
     int64_t last = 0;
@@ -69,6 +74,25 @@ Placed place(const TensorSpec& spec, const TensorSlot& slot, const Lists& drawn,
   placed.tensor.rank = static_cast<int32_t>(shape.size());
   std::copy(shape.begin(), shape.end(), placed.tensor.shape);
   std::copy(spec.stride.begin(), spec.stride.end(), placed.tensor.stride);
+  return placed;
+}
+
+/// A tensor of integers: a vector, or the vector's numbers in another shape.
+Placed place_integers(const TensorSpec& spec, const Lists& drawn, CallBuilder& build) {
+  const auto& lengths =
+      std::find_if(drawn.begin(), drawn.end(), [&](const auto& d) { return d.first == spec.name; })->second;
+  std::vector<int64_t> numbers = contents(*spec.integers, lengths);
+  const auto count = static_cast<int64_t>(numbers.size());
+  Placed placed = build.integers(spec.name, spec.dtype, std::move(numbers));
+  if (spec.shape.empty()) return placed;
+  const std::vector<int64_t> shape = extents(spec.shape, drawn);
+  int64_t elements = 1;
+  for (const int64_t extent : shape) elements *= extent;
+  if (elements != count)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "\"{}\" holds {} numbers for a shape of {}", spec.name, count, elements);
+  placed.tensor.rank = static_cast<int32_t>(shape.size());
+  std::copy(shape.begin(), shape.end(), placed.tensor.shape);
+  std::fill_n(placed.tensor.stride, shape.size(), 0);  // contiguous
   return placed;
 }
 
@@ -105,9 +129,7 @@ Call spelled_call(const CallSpec& spec, CallBuilder& build) {
         std::find_if(spec.tensors.begin(), spec.tensors.end(), [&](const auto& t) { return t.name == slot.name; });
     Placed placed;
     if (given != spec.tensors.end() && given->integers) {
-      const auto& lengths =
-          std::find_if(drawn.begin(), drawn.end(), [&](const auto& d) { return d.first == slot.name; })->second;
-      placed = build.integers(given->name, given->dtype, contents(*given->integers, lengths));
+      placed = place_integers(*given, drawn, build);
     } else if (given != spec.tensors.end()) {
       placed = place(*given, slot, drawn, build);
     }

@@ -102,7 +102,7 @@ struct Extent {
 struct TensorSpec {
   std::string name;
   hstu_dtype dtype = HSTU_DTYPE_NONE;
-  std::vector<Extent> shape;         ///< empty for integers: the lengths say
+  std::vector<Extent> shape;         ///< of integers, which else are a vector, optional
   std::vector<int64_t> stride;       ///< empty: contiguous
   std::optional<float> mean, scale;  ///< of random elements; by default 0 and the operator's choice
   struct Integers {

@@ -31,10 +31,9 @@ TEST_P(AttentionSweep, EqualsTheOracle) {
 std::vector<AttentionCase> head_dims() {
   std::vector<AttentionCase> cases;
   for (const hstu_dtype dtype : {kBf16, kF16})
-    for (const int64_t dim : {16, 32, 64, 128, 256})
+    for (int64_t dim = 16; dim <= 256; dim += 16)
       cases.push_back({.dtype = dtype, .dim_qk = dim, .dim_v = dim, .lengths = ragged()});
-  for (const auto& [qk, v] :
-       {std::pair<int64_t, int64_t>{64, 128}, {128, 64}, {32, 16}, {16, 256}, {256, 32}, {96, 96}})
+  for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{64, 128}, {128, 64}, {32, 16}, {16, 256}, {256, 32}})
     cases.push_back({.dim_qk = qk, .dim_v = v, .lengths = ragged()});
   // Padded inside the kernel: even, odd, and nearly nothing.
   for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{40, 24}, {100, 72}, {7, 5}, {63, 65}, {255, 250}, {8, 8}})
@@ -184,7 +183,58 @@ std::vector<AttentionCase> extras() {
   return cases;
 }
 
+/// Any options with any others: what the masks take, heads under softmax, biases, scales, head dims, integer types,
+/// layouts. Seeded, so that names stay.
+class RandomCases {
+ public:
+  std::vector<AttentionCase> draw(int count) {
+    std::vector<AttentionCase> cases;
+    while (static_cast<int>(cases.size()) < count) {
+      AttentionCase c = one();
+      const auto same = [&](const AttentionCase& other) { return test::name_of_case(other) == test::name_of_case(c); };
+      if (std::none_of(cases.begin(), cases.end(), same)) cases.push_back(c);
+    }
+    return cases;
+  }
+
+ private:
+  int64_t below(int64_t end) { return static_cast<int64_t>(random_.below(static_cast<uint64_t>(end))); }
+  bool coin() { return below(2) == 1; }
+  template <class T>
+  T any_of(std::initializer_list<T> values) {
+    return values.begin()[below(static_cast<int64_t>(values.size()))];
+  }
+
+  AttentionCase one() {
+    AttentionCase c{.dtype = any_of({kBf16, kF16}), .heads = 1 + below(4), .dim_qk = 16 * (1 + below(16))};
+    c.dim_v = coin() ? c.dim_qk : below(8) == 0 ? 1 + below(256) : 16 * (1 + below(16));
+    c.lengths = {200, 0, 67, 129, 1, 40, 260, 7};
+    c.mask = any_of({HSTU_MASK_CAUSAL, HSTU_MASK_CAUSAL, HSTU_MASK_LOCAL, HSTU_MASK_INTERVALS, HSTU_MASK_FULL});
+    if (c.mask == HSTU_MASK_CAUSAL) causal(c);
+    if (c.mask == HSTU_MASK_LOCAL) c.left = below(150) - 1, c.right = below(150) - 1;
+    if (c.mask == HSTU_MASK_INTERVALS) c.intervals = any_of({1, 2, 3, 32}), c.interval_heads = coin() ? c.heads : 1;
+    c.softmax_heads = below(3) == 0 ? 0 : 1 + below(c.heads);
+    c.lse = c.softmax_heads > 0 && coin();
+    c.bias = any_of({test::Bias::absent, test::Bias::shared, test::Bias::of_heads, test::Bias::short_of_positions});
+    c.scale = any_of({Scale::absent, Scale::one, Scale::rows});
+    c.offset_dtype = any_of({HSTU_DTYPE_I32, HSTU_DTYPE_I64});
+    c.target_dtype = any_of({HSTU_DTYPE_I32, HSTU_DTYPE_I64});
+    c.placement = any_of({Placement::apart, Placement::columns, Placement::in_buffer, Placement::heads});
+    c.max_seq_len = any_of({0, 20, 1000});
+    return c;
+  }
+  void causal(AttentionCase& c) {
+    c.targets = any_of({Targets::absent, Targets::some, Targets::many});
+    if (c.targets != Targets::absent && coin()) c.group = 2 + below(40);
+    if (coin()) c.contextual = 1 + below(80), c.own_contexts = coin();
+    if (coin()) c.max_attn_len = 1 + below(100), c.min_full = coin() ? 1 + below(60) : 0;
+  }
+
+  Random random_{20251};
+};
+
 const auto kNameOf = [](const auto& info) { return test::name_of_case(info.param); };
+INSTANTIATE_TEST_SUITE_P(Combinations, AttentionSweep, testing::ValuesIn(RandomCases().draw(96)), kNameOf);
 INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special_masks()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Extras, AttentionSweep, testing::ValuesIn(extras()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(HeadDims, AttentionSweep, testing::ValuesIn(head_dims()), kNameOf);

@@ -82,6 +82,7 @@ std::vector<CacheCase> masks() {
     for (const int64_t window : {1, 64}) add({.targets = targets, .max_attn_len = window});
     add({.targets = targets, .max_attn_len = 5, .min_full = 20});
     add({.targets = targets, .contextual = 10, .max_attn_len = 40, .min_full = 3});
+    add({.targets = targets, .contextual = 30, .max_attn_len = 40, .own_contexts = true});
   }
   for (const int64_t group : {2, 7, 50}) {
     add({.targets = Targets::some, .group = group});

@@ -1,6 +1,7 @@
 // Softmax heads, their log-sum-exp, the relative bias and the scheduling hint of hstu_attention: key and refusals.
 #include "problem/attention_extras.hpp"
 
+#include "problem/attention_checks.hpp"
 #include "problem/attention_fields.hpp"
 #include "sample_args.hpp"
 
@@ -24,6 +25,7 @@ Args sample() {
   args.rab.rank = 4;
   args.rab.shape[0] = 3, args.rab.shape[1] = 2, args.rab.shape[2] = args.rab.shape[3] = 25;
   args.sort_by_length = 1;
+  args.num_contexts = hstu_vector(slot(10), HSTU_DTYPE_I64, 3);
   return args;
 }
 
@@ -43,6 +45,15 @@ TEST(AttentionExtras, AreInTheKey) {
   EXPECT_EQ(all[attention::kRab], 0);
   args = test::sample_attention();
   EXPECT_EQ(prepare(args)[attention::kSoftmaxHeads], attention_extras::kNoSoftmax);
+}
+
+TEST(AttentionExtras, NumbersOfContextsAreInTheKey) {
+  Args args = sample();
+  EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOwnContexts);
+  args.num_contexts = {};
+  EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kNoContext);
+  args.contextual_seq_len = 3;
+  EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOneContext);
 }
 
 TEST(AttentionExtras, TheHintIsNotInTheKey) {
@@ -73,6 +84,18 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"HeadsOfRab", [](Args& a) { a.rab.shape[1] = 3; }, kShape, "rab.shape[1] = 3"},
         Spoiled<Args>{"OblongRab", [](Args& a) { a.rab.shape[3] = 24; }, kShape, "rab.shape[3] = 24"},
         Spoiled<Args>{"RabInOut", [](Args& a) { a.rab.data = a.out.data; }, kInvalid, "out"},
+        Spoiled<Args>{"ContextsTwice", [](Args& a) { a.contextual_seq_len = 2; }, kInvalid, "contextual_seq_len = 2"},
+        Spoiled<Args>{"FloatingContexts", [](Args& a) { a.num_contexts.dtype = HSTU_DTYPE_F32; }, kDtype,
+                      "num_contexts.dtype"},
+        Spoiled<Args>{"BatchOfContexts", [](Args& a) { a.num_contexts.shape[0] = 4; }, kShape,
+                      "num_contexts.shape[0] = 4"},
+        Spoiled<Args>{"ContextsInOut", [](Args& a) { a.num_contexts.data = a.out.data; }, kInvalid, "out"},
+        Spoiled<Args>{"ContextsUnderAnotherMask",
+                      [](Args& a) {
+                        a.num_targets = {};
+                        a.mask = HSTU_MASK_FULL;
+                      },
+                      kInvalid, "num_contexts is there"},
         Spoiled<Args>{"HintOfTwo", [](Args& a) { a.sort_by_length = 2; }, kInvalid, "sort_by_length = 2"}),
     kNameOf);
 

@@ -47,6 +47,13 @@ std::vector<int64_t> targets_of(const AttentionCase& c, Random& random) {
 
 }  // namespace
 
+hstu_tensor random_counts(HostMemory& memory, hstu_dtype dtype, int64_t count, int64_t most) {
+  std::vector<int64_t> counts;
+  for (int64_t i = 0; i < count; ++i)
+    counts.push_back(static_cast<int64_t>(memory.random_numbers().below(static_cast<uint64_t>(most) + 1)));
+  return memory.integers(dtype, counts);
+}
+
 hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
   const auto offsets = offsets_of(c.lengths);
   const int64_t rows = offsets.back(), total = rows + c.spare_rows;
@@ -69,7 +76,9 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
   if (c.lse) args.lse = memory.poison(HSTU_DTYPE_F32, {c.softmax_heads, total});
   const int64_t longest = c.lengths.empty() ? 1 : *std::max_element(c.lengths.begin(), c.lengths.end());
   args.max_seq_len = c.max_seq_len > 0 ? c.max_seq_len : longest;
-  args.contextual_seq_len = c.contextual;
+  args.contextual_seq_len = c.own_contexts ? 0 : c.contextual;
+  if (c.own_contexts)
+    args.num_contexts = random_counts(memory, c.target_dtype, static_cast<int64_t>(c.lengths.size()), c.contextual);
   args.max_attn_len = c.max_attn_len;
   args.min_full_attn_seq_len = c.min_full;
   args.target_group_size = c.group;

@@ -25,6 +25,7 @@ struct AttentionCase {
   int64_t heads = 2, dim_qk = 64, dim_v = 64;
   std::vector<int64_t> lengths{};
   int64_t contextual = 0, max_attn_len = 0, min_full = 0;
+  bool own_contexts = false;  ///< each sequence has a number of contextual rows of its own, at most `contextual`
   Targets targets = Targets::absent;
   Scale scale = Scale::absent;
   hstu_mask mask = HSTU_MASK_CAUSAL;
@@ -46,16 +47,19 @@ inline std::vector<int64_t> ragged() { return {0, 129, 1, 64, 0, 17, 2, 128, 63,
 inline std::string name_of_case(const AttentionCase& c) {
   int64_t total = 0;
   for (const int64_t length : c.lengths) total += length;
-  return fmt::format("{}_h{}_{}_{}_n{}b{}_C{}W{}F{}_t{}s{}m{}_{}_{}_p{}_l{}s{}_N{}_g{}l{}r{}i{}h{}_x{}{}b{}",
+  return fmt::format("{}_h{}_{}_{}_n{}b{}_C{}W{}F{}_t{}s{}m{}_{}_{}_p{}_l{}s{}_N{}_g{}l{}r{}i{}h{}_x{}{}b{}{}",
                      name_of(c.dtype), c.heads, c.dim_qk, c.dim_v, total, c.lengths.size(), c.contextual,
                      c.max_attn_len, c.min_full, static_cast<int>(c.targets), static_cast<int>(c.scale),
                      static_cast<int>(c.mask), name_of(c.offset_dtype), name_of(c.target_dtype),
                      static_cast<int>(c.placement), c.layout.row_padding, c.layout.shift, c.max_seq_len, c.group,
                      c.left < 0 ? 999 : c.left, c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads,
-                     c.softmax_heads, c.lse ? "l" : "", static_cast<int>(c.bias));
+                     c.softmax_heads, c.lse ? "l" : "", static_cast<int>(c.bias), c.own_contexts ? "o" : "");
 }
 
 inline void PrintTo(const AttentionCase& c, std::ostream* out) { *out << name_of_case(c); }
+
+/// `count` numbers from 0 to `most`.
+hstu_tensor random_counts(HostMemory& memory, hstu_dtype dtype, int64_t count, int64_t most);
 
 /// The call; all its tensors lie in `memory`.
 hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c);

@@ -43,7 +43,9 @@ void place_queries(HostMemory& memory, const CacheCase& c, const Batch& batch, A
   if (c.scale == Scale::rows) args.attn_scale = memory.random(HSTU_DTYPE_F32, {total});
   args.mask = c.mask;
   args.max_seq_len = batch.longest;
-  args.contextual_seq_len = c.contextual;
+  args.contextual_seq_len = c.own_contexts ? 0 : c.contextual;
+  if (c.own_contexts)
+    args.num_contexts = random_counts(memory, c.integer_dtype, static_cast<int64_t>(c.lengths.size()), c.contextual);
   args.max_attn_len = c.max_attn_len;
   args.min_full_attn_seq_len = c.min_full;
   args.target_group_size = c.group;
@@ -108,13 +110,13 @@ hstu_tensor slot_of(const hstu_tensor& cache, int64_t page, int64_t slot) {
 std::string name_of_case(const CacheCase& c) {
   int64_t total = 0;
   for (const int64_t length : c.lengths) total += length;
-  return fmt::format("{}_h{}k{}_{}_{}_n{}b{}_d{}{}_t{}_C{}W{}F{}g{}_m{}l{}r{}i{}h{}_s{}_p{}{}{}_{}_l{}s{}",
+  return fmt::format("{}_h{}k{}_{}_{}_n{}b{}_d{}{}_t{}_C{}W{}F{}g{}_m{}l{}r{}i{}h{}_s{}_p{}{}{}_{}_l{}s{}{}",
                      name_of(c.dtype), c.heads, c.kv_heads, c.dim_qk, c.dim_v, total, c.lengths.size(),
                      c.delta < 0 ? "u" : "", c.delta < 0 ? -c.delta : c.delta, static_cast<int>(c.targets),
                      c.contextual, c.max_attn_len, c.min_full, c.group, static_cast<int>(c.mask),
                      c.left < 0 ? 999 : c.left, c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads,
                      static_cast<int>(c.scale), c.page_size, c.one_page ? "o" : "", c.interleaved ? "i" : "",
-                     name_of(c.integer_dtype), c.layout.row_padding, c.layout.shift);
+                     name_of(c.integer_dtype), c.layout.row_padding, c.layout.shift, c.own_contexts ? "_o" : "");
 }
 
 void PrintTo(const CacheCase& c, std::ostream* out) { *out << name_of_case(c); }

@@ -15,6 +15,7 @@ struct CacheCase {
   int64_t delta = 16;              ///< new rows of each sequence; negative: unequal ones, at most so many
   Targets targets = Targets::absent;
   int64_t contextual = 0, max_attn_len = 0, min_full = 0, group = 0;
+  bool own_contexts = false;  ///< each sequence has a number of contextual rows of its own, at most `contextual`
   hstu_mask mask = HSTU_MASK_CAUSAL;
   int64_t left = 0, right = 0;
   int64_t intervals = 0, interval_heads = 1;

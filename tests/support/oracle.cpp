@@ -21,11 +21,11 @@ std::string position(const hstu_tensor& t, size_t index) {
   return "[" + text + "]";
 }
 
-/// The largest magnitude among the elements of each row (of all heads together).
+/// The largest finite magnitude among the elements of each row (of all heads together).
 std::vector<double> row_sizes(const Exact& exact, size_t row_length) {
   std::vector<double> sizes(exact.size() / row_length);
   for (size_t i = 0; i < exact.size(); ++i)
-    sizes[i / row_length] = std::fmax(sizes[i / row_length], std::fabs(exact[i]));  // fmax ignores NaN
+    if (std::isfinite(exact[i])) sizes[i / row_length] = std::max(sizes[i / row_length], std::fabs(exact[i]));
   return sizes;
 }
 
@@ -64,6 +64,10 @@ testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const
     if (std::isnan(exact[i])) {
       if (std::isnan(results[i])) continue;  // still poison
       return failure(fmt::format("element {} was written, {}, where nothing should be", position(got, i), results[i]));
+    }
+    if (std::isinf(exact[i])) {
+      if (results[i] == exact[i]) continue;
+      return failure(fmt::format("element {} is {}, exactly {}", position(got, i), results[i], exact[i]));
     }
     const double error = std::fabs(results[i] - exact[i]), scale = ulp(got.dtype) * sizes[i / row_length];
     if (!(error <= tolerance.ulps_of_row * scale))

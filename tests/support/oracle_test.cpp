@@ -64,6 +64,14 @@ TEST(Oracle, RefusesNanAndWritesWhereNothingShouldBe) {
   EXPECT_TRUE(close(g.t, g.exact, rounded_once(kBf16)));
 }
 
+TEST(Oracle, TakesAnInfinityForItselfOnly) {
+  HostMemory memory;
+  const hstu_tensor t = memory.floats({-INFINITY, 1.0f, 2.0f});
+  EXPECT_TRUE(close(t, {-INFINITY, 1, 2}, {1e-6, 1}));
+  EXPECT_FALSE(close(t, {-3e38, 1, 2}, {1e-6, 1}));
+  EXPECT_FALSE(close(t, {-INFINITY, 1, INFINITY}, {1e-6, 1}));
+}
+
 TEST(Oracle, SeesBytesWrittenAroundATensor) {
   Fixture f;
   const Slab before = f.slab();

@@ -57,6 +57,21 @@ TEST(SpelledCall, ExtentsFollowTheDrawnSequences) {
   EXPECT_EQ(calls.buffers[targets].list, (std::vector<int64_t>{2, 2, 2}));
 }
 
+TEST(SpelledCall, IntegersTakeAShape) {
+  const std::string rest = R"j("mask": "intervals", "max_seq_len": 4, "tensors": {
+    "seq_offsets": {"offsets": {"batch": 2, "lengths": 4}}, "q": [8, 2, 32], "k": [8, 2, 32], "v": [8, 2, 16],
+    "out": [8, 2, 16], "intervals": {"dtype": "i32", "shape": [1, 3, "total(seq_offsets)"],
+    "values": {"batch": )j";
+  const Calls calls = expanded(R"({"op": "hstu_attention", )" + rest + R"(24, "lengths": 2}}}})");
+  const auto& args = std::get<hstu_attention_args>(calls.calls[0].args);
+  EXPECT_EQ(args.intervals.rank, 3);
+  EXPECT_EQ(args.intervals.shape[1], 3);
+  EXPECT_EQ(args.intervals.shape[2], 8);
+  EXPECT_EQ(calls.buffers[static_cast<size_t>(calls.find("intervals"))].elements, 24);
+  EXPECT_NE(refusal(R"({"op": "hstu_attention", )" + rest + R"(23, "lengths": 2}}}})").find("23 numbers"),
+            std::string::npos);
+}
+
 TEST(SpelledCall, WeightsAreScaledByTheirDepth) {
   const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "z": [4, 8]}})");
   EXPECT_EQ(calls.buffers[1].deviation, 0.125f);
