@@ -35,6 +35,7 @@
 // Sources: PTX ISA "mma", "ldmatrix", "cp.async"; the pipeline's order follows the multi-stage loop of CUTLASS 2.
 #pragma once
 #include "params/addmm.h"
+#include "params/addmm_terms.h"
 #include "prim/cp_async.cuh"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
@@ -44,8 +45,6 @@
 #include "tile/product.cuh"
 
 namespace hstu {
-
-constexpr int kNoBias = 0, kRowBias = 1, kResidual = 2;
 
 // Everything that follows from a Config.
 template <class Config_>

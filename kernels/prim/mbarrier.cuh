@@ -42,7 +42,8 @@ HSTU_PRIM void mbarrier_wait(u32 barrier, u32 parity) {
 #undef HSTU_MBARRIER_TEST
 }
 
-#if __CUDA_ARCH__ >= 900
+// sm_90 from here on.
+//
 // After the inits, by the thread that made them, before a barrier of the block or cluster: TMA and other blocks see
 // them.
 HSTU_PRIM void mbarrier_fence_init() { asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory"); }
@@ -76,6 +77,5 @@ HSTU_PRIM void mbarrier_wait_cluster(u32 barrier, u32 parity) {
       "r"(parity)
       : "memory");
 }
-#endif
 
 }  // namespace hstu::prim

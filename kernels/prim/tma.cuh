@@ -175,7 +175,6 @@ HSTU_PRIM void tma_store_5d(const TensorMap* map, u32 src, i32 x, i32 y, i32 z, 
       "r"(src), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v)
       : "memory");
 }
-
 // Adds a box to global memory; the elements are of the map's type (f32, bf16, f16).
 HSTU_PRIM void tma_add_2d(const TensorMap* map, u32 src, i32 x, i32 y) {
   asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),

@@ -7,6 +7,7 @@ namespace {
 // Per operator, the preferred family first.
 const Family* const kFamilies[] = {
     &kLayerNormSm80,
+    &kAddmmSm90,
     &kAddmmSm80,
     &kAttnFwdSm80,
     &kAttnSplitSm80,

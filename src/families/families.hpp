@@ -6,6 +6,7 @@
 namespace hstujit {
 
 extern const Family kLayerNormSm80;
+extern const Family kAddmmSm90;
 extern const Family kAddmmSm80;
 extern const Family kAttnFwdSm80;
 extern const Family kAttnSplitSm80;

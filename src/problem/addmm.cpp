@@ -1,4 +1,5 @@
 // The matrix product with bias as a problem: checks, key and cost.
+#include "params/addmm_terms.h"
 #include "problem/checks.hpp"
 #include "problem/dense_fields.hpp"
 #include "problem/edge_case.hpp"
@@ -34,7 +35,7 @@ constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), Sc
                                    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
                                    {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
 
-enum : int32_t { kNoBias = 0, kRowBias = 1, kResidual = 2 };
+using hstu::kNoBias, hstu::kResidual, hstu::kRowBias;
 
 /// The bias, absent, row or residual, checked against z.
 int32_t check_bias(hstu_tensor& t, const checks::Tensor& z) {
@@ -93,7 +94,8 @@ Problem prepare(hstu_addmm_args& args) {
 
   checks::Vector vector_z(z.t.dtype);
   vector_z.tensor(z.t);
-  if (bias == kResidual && !gathered) vector_z.tensor(args.y);
+  if (bias == kResidual && !gathered)
+    vector_z.tensor(args.y).lines(args.y.shape[0], args.y.stride[0], args.y.shape[1]);
 
   Problem problem{Op::addmm, {}};
   problem[addmm::kDtype] = x.t.dtype;

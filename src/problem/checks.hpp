@@ -119,6 +119,11 @@ class Vector {
     bits_ |= static_cast<uint64_t>(elements);
     return *this;
   }
+  /// Lines that overlap in memory, of a broadcast tensor for one, have no tensor map: they count as aligned to 4
+  /// elements, which keeps them with families that load by themselves.
+  Vector& lines(int64_t count, int64_t stride, int64_t elements) {
+    return count > 1 && stride < elements ? length(4) : *this;
+  }
   /// Address and all strides but the last, and the last extent.
   Vector& tensor(const hstu_tensor& t) {
     address(t);

@@ -11,6 +11,7 @@ Operand operand_of(hstu_tensor& t, int k) {
   }
   checks::Vector vector(t.dtype);
   vector.address(t).length(t.stride[1 - contiguous]).length(t.shape[contiguous]);
+  vector.lines(t.shape[1 - contiguous], t.stride[1 - contiguous], t.shape[contiguous]);
   return {contiguous == k, vector.elements()};
 }
 

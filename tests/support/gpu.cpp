@@ -63,7 +63,7 @@ void DeviceBuffer::read_bytes(void* to, size_t bytes) const {
   gpu()->driver->check(gpu()->driver->cuMemcpyDtoH(to, address_, bytes), "copying from the device");
 }
 
-std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const std::string& entry) {
+std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const std::string& entry, int smem_bytes) {
   const Gpu& device = *gpu();
   Source source;
   source.name = header + " " + entry;
@@ -73,7 +73,7 @@ std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const s
   source.target = device.facts.target;
   source.options = {"--gpu-architecture=" + device.facts.target, "--std=c++17"};
   const CompiledKernel compiled = compile(nvrtc_at(Environment::read().libnvrtc), source, closure_of(header));
-  return std::make_unique<LoadedKernel>(*device.driver, compiled, 0);
+  return std::make_unique<LoadedKernel>(*device.driver, compiled, smem_bytes);
 }
 
 }  // namespace hstujit::test

@@ -47,8 +47,8 @@ class DeviceBuffer {
   size_t bytes_ = 0;
 };
 
-/// Compiles `entry` of tests/kernels/<header> for the device and loads it.
-std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const std::string& entry);
+/// Compiles `entry` of tests/kernels/<header> for the device and loads it, with that much dynamic shared memory.
+std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const std::string& entry, int smem_bytes = 0);
 
 }  // namespace hstujit::test
 

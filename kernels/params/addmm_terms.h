@@ -1,0 +1,8 @@
+// What an addmm adds to its product; host and device.
+#pragma once
+
+namespace hstu {
+
+constexpr int kNoBias = 0, kRowBias = 1, kResidual = 2;
+
+}  // namespace hstu

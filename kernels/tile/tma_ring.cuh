@@ -1,0 +1,72 @@
+// A ring of stages in shared memory between TMA, which fills them, and warpgroups that use them (sm_90): a pair of
+// mbarriers per stage, full and empty, and everybody's own place in the ring, which runs on from tile to tile.
+#pragma once
+#include "prim/cluster.cuh"
+#include "prim/lanes.cuh"
+#include "prim/mbarrier.cuh"
+
+namespace hstu::tile {
+
+// Where one side stands. parity is that of the lap; wait for full stages with it, for empty ones with its opposite,
+// which on the first lap lets through at once.
+template <int kStages>
+struct RingPlace {
+  HSTU_PRIM void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+  HSTU_PRIM void advance(u32 count) {
+    const u32 to = stage + count;
+    parity ^= to / kStages & 1;
+    stage = to % kStages;
+  }
+  u32 stage = 0, parity = 0;
+};
+
+// kReleases: warpgroups of a block that let go of each stage. kCluster: blocks whose copies write each other's stages,
+// all of which must then be told.
+template <int kStages, int kReleases, int kCluster = 1>
+class TmaRing {
+ public:
+  using Place = RingPlace<kStages>;
+  static constexpr int kBytes = 2 * 8 * kStages;
+
+  HSTU_PRIM explicit TmaRing(u32 smem) : smem_(smem) {}
+
+  // By one thread; then mbarrier_fence_init() and a barrier of the block or cluster.
+  HSTU_PRIM void init() const {
+#pragma unroll
+    for (u32 stage = 0; stage < kStages; ++stage) {
+      prim::mbarrier_init(full(stage), 1);
+      prim::mbarrier_init(empty(stage), kReleases * kCluster);
+    }
+  }
+
+  // Producer: waits for the stage, then announces the bytes that will land in this block's copy of it.
+  HSTU_PRIM u32 acquire(const Place& at, u32 bytes) const {
+    prim::mbarrier_wait(empty(at.stage), at.parity ^ 1);
+    prim::mbarrier_arrive_expect_tx(full(at.stage), bytes);
+    return full(at.stage);
+  }
+
+  // Consumers, whole warpgroups; a release after the wgmma_wait that covers the stage.
+  HSTU_PRIM void wait(const Place& at) const { prim::mbarrier_wait(full(at.stage), at.parity); }
+  HSTU_PRIM void release(const Place& at) const {
+    const u32 thread = threadIdx.x % 128;
+    if constexpr (kCluster == 1) {
+      if (thread == 0) prim::mbarrier_arrive(empty(at.stage));
+    } else {
+      if (thread < kCluster) prim::mbarrier_arrive_cluster(empty(at.stage), thread);
+    }
+  }
+
+ private:
+  HSTU_PRIM u32 full(u32 stage) const { return smem_ + 8 * stage; }
+  HSTU_PRIM u32 empty(u32 stage) const { return smem_ + 8 * (kStages + stage); }
+
+  u32 smem_;
+};
+
+}  // namespace hstu::tile

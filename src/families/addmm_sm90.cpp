@@ -1,0 +1,126 @@
+// addmm_sm90: matrix product with bias, residual and SiLU on wgmma and TMA, kernels/addmm_sm90.cuh.
+#include "params/addmm_sm90.h"
+
+#include "families/families.hpp"
+#include "families/tma_product.hpp"
+#include "params/addmm_terms.h"
+#include "problem/dense_fields.hpp"
+
+namespace hstujit {
+namespace {
+
+using tma_product::Facts;
+
+Facts facts(const Problem& p, const Config& c) {
+  Facts f;
+  f.m = p[addmm::kM];
+  f.n = p[addmm::kN];
+  f.k = p[addmm::kK];
+  f.w_along_k = p[addmm::kWeightTransposed] != 0;
+  f.residual = p[addmm::kBias] == hstu::kResidual;
+  if (p[addmm::kBias] == hstu::kRowBias) f.epilogue_bytes = 2 * 4 * (c[tma_product::kBlockN] + 16);
+  if (f.residual) f.epilogue_bytes = 8 * 8;  // a barrier a warp
+  return f;
+}
+
+bool parts_are_whole(const Problem&, const Config& c, const DeviceFacts&) {
+  return tma_product::warpgroups_have_whole_parts(c);
+}
+bool tile_is_used(const Problem& p, const Config& c, const DeviceFacts&) {
+  return tma_product::tile_is_used(facts(p, c), c);
+}
+bool residency_pays(const Problem& p, const Config& c, const DeviceFacts& device) {
+  return tma_product::residency_pays(facts(p, c), c, device);
+}
+bool cluster_pays(const Problem& p, const Config& c, const DeviceFacts& device) {
+  return tma_product::cluster_pays(facts(p, c), c, device);
+}
+bool boxes_differ(const Problem& p, const Config& c, const DeviceFacts&) {
+  return tma_product::boxes_differ(facts(p, c), c);
+}
+bool ring_is_deep(const Problem& p, const Config& c, const DeviceFacts&) {
+  return tma_product::ring_is_deep(facts(p, c), c);
+}
+bool large_products_take_large_tiles(const Problem& p, const Config& c, const DeviceFacts& device) {
+  return tma_product::large_products_take_large_tiles(facts(p, c), c, device);
+}
+
+constexpr Rule kRules[] = {
+    {"a warpgroup takes 64 or 128 rows, and at most 192 accumulators a thread", parts_are_whole},
+    {"the tile must not be larger than the matrix", tile_is_used},
+    {"w stays in shared memory for ping-pong only, if k is short and every SM has a tile of the same columns",
+     residency_pays},
+    {"pairs share slices of w of 256 lines along k only: multicast of smaller boxes is slower than fetching twice",
+     cluster_pays},
+    {"4 boxes a warp where its part of a tile has more than 2; a residual takes all", boxes_differ},
+    {"the ring must have 3 stages in the shared memory that is left", ring_is_deep},
+    {"where large tiles fill the device, small ones only cost", large_products_take_large_tiles},
+};
+
+/// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
+bool covers(const Problem& p, const DeviceFacts& device) {
+  constexpr int kMostRows = 1 << 30;  // coordinates have 32 bits
+  return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 &&
+         p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == 8 && p[addmm::kN] > 0 && p[addmm::kK] > 0 &&
+         p[addmm::kM] < kMostRows && (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
+}
+
+Config default_config(const Problem& p, const DeviceFacts& device) {
+  return tma_product::default_config(kAddmmSm90, p, facts(p, {}), device);
+}
+
+Resources resources(const Problem& p, const Config& c) {
+  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), tma_product::accumulators(c), 1};
+}
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  const auto dtype = static_cast<hstu_dtype>(p[addmm::kDtype]), bias = static_cast<hstu_dtype>(p[addmm::kBiasDtype]);
+  text.type("Element", device_type(dtype));
+  text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
+  text.constant("kBias", p[addmm::kBias]);
+  text.constant("kActivation", p[addmm::kActivation]);
+  text.flag("kXAlongK", p[addmm::kXTransposed] == 0);
+  text.flag("kWAlongK", p[addmm::kWeightTransposed] != 0);
+  tma_product::write_knobs(text, facts(p, c), c);
+}
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
+  const auto& a = *static_cast<const hstu_addmm_args*>(args);
+  Facts f = facts(p, c);
+  f.m = a.z.shape[0];
+  launch.grid[0] = tma_product::grid(f, c, device);
+  if (launch.grid[0] == 0) return;
+  launch.block[0] = tma_product::kThreads;
+  launch.smem_bytes = static_cast<uint32_t>(tma_product::smem_bytes(f, c));
+  launch.cluster = static_cast<uint32_t>(c[tma_product::kCluster]);
+  auto& k = launch.emplace<hstu::AddmmTmaParams>();
+  tma_product::encode_operand(a.x, 1, p[addmm::kXTransposed] == 0, c[tma_product::kBlockM], 1, k.x);
+  tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[tma_product::kBlockN],
+                              static_cast<int>(launch.cluster), k.w);
+  tma_product::encode_rows(a.z, k.z);
+  if (f.residual) tma_product::encode_rows(a.y, k.y);
+  k.bias = a.y.data;
+  k.bias_stride = a.y.rank == 1 ? a.y.stride[0] : 0;
+  k.m = f.m;
+  k.n = f.n;
+  k.k = f.k;
+  k.act_columns = a.activation_columns;
+}
+
+}  // namespace
+
+const Family kAddmmSm90 = {
+    .name = "addmm_sm90",
+    .op = Op::addmm,
+    .min_compute_capability = 90,
+    .knobs = tma_product::kKnobs,
+    .rules = kRules,
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "addmm_sm90_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit
