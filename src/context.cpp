@@ -1,5 +1,6 @@
 #include "context.hpp"
 
+#include "cuda/tensor_map.hpp"
 #include "specialise/source.hpp"
 #include "support/error.hpp"
 #include "tuner/tune_call.hpp"
@@ -90,15 +91,21 @@ void Context::make_ready(const Problem& problem, const void* args, CUstream stre
 
 void Context::launch(const Plan& plan, const void* args, CUstream stream) const {
   if (kind_ == Kind::compile_only) return;
-  Launch launch;
-  plan.choice.family->bind(args, plan.problem, plan.choice.config, facts_, launch);
-  if (launch.grid[0] == 0) return;
-  CUresult result = plan.kernel->launch(launch, stream);
+  CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+  try {
+    result = try_launch(plan, args, stream);
+  } catch (const NoCurrentContext&) {}         // a tensor map needs one, too
   if (result == CUDA_ERROR_INVALID_CONTEXT) {  // a thread that never made a context current
     const CurrentContext current(*driver_, device_context_);
-    result = plan.kernel->launch(launch, stream);
+    result = try_launch(plan, args, stream);
   }
   if (result != CUDA_SUCCESS) driver_->check(result, fmt::format("launching {}", plan.compiled->name).c_str());
+}
+
+CUresult Context::try_launch(const Plan& plan, const void* args, CUstream stream) const {
+  Launch launch;
+  plan.choice.family->bind(args, plan.problem, plan.choice.config, facts_, launch);
+  return launch.grid[0] == 0 ? CUDA_SUCCESS : plan.kernel->launch(launch, stream);
 }
 
 const Plan& Context::plan_for(const Problem& problem, const void* args, CUstream stream) {

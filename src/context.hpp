@@ -66,6 +66,7 @@ class Context {
                                                   hstu_miss_policy policy);
   void refuse_while_capturing(CUstream stream) const;
   void launch(const Plan& plan, const void* args, CUstream stream) const;
+  CUresult try_launch(const Plan& plan, const void* args, CUstream stream) const;
   void count(const Choice& choice);
 
   ContextOptions options_;

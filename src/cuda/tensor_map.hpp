@@ -25,6 +25,9 @@ struct TensorMapSpec {
   Swizzle swizzle = Swizzle::bytes128;
 };
 
+/// Thrown where a map must be encoded, and the thread has no current context.
+struct NoCurrentContext {};
+
 /// Fills `map`. The hot path: no heap, no strings. Throws Error{INTERNAL} when the driver refuses the spec, which a
 /// family's covers() rules out.
 void encode_tensor_map(const TensorMapSpec& spec, hstu::TensorMap& map);

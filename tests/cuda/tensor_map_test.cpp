@@ -1,6 +1,8 @@
 // Tensor maps on a fake driver: what is asked of the driver, and what a thread remembers.
 #include "cuda/tensor_map.hpp"
 
+#include "cuda/driver.hpp"
+#include "launch/module.hpp"
 #include "support/error.hpp"
 #include "support/use_fake_driver.hpp"
 
@@ -24,9 +26,16 @@ TensorMapSpec matrix(const void* base, uint64_t columns, uint64_t rows) {
   return spec;
 }
 
+CUcontext context() {
+  CUcontext primary = nullptr;
+  driver().cuDevicePrimaryCtxRetain(&primary, 0);
+  return primary;
+}
+
 TEST(TensorMap, IsEncodedOnceAThreadAndSpec) {
   const fake_driver_controls& fake = test::use_fake_driver();
   fake.reset();
+  const CurrentContext current(driver(), context());
   hstu::TensorMap first, again, other;
   encode_tensor_map(matrix(memory, 512, 100), first);
   encode_tensor_map(matrix(memory, 512, 100), again);
@@ -42,6 +51,7 @@ TEST(TensorMap, IsEncodedOnceAThreadAndSpec) {
   EXPECT_EQ(fake.calls("cuTensorMapEncodeTiled"), 3);
 
   std::thread([] {
+    const CurrentContext of_thread(driver(), context());
     hstu::TensorMap map;
     encode_tensor_map(matrix(memory, 512, 100), map);
   }).join();
@@ -50,6 +60,7 @@ TEST(TensorMap, IsEncodedOnceAThreadAndSpec) {
 
 TEST(TensorMap, SaysWhatTheDriverRefused) {
   test::use_fake_driver().reset();
+  const CurrentContext current(driver(), context());
   hstu::TensorMap map;
   try {
     encode_tensor_map(matrix(memory + 2, 512, 100), map);
@@ -58,6 +69,26 @@ TEST(TensorMap, SaysWhatTheDriverRefused) {
     EXPECT_EQ(error.status(), HSTU_ERROR_INTERNAL);
     EXPECT_NE(std::string(error.what()).find("refused a tensor map"), std::string::npos) << error.what();
   }
+}
+
+TEST(TensorMap, TellsAThreadWithoutAContext) {
+  test::use_fake_driver().reset();
+  hstu::TensorMap map;
+  EXPECT_THROW(encode_tensor_map(matrix(memory, 512, 77), map), NoCurrentContext);
+}
+
+TEST(TensorMap, AThreadRemembersThoseOfAStack) {
+  const fake_driver_controls& fake = test::use_fake_driver();
+  fake.reset();
+  const CurrentContext current(driver(), context());
+  std::thread([] {
+    const CurrentContext of_thread(driver(), context());
+    hstu::TensorMap map;
+    for (int round = 0; round < 3; ++round)
+      for (uintptr_t i = 0; i < 40; ++i)
+        encode_tensor_map(matrix(reinterpret_cast<void*>((i + 1) << 20), 512, 100), map);
+  }).join();
+  EXPECT_EQ(fake.calls("cuTensorMapEncodeTiled"), 40);
 }
 
 }  // namespace

@@ -121,12 +121,14 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t count, CUstream
   return CUDA_SUCCESS;
 }
 
-// Keeps the address and the extents, and refuses what the real driver would: pitches and addresses off 16 bytes.
+// Keeps the address and the extents, and refuses what the real driver would: a thread without a context, pitches and
+// addresses off 16 bytes.
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t rank, void* base,
                                 const cuuint64_t* extent, const cuuint64_t* stride, const cuuint32_t* box,
                                 const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
                                 CUtensorMapFloatOOBfill) {
   HSTU_ENTER(cuTensorMapEncodeTiled, safe);
+  HSTU_NEEDS_CONTEXT;
   if (rank < 1 || rank > 5 || reinterpret_cast<uintptr_t>(base) % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
   *map = {};
   map->opaque[0] = reinterpret_cast<uintptr_t>(base);
