@@ -1,23 +1,20 @@
 // The object behind hstu_context: owns the rooms of one device and holds the walk of a call,
-// problem -> plan -> launch.
+// problem -> plan -> launch; planner.hpp makes the plans that are missing.
 #pragma once
 
 #include "cuda/device.hpp"
 #include "cuda/driver.hpp"
 #include "jit/jit.hpp"
 #include "launch/plan_table.hpp"
+#include "planner.hpp"
 #include "problem/operators.hpp"
 #include "support/env.hpp"
 #include "tuner/records.hpp"
 
 #include <hstujit/hstujit.h>
 
-#include <atomic>
-#include <future>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <unordered_map>
 
 namespace hstujit {
 
@@ -44,9 +41,11 @@ class Context {
   void make_ready(const Problem& problem, const void* args, CUstream stream);
 
   /// The problem's plan, made now if need be (may compile and tune, as the miss policy says).
-  const Plan& plan_for(const Problem& problem, const void* args, CUstream stream);
+  const Plan& plan_for(const Problem& problem, const void* args, CUstream stream) {
+    return planner_->plan_for(problem, args, stream);
+  }
 
-  void set_miss_policy(hstu_miss_policy policy) { miss_policy_.store(policy, std::memory_order_relaxed); }
+  Planner& planner() { return *planner_; }
   hstu_counters counters() const;
 
   const DeviceFacts& facts() const { return facts_; }
@@ -59,15 +58,8 @@ class Context {
  private:
   enum class Kind { gpu, cpu, compile_only };
 
-  const Plan& plan_once(const Problem& problem, const void* args);
-  std::unique_ptr<Plan> make_plan(const Problem& problem, const void* args);
-  Choice choose_for(const Problem& problem, const void* args, hstu_miss_policy policy);
-  std::shared_ptr<const CompiledKernel> kernel_of(const Choice& choice, const Problem& problem,
-                                                  hstu_miss_policy policy);
-  void refuse_while_capturing(CUstream stream) const;
   void launch(const Plan& plan, const void* args, CUstream stream) const;
   CUresult try_launch(const Plan& plan, const void* args, CUstream stream) const;
-  void count(const Choice& choice);
 
   ContextOptions options_;
   Kind kind_;
@@ -77,15 +69,8 @@ class Context {
   CUcontext device_context_ = nullptr;  ///< the device's primary context
   Jit jit_;
   Records records_;
-  std::atomic<hstu_miss_policy> miss_policy_;
   PlanTable plans_;
-  std::atomic<int64_t> tunes_{0}, tuned_plans_{0}, nearest_plans_{0}, default_plans_{0};
-
-  struct HashProblem {
-    size_t operator()(const Problem& problem) const { return problem.hash(); }
-  };
-  std::mutex making_;  ///< guards under_way_ only; never held while compiling
-  std::unordered_map<Problem, std::shared_future<const Plan*>, HashProblem> under_way_;
+  std::unique_ptr<Planner> planner_;
 };
 
 }  // namespace hstujit

@@ -26,7 +26,7 @@ extern "C" {
   X(HSTU_ERROR_SHAPE_MISMATCH, 2, "the shapes of two tensors do not fit together")                                  \
   X(HSTU_ERROR_UNSUPPORTED_DTYPE, 3, "no kernel family takes this element type")                                    \
   X(HSTU_ERROR_UNSUPPORTED, 4, "no kernel family covers the problem on this device")                                \
-  X(HSTU_ERROR_NOT_READY, 5, "the miss policy forbids compiling and no stored kernel fits")                         \
+  X(HSTU_ERROR_NOT_READY, 5, "no kernel is ready and the miss policy, or freezing, forbids waiting for one")        \
   X(HSTU_ERROR_STREAM_CAPTURING, 6, "the stream is being captured and this problem has no loaded kernel yet")       \
   X(HSTU_ERROR_COMPILE, 7, "NVRTC rejected a kernel; the text has its log")                                         \
   X(HSTU_ERROR_TUNING, 8, "no candidate configuration ran correctly")                                               \

@@ -39,7 +39,12 @@ typedef enum hstu_miss_policy {
   HSTU_MISS_DEFAULT = 0, /* the family's default configuration, compiled on demand */
   HSTU_MISS_NEAREST = 1, /* the nearest tuned record's configuration, else the default; compiled on demand */
   HSTU_MISS_TUNE = 2,    /* tune now on buffers of its own, keep the winner, then run it: seconds, synchronises */
-  HSTU_MISS_FAIL = 3     /* never compile: HSTU_ERROR_NOT_READY unless the store already has the kernel */
+  HSTU_MISS_FAIL = 3,    /* never compile: HSTU_ERROR_NOT_READY unless the store already has the kernel */
+  /* Never wait: as DEFAULT, but prepared in the background. Until then a kernel that is loaded for the same problem at
+   * another batch size, row count or longest sequence stands in; its place is taken by a single store. Without one the
+   * call returns HSTU_ERROR_NOT_READY and can be tried again. So one call of each shape of the model, followed by
+   * hstu_context_finish, is all the warming that live traffic needs. Works while a stream is being captured. */
+  HSTU_MISS_ASYNC = 4
 } hstu_miss_policy;
 
 /** Start from zeros; struct_size = sizeof(hstu_context_options). Strings are copied. */
@@ -73,6 +78,16 @@ HSTU_API void hstu_context_destroy(hstu_context* context);
 /** Changes the miss policy; calls already under way keep the old one. */
 HSTU_API hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_miss_policy policy);
 
+/** Waits until nothing is being prepared in the background (HSTU_MISS_ASYNC). */
+HSTU_API hstu_status hstu_context_finish(hstu_context* context);
+
+/**
+ * Fixes which kernel each problem runs, for good: preparations under way are waited for, and from then on nothing is
+ * compiled, loaded, tuned or exchanged; a problem without a plan gets HSTU_ERROR_NOT_READY. For ranks that must agree
+ * (warm all, then freeze all) and for hosts whose latency must not change any more.
+ */
+HSTU_API hstu_status hstu_context_freeze(hstu_context* context);
+
 /* ---------------------------------------------------------------------------------------------- looking inside */
 
 /** Number of operators, and the name of one, e.g. "layer_norm"; NULL past the end. Static memory. */
@@ -82,13 +97,16 @@ HSTU_API const char* hstu_operator_name(int32_t index);
 /** What a context has done since its creation. */
 typedef struct hstu_counters {
   size_t struct_size;
-  int64_t plans;         /* problems with a loaded kernel */
-  int64_t compiles;      /* kernels compiled by this context */
-  int64_t store_hits;    /* kernels loaded from the store instead */
-  int64_t tunes;         /* problems tuned by this context */
-  int64_t tuned_plans;   /* plans from an exact record */
-  int64_t nearest_plans; /* plans from a nearest record */
-  int64_t default_plans; /* plans from a default configuration */
+  int64_t plans;               /* problems with a loaded kernel */
+  int64_t compiles;            /* kernels compiled by this context */
+  int64_t store_hits;          /* kernels loaded from the store instead */
+  int64_t tunes;               /* problems tuned by this context */
+  int64_t tuned_plans;         /* plans from an exact record */
+  int64_t nearest_plans;       /* plans from a nearest record */
+  int64_t default_plans;       /* plans from a default configuration */
+  int64_t stand_ins;           /* plans that began with another bucket's kernel (HSTU_MISS_ASYNC) */
+  int64_t background_plans;    /* plans whose kernel arrived from the background */
+  int64_t failed_preparations; /* background work that ended in an error; the next such call gets it */
 } hstu_counters;
 HSTU_API hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out);
 

@@ -66,8 +66,8 @@ hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
 }
 
 hstu_miss_policy checked(hstu_miss_policy policy) {
-  if (policy < HSTU_MISS_DEFAULT || policy > HSTU_MISS_FAIL)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "miss_policy = {}: use one of hstu_miss_policy, 0 to 3",
+  if (policy < HSTU_MISS_DEFAULT || policy > HSTU_MISS_ASYNC)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "miss_policy = {}: use one of hstu_miss_policy, 0 to 4",
          static_cast<int>(policy));
   return policy;
 }
@@ -146,7 +146,15 @@ hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* 
 void hstu_context_destroy(hstu_context* context) { delete context; }
 
 hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_miss_policy policy) {
-  return guard([&] { deref(context, "context").context.set_miss_policy(checked(policy)); });
+  return guard([&] { deref(context, "context").context.planner().set_policy(checked(policy)); });
+}
+
+hstu_status hstu_context_finish(hstu_context* context) {
+  return guard([&] { deref(context, "context").context.planner().finish(); });
+}
+
+hstu_status hstu_context_freeze(hstu_context* context) {
+  return guard([&] { deref(context, "context").context.planner().freeze(); });
 }
 
 #define HSTUJIT_ENTRY_POINT(op, args_type, function)                                       \

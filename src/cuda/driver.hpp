@@ -14,44 +14,45 @@ namespace hstujit {
 class Library;
 
 // X(member, symbol, API version asked of cuGetProcAddress)
-#define HSTU_DRIVER_FUNCTIONS(X)      \
-  X(cuInit, 2000)                     \
-  X(cuDriverGetVersion, 2020)         \
-  X(cuGetErrorName, 6000)             \
-  X(cuGetErrorString, 6000)           \
-  X(cuDeviceGet, 2000)                \
-  X(cuDeviceGetCount, 2000)           \
-  X(cuDeviceGetName, 2000)            \
-  X(cuDeviceGetAttribute, 2000)       \
-  X(cuDevicePrimaryCtxRetain, 7000)   \
-  X(cuDevicePrimaryCtxRelease, 11000) \
-  X(cuCtxGetCurrent, 4000)            \
-  X(cuCtxPushCurrent, 4000)           \
-  X(cuCtxPopCurrent, 4000)            \
-  X(cuLibraryLoadData, 12000)         \
-  X(cuLibraryUnload, 12000)           \
-  X(cuLibraryGetKernel, 12000)        \
-  X(cuKernelGetFunction, 12000)       \
-  X(cuFuncGetAttribute, 2020)         \
-  X(cuFuncSetAttribute, 9000)         \
-  X(cuLaunchKernelEx, 11060)          \
-  X(cuStreamIsCapturing, 10000)       \
-  X(cuStreamCreate, 2000)             \
-  X(cuStreamDestroy, 4000)            \
-  X(cuStreamSynchronize, 2000)        \
-  X(cuEventCreate, 2000)              \
-  X(cuEventDestroy, 4000)             \
-  X(cuEventRecord, 2000)              \
-  X(cuEventSynchronize, 2000)         \
-  X(cuEventElapsedTime, 2000)         \
-  X(cuMemAlloc, 3020)                 \
-  X(cuMemFree, 3020)                  \
-  X(cuMemGetInfo, 3020)               \
-  X(cuMemcpyHtoD, 3020)               \
-  X(cuMemcpyDtoH, 3020)               \
-  X(cuMemcpyDtoDAsync, 3020)          \
-  X(cuMemsetD8Async, 3020)            \
-  X(cuMemsetD32Async, 3020)           \
+#define HSTU_DRIVER_FUNCTIONS(X)              \
+  X(cuInit, 2000)                             \
+  X(cuDriverGetVersion, 2020)                 \
+  X(cuGetErrorName, 6000)                     \
+  X(cuGetErrorString, 6000)                   \
+  X(cuDeviceGet, 2000)                        \
+  X(cuDeviceGetCount, 2000)                   \
+  X(cuDeviceGetName, 2000)                    \
+  X(cuDeviceGetAttribute, 2000)               \
+  X(cuDevicePrimaryCtxRetain, 7000)           \
+  X(cuDevicePrimaryCtxRelease, 11000)         \
+  X(cuCtxGetCurrent, 4000)                    \
+  X(cuCtxPushCurrent, 4000)                   \
+  X(cuCtxPopCurrent, 4000)                    \
+  X(cuLibraryLoadData, 12000)                 \
+  X(cuLibraryUnload, 12000)                   \
+  X(cuLibraryGetKernel, 12000)                \
+  X(cuKernelGetFunction, 12000)               \
+  X(cuFuncGetAttribute, 2020)                 \
+  X(cuFuncSetAttribute, 9000)                 \
+  X(cuLaunchKernelEx, 11060)                  \
+  X(cuStreamIsCapturing, 10000)               \
+  X(cuThreadExchangeStreamCaptureMode, 10010) \
+  X(cuStreamCreate, 2000)                     \
+  X(cuStreamDestroy, 4000)                    \
+  X(cuStreamSynchronize, 2000)                \
+  X(cuEventCreate, 2000)                      \
+  X(cuEventDestroy, 4000)                     \
+  X(cuEventRecord, 2000)                      \
+  X(cuEventSynchronize, 2000)                 \
+  X(cuEventElapsedTime, 2000)                 \
+  X(cuMemAlloc, 3020)                         \
+  X(cuMemFree, 3020)                          \
+  X(cuMemGetInfo, 3020)                       \
+  X(cuMemcpyHtoD, 3020)                       \
+  X(cuMemcpyDtoH, 3020)                       \
+  X(cuMemcpyDtoDAsync, 3020)                  \
+  X(cuMemsetD8Async, 3020)                    \
+  X(cuMemsetD32Async, 3020)                   \
   X(cuTensorMapEncodeTiled, 12000)
 
 /// The driver's functions, as members named like the functions themselves.

@@ -201,6 +201,8 @@ std::shared_ptr<const CompiledKernel> Jit::find(const Source& source) {
   return kernel;
 }
 
+KernelKey Jit::key_of(const Source& source) { return state_->key_of(source); }
+
 JitCounters Jit::counters() const {
   return {state_->compiles.load(), state_->store_hits.load(), state_->memory_hits.load()};
 }

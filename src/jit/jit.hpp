@@ -3,6 +3,7 @@
 #pragma once
 
 #include "jit/compiled_kernel.hpp"
+#include "jit/kernel_key.hpp"
 #include "specialise/source.hpp"
 
 #include <cstdint>
@@ -38,6 +39,8 @@ class Jit {
   std::shared_ptr<const CompiledKernel> obtain(const Source& source);
   /// Memory and store only; null when absent. Does not load NVRTC.
   std::shared_ptr<const CompiledKernel> find(const Source& source);
+  /// What the stores know the kernel by; reads no store.
+  KernelKey key_of(const Source& source);
   JitCounters counters() const;
 
  private:

@@ -14,7 +14,7 @@ struct Plan {
   Problem problem;
   Choice choice;  ///< family, configuration, and how it was found
   std::shared_ptr<const CompiledKernel> compiled;
-  std::unique_ptr<LoadedKernel> kernel;  ///< null on a compile-only context
+  std::shared_ptr<const LoadedKernel> kernel;  ///< null on a compile-only context
 };
 
 }  // namespace hstujit

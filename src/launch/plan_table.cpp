@@ -1,5 +1,8 @@
 #include "launch/plan_table.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace hstujit {
 
 PlanTable::PlanTable() {
@@ -11,6 +14,20 @@ PlanTable::PlanTable() {
 const Plan& PlanTable::insert(std::unique_ptr<Plan> plan) {
   const std::lock_guard lock(writing_);
   if (const Plan* known = find(plan->problem)) return *known;
+  return add(std::move(plan));
+}
+
+const Plan& PlanTable::replace(std::unique_ptr<Plan> plan) {
+  const std::lock_guard lock(writing_);
+  const auto known = std::ranges::find_if(owned_, [&](const auto& each) { return each->problem == plan->problem; });
+  if (known == owned_.end()) return add(std::move(plan));
+  std::swap(*known, plan);
+  replaced_.push_back(std::move(plan));
+  place(*tables_.back(), known->get());
+  return **known;
+}
+
+const Plan& PlanTable::add(std::unique_ptr<Plan> plan) {
   owned_.push_back(std::move(plan));
   if (owned_.size() * 2 > tables_.back()->plans.size()) {
     tables_.push_back(std::make_unique<Slots>(tables_.back()->plans.size() * 2));
@@ -27,9 +44,10 @@ size_t PlanTable::size() const {
   return owned_.size();
 }
 
+// In the slot of the problem's present plan, if there is one, else in the first free one.
 void PlanTable::place(Slots& slots, const Plan* plan) {
   size_t i = plan->problem.hash();
-  while (slots.at(i).load(std::memory_order_relaxed)) ++i;
+  for (const Plan* at; (at = slots.at(i).load(std::memory_order_relaxed)) && !(at->problem == plan->problem);) ++i;
   slots.at(i).store(plan, std::memory_order_release);
 }
 

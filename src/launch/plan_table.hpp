@@ -27,6 +27,10 @@ class PlanTable {
   /// Keeps the plan; when the problem has one already, that one stays and is returned.
   const Plan& insert(std::unique_ptr<Plan> plan);
 
+  /// Keeps the plan in place of the one that its problem has; calls find it from this one store on. The old one stays
+  /// valid for those who hold it.
+  const Plan& replace(std::unique_ptr<Plan> plan);
+
   size_t size() const;
 
  private:
@@ -39,11 +43,13 @@ class PlanTable {
     std::vector<std::atomic<const Plan*>> plans;
   };
 
+  const Plan& add(std::unique_ptr<Plan> plan);
   static void place(Slots& slots, const Plan* plan);
 
   mutable std::mutex writing_;
-  std::vector<std::unique_ptr<Plan>> owned_;
-  std::vector<std::unique_ptr<Slots>> tables_;  ///< the last is current; readers may still be in earlier ones
+  std::vector<std::unique_ptr<Plan>> owned_;     ///< one per problem
+  std::vector<std::unique_ptr<Plan>> replaced_;  ///< callers may be in the middle of launching one
+  std::vector<std::unique_ptr<Slots>> tables_;   ///< the last is current; readers may still be in earlier ones
   std::atomic<const Slots*> current_;
 };
 

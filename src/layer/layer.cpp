@@ -4,6 +4,8 @@
 #include "problem/checks.hpp"
 #include "support/error.hpp"
 
+#include <optional>
+
 namespace hstujit::layer {
 namespace {
 
@@ -32,9 +34,18 @@ class Sequence {
     add("output projection", calls.project);
   }
 
+  /// Asks for every step before it reports that one is not ready, so that all are prepared at the same time.
   void make_ready(Context& context, CUstream stream) const {
-    for (int i = 0; i < count_; ++i)
-      named(steps_[i], [&] { context.make_ready(steps_[i].problem, steps_[i].args, stream); });
+    std::optional<Error> not_ready;
+    for (int i = 0; i < count_; ++i) {
+      try {
+        named(steps_[i], [&] { context.make_ready(steps_[i].problem, steps_[i].args, stream); });
+      } catch (const Error& error) {
+        if (error.status() != HSTU_ERROR_NOT_READY) throw;
+        if (!not_ready) not_ready = error;
+      }
+    }
+    if (not_ready) throw Error(*not_ready);
   }
   void run(Context& context, CUstream stream) const {
     for (int i = 0; i < count_; ++i) named(steps_[i], [&] { context.run(steps_[i].problem, steps_[i].args, stream); });

@@ -59,6 +59,8 @@ std::string text(const Choice& choice) {
       return what + " (tuned record)";
     case Choice::From::nearest:
       return fmt::format("{} (nearest record, distance {:.1f})", what, choice.distance);
+    case Choice::From::resident:
+      return what + " (stands in)";
     case Choice::From::standard:
       break;
   }

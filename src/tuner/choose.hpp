@@ -14,6 +14,7 @@ struct Choice {
     record,    ///< tuned for exactly this problem on this device class
     nearest,   ///< tuned for a problem that differs in bucketed fields only
     standard,  ///< never measured
+    resident,  ///< loaded for a problem that differs in bucketed fields only; stands in while another is prepared
   };
 
   const Family* family = nullptr;

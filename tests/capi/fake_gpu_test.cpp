@@ -1,11 +1,9 @@
 // The life of a call on a GPU, seen through a fake driver: what a miss may do, what a warm call may not, capture,
 // policies, threads and a second process's start.
+#include "capi/fake_gpu.hpp"
+
 #include "support/temp_dir.hpp"
-#include "support/use_fake_driver.hpp"
 
-#include <hstujit/hstujit.h>
-
-#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -32,48 +30,6 @@ namespace hstujit {
 namespace {
 
 using test::TempDir;
-
-class FakeGpu : public testing::Test {
- protected:
-  void SetUp() override {
-    fake_ = &test::use_fake_driver();
-    for (float& x : x_) x = 1.0f;
-  }
-  void TearDown() override { hstu_context_destroy(context_); }
-
-  hstu_context* open(const std::string& store, hstu_miss_policy policy = HSTU_MISS_DEFAULT) {
-    hstu_context_options options{};
-    options.struct_size = sizeof options;
-    options.device = "cuda:0";
-    options.store_path = store.c_str();
-    options.system_store_path = "";
-    options.miss_policy = policy;
-    hstu_context_destroy(context_);
-    context_ = nullptr;
-    EXPECT_EQ(hstu_context_create(&context_, &options), HSTU_OK) << hstu_last_error();
-    return context_;
-  }
-
-  hstu_layer_norm_args norm(int64_t rows = 4, int64_t dim = 64) {
-    hstu_layer_norm_args args{};
-    args.struct_size = sizeof args;
-    args.x = hstu_matrix(x_, HSTU_DTYPE_F32, rows, dim);
-    args.y = hstu_matrix(y_, HSTU_DTYPE_F32, rows, dim);
-    return args;
-  }
-
-  hstu_counters counters() const {
-    hstu_counters out{};
-    out.struct_size = sizeof out;
-    EXPECT_EQ(hstu_context_counters(context_, &out), HSTU_OK);
-    return out;
-  }
-
-  const fake_driver_controls* fake_ = nullptr;
-  hstu_context* context_ = nullptr;
-  alignas(16) float x_[4096];
-  alignas(16) float y_[4096];
-};
 
 TEST_F(FakeGpu, AWarmCallIsOneLaunchAndNothingElse) {
   open("");
@@ -115,39 +71,6 @@ TEST_F(FakeGpu, AMissDuringCaptureIsRefusedAndTouchesNothing) {
   EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(fake_->calls_unsafe_in_capture(), 0);
 }
-
-/// Two layers on 64 rows; addresses at which nothing lies, since no kernel runs here.
-class FakeGpuStack : public FakeGpu {
- protected:
-  static constexpr int64_t kRows = 64, kDim = 64, kColumns = 256;
-
-  hstu_stack_args stack() {
-    hstu_stack_args args{};
-    args.struct_size = sizeof args;
-    args.x = matrix(kRows, kDim);
-    args.out = matrix(kRows, kDim);
-    for (hstu_layer_weights& w : layers_)
-      w = {vector(kDim), vector(kDim), matrix(kDim, kColumns), vector(kColumns),
-           vector(kDim), vector(kDim), matrix(3 * kDim, kDim)};
-    args.layers = layers_;
-    args.num_layers = 2;
-    args.dims = {2, 32, 32};
-    args.attention.seq_offsets = hstu_vector(address(), HSTU_DTYPE_I64, 3);
-    args.attention.max_seq_len = 40;
-    args.output.concat_u = args.output.concat_x = 1;
-    EXPECT_EQ(hstu_stack_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
-    args.workspace = address();
-    return args;
-  }
-
- private:
-  void* address() { return reinterpret_cast<void*>(next_ += uintptr_t{1} << 20); }
-  hstu_tensor vector(int64_t n) { return hstu_vector(address(), HSTU_DTYPE_BF16, n); }
-  hstu_tensor matrix(int64_t m, int64_t n) { return hstu_matrix(address(), HSTU_DTYPE_BF16, m, n); }
-
-  hstu_layer_weights layers_[2];
-  uintptr_t next_ = uintptr_t{1} << 40;
-};
 
 TEST_F(FakeGpuStack, AWarmCallIsFiveLaunchesALayerAndNothingElse) {
   open("");

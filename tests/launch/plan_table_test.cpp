@@ -42,6 +42,21 @@ TEST(PlanTable, KeepsTheFirstOfTwoPlansForOneProblem) {
   EXPECT_EQ(table.size(), 1u);
 }
 
+TEST(PlanTable, AReplacedPlanIsFoundNoMoreAndStaysValid) {
+  PlanTable table;
+  const Plan* first = &table.insert(plan_number(7));
+  table.insert(plan_number(8));
+  const Plan* second = &table.replace(plan_number(7));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(table.find(problem_number(7)), second);
+  EXPECT_EQ(first->problem, problem_number(7));
+  EXPECT_EQ(table.size(), 2u);
+  for (int32_t i = 100; i < 1000; ++i) table.insert(plan_number(i));
+  EXPECT_EQ(table.find(problem_number(7)), second) << "also in a grown table";
+  const Plan* inserted = &table.replace(plan_number(2000));
+  EXPECT_EQ(table.find(problem_number(2000)), inserted) << "replacing nothing is an insertion";
+}
+
 TEST(PlanTable, ReadersBesideAWriterSeeNothingOrTheRightPlan) {
   constexpr int32_t kCount = 4000;
   PlanTable table;
@@ -56,6 +71,7 @@ TEST(PlanTable, ReadersBesideAWriterSeeNothingOrTheRightPlan) {
       }
     });
   for (int32_t i = 0; i < kCount; ++i) table.insert(plan_number(i));
+  for (int32_t i = 0; i < 200; ++i) table.replace(plan_number(i * 7));
   done.store(true);
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(wrong.load(), 0);

@@ -19,6 +19,11 @@ CUresult cuStreamIsCapturing(CUstream, CUstreamCaptureStatus* status) {
   *status = state().capture;
   return CUDA_SUCCESS;
 }
+CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  HSTU_ENTER(cuThreadExchangeStreamCaptureMode, safe);
+  std::swap(*mode, capture_mode);
+  return CUDA_SUCCESS;
+}
 CUresult cuStreamCreate(CUstream* stream, unsigned) {
   HSTU_ENTER(cuStreamCreate, unsafe);
   HSTU_NEEDS_CONTEXT;

@@ -29,7 +29,8 @@ int index_of(const char* name) {
 CUresult enter(Index index, InCapture in_capture) {
   State& s = state();
   s.calls[static_cast<size_t>(index)].fetch_add(1, std::memory_order_relaxed);
-  if (in_capture == InCapture::unsafe && s.capture.load(std::memory_order_relaxed) != CU_STREAM_CAPTURE_STATUS_NONE)
+  if (in_capture == InCapture::unsafe && capture_mode != CU_STREAM_CAPTURE_MODE_RELAXED &&
+      s.capture.load(std::memory_order_relaxed) != CU_STREAM_CAPTURE_STATUS_NONE)
     s.unsafe_in_capture.fetch_add(1, std::memory_order_relaxed);
   return s.failures_set.load(std::memory_order_relaxed) ? injected_failure(index) : CUDA_SUCCESS;
 }

@@ -79,6 +79,8 @@ State& state();
 
 /// This thread's stack of current contexts, and its top or null.
 inline thread_local std::vector<CUcontext> current_contexts;
+/// This thread's mode of looking at captures; in relaxed mode it disturbs none.
+inline thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
 inline CUcontext current() { return current_contexts.empty() ? nullptr : current_contexts.back(); }
 
 /// Position of a function in State::calls, or -1.

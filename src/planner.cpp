@@ -1,0 +1,242 @@
+#include "planner.hpp"
+
+#include "cuda/relaxed_capture.hpp"
+#include "specialise/source.hpp"
+#include "support/log.hpp"
+#include "tuner/tune_call.hpp"
+
+#include <algorithm>
+#include <thread>
+
+namespace hstujit {
+namespace {
+
+/// The background leaves half of the machine to those who serve.
+int background_threads() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8); }
+
+/// The problem without its bucketed fields: what shapes code, the same for all traffic of one model.
+Problem exact_part(Problem problem) {
+  int index = 0;
+  for (const FieldInfo& info : fields_of(problem.op)) {
+    if (info.kind == FieldKind::bucket) problem[index] = 0;
+    ++index;
+  }
+  return problem;
+}
+
+}  // namespace
+
+Planner::Planner(Rooms rooms, hstu_miss_policy policy, int64_t tune_budget_ms)
+    : rooms_(rooms), tune_budget_ms_(tune_budget_ms), policy_(policy), background_(background_threads()) {}
+
+const Plan& Planner::plan_for(const Problem& problem, const void* args, CUstream stream) {
+  if (const Plan* known = rooms_.plans.find(problem)) return *known;
+  const hstu_miss_policy policy = policy_.load(std::memory_order_relaxed);
+  if (policy == HSTU_MISS_ASYNC && rooms_.driver) return plan_at_once(problem);
+  refuse_while_capturing(stream);
+  if (rooms_.driver && policy == HSTU_MISS_TUNE) {
+    const CurrentContext current(*rooms_.driver, rooms_.device_context);
+    // Tuning reads offsets that the stream may still write.
+    rooms_.driver->check(rooms_.driver->cuStreamSynchronize(stream), "waiting for the stream before tuning");
+  }
+  return plan_once(problem, args);
+}
+
+// ---- While the caller waits
+
+/// Threads that miss on one problem at the same time wait for the first of them.
+const Plan& Planner::plan_once(const Problem& problem, const void* args) {
+  std::promise<const Plan*> promise;
+  std::shared_future<const Plan*> others;
+  {
+    const std::lock_guard lock(making_);
+    if (const Plan* known = rooms_.plans.find(problem)) return *known;
+    refuse_when_frozen();
+    const auto [entry, first] = under_way_.try_emplace(problem);
+    if (first)
+      entry->second = promise.get_future().share();
+    else
+      others = entry->second;
+  }
+  if (others.valid()) return *others.get();
+
+  const auto finish = [&] {
+    const std::lock_guard lock(making_);
+    under_way_.erase(problem);
+  };
+  try {
+    const Plan& plan = rooms_.plans.insert(make_plan(problem, args, policy_.load(std::memory_order_relaxed)));
+    note(plan);
+    promise.set_value(&plan);
+    finish();
+    return plan;
+  } catch (...) {
+    promise.set_exception(std::current_exception());
+    finish();
+    throw;
+  }
+}
+
+std::unique_ptr<Plan> Planner::make_plan(const Problem& problem, const void* args, hstu_miss_policy policy) {
+  auto plan = std::make_unique<Plan>();
+  plan->problem = problem;
+  plan->choice = choose_for(problem, args, policy);
+  const Family& family = *plan->choice.family;
+  const Source source = specialise(family, problem, plan->choice.config, rooms_.facts);
+  const ResidentKernel kernel = load(source, family.resources(problem, plan->choice.config).smem_bytes, policy);
+  plan->compiled = kernel.compiled;
+  plan->kernel = kernel.loaded;
+  return plan;
+}
+
+Choice Planner::choose_for(const Problem& problem, const void* args, hstu_miss_policy policy) {
+  const Choice choice = choose(rooms_.records, problem, rooms_.facts, policy == HSTU_MISS_NEAREST);
+  if (policy != HSTU_MISS_TUNE || choice.from == Choice::From::record || !rooms_.driver) return choice;
+  const CurrentContext current(*rooms_.driver, rooms_.device_context);
+  tune_call(*rooms_.driver, rooms_.facts, rooms_.jit, rooms_.records, problem, args, tune_budget_ms_);
+  tunes_.fetch_add(1, std::memory_order_relaxed);
+  return choose(rooms_.records, problem, rooms_.facts, false);
+}
+
+ResidentKernel Planner::load(const Source& source, int smem_bytes, hstu_miss_policy policy) {
+  if (!rooms_.driver) return {kernel_of(source, policy), nullptr};
+  const Digest key = rooms_.jit.key_of(source).unit;
+  if (ResidentKernel known = loaded_.find(key, smem_bytes)) return known;
+  ResidentKernel fresh{kernel_of(source, policy), nullptr};
+  const RelaxedCapture relaxed(*rooms_.driver);
+  const CurrentContext current(*rooms_.driver, rooms_.device_context);
+  fresh.loaded = std::make_shared<const LoadedKernel>(*rooms_.driver, *fresh.compiled, smem_bytes);
+  return loaded_.keep(key, smem_bytes, std::move(fresh));
+}
+
+std::shared_ptr<const CompiledKernel> Planner::kernel_of(const Source& source, hstu_miss_policy policy) {
+  if (policy != HSTU_MISS_FAIL) return rooms_.jit.obtain(source);
+  if (auto stored = rooms_.jit.find(source)) return stored;
+  fail(HSTU_ERROR_NOT_READY,
+       "{}: not in the store, and the miss policy forbids compiling; warm it first, e.g. hstu-tune warm", source.name);
+}
+
+// ---- While the caller does not wait: no compilation, no file, no call of the driver
+
+const Plan& Planner::plan_at_once(const Problem& problem) {
+  const std::lock_guard lock(making_);
+  if (const Plan* known = rooms_.plans.find(problem)) return *known;
+  refuse_when_frozen();
+  if (const auto failed = failures_.extract(problem)) throw Error(failed.mapped());
+  std::unique_ptr<Plan> plan = resident_plan(problem, choose(rooms_.records, problem, rooms_.facts, false));
+  if (!plan) {
+    prepare_in_background(problem);
+    plan = stand_in(problem);
+  }
+  if (!plan)
+    fail(HSTU_ERROR_NOT_READY,
+         "{}: its kernel is being prepared in the background and none that is loaded can stand in; call again, or "
+         "call hstu_context_finish first",
+         text(problem));
+  const Plan* const ours = plan.get();
+  const Plan& kept = rooms_.plans.insert(std::move(plan));
+  if (&kept == ours) account_for(kept);  // else the background was faster
+  return kept;
+}
+
+/// The plan of this choice if its kernel is loaded already, else null.
+std::unique_ptr<Plan> Planner::resident_plan(const Problem& problem, const Choice& choice) {
+  const Source source = specialise(*choice.family, problem, choice.config, rooms_.facts);
+  const int smem_bytes = choice.family->resources(problem, choice.config).smem_bytes;
+  ResidentKernel kernel = loaded_.find(rooms_.jit.key_of(source).unit, smem_bytes);
+  if (!kernel) return nullptr;
+  return std::make_unique<Plan>(Plan{problem, choice, std::move(kernel.compiled), std::move(kernel.loaded)});
+}
+
+/// A plan with a configuration that other buckets of the same problem run, the latest first; null when none fits.
+std::unique_ptr<Plan> Planner::stand_in(const Problem& problem) {
+  const auto known = resident_.find(exact_part(problem));
+  if (known == resident_.end()) return nullptr;
+  for (auto choice = known->second.rbegin(); choice != known->second.rend(); ++choice) {
+    const Family& family = *choice->family;
+    if (!family.covers(problem, rooms_.facts) || !legal(family, problem, choice->config, rooms_.facts)) continue;
+    if (auto plan = resident_plan(problem, {&family, choice->config, Choice::From::resident, 0})) return plan;
+  }
+  return nullptr;
+}
+
+void Planner::prepare_in_background(const Problem& problem) {
+  if (preparing_.insert(problem).second) background_.submit([this, problem] { prepare(problem); });
+}
+
+void Planner::prepare(const Problem& problem) {
+  const auto done = [&](auto&& also) {
+    const std::lock_guard lock(making_);
+    also();
+    preparing_.erase(problem);
+  };
+  try {
+    auto plan = make_plan(problem, nullptr, HSTU_MISS_ASYNC);
+    note(rooms_.plans.replace(std::move(plan)));
+    arrived_.fetch_add(1, std::memory_order_relaxed);
+    done([] {});
+  } catch (const Error& error) {
+    failed_.fetch_add(1, std::memory_order_relaxed);
+    log().warn("{}: not prepared: {}", text(problem), error.message());
+    done([&] { failures_.emplace(problem, error); });
+  }
+}
+
+// ---- Refusals and accounts
+
+void Planner::refuse_when_frozen() const {
+  if (frozen_)
+    fail(HSTU_ERROR_NOT_READY,
+         "the context is frozen and this problem had no plan by then; run every problem once before "
+         "hstu_context_freeze");
+}
+
+void Planner::refuse_while_capturing(CUstream stream) const {
+  if (!rooms_.driver) return;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  const CUresult result = rooms_.driver->cuStreamIsCapturing(stream, &status);
+  // The legacy stream cannot be asked while another stream captures in global mode: that is a capture, too.
+  if (result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
+    if (result == CUDA_ERROR_INVALID_CONTEXT) return;  // no context in this thread, so nothing it could be capturing
+    rooms_.driver->check(result, "asking whether the stream is being captured");
+    if (status == CU_STREAM_CAPTURE_STATUS_NONE) return;
+  }
+  fail(HSTU_ERROR_STREAM_CAPTURING,
+       "this problem has no loaded kernel yet and the stream is being captured; run the call once before the capture");
+}
+
+void Planner::freeze() {
+  std::vector<std::shared_future<const Plan*>> waiting;
+  {
+    const std::lock_guard lock(making_);
+    frozen_ = true;
+    for (const auto& [problem, future] : under_way_) waiting.push_back(future);
+  }
+  for (const auto& future : waiting) future.wait();
+  background_.finish();
+}
+
+/// Remembers what the plan runs, for problems that differ in buckets only.
+void Planner::note(const Plan& plan) {
+  account_for(plan);
+  if (!plan.kernel) return;
+  const std::lock_guard lock(making_);
+  std::vector<Choice>& choices = resident_[exact_part(plan.problem)];
+  const auto same = [&](const Choice& c) { return c.family == plan.choice.family && c.config == plan.choice.config; };
+  std::erase_if(choices, same);
+  choices.push_back(plan.choice);
+}
+
+/// Counts the miss by its class and says what became of it.
+void Planner::account_for(const Plan& plan) {
+  std::atomic<int64_t>* counters[] = {&tuned_, &nearest_, &standard_, &stand_ins_};
+  counters[static_cast<size_t>(plan.choice.from)]->fetch_add(1, std::memory_order_relaxed);
+  if (log().should_log(spdlog::level::info)) log().info("{}: {}", text(plan.problem), text(plan.choice));
+}
+
+PlannerCounters Planner::counters() const {
+  return {tunes_.load(),     tuned_.load(),     nearest_.load(), standard_.load(),
+          stand_ins_.load(), arrived_.load(), failed_.load()};
+}
+
+}  // namespace hstujit

@@ -1,0 +1,93 @@
+// What happens when a problem has no plan yet: choose, specialise, obtain, load; at once, behind the caller's back, or
+// not at all, as the miss policy says. Nothing here runs on a warm call.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "cuda/driver.hpp"
+#include "jit/jit.hpp"
+#include "launch/loaded_kernels.hpp"
+#include "launch/plan_table.hpp"
+#include "support/background.hpp"
+#include "support/error.hpp"
+#include "tuner/records.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <atomic>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace hstujit {
+
+struct PlannerCounters {
+  int64_t tunes = 0, tuned = 0, nearest = 0, standard = 0, stand_ins = 0, arrived = 0, failed = 0;
+};
+
+class Planner {
+ public:
+  /// What a planner works with; all of it outlives the planner. driver is null on a compile-only context.
+  struct Rooms {
+    const DeviceFacts& facts;
+    const Driver* driver;
+    CUcontext device_context;
+    Jit& jit;
+    Records& records;
+    PlanTable& plans;
+  };
+  Planner(Rooms rooms, hstu_miss_policy policy, int64_t tune_budget_ms);
+
+  /// The problem's plan, made now if need be (may compile and tune) unless policy, capture or freezing forbid it.
+  const Plan& plan_for(const Problem& problem, const void* args, CUstream stream);
+
+  void set_policy(hstu_miss_policy policy) { policy_.store(policy, std::memory_order_relaxed); }
+  /// Waits until nothing is being prepared in the background.
+  void finish() { background_.finish(); }
+  /// No plan is made or exchanged any more once this returns; what is under way is waited for.
+  void freeze();
+  PlannerCounters counters() const;
+
+ private:
+  struct HashProblem {
+    size_t operator()(const Problem& problem) const { return problem.hash(); }
+  };
+  template <class Value>
+  using ByProblem = std::unordered_map<Problem, Value, HashProblem>;
+
+  const Plan& plan_once(const Problem& problem, const void* args);
+  std::unique_ptr<Plan> make_plan(const Problem& problem, const void* args, hstu_miss_policy policy);
+  Choice choose_for(const Problem& problem, const void* args, hstu_miss_policy policy);
+  std::shared_ptr<const CompiledKernel> kernel_of(const Source& source, hstu_miss_policy policy);
+  ResidentKernel load(const Source& source, int smem_bytes, hstu_miss_policy policy);
+
+  const Plan& plan_at_once(const Problem& problem);
+  std::unique_ptr<Plan> resident_plan(const Problem& problem, const Choice& choice);
+  std::unique_ptr<Plan> stand_in(const Problem& problem);
+  void prepare_in_background(const Problem& problem);
+  void prepare(const Problem& problem);
+
+  void refuse_while_capturing(CUstream stream) const;
+  void refuse_when_frozen() const;
+  void note(const Plan& plan);
+  void account_for(const Plan& plan);
+
+  const Rooms rooms_;
+  const int64_t tune_budget_ms_;
+  std::atomic<hstu_miss_policy> policy_;
+  LoadedKernels loaded_;
+  std::atomic<int64_t> tunes_{0}, tuned_{0}, nearest_{0}, standard_{0}, stand_ins_{0}, arrived_{0}, failed_{0};
+
+  std::mutex making_;  ///< guards all below; never held while compiling or loading
+  bool frozen_ = false;
+  ByProblem<std::shared_future<const Plan*>> under_way_;  ///< their callers wait
+  std::unordered_set<Problem, HashProblem> preparing_;    ///< in the background
+  ByProblem<Error> failures_;                             ///< of the background, for the next caller
+  ByProblem<std::vector<Choice>> resident_;               ///< by the exact fields alone, see exact_part()
+
+  Background background_;  ///< last, so that its threads end before what they use
+};
+
+}  // namespace hstujit
