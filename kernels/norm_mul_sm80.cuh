@@ -44,11 +44,11 @@ struct Segments {
 
 // Dropout streams: which counter, and which of its four words, decides over column c of segment s of row r. D columns
 // make a segment, P is the power of two that holds them, S is the number of segments.
-constexpr int kNoDropout = 0;
-constexpr int kDropoutCompat = 1;  // counter 3 P r + D s + c (group norm: D S r + D s + c), word 0
-constexpr int kDropoutFast = 2;    // counter 3 P r + c, word s
-constexpr int kDropoutMasks = 3;   // counter (r / 4) S P + (S - 1 - s) P + c, word r mod 4
-constexpr int kDropoutRows = 4;    // counter P r + D s + c, word 0
+inline constexpr int kNoDropout = 0;
+inline constexpr int kDropoutCompat = 1;  // counter 3 P r + D s + c (group norm: D S r + D s + c), word 0
+inline constexpr int kDropoutFast = 2;    // counter 3 P r + c, word s
+inline constexpr int kDropoutMasks = 3;   // counter (r / 4) S P + (S - 1 - s) P + c, word r mod 4
+inline constexpr int kDropoutRows = 4;    // counter P r + D s + c, word 0
 
 template <class Config>
 struct Stream {

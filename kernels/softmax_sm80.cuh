@@ -20,8 +20,8 @@ constexpr int softmax_smem_bytes = tile::RowShape<Config>::kExchangeBytes;
 
 namespace softmax {
 
-constexpr float kLog2e = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
-constexpr float kNothing = -3.402823466e38f;  // the least finite float, so that -inf less it is still -inf
+inline constexpr float kLog2e = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
+inline constexpr float kNothing = -3.402823466e38f;  // the least finite float, so that -inf less it is still -inf
 
 // e^d for d <= 0. For float the rounding of d * log2(e) is put back, as in tile/sigmoid.cuh.
 template <class Element>

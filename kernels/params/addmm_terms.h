@@ -3,6 +3,6 @@
 
 namespace hstu {
 
-constexpr int kNoBias = 0, kRowBias = 1, kResidual = 2;
+inline constexpr int kNoBias = 0, kRowBias = 1, kResidual = 2;
 
 }  // namespace hstu

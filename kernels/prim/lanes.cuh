@@ -4,7 +4,7 @@
 
 namespace hstu::prim {
 
-constexpr u32 kFullWarp = 0xffffffffu;
+inline constexpr u32 kFullWarp = 0xffffffffu;
 
 HSTU_PRIM u32 lane_id() {
   u32 r;

@@ -131,7 +131,7 @@ class BlockSequences {
   SequenceParts parts_;
 };
 
-constexpr int kJaggedCopySmemBytes = sizeof(BlockSequences);
+inline constexpr int kJaggedCopySmemBytes = sizeof(BlockSequences);
 
 // One side of the copy, which knows how rows are found. Copier has load(piece, access) and store(piece, access), which
 // do nothing beyond the rows there are, find(), which ends in a barrier, and kReadsAtOnce: load() works before find().

@@ -18,7 +18,7 @@
 
 namespace hstu::tile {
 
-constexpr int kLengthsAThread = 4;
+inline constexpr int kLengthsAThread = 4;
 
 // Where the sequences of a chunk begin in both parts.
 template <class Config>

@@ -5,9 +5,10 @@
 namespace hstu::tile {
 
 // How a team gets weight and bias of its columns, which every row needs: a row of 2 KiB brings 4 KiB of them along.
-constexpr int kWeightsLate = 0;    // from memory when the statistics stand: fewest registers, L1 serves a busy SM
-constexpr int kWeightsFirst = 1;   // together with the rows: no second wait, more registers
-constexpr int kWeightsShared = 2;  // together with the rows, once for all teams of the block, through shared memory
+inline constexpr int kWeightsLate = 0;   // from memory when the statistics stand: fewest registers, L1 serves a busy SM
+inline constexpr int kWeightsFirst = 1;  // together with the rows: no second wait, more registers
+inline constexpr int kWeightsShared =
+    2;  // together with the rows, once for all teams of the block, through shared memory
 
 // The normalised values of one access of a row: (x - mean) * rstd * weight + bias.
 template <class Config, int Count>

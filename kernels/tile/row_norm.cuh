@@ -17,7 +17,7 @@
 
 namespace hstu::tile {
 
-constexpr int kMaxValuesPerRow = 32;  // values of one row that a thread may hold; longer rows are looped over
+inline constexpr int kMaxValuesPerRow = 32;  // values of one row that a thread may hold; longer rows are looped over
 
 // One warp's share of a row's statistics: sums about a pivot of its own.
 struct alignas(16) RowPartial {

@@ -107,7 +107,7 @@ class TmaSchedule {
 };
 
 // Rows of x to L2, for the tile after next of either warpgroup.
-constexpr u32 kTilesAhead = 4;
+inline constexpr u32 kTilesAhead = 4;
 template <class Shape>
 HSTU_PRIM void prefetch_rows(const typename Shape::Params& p, const TmaSchedule<Shape>& schedule, u32 i) {
   if (!schedule.prefetches(i)) return;

@@ -101,6 +101,22 @@ TEST(EmbeddedKernels, EqualTheFilesOfTheFolder) {
     EXPECT_EQ(embedded.closure(file.name).digest, folder.closure(file.name).digest) << file.name;
 }
 
+// A constant of internal linkage goes into the binary under a name with the compiling process's id, so that no two
+// processes compile the same bytes and no two builds the same pack.
+TEST(EmbeddedKernels, ConstantsOfNamespacesAreInline) {
+  for (const EmbeddedFile& file : embedded_kernels()) {
+    std::string_view before, rest = file.text;
+    while (!rest.empty()) {
+      const size_t end = std::min(rest.find('\n'), rest.size());
+      const std::string_view line = rest.substr(0, end);
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+      const bool constant = line.starts_with("constexpr ") && line.find('(') > line.find('=');
+      EXPECT_FALSE(constant && !before.starts_with("template")) << file.name << ": write inline constexpr: " << line;
+      before = line;
+    }
+  }
+}
+
 TEST(EmbeddedKernels, UnknownNameIsADefect) {
   try {
     KernelSources().closure("no_such_family.cuh");
