@@ -2,6 +2,7 @@
 
 #include "cuda/tensor_map.hpp"
 #include "support/error.hpp"
+#include "support/files.hpp"
 
 #include <charconv>
 
@@ -19,12 +20,9 @@ std::optional<int> gpu_ordinal(std::string_view device) {
   return ordinal;
 }
 
-JitOptions jit_options(const ContextOptions& options, const Environment& environment) {
-  return {options.store_path, options.system_store_path, environment.kernels, environment.libnvrtc};
-}
-
-RecordsOptions records_options(const ContextOptions& options) {
-  return {options.store_path, options.system_store_path};
+JitOptions jit_options(const ContextOptions& options, const Environment& environment,
+                       std::shared_ptr<const Pack> pack) {
+  return {options.store_path, pack ? "" : options.system_store_path, environment.kernels, environment.libnvrtc, pack};
 }
 
 bool is_empty(const hstu_tensor& t) {
@@ -44,8 +42,16 @@ bool writes_nothing(const Operator& op, const void* args) {
 
 }  // namespace
 
+RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack) {
+  if (!pack) return {store_path, system_store_path};
+  return {store_path, "", {pack->records()}};
+}
+
 Context::Context(ContextOptions options, const Environment& environment)
-    : options_(std::move(options)), jit_(jit_options(options_, environment)), records_(records_options(options_)) {
+    : options_(std::move(options)),
+      pack_(open_pack(options_.system_store_path)),
+      jit_(jit_options(options_, environment, pack_)),
+      records_(records_options(options_.store_path, options_.system_store_path, pack_.get())) {
   if (options_.device == "cpu") {
     kind_ = Kind::cpu;
     facts_.name = "cpu";
@@ -75,6 +81,8 @@ Context::~Context() {
 }
 
 void Context::run(const Problem& problem, const void* args, CUstream stream) {
+  if (Traffic* traffic = recording_.load(std::memory_order_acquire)) [[unlikely]]
+    traffic->count(problem, args);
   if (const Plan* known = plans_.find(problem)) return launch(*known, args, stream);  // warm: nothing below runs
   const Operator& op = operator_of(problem.op);
   if (writes_nothing(op, args)) return;
@@ -106,6 +114,23 @@ CUresult Context::try_launch(const Plan& plan, const void* args, CUstream stream
   return launch.grid[0] == 0 ? CUDA_SUCCESS : plan.kernel->launch(launch, stream);
 }
 
+void Context::record_traffic(bool on) {
+  const std::lock_guard lock(starting_);
+  if (on && !traffic_) traffic_ = std::make_unique<Traffic>();
+  recording_.store(on ? traffic_.get() : nullptr, std::memory_order_release);
+}
+
+void Context::write_traffic(const char* path, int64_t* left_out) const {
+  const std::lock_guard lock(starting_);
+  const auto shapes = traffic_ ? traffic_->shapes() : std::vector<Traffic::Shape>{};
+  if (shapes.empty())
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "no traffic was recorded: call hstu_context_record_traffic and then some operators");
+  const std::string text = workload_text(shapes, left_out);
+  if (const int error = publish_file(path, text))
+    fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
+}
+
 hstu_counters Context::counters() const {
   const JitCounters jit = jit_.counters();
   hstu_counters out{};
@@ -121,6 +146,13 @@ hstu_counters Context::counters() const {
   out.stand_ins = plans.stand_ins;
   out.background_plans = plans.arrived;
   out.failed_preparations = plans.failed;
+  out.not_ready = plans.refused;
+  out.loads = plans.loads;
+  out.load_ns = plans.load_ns;
+  out.damaged = jit.damaged;
+  out.evictions = jit.evictions;
+  out.compile_ns = jit.compile_ns;
+  out.store_ns = jit.store_ns;
   return out;
 }
 

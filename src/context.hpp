@@ -10,10 +10,13 @@
 #include "problem/operators.hpp"
 #include "support/env.hpp"
 #include "tuner/records.hpp"
+#include "workload/traffic.hpp"
 
 #include <hstujit/hstujit.h>
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 
 namespace hstujit {
@@ -23,9 +26,12 @@ struct ContextOptions {
   std::string device = "cuda:0";
   hstu_miss_policy miss_policy = HSTU_MISS_DEFAULT;
   std::string store_path;         ///< "" for memory only
-  std::string system_store_path;  ///< "" for none
+  std::string system_store_path;  ///< a folder or a pack; "" for none
   int64_t tune_budget_ms = 30'000;
 };
+
+/// Where records come from: the stores, and a pack in the place of the system store (null: it is a folder or nothing).
+RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack);
 
 class Context {
  public:
@@ -47,6 +53,8 @@ class Context {
 
   Planner& planner() { return *planner_; }
   hstu_counters counters() const;
+  void record_traffic(bool on);
+  void write_traffic(const char* path, int64_t* left_out) const;
 
   const DeviceFacts& facts() const { return facts_; }
   bool on_gpu() const { return driver_ != nullptr; }
@@ -67,10 +75,14 @@ class Context {
   const Driver* driver_ = nullptr;  ///< null unless kind_ is gpu
   CUdevice device_ = 0;
   CUcontext device_context_ = nullptr;  ///< the device's primary context
+  std::shared_ptr<const Pack> pack_;    ///< null when the system store is a folder or nothing
   Jit jit_;
   Records records_;
   PlanTable plans_;
   std::unique_ptr<Planner> planner_;
+  std::atomic<Traffic*> recording_{nullptr};  ///< null: nothing is counted
+  mutable std::mutex starting_;               ///< guards traffic_
+  std::unique_ptr<Traffic> traffic_;          ///< made when first asked for, then kept
 };
 
 }  // namespace hstujit

@@ -6,6 +6,7 @@
 #include "tuner/tune_call.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <thread>
 
 namespace hstujit {
@@ -31,6 +32,16 @@ Planner::Planner(Rooms rooms, hstu_miss_policy policy, int64_t tune_budget_ms)
 
 const Plan& Planner::plan_for(const Problem& problem, const void* args, CUstream stream) {
   if (const Plan* known = rooms_.plans.find(problem)) return *known;
+  try {
+    return missing_plan(problem, args, stream);
+  } catch (const Error& error) {
+    if (error.status() == HSTU_ERROR_NOT_READY || error.status() == HSTU_ERROR_STREAM_CAPTURING)
+      refused_.fetch_add(1, std::memory_order_relaxed);
+    throw;
+  }
+}
+
+const Plan& Planner::missing_plan(const Problem& problem, const void* args, CUstream stream) {
   const hstu_miss_policy policy = policy_.load(std::memory_order_relaxed);
   if (policy == HSTU_MISS_ASYNC && rooms_.driver) return plan_at_once(problem);
   refuse_while_capturing(stream);
@@ -105,7 +116,10 @@ ResidentKernel Planner::load(const Source& source, int smem_bytes, hstu_miss_pol
   ResidentKernel fresh{kernel_of(source, policy), nullptr};
   const RelaxedCapture relaxed(*rooms_.driver);
   const CurrentContext current(*rooms_.driver, rooms_.device_context);
+  const auto start = std::chrono::steady_clock::now();
   fresh.loaded = std::make_shared<const LoadedKernel>(*rooms_.driver, *fresh.compiled, smem_bytes);
+  load_ns_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  ++loads_;
   return loaded_.keep(key, smem_bytes, std::move(fresh));
 }
 
@@ -235,8 +249,7 @@ void Planner::account_for(const Plan& plan) {
 }
 
 PlannerCounters Planner::counters() const {
-  return {tunes_.load(),     tuned_.load(),     nearest_.load(), standard_.load(),
-          stand_ins_.load(), arrived_.load(), failed_.load()};
+  return {tunes_, tuned_, nearest_, standard_, stand_ins_, arrived_, failed_, refused_, loads_, load_ns_};
 }
 
 }  // namespace hstujit

@@ -24,7 +24,8 @@
 namespace hstujit {
 
 struct PlannerCounters {
-  int64_t tunes = 0, tuned = 0, nearest = 0, standard = 0, stand_ins = 0, arrived = 0, failed = 0;
+  int64_t tunes = 0, tuned = 0, nearest = 0, standard = 0, stand_ins = 0, arrived = 0, failed = 0, refused = 0,
+          loads = 0, load_ns = 0;
 };
 
 class Planner {
@@ -57,6 +58,7 @@ class Planner {
   template <class Value>
   using ByProblem = std::unordered_map<Problem, Value, HashProblem>;
 
+  const Plan& missing_plan(const Problem& problem, const void* args, CUstream stream);
   const Plan& plan_once(const Problem& problem, const void* args);
   std::unique_ptr<Plan> make_plan(const Problem& problem, const void* args, hstu_miss_policy policy);
   Choice choose_for(const Problem& problem, const void* args, hstu_miss_policy policy);
@@ -78,7 +80,8 @@ class Planner {
   const int64_t tune_budget_ms_;
   std::atomic<hstu_miss_policy> policy_;
   LoadedKernels loaded_;
-  std::atomic<int64_t> tunes_{0}, tuned_{0}, nearest_{0}, standard_{0}, stand_ins_{0}, arrived_{0}, failed_{0};
+  std::atomic<int64_t> tunes_{0}, tuned_{0}, nearest_{0}, standard_{0}, stand_ins_{0}, arrived_{0}, failed_{0},
+      refused_{0}, loads_{0}, load_ns_{0};
 
   std::mutex making_;  ///< guards all below; never held while compiling or loading
   bool frozen_ = false;

@@ -58,8 +58,8 @@ typedef struct hstu_context_options {
   /** Folder of the writable store (tuning database and compiled kernels). NULL: $HSTUJIT_STORE, else
    *  $XDG_CACHE_HOME/hstujit, else ~/.cache/hstujit. "": keep everything in memory. */
   const char* store_path;
-  /** Folder of a read-only store underneath it, e.g. one shipped in a container. NULL: $HSTUJIT_SYSTEM_STORE, else
-   * none. */
+  /** A read-only store underneath it, e.g. one shipped in a container: the folder of a store, or a pack, the file that
+   *  hstu-tune build makes. NULL: $HSTUJIT_SYSTEM_STORE, else none. */
   const char* system_store_path;
   /** Budget of one HSTU_MISS_TUNE search, in milliseconds. 0: 30,000. */
   int64_t tune_budget_ms;
@@ -72,7 +72,12 @@ typedef struct hstu_context_options {
  */
 HSTU_API hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* options);
 
-/** Unloads kernels and frees the context. NULL is allowed. No other call on the context may be running or follow. */
+/**
+ * Waits for calls inside the context, unloads its kernels and frees it. Calls that come later, from threads that did
+ * not hear of it, return INVALID_ARGUMENT; so do calls in a child process after fork(), where destroying does nothing:
+ * a context belongs to the process that created it. NULL and a second time are allowed. Destroying from within a
+ * library call of the same thread (a log sink, say) is not.
+ */
 HSTU_API void hstu_context_destroy(hstu_context* context);
 
 /** Changes the miss policy; calls already under way keep the old one. */
@@ -107,8 +112,35 @@ typedef struct hstu_counters {
   int64_t stand_ins;           /* plans that began with another bucket's kernel (HSTU_MISS_ASYNC) */
   int64_t background_plans;    /* plans whose kernel arrived from the background */
   int64_t failed_preparations; /* background work that ended in an error; the next such call gets it */
+  int64_t not_ready;           /* calls refused with HSTU_ERROR_NOT_READY or HSTU_ERROR_STREAM_CAPTURING */
+  int64_t loads;               /* kernels loaded by the driver */
+  int64_t damaged;             /* entries of the store that were damaged and set aside */
+  int64_t evictions;           /* entries removed from the store to keep its limits */
+  int64_t compile_ns;          /* time spent compiling, */
+  int64_t store_ns;            /* reading kernels from stores and packs, */
+  int64_t load_ns;             /* and in the driver's loading; nanoseconds over all threads */
 } hstu_counters;
 HSTU_API hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out);
+
+/**
+ * The counters as text for Prometheus (exposition format 0.0.4), each with the label device. Writes at most `size`
+ * bytes to text, a terminating zero among them, and to *needed, unless NULL, how many it takes; text may be NULL when
+ * size is 0. Errors: INVALID_ARGUMENT when `size` does not suffice, with *needed set.
+ */
+HSTU_API hstu_status hstu_context_metrics(const hstu_context* context, char* text, size_t size, size_t* needed);
+
+/**
+ * Counts what calls ask for, while on is not 0: operators, shapes and attributes, never contents. Costs a call some
+ * tens of nanoseconds, no lock and no memory. Counting goes on where it stopped.
+ */
+HSTU_API hstu_status hstu_context_record_traffic(hstu_context* context, int32_t on);
+
+/**
+ * Writes what was counted so far as a workload file, the shapes first that take most of the time:
+ * hstu-tune tune FILE --by-time. *left_out, unless NULL: shapes that such a file cannot express.
+ * Errors: INVALID_ARGUMENT when nothing was counted, STORE when the file cannot be written.
+ */
+HSTU_API hstu_status hstu_context_write_traffic(hstu_context* context, const char* path, int64_t* left_out);
 
 #ifdef __cplusplus
 }

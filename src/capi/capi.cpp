@@ -1,5 +1,6 @@
 // The border: one short function per entry point. Exceptions end here, in one guard; nothing clever.
 #include "capi/handle.hpp"
+#include "counters.hpp"
 #include "layer/layer.hpp"
 #include "layer/stages.hpp"
 #include "support/error.hpp"
@@ -57,11 +58,11 @@ void check_struct_size(const T& object, const char* name) {
 template <class Args>
 hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
   return guard([&] {
-    Context& target = deref(context, "context").context;
+    const Visit target(deref(context, "context"));
     check_struct_size(deref(args, "args"), "args");
     Args prepared = *args;
     const Problem problem = prepare(prepared);
-    target.run(problem, &prepared, stream);
+    target->run(problem, &prepared, stream);
   });
 }
 
@@ -76,10 +77,10 @@ hstu_miss_policy checked(hstu_miss_policy policy) {
 template <class Args>
 hstu_status call_chain(hstu_context* context, const Args* args, hstu_stream stream) {
   return guard([&] {
-    Context& target = deref(context, "context").context;
+    const Visit target(deref(context, "context"));
     check_struct_size(deref(args, "args"), "args");
     Args own = *args;
-    layer::run(target, own, stream);
+    layer::run(*target, own, stream);
   });
 }
 
@@ -139,22 +140,24 @@ hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* 
     deref(out, "out") = nullptr;
     const Environment environment = Environment::read();
     set_log_level(environment.log_level);
-    *out = new hstu_context{{resolve(options, environment), environment}};
+    *out = hstu_context::create(resolve(options, environment), environment);
   });
 }
 
-void hstu_context_destroy(hstu_context* context) { delete context; }
+void hstu_context_destroy(hstu_context* context) {
+  if (context) context->destroy();
+}
 
 hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_miss_policy policy) {
-  return guard([&] { deref(context, "context").context.planner().set_policy(checked(policy)); });
+  return guard([&] { Visit(deref(context, "context"))->planner().set_policy(checked(policy)); });
 }
 
 hstu_status hstu_context_finish(hstu_context* context) {
-  return guard([&] { deref(context, "context").context.planner().finish(); });
+  return guard([&] { Visit(deref(context, "context"))->planner().finish(); });
 }
 
 hstu_status hstu_context_freeze(hstu_context* context) {
-  return guard([&] { deref(context, "context").context.planner().freeze(); });
+  return guard([&] { Visit(deref(context, "context"))->planner().freeze(); });
 }
 
 #define HSTUJIT_ENTRY_POINT(op, args_type, function)                                       \
@@ -179,11 +182,11 @@ HSTUJIT_CHAIN(stack)
 
 hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream) {
   return guard([&] {
-    Context& target = deref(context, "context").context;
+    const Visit target(deref(context, "context"));
     check_struct_size(deref(args, "args"), "args");
     hstu_stack_args own = *args;
     own.num_layers = 1;
-    layer::run(target, own, stream);
+    layer::run(*target, own, stream);
   });
 }
 
@@ -196,9 +199,36 @@ const char* hstu_operator_name(int32_t index) {
 
 hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out) {
   return guard([&] {
-    const Context& source = deref(context, "context").context;
+    const Visit source(const_cast<hstu_context&>(deref(context, "context")));  // visiting changes nothing of it
     check_struct_size(deref(out, "out"), "out");
-    *out = source.counters();
+    *out = source->counters();
+  });
+}
+
+hstu_status hstu_context_metrics(const hstu_context* context, char* text, size_t size, size_t* needed) {
+  return guard([&] {
+    const Visit source(const_cast<hstu_context&>(deref(context, "context")));
+    if (size > 0) deref(text, "text") = '\0';
+    const std::string all = prometheus_text(source->counters(), source->facts().device_class());
+    if (needed) *needed = all.size() + 1;
+    if (size == 0 && needed) return;  // only asked how many
+    if (size <= all.size())
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "size = {}: the text takes {} bytes, its terminating zero among them", size,
+           all.size() + 1);
+    std::memcpy(text, all.c_str(), all.size() + 1);
+  });
+}
+
+hstu_status hstu_context_record_traffic(hstu_context* context, int32_t on) {
+  return guard([&] { Visit(deref(context, "context"))->record_traffic(on != 0); });
+}
+
+hstu_status hstu_context_write_traffic(hstu_context* context, const char* path, int64_t* left_out) {
+  return guard([&] {
+    const Visit source(deref(context, "context"));
+    int64_t left = 0;
+    source->write_traffic(&deref(path, "path"), &left);
+    if (left_out) *left_out = left;
   });
 }
 

@@ -71,6 +71,7 @@ std::optional<CompiledKernel> DiskStore::load_file(const std::string& path, cons
 }
 
 void DiskStore::quarantine(const std::string& path, const FileStamp& damaged) {
+  damaged_.fetch_add(1, std::memory_order_relaxed);
   log().warn("kernel store: {} is damaged; it will be compiled again", path);
   FileStamp now;
   // Another process may have replaced it by a sound entry since we read it.
@@ -85,7 +86,7 @@ void DiskStore::publish(const KernelKey& key, const CompiledKernel& kernel) {
   if (!writable()) return;
   const std::string file = path(key, kernel.compiler);
   if (const int error = publish_file(file, encode_entry(key, kernel))) return write_failed(file, error);
-  sweep_if_due(folder_, limits_);
+  evictions_.fetch_add(sweep_if_due(folder_, limits_), std::memory_order_relaxed);
 }
 
 std::string DiskStore::save_failure(const KernelKey& key, std::string_view text) {

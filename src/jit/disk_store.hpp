@@ -51,6 +51,9 @@ class DiskStore {
   /// False for a read-only store and once writing has failed for a lasting reason.
   bool writable() const { return writable_.load(std::memory_order_relaxed); }
   const std::string& folder() const { return folder_; }
+  /// Entries that this object found damaged, and removed to keep the limits.
+  int64_t damaged() const { return damaged_.load(std::memory_order_relaxed); }
+  int64_t evictions() const { return evictions_.load(std::memory_order_relaxed); }
 
  private:
   std::string shard(const KernelKey& key) const;
@@ -62,6 +65,7 @@ class DiskStore {
   const std::string folder_;
   const StoreLimits limits_;
   std::atomic<bool> writable_;
+  std::atomic<int64_t> damaged_{0}, evictions_{0};
 };
 
 }  // namespace hstujit

@@ -25,9 +25,7 @@ using Clock = std::chrono::steady_clock;
 // Longer than any compilation: a process that still holds the lock then is stuck, and compiling twice is harmless.
 constexpr std::chrono::minutes kLongestWait{2};
 
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
+int64_t ns_since(Clock::time_point start) { return std::chrono::nanoseconds(Clock::now() - start).count(); }
 
 std::unique_ptr<DiskStore> open_store(const std::string& folder, DiskStore::Access access) {
   return folder.empty() ? nullptr : std::make_unique<DiskStore>(folder, access);
@@ -70,29 +68,34 @@ struct Jit::State {
   std::mutex compiler_mutex;
   std::string compiler;          ///< identity of this machine's NVRTC as far as it is known without loading it
   std::optional<Error> missing;  ///< why NVRTC cannot be loaded; looked for once
-  std::atomic<int64_t> compiles{0}, store_hits{0}, memory_hits{0};
+  std::atomic<int64_t> compiles{0}, store_hits{0}, memory_hits{0}, compile_ns{0}, store_ns{0};
 };
 
 // ---- Looking in the stores
 
 Kernel Jit::State::hit(std::optional<CompiledKernel> found, const KernelKey& key, Clock::time_point start) {
   if (!found) return nullptr;
+  const int64_t took_ns = ns_since(start);
   ++store_hits;
-  log().info("{}: {} hit in the store, {:.2f} ms", found->name, key.unit.hex(), ms_since(start));
+  store_ns += took_ns;
+  log().info("{}: {} hit in the store, {:.2f} ms", found->name, key.unit.hex(), static_cast<double>(took_ns) * 1e-6);
   return std::make_shared<const CompiledKernel>(std::move(*found));
 }
 
 Kernel Jit::State::load_exact(const KernelKey& key, const std::string& identity) {
   const Clock::time_point start = Clock::now();
   if (identity.empty()) return nullptr;
-  for (DiskStore* each : {store.get(), system_store.get()})
-    if (each)
-      if (Kernel kernel = hit(each->load(key, identity), key, start)) return kernel;
-  return nullptr;
+  if (store)
+    if (Kernel kernel = hit(store->load(key, identity), key, start)) return kernel;
+  if (options.pack)
+    if (Kernel kernel = hit(options.pack->load(key, identity), key, start)) return kernel;
+  return system_store ? hit(system_store->load(key, identity), key, start) : nullptr;
 }
 
 Kernel Jit::State::load_shipped(const KernelKey& key) {
   const Clock::time_point start = Clock::now();
+  if (options.pack)
+    if (Kernel kernel = hit(options.pack->load_any(key), key, start)) return kernel;
   return system_store ? hit(system_store->load_any(key), key, start) : nullptr;
 }
 
@@ -160,6 +163,7 @@ Kernel Jit::State::compile_now(const Nvrtc& nvrtc, const Source& source, const K
   try {
     CompiledKernel kernel = compile(nvrtc, source, sources.closure(source.header));
     ++compiles;
+    compile_ns += static_cast<int64_t>(kernel.compile_ms * 1e6);
     log().info("{}: {} miss, compiled in {:.1f} ms: {} registers{}{}", kernel.name, key.unit.hex(), kernel.compile_ms,
                kernel.registers, kernel.flaw().empty() ? "" : ", ", kernel.flaw());
     if (store) store->publish(key, kernel);
@@ -204,7 +208,14 @@ std::shared_ptr<const CompiledKernel> Jit::find(const Source& source) {
 KernelKey Jit::key_of(const Source& source) { return state_->key_of(source); }
 
 JitCounters Jit::counters() const {
-  return {state_->compiles.load(), state_->store_hits.load(), state_->memory_hits.load()};
+  const State& s = *state_;
+  JitCounters out{s.compiles, s.store_hits, s.memory_hits, 0, 0, s.compile_ns, s.store_ns};
+  for (const DiskStore* each : {s.store.get(), s.system_store.get()}) {
+    if (!each) continue;
+    out.damaged += each->damaged();
+    out.evictions += each->evictions();
+  }
+  return out;
 }
 
 }  // namespace hstujit

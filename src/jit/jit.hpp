@@ -4,6 +4,7 @@
 
 #include "jit/compiled_kernel.hpp"
 #include "jit/kernel_key.hpp"
+#include "jit/pack.hpp"
 #include "specialise/source.hpp"
 
 #include <cstdint>
@@ -18,15 +19,17 @@ struct JitOptions {
   std::string system_store_path;  ///< read-only folder underneath; "" for none
   std::string kernels_path;  ///< take kernel sources from this folder instead of the embedded ones; "" for embedded
   std::string nvrtc_path;    ///< libnvrtc to open; "" for the usual names
+  std::shared_ptr<const Pack> pack = nullptr;  ///< read-only like the system store, and asked before it; null for none
 };
 
 struct JitCounters {
-  int64_t compiles = 0, store_hits = 0, memory_hits = 0;
+  int64_t compiles = 0, store_hits = 0, memory_hits = 0, damaged = 0, evictions = 0, compile_ns = 0, store_ns = 0;
 };
 
 /**
  * Which compiler's kernel is taken: in the writable store only what this machine's NVRTC made, so that an update of
- * NVRTC compiles anew; in the system store, which somebody shipped on purpose, what any NVRTC made, its own preferred;
+ * NVRTC compiles anew; in a pack and the system store, which somebody shipped on purpose, what any NVRTC made, its own
+ * preferred;
  * where nothing may or can be compiled (find(), no NVRTC installed), any in both. NVRTC is loaded when none of the
  * stores can answer: its identity is remembered in the writable store.
  */

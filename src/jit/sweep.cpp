@@ -43,7 +43,7 @@ std::vector<File> files_under(const std::string& folder) {
 bool is_temporary(const File& file) { return file.path.find(kTemporaryMark) != std::string::npos; }
 
 // Removes stale temporary files and, oldest first, entries beyond nine tenths of the limits.
-void sweep_kernels(const std::string& folder, const StoreLimits& limits) {
+int64_t sweep_kernels(const std::string& folder, const StoreLimits& limits) {
   std::vector<File> files = files_under(folder + "/kernels");
   std::erase_if(files, [now = now_ns()](const File& file) {
     if (is_temporary(file) && now - file.used_ns > kTemporaryAgeNs) unlink(file.path.c_str());
@@ -51,7 +51,7 @@ void sweep_kernels(const std::string& folder, const StoreLimits& limits) {
   });
   int64_t bytes = 0, count = static_cast<int64_t>(files.size());
   for (const File& file : files) bytes += file.bytes;
-  if (bytes <= limits.bytes && count <= limits.files) return;
+  if (bytes <= limits.bytes && count <= limits.files) return 0;
   int64_t removed = 0;
   for (const File& file : files) {
     if (bytes <= limits.bytes / 10 * 9 && count <= limits.files / 10 * 9) break;
@@ -61,6 +61,7 @@ void sweep_kernels(const std::string& folder, const StoreLimits& limits) {
     ++removed;
   }
   log().info("kernel store {}: evicted {} kernels, kept {} ({} bytes)", folder, removed, count, bytes);
+  return removed;
 }
 
 void sweep_debris(const std::string& folder) {
@@ -82,16 +83,17 @@ bool elected(const std::string& stamp_file, KeyLock& lock, std::chrono::seconds 
 
 }  // namespace
 
-void sweep_if_due(const std::string& folder, const StoreLimits& limits) {
+int64_t sweep_if_due(const std::string& folder, const StoreLimits& limits) {
   const std::string stamp_file = folder + "/last-sweep";
   FileStamp stamp;
   const bool first = stamp_of(stamp_file, stamp) != 0;
-  if (first && publish_file(stamp_file, "") != 0) return;
+  if (first && publish_file(stamp_file, "") != 0) return 0;
   KeyLock lock(stamp_file, Digest{});
-  if (!elected(stamp_file, lock, limits.sweep_every)) return;
-  sweep_kernels(folder, limits);
+  if (!elected(stamp_file, lock, limits.sweep_every)) return 0;
+  const int64_t evicted = sweep_kernels(folder, limits);
   sweep_debris(folder + "/quarantine");
   sweep_debris(folder + "/failed");
+  return evicted;
 }
 
 }  // namespace hstujit

@@ -9,7 +9,8 @@ namespace hstujit {
 
 /// Sweeps if the last sweep of this store, by any process, was at least limits.sweep_every ago and nobody sweeps now.
 /// Removes entries, longest unused first, until nine tenths of the limits hold, and old debris: temporary files of
-/// killed processes, quarantined and failed files. Errors are ignored; readers of a removed entry see a miss.
-void sweep_if_due(const std::string& folder, const StoreLimits& limits);
+/// killed processes, quarantined and failed files. Errors are ignored; readers of a removed entry see a miss. Returns
+/// how many entries it removed.
+int64_t sweep_if_due(const std::string& folder, const StoreLimits& limits);
 
 }  // namespace hstujit

@@ -6,6 +6,7 @@
 #include "tuner/records_text.hpp"
 #include "tuner/tables.hpp"
 #include "tuner/tuner_file.hpp"
+#include "tuner/winners_cache.hpp"
 
 #include <spdlog/spdlog.h>
 #include <unistd.h>
@@ -48,7 +49,11 @@ Added put(Connection& connection, const std::vector<Job>& jobs) {
 void read_seeds(const std::vector<std::string>& seeds, Winners& winners) {
   if (seeds.empty()) return;
   TunerFile memory = open_in_memory();
-  for (const std::string& seed : seeds) put(memory.connection, jobs_of_text(seed));
+  for (const std::string& seed : seeds) {
+    try {
+      put(memory.connection, jobs_of_text(seed));
+    } catch (const Error& error) { log().warn("tuner: a text of records is left out: {}", error.message()); }
+  }
   read_winners(memory.connection, winners);
 }
 
@@ -93,7 +98,7 @@ struct Records::State {
     const std::string path = file_in(options.store_path);
     try {
       file = open_file(path);
-      if (file.schema == SchemaState::current) return publish();
+      if (file.schema == SchemaState::current) return publish(true);
       read_winners(file.connection, base);
       go_to_memory("it was written by a later version of this library");
     } catch (const DatabaseError& e) {
@@ -128,10 +133,15 @@ struct Records::State {
   }
 
   /// Makes the database's winners, over the layers beneath, the ones that readers see.
-  void publish() {
+  void publish(bool keep_copy = false) {
     seen_version = file.connection.number("PRAGMA data_version");
-    auto fresh = std::make_shared<Winners>(base);
-    read_winners(file.connection, *fresh);
+    auto fresh = std::make_shared<Winners>();
+    if (base.size() == 0) {
+      *fresh = winners_of(file, keep_copy);
+    } else {
+      *fresh = base;
+      read_winners(file.connection, *fresh);
+    }
     const std::lock_guard lock(publishing);
     winners = std::move(fresh);
   }
@@ -222,12 +232,15 @@ Added Records::merge(const std::string& database_path) {
 }
 
 std::string Records::export_text(ExportKind kind) const {
-  std::vector<Job> all = jobs();
-  if (kind == ExportKind::everything) return to_text(std::move(all));
+  if (kind == ExportKind::everything) return to_text(jobs());
+  return export_winners([](const Record&) { return true; });
+}
+
+std::string Records::export_winners(const std::function<bool(const Record&)>& wanted) const {
   std::vector<Job> speakers;
-  for (Job& job : all) {
+  for (Job& job : jobs()) {
     const auto record = find(job.problem, job.device_class);
-    if (!record || record->job != job.uid) continue;
+    if (!record || record->job != job.uid || !wanted(*record)) continue;
     job.trials = deciding_trials(job);
     speakers.push_back(std::move(job));
   }

@@ -4,6 +4,7 @@
 
 #include "tuner/winners.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -64,6 +65,8 @@ class Records {
 
   /// Canonical JSON: equal contents give equal bytes. One line per problem and device class.
   std::string export_text(ExportKind kind = ExportKind::everything) const;
+  /// The same of the winners that `wanted` accepts.
+  std::string export_winners(const std::function<bool(const Record&)>& wanted) const;
 
   /// Reads the winners again if another process changed the database since.
   void refresh();

@@ -41,6 +41,10 @@ class Winners {
   std::vector<Record> all() const;
   size_t size() const { return rows_.size(); }
 
+  /// The table as bytes that of_bytes() takes, on a library with the same operators; nothing for any other bytes.
+  std::string bytes() const;
+  static std::optional<Winners> of_bytes(std::string_view bytes);
+
  private:
   using Name = uint32_t;  ///< index into names_
   struct HashText {
@@ -65,6 +69,7 @@ class Winners {
   Record record(const Row& row) const;
   size_t slot_of(const Problem& problem, Name device_class) const;
   void rehash(size_t capacity);
+  bool consistent() const;
 
   std::vector<Row> rows_;
   std::vector<uint32_t> slots_;  ///< open addressing by problem and device class: row + 1, or 0

@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <new>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -43,16 +45,41 @@ TEST_F(FakeGpu, AWarmCallIsOneLaunchAndNothingElse) {
   EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 101);
 }
 
+TEST_F(FakeGpu, ARecordedCallAllocatesNothingAndTellsWhatWasAsked) {
+  const TempDir dir;
+  const std::string file = dir.str() + "/traffic.json";
+  open("");
+  const hstu_layer_norm_args args = norm();
+  int64_t left_out = -1;
+  EXPECT_EQ(hstu_context_write_traffic(context_, file.c_str(), &left_out), HSTU_ERROR_INVALID_ARGUMENT);
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  ASSERT_EQ(hstu_context_record_traffic(context_, 1), HSTU_OK);
+  const int64_t allocations = g_allocations.load();
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK);
+  EXPECT_EQ(g_allocations.load() - allocations, 0);
+  ASSERT_EQ(hstu_context_record_traffic(context_, 0), HSTU_OK);
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << "not counted any more";
+  ASSERT_EQ(hstu_context_write_traffic(context_, file.c_str(), &left_out), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(left_out, 0);
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  EXPECT_NE(text.str().find("\"op\":\"layer_norm\",\"count\":100,"), std::string::npos) << text.str();
+  EXPECT_EQ(hstu_context_write_traffic(context_, (dir.str() + "/traffic.json/no").c_str(), nullptr), HSTU_ERROR_STORE);
+}
+
 TEST_F(FakeGpu, PrintsTheCostOfAWarmCall) {
   open("");
   const hstu_layer_norm_args args = norm();
   ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
   fake_->set_recording(0);
-  constexpr int kCalls = 200'000;
-  const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < kCalls; ++i) hstu_layer_norm(context_, &args, nullptr);
-  const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
-  const double ns = spent.count() / kCalls;
+  constexpr int kRounds = 40, kCalls = 5'000;
+  double ns = 1e9;  // of the quietest round: others use this machine, too
+  for (int round = 0; round < kRounds; ++round) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (int i = 0; i < kCalls; ++i) hstu_layer_norm(context_, &args, nullptr);
+    const std::chrono::duration<double, std::nano> spent = std::chrono::steady_clock::now() - begin;
+    ns = std::min(ns, spent.count() / kCalls);
+  }
   std::printf("warm call on a driver that does nothing: %.0f ns\n", ns);
   RecordProperty("warm_call_ns", std::to_string(ns));
   EXPECT_LT(ns, 2000) << "far over the 300 ns that a warm call may add, even for a busy machine";

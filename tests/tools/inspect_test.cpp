@@ -35,8 +35,8 @@ TEST_F(Tool, RefusesUnknownOptionsAndSubcommands) {
 TEST_F(Tool, HelpsAndNamesItsVersion) {
   const Outcome help = run({"--help"});
   EXPECT_EQ(help.code, 0);
-  for (const char* name :
-       {"doctor", "devices", "ops", "run", "tune", "warm", "bench", "verify", "show", "export", "import"})
+  for (const char* name : {"doctor", "devices", "ops", "run", "tune", "warm", "build", "pack", "bench", "verify",
+                           "show", "export", "import", "merge"})
     EXPECT_TRUE(contains(help.out, name)) << name;
   EXPECT_TRUE(contains(run({"--version"}).out, "0."));
 }

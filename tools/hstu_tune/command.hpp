@@ -31,12 +31,15 @@ using Action = std::function<int()>;
 
 // One function per subcommand, in the file of its name: declares its options and, when chosen, sets `action`.
 void add_bench(CLI::App& app, Action& action);
+void add_build(CLI::App& app, Action& action);
 void add_devices(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_first_calls(CLI::App& app, Action& action);  ///< hidden, see bench_first_calls.cpp
 void add_import(CLI::App& app, Action& action);
+void add_merge(CLI::App& app, Action& action);
 void add_ops(CLI::App& app, Action& action);
+void add_pack(CLI::App& app, Action& action);
 void add_run(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);

@@ -14,6 +14,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 namespace hstujit::tool {
 namespace {
@@ -134,18 +135,39 @@ void examine_store(Report& report, const ContextOptions& options) {
     return;
   }
   const Usage usage = usage_of(options.store_path);
-  const Records records({options.store_path, options.system_store_path, {}});
+  const Records records(
+      records_options(options.store_path, options.system_store_path, open_pack(options.system_store_path).get()));
   report.good("store",
               fmt::format("{}, writable, {} kernels in {:.1f} MiB, {} tuned problems", options.store_path, usage.files,
                           static_cast<double>(usage.bytes) / (1 << 20), records.winners()->size()));
 }
 
+/// A pack must be sound and, where there is a GPU, hold kernels for it.
+void examine_pack(Report& report, const std::string& path) {
+  const std::string again = "build it again: hstu-tune build --arch TARGET --workload FILE -o " + path;
+  std::set<std::string> targets;
+  size_t kernels = 0;
+  try {
+    const std::vector<Pack::Item> items = Pack(path).items();
+    kernels = items.size();
+    for (const Pack::Item& item : items) targets.insert(item.kernel.target);
+  } catch (const Error& error) { return report.missing("pack", error.message(), again); }
+  const std::string found = fmt::format("{}, {} kernels for {}", path, kernels, fmt::join(targets, ", "));
+  if (has_gpu())
+    for (const DeviceFacts& facts : devices())
+      if (!targets.contains(facts.target))
+        return report.missing("pack", fmt::format("{}; none for {} ({})", found, facts.target, facts.name), again);
+  report.good("pack", found);
+}
+
 void examine_system_store(Report& report, const std::string& folder) {
   if (folder.empty()) return report.note("system store", "none");
+  if (std::filesystem::is_regular_file(folder)) return examine_pack(report, folder);
   if (std::filesystem::is_directory(folder))
     report.good("system store", fmt::format("{}, {} kernels", folder, usage_of(folder).files));
   else
-    report.missing("system store", folder + " is no folder", "correct HSTUJIT_SYSTEM_STORE, or unset it");
+    report.missing("system store", folder + " is neither a folder nor a pack",
+                   "correct HSTUJIT_SYSTEM_STORE, or unset it");
 }
 
 void examine_kernels(Report& report, const std::string& folder) {

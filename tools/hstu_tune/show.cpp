@@ -24,7 +24,8 @@ bool matches(const Options& options, const std::string& text) {
 }
 
 void show_records(const Options& options, const ContextOptions& store) {
-  const Records records({store.store_path, store.system_store_path, {}});
+  const Records records(
+      records_options(store.store_path, store.system_store_path, open_pack(store.system_store_path).get()));
   Table table(
       {"device", "problem", "family", "configuration", ">time", ">spread", ">default", ">SM MHz", "measured with"});
   for (const Record& record : records.winners()->all()) {
@@ -48,6 +49,8 @@ void show_records(const Options& options, const ContextOptions& store) {
 
 std::vector<CompiledKernel> stored_kernels(const std::string& folder) {
   std::vector<CompiledKernel> kernels;
+  if (const auto pack = open_pack(folder))
+    for (Pack::Item& item : pack->items()) kernels.push_back(std::move(item.kernel));
   std::error_code ignored;
   for (auto entry = std::filesystem::recursive_directory_iterator(folder, ignored);
        entry != std::filesystem::recursive_directory_iterator(); entry.increment(ignored)) {

@@ -1,4 +1,4 @@
-// export and import: tuned records as canonical JSON text, to review, ship and merge.
+// export, import and merge: tuned records as canonical JSON text to review and ship, and those of other stores.
 #include "hstu_tune/command.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <filesystem>
 
 namespace hstujit::tool {
 namespace {
@@ -17,9 +18,15 @@ struct Options {
   StoreChoice store;
 };
 
+struct MergeOptions {
+  std::vector<std::string> sources;
+  StoreChoice store;
+};
+
 RecordsOptions records_options(const StoreChoice& store) {
   const ContextOptions options = context_options(store, "cpu");
-  return {options.store_path, options.system_store_path, {}};
+  return hstujit::records_options(options.store_path, options.system_store_path,
+                                  open_pack(options.system_store_path).get());
 }
 
 int export_records(const Options& options) {
@@ -32,20 +39,48 @@ int export_records(const Options& options) {
   return 0;
 }
 
-int import_records(const Options& options) {
+/// A store's folder, its tuner.db, or an export.
+Added absorb(Records& records, const std::string& source) {
+  const std::string file = std::filesystem::is_directory(source) ? source + "/tuner.db" : source;
   std::string text;
-  if (const int error = read_file(options.file, text))
-    throw UsageError(fmt::format("{}: cannot be read: {}", options.file, std::strerror(error)));
-  Records records(records_options(options.store));
-  const bool database = text.starts_with("SQLite format 3");
-  const Added added = database ? records.merge(options.file) : records.import_text(text);
+  if (const int error = read_file(file, text))
+    throw UsageError(fmt::format("{}: cannot be read: {}", file, std::strerror(error)));
+  return text.starts_with("SQLite format 3") ? records.merge(file) : records.import_text(text);
+}
+
+int said(const Records& records, const Added& added) {
   fmt::print("{} jobs and {} trials added; {} tuned problems\n", added.jobs, added.trials, records.winners()->size());
   if (records.durable()) return 0;
   fmt::print(stderr, "hstu-tune: the store cannot be written, so nothing was kept; see hstu-tune doctor\n");
   return 1;
 }
 
+int import_records(const Options& options) {
+  Records records(records_options(options.store));
+  return said(records, absorb(records, options.file));
+}
+
+int merge_records(const MergeOptions& options) {
+  Records records(records_options(options.store));
+  Added sum;
+  for (const std::string& source : options.sources) {
+    const Added added = absorb(records, source);
+    sum.jobs += added.jobs;
+    sum.trials += added.trials;
+  }
+  return said(records, sum);
+}
+
 }  // namespace
+
+void add_merge(CLI::App& app, Action& action) {
+  auto options = std::make_shared<MergeOptions>();
+  CLI::App* command =
+      app.add_subcommand("merge", "Add the records of other stores, in any order and as often as you like");
+  command->add_option("sources", options->sources, "Folders of stores, their tuner.db, or exports")->required();
+  add_store_option(*command, options->store);
+  command->callback([&action, options] { action = [options] { return merge_records(*options); }; });
+}
 
 void add_export(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();

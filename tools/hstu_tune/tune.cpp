@@ -1,4 +1,5 @@
 // tune: finds the best configuration of every problem of a workload on a GPU and keeps what it measured.
+#include "hstu_tune/shard.hpp"
 #include "hstu_tune/tuning.hpp"
 
 #include <CLI/CLI.hpp>
@@ -7,15 +8,42 @@
 namespace hstujit::tool {
 namespace {
 
+/// Processes of one host take its GPUs in turn.
+int gpu_of(const Shard& shard) {
+  int count = 0;
+  driver().check(driver().cuDeviceGetCount(&count), "counting devices");
+  return count > 0 ? shard.local % count : 0;
+}
+
 struct Options {
-  std::string workload, device = "cuda";
+  std::string workload, device, shard;
   TuningOptions tuning;
   StoreChoice store;
 };
 
-int execute(const Options& options) {
-  const auto traffic = load_traffic(options.workload);
+/// What this process does: all of the workload, or its share of it in a store and, if there are several, on a GPU of
+/// its own.
+Options shared_out(Options options, Traffic& traffic) {
+  const auto shard = options.shard.empty() ? launched_shard() : parse_shard(options.shard);
+  const bool alone = !shard || shard->count == 1;
+  if (options.device.empty()) options.device = alone ? "cuda" : fmt::format("cuda:{}", gpu_of(*shard));
+  if (alone) return options;
+  std::vector<Need> own;
+  for (size_t i = 0; i < traffic.needs.size(); ++i)
+    if (shard->has(i)) own.push_back(traffic.needs[i]);
+  traffic.needs = std::move(own);
+  const std::string all = context_options(options.store, "cpu").store_path;
+  if (!all.empty()) options.store.folder = fmt::format("{}/shard-{}-of-{}", all, shard->index, shard->count);
+  fmt::print("shard {} of {} ({}), in {}; afterwards: hstu-tune merge {}/shard-*\n", shard->index, shard->count,
+             shard->launcher, options.store.folder.value_or("memory"), all);
+  return options;
+}
+
+int execute(const Options& given) {
+  const auto traffic = load_traffic(given.workload);
+  const Options options = shared_out(given, *traffic);
   const int ordinal = ordinal_of(options.device);
+  if (traffic->needs.empty()) return fmt::print("{}: no problem for this shard\n", traffic->workload.name), 0;
   const auto context = open_context(options.store, options.device);
   fmt::print("{}: {} problems on {} ({}), at most {:g} s\n", traffic->workload.name, traffic->needs.size(),
              context->facts().name, context->facts().target, options.tuning.budget_s);
@@ -43,7 +71,16 @@ void add_tune(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"exhaustive", "local", "random"}));
   command->add_option("--seed", options->tuning.seed, "Of the search and its inputs")->capture_default_str();
   command->add_flag("--again", options->tuning.again, "Measure anew what was tuned before");
-  add_device_option(*command, options->device);
+  command->add_flag("--by-time", options->tuning.by_time,
+                    "Share the budget by the time that the traffic spends in each problem, not equally");
+  command
+      ->add_option("--shard", options->shard,
+                   "I/N: every N-th problem from the I-th on, counted from 0, in a store of its own (default: as "
+                   "mpirun or srun say)")
+      ->check([](const std::string& text) {
+        return parse_shard(text) ? std::string() : text + ": use I/N with I from 0 to N - 1";
+      });
+  command->add_option("--device", options->device, "cuda, cuda:N (default: cuda; of several processes each its own)");
   add_store_option(*command, options->store);
   command->callback([&action, options] { action = [options] { return execute(*options); }; });
 }

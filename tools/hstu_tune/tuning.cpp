@@ -23,9 +23,7 @@ class Budget {
  public:
   explicit Budget(double seconds) : total_(seconds) {}
   double left() const { return std::max(0.0, total_ - std::chrono::duration<double>(Clock::now() - start_).count()); }
-  int64_t share_ms(size_t problems_left) const {
-    return static_cast<int64_t>(left() * 1e3 / static_cast<double>(std::max<size_t>(1, problems_left)));
-  }
+  int64_t share_ms(double share) const { return static_cast<int64_t>(left() * 1e3 * share); }
 
  private:
   double total_;
@@ -40,6 +38,12 @@ std::string best_text(const TuneProgress& now) {
   return text;
 }
 
+double seconds_of(const Need& need) {
+  constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 4e14, kLeastSeconds = 2e-6;
+  const double bound = std::max({need.work.bytes / kBytesPerSecond, need.work.flops / kFlopsPerSecond, kLeastSeconds});
+  return need.count * bound;
+}
+
 /// How far all problems are: those behind us, and this one's share of its time or of its space, whichever is further.
 void show(Progress& progress, const TuneProgress& now, const std::string& name, size_t index, size_t count,
           const Budget& budget) {
@@ -51,6 +55,25 @@ void show(Progress& progress, const TuneProgress& now, const std::string& name, 
                             best_text(now), budget.left()));
 }
 
+/// What a problem counts for among the others: its calls times a lower bound of its time, on any recent GPU; half of
+/// the budget is shared equally, so that every problem gets some.
+std::vector<double> weights_of(const std::vector<Need>& needs, bool by_time) {
+  std::vector<double> weights(needs.size(), 1.0);
+  if (!by_time) return weights;
+  double sum = 0;
+  for (const Need& need : needs) sum += seconds_of(need);
+  for (size_t i = 0; i < needs.size(); ++i)
+    weights[i] = 1 + static_cast<double>(needs.size()) * seconds_of(needs[i]) / sum;
+  return weights;
+}
+
+/// Of the time that is left when the problem's turn comes.
+double share_of(const std::vector<double>& weights, size_t index) {
+  double left = 0;
+  for (size_t i = index; i < weights.size(); ++i) left += weights[i];
+  return weights[index] / left;
+}
+
 class Tuner {
  public:
   Tuner(Context& context, int ordinal, const TuningOptions& options)
@@ -60,11 +83,12 @@ class Tuner {
         options_(options),
         budget_(options.budget_s) {}
 
-  Tuned tune(const Need& need, size_t index, size_t count) {
+  /// `share`: of the time that is left.
+  Tuned tune(const Need& need, size_t index, size_t count, double share) {
     Tuned tuned{&need, std::nullopt, ""};
     if (options_.only_missing && context_.records().find(need.problem, context_.facts().device_class())) return tuned;
     TuneOptions job;
-    job.budget_ms = budget_.share_ms(count - index);
+    job.budget_ms = budget_.share_ms(share);
     job.seed = options_.seed;
     job.strategy = options_.strategy;
     job.again = options_.again;
@@ -118,9 +142,10 @@ bool TuningOutcome::failed() const {
 TuningOutcome tune_all(Context& context, int ordinal, const std::vector<Need>& needs, const TuningOptions& options) {
   const Interrupt interrupt;
   Tuner tuner(context, ordinal, options);
+  const std::vector<double> weights = weights_of(needs, options.by_time);
   TuningOutcome outcome;
   for (size_t i = 0; i < needs.size() && !Interrupt::asked(); ++i)
-    outcome.problems.push_back(tuner.tune(needs[i], i, needs.size()));
+    outcome.problems.push_back(tuner.tune(needs[i], i, needs.size(), share_of(weights, i)));
   outcome.interrupted = Interrupt::asked();
   return outcome;
 }

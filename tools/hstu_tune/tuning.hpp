@@ -13,6 +13,7 @@ struct TuningOptions {
   double budget_s = 60;       ///< for all problems together
   bool only_missing = false;  ///< leave problems alone that have a record of any age
   bool again = false;         ///< measure anew what was tuned under the same circumstances
+  bool by_time = false;       ///< share the budget by the time that the traffic spends in each problem, not equally
   uint64_t seed = 1;
   std::string strategy;  ///< "": by the size of the space
 };
@@ -32,7 +33,7 @@ struct TuningOutcome {
   bool failed() const;
 };
 
-/// Each problem gets an equal share of the time that is left, so that what one does not need goes to the next. Ctrl-C
+/// Each problem gets its share of the time that is left, so that what one does not need goes to the next. Ctrl-C
 /// ends it early and keeps what was measured.
 TuningOutcome tune_all(Context& context, int ordinal, const std::vector<Need>& needs, const TuningOptions& options);
 

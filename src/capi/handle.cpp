@@ -1,0 +1,107 @@
+#include "capi/handle.hpp"
+
+#include "support/error.hpp"
+
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <thread>
+
+namespace hstujit {
+namespace {
+
+using State = hstu_context::State;
+
+long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
+
+/// Every handle and every thread's mark. Lives as long as the process: threads of the host may outlast its statics.
+struct Registry {
+  std::mutex mutex;
+  hstu_context* handles = nullptr;
+  std::atomic<Visitor*> visitors{nullptr};  ///< pushed at the front, never removed
+};
+
+Registry& registry() {
+  static Registry& only = *new Registry;
+  return only;
+}
+
+/// In the child, threads and device are gone: no context of the parent can be used or freed.
+void shut_all_in_child() {
+  for (hstu_context* handle = registry().handles; handle; handle = handle->next)
+    if (handle->state.load() == State::open) handle->state.store(State::forked);
+  for (Visitor* visitor = registry().visitors.load(); visitor; visitor = visitor->next) visitor->inside.store(nullptr);
+  registry().mutex.unlock();
+}
+
+void watch_forks() {
+  static const int once =
+      pthread_atfork([] { registry().mutex.lock(); }, [] { registry().mutex.unlock(); }, shut_all_in_child);
+  (void)once;
+}
+
+Visitor& free_visitor() {
+  for (Visitor* each = registry().visitors.load(std::memory_order_acquire); each; each = each->next)
+    if (!each->taken.exchange(true, std::memory_order_acquire)) return *each;
+  auto* fresh = new Visitor;
+  fresh->next = registry().visitors.load(std::memory_order_relaxed);
+  while (!registry().visitors.compare_exchange_weak(fresh->next, fresh, std::memory_order_release)) {}
+  return *fresh;
+}
+
+}  // namespace
+
+constinit thread_local Visitor* Visit::own_ = nullptr;
+constinit std::atomic<bool> Visit::no_membarrier_{false};
+
+/// Gives the thread's mark to the next thread when this one ends.
+struct Visit::Release {
+  ~Release() {
+    if (own_) own_->taken.store(false, std::memory_order_release);
+    own_ = nullptr;
+  }
+};
+
+Visitor& Visit::register_thread() {
+  thread_local Release at_thread_end;
+  (void)at_thread_end;
+  own_ = &free_visitor();
+  return *own_;
+}
+
+void Visit::refuse() {
+  visitor_.inside.store(nullptr, std::memory_order_release);  // a constructor that throws runs no destructor
+  if (handle_.state.load() == State::forked)
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "context: it was created before fork() and belongs to the parent process; create one in the child, before the "
+         "parent uses CUDA or in a new process image");
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "context: it was destroyed");
+}
+
+}  // namespace hstujit
+
+using namespace hstujit;
+
+hstu_context* hstu_context::create(ContextOptions options, const Environment& environment) {
+  watch_forks();
+  static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  if (!registered) Visit::no_membarrier_.store(true);
+  auto made = std::make_unique<Context>(std::move(options), environment);
+  auto* handle = new hstu_context(std::move(made));
+  const std::lock_guard lock(registry().mutex);
+  handle->next = registry().handles;
+  return registry().handles = handle;
+}
+
+void hstu_context::destroy() {
+  State expected = State::open;
+  if (!state.compare_exchange_strong(expected, State::destroyed)) return;
+  if (Visit::no_membarrier_.load() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  for (const Visitor* each = registry().visitors.load(std::memory_order_acquire); each; each = each->next)
+    while (each->inside.load(std::memory_order_acquire) == this) std::this_thread::yield();
+  owned_.reset();
+}

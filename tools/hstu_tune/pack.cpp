@@ -1,0 +1,90 @@
+// pack: what a pack holds, and how two of them differ.
+#include "jit/pack.hpp"
+
+#include "hstu_tune/command.hpp"
+#include "hstu_tune/table.hpp"
+#include "tuner/records_text.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <map>
+
+namespace hstujit::tool {
+namespace {
+
+struct Options {
+  std::string first, second;
+};
+
+/// The kernels of a pack by name and key, since one name may stand for several problems.
+using Listing = std::map<std::pair<std::string, std::string>, Pack::Item>;
+
+Listing listing(const Pack& pack) {
+  Listing all;
+  for (Pack::Item& item : pack.items()) {
+    const std::pair key(item.kernel.name, item.unit.hex());
+    all.emplace(key, std::move(item));
+  }
+  return all;
+}
+
+int list(const Options& options) {
+  const Pack pack(options.first);
+  Table table({"kernel", "key", ">registers", ">binary", "compiler"});
+  for (const auto& [key, item] : listing(pack))
+    table.add({key.first, key.second.substr(0, 12), fmt::format("{}", item.kernel.registers),
+               fmt::format("{} KiB", item.kernel.binary.size() / 1024), item.kernel.compiler});
+  table.print();
+  const std::vector<Job> jobs = jobs_of_text(pack.records());
+  for (const Job& job : jobs) fmt::print("record   {}  {}\n", job.device_class, text(job.problem));
+  fmt::print("{}: {} kernels, {} tuned records, sound\n", options.first, listing(pack).size(), jobs.size());
+  return 0;
+}
+
+/// 0 when both hold the same, 1 when they differ, like diff(1).
+int diff(const Options& options) {
+  const Pack first(options.first), second(options.second);
+  const Listing a = listing(first), b = listing(second);
+  int differences = 0;
+  const auto say = [&](const char* sign, const auto& key, const char* remark) {
+    ++differences;
+    fmt::print("{} {} {}{}\n", sign, key.first, key.second.substr(0, 12), remark);
+  };
+  for (const auto& [key, item] : a) {
+    const auto other = b.find(key);
+    if (other == b.end())
+      say("-", key, "");
+    else if (other->second.contents != item.contents)
+      say("~", key, other->second.kernel.compiler == item.kernel.compiler ? " differs" : " is of another compiler");
+  }
+  for (const auto& [key, item] : b)
+    if (!a.contains(key)) say("+", key, "");
+  if (first.records() != second.records()) {
+    ++differences;
+    fmt::print("~ tuned records differ\n");
+  }
+  fmt::print("{}\n", differences == 0 ? "no difference" : fmt::format("{} differences", differences));
+  return differences == 0 ? 0 : 1;
+}
+
+void set(Action& action, const std::shared_ptr<Options>& options, int (*work)(const Options&)) {
+  action = [options, work] { return work(*options); };
+}
+
+}  // namespace
+
+void add_pack(CLI::App& app, Action& action) {
+  auto options = std::make_shared<Options>();
+  CLI::App* command = app.add_subcommand("pack", "List a pack, or compare two");
+  command->require_subcommand(1);
+  CLI::App* lists = command->add_subcommand("list", "Kernels and records of a pack, every byte of it checked");
+  lists->add_option("pack", options->first)->required();
+  lists->callback([&action, options] { set(action, options, list); });
+  CLI::App* compares = command->add_subcommand("diff", "What two packs do not share; exit code 1 when they differ");
+  compares->add_option("first", options->first)->required();
+  compares->add_option("second", options->second)->required();
+  compares->callback([&action, options] { set(action, options, diff); });
+}
+
+}  // namespace hstujit::tool
