@@ -22,6 +22,13 @@ HSTU_PRIM u32 thread_id() {
 // The warp's index in its block, in a register the compiler knows to be warp-uniform.
 HSTU_PRIM u32 warp_id() { return __shfl_sync(kFullWarp, threadIdx.x >> 5, 0); }
 
+// The number of this launch, different from all others of the context (PTX ISA "%gridid").
+HSTU_PRIM u64 grid_id() {
+  u64 r;
+  asm volatile("mov.u64 %0, %%gridid;" : "=l"(r));
+  return r;
+}
+
 // 0 in a grid whose z extent is 1, which the compiler cannot know.
 HSTU_PRIM u32 opaque_zero() {
   u32 r;

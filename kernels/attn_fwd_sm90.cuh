@@ -1,0 +1,509 @@
+// Forward HSTU attention for sm_90a: TMA, warpgroup products, warps with roles.
+//   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
+//
+// A persistent block of threads per SM works on tiles of kBlockM = 64 kConsumers query rows of a (sequence, head),
+// taken from a counter that all share. Each of kConsumers warpgroups owns 64 rows and keeps their O in registers; one
+// more holds a thread that takes and describes the tiles, a step ahead, and one that starts the copies: Q once a tile,
+// K and V block by block through rings of kStages.
+//
+//   loader     Q, K, V --TMA, jagged rows clipped--> smem (128-byte swizzle)
+//   consumer   S = Q K^T (wgmma), P = silu(S) in registers, O += P V (wgmma, P as its register operand)
+//
+// Blocks that every row sees run without mask arithmetic: S of the next block and O += P V of this one are issued
+// together, and P of the next is made while the other warpgroups' products run. The blocks with a mask come first, in
+// chunks that a warpgroup skips when none of its rows sees them; so the groups come out of step, as they should be.
+// What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in registers (less
+// shared memory is read) is worth 3 %. Measured slower: one loop over masked and full blocks that overlaps tiles
+// (-6 %), barriers that make groups take turns (-8 %), a copying thread each for K and V.
+//
+// Shared memory   Q | K ring | V ring | 64 columns of O | barriers, tile descriptions
+// Order           tiles of section_pairs (sequence, head) pairs, whose K and V share the L2 cache; in them from the
+//                 longest rows down
+// Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
+#pragma once
+#include "params/attn_fwd_sm90.h"
+#include "prim/lanes.cuh"
+#include "prim/math.cuh"
+#include "prim/mbarrier.cuh"
+#include "prim/memory.cuh"
+#include "prim/mma.cuh"
+#include "prim/proxy.cuh"
+#include "prim/stmatrix.cuh"
+#include "prim/warpgroup.cuh"
+#include "prim/wgmma.cuh"
+#include "tile/jagged_map.cuh"
+#include "variant/hstu_mask.cuh"
+#include "variant/row_tiles.cuh"
+
+namespace hstu {
+
+// Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kAttnScale and those of the mask.
+// Knobs: kConsumers, kBlockN, kStages, kQSteps (k16 steps of Q that stay in registers).
+template <class Config>
+struct AttnFwdSm90 {
+  static constexpr int kConsumers = Config::kConsumers;
+  static constexpr int kThreads = 128 * (kConsumers + 1);
+  static constexpr int kBlockM = 64 * kConsumers, kBlockN = Config::kBlockN;
+  static constexpr int kPanelsQk = (Config::kHeadDimQk + 63) / 64, kPanelsV = (Config::kHeadDimV + 63) / 64;
+  static constexpr int kStepsQk = (Config::kHeadDimQk + 15) / 16;
+  static constexpr int kColsV = (Config::kHeadDimV + 15) / 16 * 16;
+  static constexpr int kMaskedChunkN = kBlockN % 64 == 0 ? 64 : kBlockN % 48 == 0 ? 48 : kBlockN;
+  static constexpr int kQSteps = Config::kQSteps < kStepsQk ? Config::kQSteps : kStepsQk;
+  static constexpr int kQWords = kQSteps > 0 ? kQSteps : 1;
+  // Panels are 64 columns wide, a row of them 128 bytes.
+  static constexpr int kQBytes = kPanelsQk * kBlockM * 128;
+  static constexpr int kKBytes = kPanelsQk * kBlockN * 128, kVBytes = kPanelsV * kBlockN * 128;
+  static constexpr int kOBytes = kBlockM * 128;
+  static constexpr int kKOffset = kQBytes;
+  static constexpr int kVOffset = kKOffset + Config::kStages * kKBytes;
+  static constexpr int kOOffset = kVOffset + Config::kStages * kVBytes;
+  static constexpr int kTileBytes = kOOffset + kOBytes;
+  // Registers a thread once the roles are known; together no more than the launch reserves.
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 40;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 232;
+  static_assert(kBlockN % 16 == 0, "a key block is whole k16 steps of P V");
+};
+
+namespace attn_fwd_sm90_detail {
+
+constexpr int kTileSlots = 4;  // descriptions of tiles: being finished, under way, being loaded, next
+
+template <class Config>
+struct TileInfo {
+  typename variant::HstuMask<Config> mask;
+  variant::RowTilePlan<Config> plan;
+  i64 start;  // row of the sequence's position 0
+  int head;
+  int first_row;  // -1: there is no further tile
+};
+
+}  // namespace attn_fwd_sm90_detail
+
+template <class Config>
+struct AttnFwdSm90Storage {
+  alignas(1024) unsigned char tiles[AttnFwdSm90<Config>::kTileBytes];
+  u64 tile_full[attn_fwd_sm90_detail::kTileSlots], tile_empty[attn_fwd_sm90_detail::kTileSlots];
+  u64 q_full, q_empty;
+  u64 k_full[Config::kStages], k_empty[Config::kStages], v_full[Config::kStages], v_empty[Config::kStages];
+  attn_fwd_sm90_detail::TileInfo<Config> tile[attn_fwd_sm90_detail::kTileSlots];
+};
+// The room behind the tiles; a round number, so that the host can say the sum.
+constexpr int kAttnFwdSm90ExtraBytes = 1024;
+template <class Config>
+constexpr int attn_fwd_sm90_smem_bytes = AttnFwdSm90<Config>::kTileBytes + kAttnFwdSm90ExtraBytes;
+
+namespace attn_fwd_sm90_detail {
+
+// A place in a ring of kStages and the parity of its barriers' phase.
+template <int kStages>
+struct RingPlace {
+  u32 stage = 0, phase = 0;
+  HSTU_PRIM void advance() {
+    if (++stage == kStages) {
+      stage = 0;
+      phase ^= 1;
+    }
+  }
+};
+
+// Hands out the tiles of one launch to its blocks of threads as they come. Each launch finds a free counter by its grid
+// number; they are zero when the kernel is loaded and when their launch is over. Should another launch of the same
+// kernel hold the place, the next is tried. A place lost to an unlikely race (two places for one launch) costs
+// time, for both hand out every tile, but no result: a tile is computed the same whoever computes it.
+struct TileCounter {
+  u64 owner;  // grid number + 1, or 0
+  u32 next;   // tiles handed out behind the first gridDim.x, which go by block number
+  u32 left;   // blocks of threads that need no more
+};
+constexpr int kCounters = 256;
+__device__ TileCounter counters[kCounters];
+
+HSTU_PRIM TileCounter* claim_counter() {
+  const u64 owner = prim::grid_id() + 1;
+#pragma unroll 1
+  for (u32 i = 0;; ++i) {
+    TileCounter* counter = &counters[(owner + i) % kCounters];
+    const u64 before = atomicCAS(&counter->owner, 0ull, owner);
+    if (before == 0 || before == owner) return counter;
+  }
+}
+HSTU_PRIM void leave_counter(TileCounter* counter) {
+  if (atomicAdd(&counter->left, 1) + 1 < gridDim.x) return;
+  counter->next = counter->left = 0;
+  __threadfence();
+  atomicExch(&counter->owner, 0ull);
+}
+
+// Describes the tiles of this block of threads one after the other, ahead of those who work on them: one thread.
+template <class Config>
+HSTU_PRIM void schedule(const AttnFwdParams& p, AttnFwdSm90Storage<Config>& storage) {
+  using T = AttnFwdSm90<Config>;
+  const u32 pairs = p.batch * p.num_heads, section_tiles = p.section_pairs * p.row_blocks, count = pairs * p.row_blocks;
+  TileCounter* counter = claim_counter();
+  u32 next = blockIdx.x;
+  RingPlace<kTileSlots> place;
+#pragma unroll 1
+  for (;; next = gridDim.x + atomicAdd(&counter->next, 1)) {
+    if (next >= count) break;
+    const u32 section = next / section_tiles, in_section = next - section * section_tiles;
+    const u32 first_pair = section * p.section_pairs;
+    const u32 section_pairs = variant::min_int(p.section_pairs, pairs - first_pair);
+    const int level = in_section / section_pairs;
+    const u32 pair = first_pair + (in_section - level * section_pairs);
+    const u32 seq = pair / p.num_heads;
+    const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
+    const i64 start = offsets[seq];
+    const int length = static_cast<int>(offsets[seq + 1] - start);
+    // Contextual rows see all of the history: their tile is among the longest. More than one round for sequences longer
+    // than the grid foresaw.
+    const int row_tile = Config::kContextual ? (level == 0 ? 0 : p.row_blocks - level) : p.row_blocks - 1 - level;
+#pragma unroll 1
+    for (int first_row = row_tile * T::kBlockM; first_row < length; first_row += p.row_blocks * T::kBlockM) {
+      prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.phase ^ 1);
+      auto& tile = storage.tile[place.stage];
+      tile.mask = variant::HstuMask<Config>(p, seq, length);
+      tile.plan = variant::RowTilePlan<Config>(tile.mask, first_row, variant::min_int(first_row + T::kBlockM, length));
+      tile.start = start;
+      tile.head = pair - seq * p.num_heads;
+      tile.first_row = first_row;
+      prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+      place.advance();
+    }
+  }
+  leave_counter(counter);
+  prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.phase ^ 1);
+  storage.tile[place.stage].first_row = -1;
+  prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+}
+
+// Loads what the tiles need: one thread.
+template <class Config>
+HSTU_PRIM void load(const AttnFwdSm90Params& p, AttnFwdSm90Storage<Config>& storage, u32 base) {
+  using T = AttnFwdSm90<Config>;
+  RingPlace<Config::kStages> place;
+  RingPlace<kTileSlots> tile_place;
+  const u32 q_full = prim::smem_addr(&storage.q_full);
+  u32 q_phase = 0;
+#pragma unroll 1
+  for (;; tile_place.advance(), q_phase ^= 1) {
+    prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.phase);
+    const auto& tile = storage.tile[tile_place.stage];
+    if (tile.first_row < 0) return;
+    const tile::JaggedBox box(tile.start, tile.mask.length);
+    const auto plan = tile.plan;
+    const int head = tile.head;
+    prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_phase ^ 1);
+    prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
+#pragma unroll
+    for (int panel = 0; panel < T::kPanelsQk; ++panel)
+      box.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * 64, tile.first_row, head);
+    prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
+#pragma unroll 1
+    for (int block = 0; block < plan.blocks; ++block) {
+      const int key = plan.key_begin(block);
+      const u32 k_full = prim::smem_addr(&storage.k_full[place.stage]),
+                k_stage = base + T::kKOffset + place.stage * T::kKBytes;
+      prim::mbarrier_wait(prim::smem_addr(&storage.k_empty[place.stage]), place.phase ^ 1);
+      prim::mbarrier_arrive_expect_tx(k_full, T::kKBytes);
+#pragma unroll
+      for (int panel = 0; panel < T::kPanelsQk; ++panel)
+        box.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * 64, key, head);
+      const u32 v_full = prim::smem_addr(&storage.v_full[place.stage]),
+                v_stage = base + T::kVOffset + place.stage * T::kVBytes;
+      prim::mbarrier_wait(prim::smem_addr(&storage.v_empty[place.stage]), place.phase ^ 1);
+      prim::mbarrier_arrive_expect_tx(v_full, T::kVBytes);
+#pragma unroll
+      for (int panel = 0; panel < T::kPanelsV; ++panel)
+        box.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * 64, key, head);
+      place.advance();
+    }
+  }
+}
+
+// One warpgroup's work: 64 rows of each tile.
+template <class Config>
+struct Consumer {
+  using T = AttnFwdSm90<Config>;
+  using Element = typename Config::Element;
+  using Ring = RingPlace<Config::kStages>;
+  static constexpr int kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN;
+
+  AttnFwdSm90Storage<Config>& storage;
+  u32 base;   // shared address of the tiles
+  int group;  // the warpgroup's number
+  Ring place;
+
+  HSTU_PRIM static void release(u64* barrier) {
+    if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(barrier));
+  }
+  HSTU_PRIM static void wait(u64* barrier, u32 phase) { prim::mbarrier_wait(prim::smem_addr(barrier), phase); }
+
+  HSTU_PRIM void load_q(u32 (&q)[T::kQWords][4]) const {
+    const u32 lane = prim::lane_id(), row = group * 64 + threadIdx.x % 128 / 32 * 16 + lane % 16;
+#pragma unroll
+    for (int step = 0; step < T::kQSteps; ++step) {
+      const u32 chunk = (step % 4 * 2 + lane / 16) ^ (row & 7);
+      prim::ldmatrix_x4(q[step], base + step / 4 * T::kBlockM * 128 + row * 128 + chunk * 16);
+    }
+    if constexpr (T::kQSteps == T::kStepsQk) release(&storage.q_empty);
+  }
+
+  // S = Q K^T for kKeys keys from `row` of the stage on; one group of products.
+  template <int kKeys>
+  HSTU_PRIM void issue_qk(float (&s)[kKeys / 2], const u32 (&q)[T::kQWords][4], u32 stage, int row) const {
+    const u64 k =
+        prim::smem_descriptor(base + T::kKOffset + stage * T::kKBytes + row * 128, 16, 1024, prim::kSwizzle128);
+    const u64 a = prim::smem_descriptor(base + group * 64 * 128, 16, 1024, prim::kSwizzle128);
+#pragma unroll
+    for (int step = 0; step < T::kStepsQk; ++step) {
+      const u64 b = prim::advance_descriptor(k, step / 4 * kBlockN * 128 + step % 4 * 32);
+      if (step < T::kQSteps) {
+        const u32(&w)[4] = q[step < T::kQSteps ? step : 0];
+        prim::Wgmma<kKeys>::template rs<Element, Element>(s, w[0], w[1], w[2], w[3], b, step > 0);
+      } else {
+        prim::Wgmma<kKeys>::template ss<Element, Element>(
+            s, prim::advance_descriptor(a, step / 4 * T::kBlockM * 128 + step % 4 * 32), b, step > 0);
+      }
+    }
+    prim::wgmma_commit();
+  }
+
+  // O += P V for kKeys keys from `row` of the stage on; one group of products.
+  template <int kKeys>
+  HSTU_PRIM void issue_pv(float (&o)[T::kColsV / 2], const u32 (&w)[kKeys / 4], u32 stage, int row) const {
+    const u64 v = prim::smem_descriptor(base + T::kVOffset + stage * T::kVBytes + row * 128, kBlockN * 128, 1024,
+                                        prim::kSwizzle128);
+#pragma unroll
+    for (int step = 0; step < kKeys / 16; ++step)
+      prim::Wgmma<T::kColsV>::template rs<Element, Element, 1>(o, w[step * 4], w[step * 4 + 1], w[step * 4 + 2],
+                                                               w[step * 4 + 3],
+                                                               prim::advance_descriptor(v, step * 2048), 1);
+    prim::wgmma_commit();
+  }
+
+  // S -> P in place: silu(x) = t tanh(t) + t with t = x / 2.
+  template <int kCount>
+  HSTU_PRIM static void weigh(const AttnFwdParams& p, float (&s)[kCount]) {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      const float t = s[i] * p.half_alpha;
+      s[i] = t * prim::tanh_approx(t) + t;
+    }
+  }
+  template <int kCount>
+  HSTU_PRIM static void pack(const float (&s)[kCount], u32 (&w)[kCount / 2]) {
+#pragma unroll
+    for (int i = 0; i < kCount / 2; ++i) w[i] = prim::pack2<Element>(s[2 * i], s[2 * i + 1]);
+  }
+
+  // Zeros for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see.
+  HSTU_PRIM static void apply_mask(float (&s)[kChunkN / 2], const variant::HstuMask<Config>& mask, int row, int key) {
+    const int lane = prim::lane_id();
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int word = 0; word < (kChunkN + 31) / 32; ++word) {
+        const u32 seen = mask.seen_bits(row + half * 8, key + word * 32) >> (lane % 4 * 2);
+#pragma unroll
+        for (int n = word * 4; n < (word + 1) * 4 && n < kChunkN / 8; ++n) {
+#pragma unroll
+          for (int e = 0; e < 2; ++e) {
+            float& x = s[n * 4 + half * 2 + e];
+            x = seen & (1u << (n % 4 * 8 + e)) ? x : 0.0f;
+          }
+        }
+      }
+    }
+  }
+
+  // A block that some row of the tile does not see wholly, chunk by chunk.
+  HSTU_PRIM void masked_block(const AttnFwdParams& p, const TileInfo<Config>& tile,
+                              const variant::RowsView<Config>& view, float (&o)[T::kColsV / 2],
+                              const u32 (&q)[T::kQWords][4], int block) {
+    const int key_begin = tile.plan.key_begin(block);
+    const int row = tile.first_row + group * 64 + threadIdx.x % 128 / 32 * 16 + prim::lane_id() / 4;
+    wait(&storage.k_full[place.stage], place.phase);
+    wait(&storage.v_full[place.stage], place.phase);
+#pragma unroll 1
+    for (int at = 0; at < kBlockN; at += kChunkN) {
+      const int key = key_begin + at;
+      if (!view.touches(key, key + kChunkN)) continue;
+      float s[kChunkN / 2];
+      u32 w[kChunkN / 4];
+      prim::wgmma_keep(s);
+      prim::wgmma_fence();
+      issue_qk<kChunkN>(s, q, place.stage, at);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(s);
+      if (!view.sees_all(key, key + kChunkN)) apply_mask(s, tile.mask, row, key);
+      weigh(p, s);
+      pack(s, w);
+      prim::wgmma_keep(o);
+      prim::wgmma_fence();
+      issue_pv<kChunkN>(o, w, place.stage, at);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(o);
+    }
+    release(&storage.k_empty[place.stage]);
+    release(&storage.v_empty[place.stage]);
+    place.advance();
+  }
+
+  // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
+  HSTU_PRIM void full_blocks(const AttnFwdParams& p, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4],
+                             int count) {
+    float s[kBlockN / 2];
+    u32 w[kBlockN / 4];
+    wait(&storage.k_full[place.stage], place.phase);
+    prim::wgmma_keep(s);
+    prim::wgmma_fence();
+    issue_qk<kBlockN>(s, q, place.stage, 0);
+    prim::wgmma_wait<0>();
+    prim::wgmma_keep(s);
+    release(&storage.k_empty[place.stage]);
+    weigh(p, s);
+    pack(s, w);
+#pragma unroll 1
+    for (int block = 1; block < count; ++block) {
+      const Ring before = place;
+      place.advance();
+      wait(&storage.k_full[place.stage], place.phase);
+      prim::wgmma_keep(s);
+      prim::wgmma_keep(o);
+      prim::wgmma_fence();
+      issue_qk<kBlockN>(s, q, place.stage, 0);
+      wait(&storage.v_full[before.stage], before.phase);
+      issue_pv<kBlockN>(o, w, before.stage, 0);
+      prim::wgmma_wait<1>();
+      prim::wgmma_keep(s);
+      release(&storage.k_empty[place.stage]);
+      weigh(p, s);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(o);
+      release(&storage.v_empty[before.stage]);
+      pack(s, w);
+    }
+    wait(&storage.v_full[place.stage], place.phase);
+    prim::wgmma_keep(o);
+    prim::wgmma_fence();
+    issue_pv<kBlockN>(o, w, place.stage, 0);
+    prim::wgmma_wait<0>();
+    prim::wgmma_keep(o);
+    release(&storage.v_empty[place.stage]);
+    place.advance();
+  }
+
+  // Scales O and writes the rows of `tile` that exist; a warp stages its own 16, 64 columns at a time.
+  HSTU_PRIM void store_output(const AttnFwdParams& p, const TileInfo<Config>& tile, float (&o)[T::kColsV / 2]) const {
+    const int lane = prim::lane_id(), warp_row = group * 64 + threadIdx.x % 128 / 32 * 16;
+    const i64 start = tile.start;
+    const int first = tile.first_row, length = tile.mask.length;
+    const u32 staging = base + T::kOOffset;
+    float scale[2] = {p.scale, p.scale};
+    if constexpr (Config::kAttnScale) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int position = first + warp_row + half * 8 + lane / 4;
+        const i64 row = start + (position < length ? position : 0);
+        scale[half] = __uint_as_float(prim::ld_global4(p.attn_scale + row * p.attn_scale_stride));
+      }
+    }
+    auto* out = static_cast<Element*>(p.out) + (start + first) * p.out_row_stride + tile.head * p.out_head_stride;
+#pragma unroll
+    for (int panel = 0; panel < T::kPanelsV; ++panel) {
+      __syncwarp();  // what was staged before has been read
+#pragma unroll
+      for (int n = 0; n < 4 && panel * 4 + n < T::kColsV / 16; ++n) {
+        const float* x = o + (panel * 4 + n) * 8;
+        const u32 row = warp_row + lane % 16, chunk = (n * 2 + lane / 16) ^ (row & 7);
+        prim::stmatrix_x4(staging + row * 128 + chunk * 16, prim::pack2<Element>(x[0] * scale[0], x[1] * scale[0]),
+                          prim::pack2<Element>(x[2] * scale[1], x[3] * scale[1]),
+                          prim::pack2<Element>(x[4] * scale[0], x[5] * scale[0]),
+                          prim::pack2<Element>(x[6] * scale[1], x[7] * scale[1]));
+      }
+      __syncwarp();
+      constexpr int kChunks = 8;  // of 16 bytes in a row of the panel
+#pragma unroll
+      for (int i = 0; i < 16 * kChunks / 32; ++i) {
+        const int row = warp_row + i * 4 + lane / kChunks, column = lane % kChunks;
+        if (first + row < length && panel * kChunks + column < Config::kHeadDimV / 8)
+          prim::st_global(out + row * p.out_row_stride + (panel * kChunks + column) * 8,
+                          prim::ld_shared(staging + row * 128 + (column ^ (row & 7)) * 16));
+      }
+    }
+  }
+
+  HSTU_PRIM void run(const AttnFwdParams& p) {
+    RingPlace<kTileSlots> tile_place;
+    u32 q_phase = 0;
+#pragma unroll 1
+    for (;; tile_place.advance(), q_phase ^= 1) {
+      const auto& tile = storage.tile[tile_place.stage];
+      wait(&storage.tile_full[tile_place.stage], tile_place.phase);
+      const int first_row = tile.first_row;
+      if (first_row < 0) return;
+      wait(&storage.q_full, q_phase);
+      u32 q[T::kQWords][4];
+      load_q(q);
+      float o[T::kColsV / 2];
+#pragma unroll
+      for (int i = 0; i < T::kColsV / 2; ++i) o[i] = 0.0f;
+      const int partial = tile.plan.partial, full = tile.plan.blocks - partial, row = first_row + group * 64;
+      const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
+#pragma unroll 1
+      for (int block = 0; block < partial; ++block) masked_block(p, tile, view, o, q, block);
+      if (full > 0) full_blocks(p, o, q, full);
+      if constexpr (T::kQSteps < T::kStepsQk) release(&storage.q_empty);
+      store_output(p, tile, o);
+      release(&storage.tile_empty[tile_place.stage]);
+    }
+  }
+};
+
+template <class Config>
+HSTU_PRIM void init(AttnFwdSm90Storage<Config>& storage) {
+  constexpr int kConsumerWarps = Config::kConsumers * 4;
+  for (int i = 0; i < kTileSlots; ++i) {
+    prim::mbarrier_init(prim::smem_addr(&storage.tile_full[i]), 1);
+    prim::mbarrier_init(prim::smem_addr(&storage.tile_empty[i]), kConsumerWarps + 1);
+  }
+  prim::mbarrier_init(prim::smem_addr(&storage.q_full), 1);
+  prim::mbarrier_init(prim::smem_addr(&storage.q_empty), kConsumerWarps);
+  for (int i = 0; i < Config::kStages; ++i) {
+    prim::mbarrier_init(prim::smem_addr(&storage.k_full[i]), 1);
+    prim::mbarrier_init(prim::smem_addr(&storage.v_full[i]), 1);
+    prim::mbarrier_init(prim::smem_addr(&storage.k_empty[i]), kConsumerWarps);
+    prim::mbarrier_init(prim::smem_addr(&storage.v_empty[i]), kConsumerWarps);
+  }
+  prim::mbarrier_fence_init();
+}
+
+}  // namespace attn_fwd_sm90_detail
+
+template <class Config>
+__global__ void __launch_bounds__(AttnFwdSm90<Config>::kThreads, 1)
+    attn_fwd_sm90(const __grid_constant__ AttnFwdSm90Params p) {
+  using T = AttnFwdSm90<Config>;
+  extern __shared__ __align__(1024) unsigned char shared[];
+  auto& storage = *reinterpret_cast<AttnFwdSm90Storage<Config>*>(shared);
+  const u32 base = prim::smem_addr(storage.tiles);
+  if (threadIdx.x == 0) {
+    attn_fwd_sm90_detail::init(storage);
+    prim::tma_prefetch_map(&p.q);
+    prim::tma_prefetch_map(&p.k);
+    prim::tma_prefetch_map(&p.v);
+  }
+  __syncthreads();
+  const int group = prim::warp_id() / 4;
+  if (group == T::kConsumers) {
+    prim::lower_registers<T::kProducerRegisters>();
+    const int role = threadIdx.x - T::kConsumers * 128;
+    if (role == 0) attn_fwd_sm90_detail::load<Config>(p, storage, base);
+    if (role == 32) attn_fwd_sm90_detail::schedule<Config>(p.attn, storage);
+  } else {
+    prim::raise_registers<T::kConsumerRegisters>();
+    attn_fwd_sm90_detail::Consumer<Config>{storage, base, group, {}}.run(p.attn);
+  }
+}
+
+}  // namespace hstu

@@ -1,0 +1,15 @@
+// The argument struct of attn_fwd_sm90, shared by host and device: that of the other attention kernels, and the maps
+// through which TMA reads q, k and v.
+#pragma once
+#include "params/attn_fwd.h"
+#include "params/tensor_map.h"
+
+namespace hstu {
+
+struct AttnFwdSm90Params {
+  TensorMap q, k, v;  // boxes of 64 columns and kBlockM or kBlockN rows; tile/jagged_map.cuh says how rows are found
+  AttnFwdParams attn;
+};
+static_assert(sizeof(AttnFwdSm90Params) == 768, "host and device disagree about AttnFwdSm90Params");
+
+}  // namespace hstu

@@ -1,0 +1,78 @@
+// The key blocks that a tile of query rows visits, for kernels whose rows and key blocks count from the sequence's
+// start (attn_fwd_sm90). The blocks that some row does not see wholly come first, then those that all rows see, which
+// need no mask arithmetic.
+//
+// Keys of a plan lie in two ranges (variant/hstu_mask.cuh): `lower`, the union of the rows' intervals, and `upper`,
+// keys that only the rows' own target groups reach. Both are cut into blocks of kBlockN from their first key on, so
+// only a range's last block hangs over, and only at its end.
+#pragma once
+#include "variant/hstu_mask.cuh"
+
+namespace hstu::variant {
+
+template <class Config>
+struct RowTilePlan {
+  int lower_begin, lower_blocks;
+  int full_first, full_last;  // blocks of the lower range that every row sees wholly
+  int upper_begin;
+  int partial;  // blocks that are not full, the upper range's included
+  int blocks;
+
+  RowTilePlan() = default;
+  // Rows [first, last) of the sequence, not empty.
+  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last) {
+    constexpr int kBlockN = Config::kBlockN;
+    const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
+    lower_begin = mask.low_min(first, last);
+    const int shared_blocks = (max_int(shared_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
+    // All rows are targets behind a gap, which no block of the intervals reaches over.
+    const bool gap = Config::kHasTargets && lower_begin + shared_blocks * kBlockN <= own_begin;
+    const int lower_end = gap || !Config::kCausal ? shared_end : max_int(shared_end, last);
+    lower_blocks = gap ? shared_blocks : (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
+    upper_begin = own_begin;
+    const int upper_blocks = gap ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
+    full_first = (mask.low_max(first, last) - lower_begin + kBlockN - 1) / kBlockN;
+    full_last = max_int(mask.limit_min(first, last) - lower_begin, 0) / kBlockN;
+    if (full_first >= full_last) full_first = full_last = 0;
+    partial = lower_blocks - (full_last - full_first) + upper_blocks;
+    blocks = lower_blocks + upper_blocks;
+  }
+
+  // First key of block i in the order of visits.
+  HSTU_PRIM int key_begin(int i) const {
+    constexpr int kBlockN = Config::kBlockN;
+    if (i >= partial) return lower_begin + (full_first + i - partial) * kBlockN;
+    const int tail = lower_blocks - full_last;
+    if (i < tail) return lower_begin + (full_last + i) * kBlockN;
+    i -= tail;
+    return i < full_first ? lower_begin + i * kBlockN : upper_begin + (i - full_first) * kBlockN;
+  }
+};
+
+// What some of the tile's rows see: all of [full_begin, full_end), nothing outside [seen_begin, seen_end) but their own
+// groups.
+template <class Config>
+struct RowsView {
+  int full_begin, full_end, seen_begin, seen_end, own_begin, last;
+  bool any;  // whether there are rows
+
+  RowsView() = default;
+  // Rows [first, last) of the sequence, maybe none.
+  HSTU_PRIM RowsView(const HstuMask<Config>& mask, int first, int end)
+      : full_begin(0), full_end(0), seen_begin(0), seen_end(0), own_begin(0), last(0), any(false) {
+    if (first >= end) return;
+    any = true;
+    last = Config::kCausal ? end : 0;
+    own_begin = Config::kCausal ? mask.own(first) : 0;
+    seen_begin = mask.low_min(first, end);
+    seen_end = mask.limit_max(first, end);
+    full_begin = mask.low_max(first, end);
+    full_end = mask.limit_min(first, end);
+  }
+  HSTU_PRIM bool sees_all(int begin, int end) const { return begin >= full_begin && end <= full_end; }
+  HSTU_PRIM bool touches(int begin, int end) const {
+    return (begin < last && end > own_begin) || (begin < seen_end && end > seen_begin);
+  }
+};
+
+}  // namespace hstu::variant

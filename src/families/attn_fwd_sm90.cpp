@@ -1,0 +1,170 @@
+// attn_fwd_sm90: jagged HSTU attention with TMA and warpgroup products, kernels/attn_fwd_sm90.cuh.
+#include "cuda/tensor_map.hpp"
+#include "families/attn_space.hpp"
+#include "families/families.hpp"
+#include "params/attn_fwd_sm90.h"
+#include "problem/attention_extras.hpp"
+#include "problem/attention_fields.hpp"
+
+#include <algorithm>
+
+namespace hstujit {
+namespace {
+
+enum : int { kConsumers, kBlockN, kStages, kQSteps, kKnobCount };
+
+constexpr int32_t kConsumersValues[] = {1, 2, 3};
+constexpr int32_t kBlockNValues[] = {48, 64, 80, 96, 112, 128, 160, 192};
+constexpr int32_t kStagesValues[] = {2, 3, 4, 5, 6};
+constexpr int32_t kQStepsValues[] = {0, 4, 6, 8, 16};
+constexpr Knob kKnobs[] = {
+    {"consumers", kConsumersValues, "warpgroups of 64 query rows: more share each K and V tile"},
+    {"block_n", kBlockNValues, "keys a step: long products, for registers and masked waste"},
+    {"stages", kStagesValues, "K and V tiles in flight"},
+    {"q_steps", kQStepsValues, "k16 steps of Q that stay in registers: less shared memory is read, which costs power"},
+};
+
+int panels(int32_t head_dim) { return (head_dim + 63) / 64; }
+int q_panels(const Problem& p) { return panels(p[attention::kHeadDimQk]); }
+int v_panels(const Problem& p) { return panels(p[attention::kHeadDimV]); }
+int q_steps_of(const Problem& p) { return (p[attention::kHeadDimQk] + 15) / 16; }
+int block_m(const Config& c) { return 64 * c[kConsumers]; }
+
+int smem_bytes(const Problem& p, const Config& c) {
+  constexpr int kRowBytes = 128, kExtraBytes = 1024;
+  const int q_and_output = (q_panels(p) + 1) * block_m(c), ring = c[kStages] * c[kBlockN] * (q_panels(p) + v_panels(p));
+  return kRowBytes * (q_and_output + ring) + kExtraBytes;
+}
+
+/// Accumulators of O and S, P and the resident part of Q, per consumer thread.
+int held_registers(const Problem& p, const Config& c) {
+  const int cols_v = (p[attention::kHeadDimV] + 15) / 16 * 16;
+  return cols_v / 2 + c[kBlockN] / 2 + c[kBlockN] / 4 + 4 * c[kQSteps];
+}
+
+bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
+  return smem_bytes(p, c) <= device.smem_per_block;
+}
+bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
+  constexpr int kOthers = 36;  // rows, places, descriptors
+  return held_registers(p, c) + kOthers <= (c[kConsumers] == 3 ? 160 : 232);
+}
+bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] <= q_steps_of(p); }
+
+constexpr Rule kRules[] = {
+    {"the tiles must fit the shared memory of a block", smem_fits},
+    {"accumulators, P and resident Q would not fit the registers", registers_suffice},
+    {"q_steps must not exceed the k16 steps of head_dim_qk", q_fits_its_steps},
+};
+
+bool covers(const Problem& p, const DeviceFacts& device) {
+  const auto dtype = static_cast<hstu_dtype>(p[attention::kDtype]);
+  const bool special =
+      p[attention::kIntervals] > 0 || p[attention::kTargetGroups] || p[attention::kMask] == HSTU_MASK_LOCAL ||
+      p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax || p[attention::kRab] != 0;
+  return device.compute_capability == 90 && !special && p[attention::kVector] == 8 &&
+         (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16);
+}
+
+/// Measured best on an H200 for the common head dims; each falls back to what fits.
+Config default_config(const Problem& p, const DeviceFacts& device) {
+  const int q_all = q_steps_of(p);
+  const auto steps = [&](int most) {
+    return *std::find_if(std::rbegin(kQStepsValues), std::rend(kQStepsValues),
+                         [&](int count) { return count <= std::min(most, q_all); });
+  };
+  const Config candidates[] = {
+      {{2, 128, 4, steps(8)}}, {{2, 128, 2, steps(8)}}, {{2, 96, 2, steps(8)}},
+      {{2, 64, 2, steps(6)}},  {{2, 64, 2, 0}},         {{2, 48, 2, 0}},
+  };
+  for (const Config& c : candidates)
+    if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
+  return candidates[std::size(candidates) - 1];
+}
+
+Resources resources(const Problem& p, const Config& c) {
+  return {(c[kConsumers] + 1) * 128, smem_bytes(p, c), 0, 1};
+}
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  const auto target = static_cast<hstu_dtype>(p[attention::kTargetDtype]);
+  text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
+  text.type("Offset", device_type(static_cast<hstu_dtype>(p[attention::kOffsetDtype])));
+  text.type("Target", device_type(target == HSTU_DTYPE_NONE ? HSTU_DTYPE_I32 : target));
+  text.constant("kHeadDimQk", p[attention::kHeadDimQk]);
+  text.constant("kHeadDimV", p[attention::kHeadDimV]);
+  text.flag("kCausal", p[attention::kMask] == HSTU_MASK_CAUSAL);
+  text.flag("kLocal", false);
+  text.flag("kHasTargets", target != HSTU_DTYPE_NONE);
+  text.flag("kTargetGroups", false);
+  text.flag("kContextual", p[attention::kContextual] != 0);
+  text.flag("kMaxAttnLen", p[attention::kMaxAttnLen] != 0);
+  text.flag("kMinFullAttn", p[attention::kMinFullAttn] != 0);
+  text.flag("kAttnScale", p[attention::kAttnScale] != 0);
+  text.flag("kSoftmax", false);
+  text.constant("kConsumers", c[kConsumers]);
+  text.constant("kBlockN", c[kBlockN]);
+  text.constant("kStages", c[kStages]);
+  text.constant("kQSteps", c[kQSteps]);
+}
+
+/// The map by which kernels/tile/jagged_map.cuh finds rows of a sequence and nothing behind its end.
+TensorMapSpec jagged_map(const hstu_tensor& tensor, int rows) {
+  TensorMapSpec spec;
+  const uint64_t element = size_of(tensor.dtype), pitch = static_cast<uint64_t>(tensor.stride[0]) * element;
+  spec.base = tensor.data;
+  spec.dtype = tensor.dtype;
+  spec.rank = 5;
+  spec.extent[0] = static_cast<uint64_t>(tensor.shape[2]);
+  spec.extent[1] = uint64_t{1} << 30;
+  spec.extent[2] = spec.extent[3] = (uint64_t{1} << 31) - 1;
+  spec.extent[4] = static_cast<uint64_t>(tensor.shape[1]);
+  spec.stride[0] = spec.stride[1] = pitch;
+  spec.stride[2] = (uint64_t{1} << 34) - pitch;
+  spec.stride[3] = static_cast<uint64_t>(tensor.stride[1]) * element;
+  spec.box[0] = 64;
+  spec.box[1] = static_cast<uint32_t>(rows);
+  spec.box[2] = spec.box[3] = spec.box[4] = 1;
+  return spec;
+}
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
+  const auto& a = *static_cast<const hstu_attention_args*>(args);
+  const int64_t pairs = (a.seq_offsets.shape[0] - 1) * a.q.shape[1], rows = std::min(a.max_seq_len, a.q.shape[0]);
+  constexpr int64_t kMostTiles = (int64_t{1} << 31) - 1;
+  if (pairs == 0 || rows == 0) {
+    launch.grid[0] = 0;
+    return;
+  }
+  auto& k = launch.emplace<hstu::AttnFwdSm90Params>();
+  attn_space::fill(k.attn, a, p);
+  const int64_t row_blocks =
+      std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostTiles / pairs));
+  k.attn.row_blocks = static_cast<int>(row_blocks);
+  k.attn.section_pairs =
+      attn_space::section_pairs(pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]) * size_of(a.q.dtype), device);
+  encode_tensor_map(jagged_map(a.q, block_m(c)), k.q);
+  encode_tensor_map(jagged_map(a.k, c[kBlockN]), k.k);
+  encode_tensor_map(jagged_map(a.v, c[kBlockN]), k.v);
+  launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(device.sm_count, pairs * row_blocks));
+  launch.block[0] = static_cast<uint32_t>(c[kConsumers] + 1) * 128;
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
+}
+
+}  // namespace
+
+const Family kAttnFwdSm90 = {
+    .name = "attn_fwd_sm90",
+    .op = Op::hstu_attention,
+    .min_compute_capability = 90,
+    .knobs = kKnobs,
+    .rules = kRules,
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "attn_fwd_sm90_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit
