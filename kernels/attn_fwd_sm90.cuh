@@ -485,6 +485,7 @@ __global__ void __launch_bounds__(AttnFwdSm90<Config>::kThreads, 1)
     attn_fwd_sm90(const __grid_constant__ AttnFwdSm90Params p) {
   using T = AttnFwdSm90<Config>;
   extern __shared__ __align__(1024) unsigned char shared[];
+  static_assert(sizeof(AttnFwdSm90Storage<Config>) <= attn_fwd_sm90_smem_bytes<Config>, "kAttnFwdSm90ExtraBytes");
   auto& storage = *reinterpret_cast<AttnFwdSm90Storage<Config>*>(shared);
   const u32 base = prim::smem_addr(storage.tiles);
   if (threadIdx.x == 0) {

@@ -1,8 +1,10 @@
 // attn_fwd_sm90: jagged HSTU attention with TMA and warpgroup products, kernels/attn_fwd_sm90.cuh.
+#include "params/attn_fwd_sm90.h"
+
 #include "cuda/tensor_map.hpp"
+#include "families/attn_facts.hpp"
 #include "families/attn_space.hpp"
 #include "families/families.hpp"
-#include "params/attn_fwd_sm90.h"
 #include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
 
@@ -59,9 +61,8 @@ constexpr Rule kRules[] = {
 
 bool covers(const Problem& p, const DeviceFacts& device) {
   const auto dtype = static_cast<hstu_dtype>(p[attention::kDtype]);
-  const bool special =
-      p[attention::kIntervals] > 0 || p[attention::kTargetGroups] || p[attention::kMask] == HSTU_MASK_LOCAL ||
-      p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax || p[attention::kRab] != 0;
+  const bool special = p[attention::kIntervals] > 0 || p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ||
+                       p[attention::kRab] != 0;
   return device.compute_capability == 90 && !special && p[attention::kVector] == 8 &&
          (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16);
 }
@@ -74,34 +75,17 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
                          [&](int count) { return count <= std::min(most, q_all); });
   };
   const Config candidates[] = {
-      {{2, 128, 4, steps(8)}}, {{2, 128, 2, steps(8)}}, {{2, 96, 2, steps(8)}},
-      {{2, 64, 2, steps(6)}},  {{2, 64, 2, 0}},         {{2, 48, 2, 0}},
+      {{2, 64, 4, steps(8)}}, {{2, 64, 3, steps(8)}}, {{2, 64, 2, steps(6)}}, {{2, 64, 2, 0}}, {{2, 48, 2, 0}},
   };
   for (const Config& c : candidates)
     if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
   return candidates[std::size(candidates) - 1];
 }
 
-Resources resources(const Problem& p, const Config& c) {
-  return {(c[kConsumers] + 1) * 128, smem_bytes(p, c), 0, 1};
-}
+Resources resources(const Problem& p, const Config& c) { return {(c[kConsumers] + 1) * 128, smem_bytes(p, c), 0, 1}; }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
-  const auto target = static_cast<hstu_dtype>(p[attention::kTargetDtype]);
-  text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
-  text.type("Offset", device_type(static_cast<hstu_dtype>(p[attention::kOffsetDtype])));
-  text.type("Target", device_type(target == HSTU_DTYPE_NONE ? HSTU_DTYPE_I32 : target));
-  text.constant("kHeadDimQk", p[attention::kHeadDimQk]);
-  text.constant("kHeadDimV", p[attention::kHeadDimV]);
-  text.flag("kCausal", p[attention::kMask] == HSTU_MASK_CAUSAL);
-  text.flag("kLocal", false);
-  text.flag("kHasTargets", target != HSTU_DTYPE_NONE);
-  text.flag("kTargetGroups", false);
-  text.flag("kContextual", p[attention::kContextual] != 0);
-  text.flag("kMaxAttnLen", p[attention::kMaxAttnLen] != 0);
-  text.flag("kMinFullAttn", p[attention::kMinFullAttn] != 0);
-  text.flag("kAttnScale", p[attention::kAttnScale] != 0);
-  text.flag("kSoftmax", false);
+  attn_facts::write(text, p);
   text.constant("kConsumers", c[kConsumers]);
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);
@@ -137,7 +121,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
     return;
   }
   auto& k = launch.emplace<hstu::AttnFwdSm90Params>();
-  attn_space::fill(k.attn, a, p);
+  attn_facts::fill(k.attn, a, p);
   const int64_t row_blocks =
       std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostTiles / pairs));
   k.attn.row_blocks = static_cast<int>(row_blocks);

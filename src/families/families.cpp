@@ -9,6 +9,7 @@ const Family* const kFamilies[] = {
     &kLayerNormSm80,
     &kAddmmSm90,
     &kAddmmSm80,
+    &kAttnFwdSm90,
     &kAttnFwdSm80,
     &kAttnSplitSm80,
     &kAttnDeltaSm80,

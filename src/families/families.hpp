@@ -9,6 +9,7 @@ extern const Family kLayerNormSm80;
 extern const Family kAddmmSm90;
 extern const Family kAddmmSm80;
 extern const Family kAttnFwdSm80;
+extern const Family kAttnFwdSm90;
 extern const Family kAttnSplitSm80;
 extern const Family kAttnDeltaSm80;
 extern const Family kAttnPagedSm80;

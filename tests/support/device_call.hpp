@@ -2,6 +2,7 @@
 // memory, which must be as it was.
 #pragma once
 
+#include "support/family_call.hpp"
 #include "support/host_tensor.hpp"
 #include "support/oracle.hpp"
 #include "workload/memory.hpp"
@@ -10,7 +11,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -30,9 +30,6 @@ struct TestDevice {
 };
 /// Null when there is no such device.
 const TestDevice* test_device();
-
-/// Makes one call on tensors in the device's memory; args is the operator's struct, not prepared.
-using Launcher = std::function<hstu_status(const void* args)>;
 
 /// A call on copies of all slabs of a test's memory, by default through the C API. The host's own stay as they are.
 class DeviceCall {
@@ -64,13 +61,9 @@ struct Expected {
   Tolerance tolerance;
 };
 
-/// Makes the call on the device under test and compares its outputs, all of them, with the oracle. All tensors lie in
-/// `memory`.
+/// Compares the outputs of one call, all of them, with the oracle.
 template <class Args>
-void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<Expected<Args>> outputs) {
-  DeviceCall call(memory, op_of<Args>(), &args);
-  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-  if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
+void expect_correct(DeviceCall& call, const Args& args, std::initializer_list<Expected<Args>> outputs) {
   std::vector<hstu_tensor> written;
   for (const Expected<Args>& expected : outputs) {
     const hstu_tensor& t = args.*expected.output;
@@ -78,6 +71,22 @@ void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<
     written.push_back(t);
   }
   EXPECT_TRUE(call.wrote_only(written));
+}
+
+/// Makes the call on the device under test, by the family that the library chooses and then by each other that covers
+/// it, and compares the outputs with the oracle. All tensors lie in `memory`.
+template <class Args>
+void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<Expected<Args>> outputs) {
+  DeviceCall call(memory, op_of<Args>(), &args);
+  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
+  if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
+  expect_correct(call, args, outputs);
+  if (test_device()->cpu) return;
+  for (const FamilyCall& other : other_families(args)) {
+    SCOPED_TRACE(other.family->name);
+    DeviceCall again(memory, op_of<Args>(), &args, other.launcher);
+    expect_correct(again, args, outputs);
+  }
 }
 
 template <class Args>

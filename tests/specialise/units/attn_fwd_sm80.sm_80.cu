@@ -3,15 +3,14 @@
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i64;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i64;
   static constexpr int kHeadDimQk = 128;
   static constexpr int kHeadDimV = 128;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = true;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = true;
@@ -24,6 +23,7 @@ struct Config {
   static constexpr bool kSoftmax = false;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
@@ -39,15 +39,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = f16;
-  using Offset = i32;
-  using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = f16;
+  using Offset = i32;
+  using Target = i32;
   static constexpr int kHeadDimQk = 256;
   static constexpr int kHeadDimV = 256;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = false;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = false;
@@ -60,6 +59,7 @@ struct Config {
   static constexpr bool kSoftmax = false;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 8;
   static constexpr int kBlockN = 32;
@@ -75,15 +75,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
   static constexpr int kHeadDimQk = 64;
   static constexpr int kHeadDimV = 64;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = true;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = true;
@@ -96,6 +95,7 @@ struct Config {
   static constexpr bool kSoftmax = false;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 64;
@@ -111,15 +111,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
   static constexpr int kHeadDimQk = 50;
   static constexpr int kHeadDimV = 25;
-  static constexpr bool kVectorIo = false;
   static constexpr bool kCausal = true;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = false;
@@ -132,6 +131,7 @@ struct Config {
   static constexpr bool kSoftmax = false;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
@@ -147,15 +147,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i32;
   using Mask = variant::IntervalMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
   static constexpr int kHeadDimQk = 128;
   static constexpr int kHeadDimV = 64;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = false;
   static constexpr bool kLocal = false;
   static constexpr int kIntervals = 2;
@@ -169,6 +168,7 @@ struct Config {
   static constexpr bool kSoftmax = false;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 64;
@@ -184,15 +184,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 82496, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = f16;
-  using Offset = i32;
-  using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = f16;
+  using Offset = i32;
+  using Target = i32;
   static constexpr int kHeadDimQk = 64;
   static constexpr int kHeadDimV = 64;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = true;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = true;
@@ -205,6 +204,7 @@ struct Config {
   static constexpr bool kSoftmax = false;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 64;
@@ -220,15 +220,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
   static constexpr int kHeadDimQk = 128;
   static constexpr int kHeadDimV = 128;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = false;
   static constexpr bool kLocal = true;
   static constexpr bool kHasTargets = false;
@@ -241,6 +240,7 @@ struct Config {
   static constexpr bool kSoftmax = false;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
@@ -256,15 +256,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i32;
   using Mask = variant::IntervalMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
   static constexpr int kHeadDimQk = 128;
   static constexpr int kHeadDimV = 128;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = false;
   static constexpr bool kLocal = false;
   static constexpr int kIntervals = 3;
@@ -278,6 +277,7 @@ struct Config {
   static constexpr bool kSoftmax = true;
   static constexpr bool kLse = true;
   static constexpr bool kBias = true;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 8;
   static constexpr int kBlockN = 32;
@@ -293,15 +293,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98912, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = f16;
-  using Offset = i32;
-  using Target = i64;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = f16;
+  using Offset = i32;
+  using Target = i64;
   static constexpr int kHeadDimQk = 80;
   static constexpr int kHeadDimV = 112;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = true;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = true;
@@ -314,6 +313,7 @@ struct Config {
   static constexpr bool kSoftmax = true;
   static constexpr bool kLse = true;
   static constexpr bool kBias = true;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 8;
   static constexpr int kBlockN = 32;
@@ -329,15 +329,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 70144, "host and device disagr
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
   static constexpr int kHeadDimQk = 256;
   static constexpr int kHeadDimV = 256;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = false;
   static constexpr bool kLocal = true;
   static constexpr bool kHasTargets = false;
@@ -350,6 +349,7 @@ struct Config {
   static constexpr bool kSoftmax = true;
   static constexpr bool kLse = true;
   static constexpr bool kBias = true;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 8;
   static constexpr int kBlockN = 32;
@@ -365,15 +365,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
-  using Element = bf16;
-  using Offset = i64;
-  using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
   using Keys = tile::KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
   static constexpr int kHeadDimQk = 50;
   static constexpr int kHeadDimV = 25;
-  static constexpr bool kVectorIo = false;
   static constexpr bool kCausal = true;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = true;
@@ -386,6 +385,7 @@ struct Config {
   static constexpr bool kSoftmax = true;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
