@@ -98,8 +98,8 @@ std::optional<Winners> Winners::of_bytes(std::string_view bytes) {
 bool Winners::consistent() const {
   const auto known = [&](const Row& row) {
     const size_t names = names_.size();
-    return row.device_class < names && row.family < names && row.config < names && row.space < names &&
-           row.evidence < evidences_.size();
+    return static_cast<int64_t>(row.problem.op) < kOpCount && row.device_class < names && row.family < names &&
+           row.config < names && row.space < names && row.evidence < evidences_.size();
   };
   size_t used = 0;
   for (const uint32_t slot : slots_) {

@@ -40,6 +40,7 @@ void add_import(CLI::App& app, Action& action);
 void add_merge(CLI::App& app, Action& action);
 void add_ops(CLI::App& app, Action& action);
 void add_pack(CLI::App& app, Action& action);
+void add_report(CLI::App& app, Action& action);  ///< html_report.cpp
 void add_run(CLI::App& app, Action& action);
 void add_show(CLI::App& app, Action& action);
 void add_tune(CLI::App& app, Action& action);

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   Action action;
   for (const auto add : {add_doctor, add_devices, add_ops, add_run, add_tune, add_warm, add_build, add_pack, add_bench,
-                         add_verify, add_show, add_export, add_import, add_merge, add_first_calls})
+                         add_verify, add_show, add_export, add_import, add_merge, add_report, add_first_calls})
     add(app, action);
   try {
     app.parse(argc, argv);
