@@ -69,8 +69,7 @@ class Visit {
   [[noreturn]] void refuse();
 
   friend struct ::hstu_context;
-  // As a program's own thread-local variables are addressed: one instruction instead of a call.
-  static constinit thread_local Visitor* own_ __attribute__((tls_model("initial-exec")));
+  static constinit thread_local Visitor* own_;
   static constinit std::atomic<bool> no_membarrier_;
 
   Visitor& visitor_;

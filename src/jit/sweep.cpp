@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <vector>
 
@@ -46,7 +47,7 @@ bool is_temporary(const File& file) { return file.path.find(kTemporaryMark) != s
 int64_t sweep_kernels(const std::string& folder, const StoreLimits& limits) {
   std::vector<File> files = files_under(folder + "/kernels");
   std::erase_if(files, [now = now_ns()](const File& file) {
-    if (is_temporary(file) && now - file.used_ns > kTemporaryAgeNs) unlink(file.path.c_str());
+    if (is_temporary(file) && std::abs(now - file.used_ns) > kTemporaryAgeNs) unlink(file.path.c_str());
     return is_temporary(file);
   });
   int64_t bytes = 0, count = static_cast<int64_t>(files.size());
@@ -74,7 +75,11 @@ void sweep_debris(const std::string& folder) {
 // True in one process at a time, and not again before limits.sweep_every is over; the stamp file carries both.
 bool elected(const std::string& stamp_file, KeyLock& lock, std::chrono::seconds every) {
   FileStamp before;
-  const auto due = [&] { return now_ns() - before.modified_ns >= std::chrono::nanoseconds(every).count(); };
+  // A stamp far in the future is that of a clock which was set back since: without this nobody would sweep until then.
+  const auto due = [&] {
+    const int64_t age = now_ns() - before.modified_ns;
+    return age >= std::chrono::nanoseconds(every).count() || age < -kHourNs;
+  };
   if (stamp_of(stamp_file, before) != 0 || !due()) return false;
   if (lock.try_acquire() != KeyLock::State::held) return false;
   if (stamp_of(stamp_file, before) != 0 || !due()) return false;  // somebody finished while we looked

@@ -265,6 +265,21 @@ TEST_F(DiskStoreTest, SweepsAtMostOncePerInterval) {
   EXPECT_EQ(entries(), 1u);
 }
 
+TEST_F(DiskStoreTest, SweepsAndServesAfterTheClockWasSetBack) {
+  StoreLimits limits;
+  limits.files = 1;
+  limits.sweep_every = std::chrono::hours(1);
+  DiskStore store = open(limits);
+  for (int value = 0; value < 5; ++value) store.publish(key_of(value), kernel_of(value));
+  for (const auto& file : fs::recursive_directory_iterator(folder()))
+    if (file.is_regular_file()) set_age(file.path(), -48);  // written by a clock two days ahead
+  EXPECT_TRUE(store.load(key_of(3), kernel_of(3).compiler));
+  store.publish(key_of(5), kernel_of(5));
+  EXPECT_EQ(entries(), 0u) << "it was time to sweep, whatever the stamp says";
+  store.publish(key_of(6), kernel_of(6));
+  EXPECT_EQ(entries(), 1u) << "and not again at once";
+}
+
 TEST_F(DiskStoreTest, SweepRemovesDebrisOfKilledProcesses) {
   StoreLimits limits;
   limits.sweep_every = std::chrono::seconds(0);
