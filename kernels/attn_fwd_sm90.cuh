@@ -66,7 +66,7 @@ struct AttnFwdSm90 {
 
 namespace attn_fwd_sm90_detail {
 
-constexpr int kTileSlots = 4;  // descriptions of tiles: being finished, under way, being loaded, next
+constexpr int kTileSlots = 2;  // of the tile under way and the next: more would leave others without work at the end
 
 template <class Config>
 struct TileInfo {
@@ -127,6 +127,7 @@ HSTU_PRIM TileCounter* claim_counter() {
     if (before == 0 || before == owner) return counter;
   }
 }
+HSTU_PRIM u32 take_tile(TileCounter* counter) { return gridDim.x + atomicAdd(&counter->next, 1); }
 HSTU_PRIM void leave_counter(TileCounter* counter) {
   if (atomicAdd(&counter->left, 1) + 1 < gridDim.x) return;
   counter->next = counter->left = 0;
@@ -134,41 +135,62 @@ HSTU_PRIM void leave_counter(TileCounter* counter) {
   atomicExch(&counter->owner, 0ull);
 }
 
+// A place in the order of tiles: `pairs` (sequence, head) pairs of row_blocks tiles each, some of them behind the end
+// of their sequence. Its loads are under way when it is made.
+template <class Config>
+struct TilePlace {
+  using T = AttnFwdSm90<Config>;
+  int head, first_row;
+  i64 start;
+  variant::HstuMask<Config> mask;
+
+  HSTU_PRIM TilePlace(const AttnFwdParams& p, u32 index) {
+    const u32 pairs = p.batch * p.num_heads, section_tiles = p.section_pairs * p.row_blocks;
+    const u32 section = index / section_tiles, in_section = index - section * section_tiles;
+    const u32 first_pair = section * p.section_pairs;
+    const u32 section_pairs = variant::min_int(p.section_pairs, pairs - first_pair);
+    const int level = in_section / section_pairs;
+    const u32 pair = first_pair + (in_section - level * section_pairs), seq = pair / p.num_heads;
+    const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
+    start = offsets[seq];
+    mask = variant::HstuMask<Config>(p, seq, static_cast<int>(offsets[seq + 1] - start));
+    head = pair - seq * p.num_heads;
+    // Contextual rows see all of the history: their tile is among the longest.
+    const int row_tile = Config::kContextual ? (level == 0 ? 0 : p.row_blocks - level) : p.row_blocks - 1 - level;
+    first_row = row_tile * T::kBlockM;
+  }
+};
+
 // Describes the tiles of this block of threads one after the other, ahead of those who work on them: one thread.
 template <class Config>
 HSTU_PRIM void schedule(const AttnFwdParams& p, AttnFwdSm90Storage<Config>& storage) {
   using T = AttnFwdSm90<Config>;
-  const u32 pairs = p.batch * p.num_heads, section_tiles = p.section_pairs * p.row_blocks, count = pairs * p.row_blocks;
-  TileCounter* counter = claim_counter();
-  u32 next = blockIdx.x;
+  const u32 count = static_cast<u32>(p.batch * p.num_heads) * p.row_blocks;
   RingPlace<kTileSlots> place;
+  TileCounter* counter = nullptr;
+  u32 next = 0;
 #pragma unroll 1
-  for (;; next = gridDim.x + atomicAdd(&counter->next, 1)) {
-    if (next >= count) break;
-    const u32 section = next / section_tiles, in_section = next - section * section_tiles;
-    const u32 first_pair = section * p.section_pairs;
-    const u32 section_pairs = variant::min_int(p.section_pairs, pairs - first_pair);
-    const int level = in_section / section_pairs;
-    const u32 pair = first_pair + (in_section - level * section_pairs);
-    const u32 seq = pair / p.num_heads;
-    const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
-    const i64 start = offsets[seq];
-    const int length = static_cast<int>(offsets[seq + 1] - start);
-    // Contextual rows see all of the history: their tile is among the longest. More than one round for sequences longer
-    // than the grid foresaw.
-    const int row_tile = Config::kContextual ? (level == 0 ? 0 : p.row_blocks - level) : p.row_blocks - 1 - level;
+  for (TilePlace<Config> at(p, blockIdx.x);; at = TilePlace<Config>(p, next), next = take_tile(counter)) {
+    // More than one round for sequences longer than the grid foresaw.
 #pragma unroll 1
-    for (int first_row = row_tile * T::kBlockM; first_row < length; first_row += p.row_blocks * T::kBlockM) {
+    for (; at.first_row < at.mask.length; at.first_row += p.row_blocks * T::kBlockM) {
+      const int last_row = variant::min_int(at.first_row + T::kBlockM, at.mask.length);
+      const variant::RowTilePlan<Config> plan(at.mask, at.first_row, last_row);
       prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.phase ^ 1);
       auto& tile = storage.tile[place.stage];
-      tile.mask = variant::HstuMask<Config>(p, seq, length);
-      tile.plan = variant::RowTilePlan<Config>(tile.mask, first_row, variant::min_int(first_row + T::kBlockM, length));
-      tile.start = start;
-      tile.head = pair - seq * p.num_heads;
-      tile.first_row = first_row;
+      tile.mask = at.mask;
+      tile.plan = plan;
+      tile.start = at.start;
+      tile.head = at.head;
+      tile.first_row = at.first_row;
       prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
       place.advance();
     }
+    if (!counter) {  // only now, for the first tile needs none
+      counter = claim_counter();
+      next = take_tile(counter);
+    }
+    if (next >= count) break;
   }
   leave_counter(counter);
   prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.phase ^ 1);
