@@ -10,16 +10,16 @@ trap 'rm -rf "$work"' EXIT
 tests=$bin/tests/kernels_test
 [ -x "$tests" ] || tests=$bin/kernels_test
 # Shards side by side: most of a test's time is compiling, on one core.
-shards=$(($(nproc) < 8 ? $(nproc) : 8))
+shards=$(($(nproc) < 16 ? $(nproc) : 16))
 for ((i = 0; i < shards; ++i)); do
-  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i "$tests" --gtest_brief=1 --gtest_output=json:"$work/tests$i.json" \
+  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout 300 "$tests" --gtest_brief=1 --gtest_output=json:"$work/tests$i.json" \
     || echo "some GPU tests failed; the record will say so" &
 done
 wait
 export HSTUJIT_STORE=$work/store
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/cold.json"
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/filled.json"
-"$bin/hstu-tune" tune tools/workloads/figures.json --budget 90
+"$bin/hstu-tune" tune tools/workloads/figures.json --budget 60
 "$bin/hstu-tune" bench tools/workloads/figures.json --json "$work/bench.json"
 cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/bench.json" -DOUT="$out" \
   -P tests/gpu_record/assemble.cmake
