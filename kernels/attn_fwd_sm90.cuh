@@ -59,8 +59,8 @@ struct AttnFwdSm90 {
   static constexpr int kOOffset = kVOffset + Config::kStages * kVBytes;
   static constexpr int kTileBytes = kOOffset + kOBytes;
   // Registers a thread once the roles are known; together no more than the launch reserves.
-  static constexpr int kProducerRegisters = kConsumers == 3 ? 32 : 40;
-  static constexpr int kConsumerRegisters = kConsumers == 3 ? 160 : 232;
+  static constexpr int kProducerRegisters = kConsumers == 3 ? 56 : 40;
+  static constexpr int kConsumerRegisters = kConsumers == 3 ? 152 : 232;
   static_assert(kBlockN % 16 == 0, "a key block is whole k16 steps of P V");
 };
 

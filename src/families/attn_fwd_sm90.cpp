@@ -49,7 +49,7 @@ bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   // Beside them rows, places, descriptors; with less to spare the compiler needs more room.
-  return c[kConsumers] == 3 ? held_registers(p, c) + 40 <= 160 : held_registers(p, c) + 32 <= 232;
+  return c[kConsumers] == 3 ? held_registers(p, c) + 40 <= 152 : held_registers(p, c) + 32 <= 232;
 }
 bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] <= q_steps_of(p); }
 
