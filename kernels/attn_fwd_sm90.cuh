@@ -66,7 +66,8 @@ struct AttnFwdSm90 {
 
 namespace attn_fwd_sm90_detail {
 
-constexpr int kTileSlots = 2;  // of the tile under way and the next: more would leave others without work at the end
+inline constexpr int kTileSlots =
+    2;  // of the tile under way and the next: more would leave others without work at the end
 
 template <class Config>
 struct TileInfo {
@@ -88,7 +89,7 @@ struct AttnFwdSm90Storage {
   attn_fwd_sm90_detail::TileInfo<Config> tile[attn_fwd_sm90_detail::kTileSlots];
 };
 // The room behind the tiles; a round number, so that the host can say the sum.
-constexpr int kAttnFwdSm90ExtraBytes = 1024;
+inline constexpr int kAttnFwdSm90ExtraBytes = 1024;
 template <class Config>
 constexpr int attn_fwd_sm90_smem_bytes = AttnFwdSm90<Config>::kTileBytes + kAttnFwdSm90ExtraBytes;
 
@@ -115,7 +116,7 @@ struct TileCounter {
   u32 next;   // tiles handed out behind the first gridDim.x, which go by block number
   u32 left;   // blocks of threads that need no more
 };
-constexpr int kCounters = 256;
+inline constexpr int kCounters = 256;
 __device__ TileCounter counters[kCounters];
 
 HSTU_PRIM TileCounter* claim_counter() {
