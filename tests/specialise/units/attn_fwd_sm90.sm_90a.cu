@@ -29,7 +29,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 181248, "host and device disag
 }  // namespace hstu
 
 // hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=6
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -53,7 +53,7 @@ struct Config {
   static constexpr int kConsumers = 2;
   static constexpr int kBlockN = 64;
   static constexpr int kStages = 2;
-  static constexpr int kQSteps = 0;
+  static constexpr int kQSteps = 6;
 };
 static_assert(attn_fwd_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
 }  // namespace hstu
