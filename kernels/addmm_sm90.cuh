@@ -173,7 +173,10 @@ class AddmmEpilogue {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       float lo = acc[8 * group + 2 * i], hi = acc[8 * group + 2 * i + 1];
-      if constexpr (kHasBias) bias_.add(lo, hi, held, i / 2);
+      if constexpr (kHasBias) {
+        lo += bias_.value(held, i / 2, 0);
+        hi += bias_.value(held, i / 2, 1);
+      }
       if constexpr (kHasResidual) {
         lo += prim::unpack_lo<Element>(word[i]);
         hi += prim::unpack_hi<Element>(word[i]);
@@ -201,47 +204,34 @@ class AddmmEpilogue {
   i32 row_, column_, active_;  // active_: columns of the tile under the activation
 };
 
-// A warpgroup that multiplies.
 template <class Config>
-HSTU_PRIM void addmm_consume(const AddmmTmaParams& p, const tile::TmaSchedule<AddmmShape<Config>>& schedule, u32 smem,
-                             u32 warp) {
-  tile::TmaConsumer<AddmmShape<Config>> consumer(smem, warp / 4, schedule.slices);
-  AddmmEpilogue<Config> epilogue(p, smem, warp);
-  for (u32 i = consumer.first_tile; i < schedule.count; i += consumer.kTileStep) {
-    const tile::TilePosition tile = schedule.position(i);
-    epilogue.begin(schedule.row(tile) + static_cast<i32>(consumer.row + warp % 4 * 16), schedule.column(tile));
-    typename AddmmShape<Config>::Accumulators acc;
-    consumer.issue(acc);
-    epilogue.prepare();
-    consumer.finish(acc);
-    epilogue.run(acc);
+struct AddmmRoles {
+  using Shape = AddmmShape<Config>;
+
+  HSTU_PRIM static void init(u32 smem) { AddmmEpilogue<Config>::init(smem); }
+
+  // A warpgroup that multiplies.
+  HSTU_PRIM static void consume(const AddmmTmaParams& p, const tile::TmaSchedule<Shape>& schedule, u32 smem, u32 warp) {
+    tile::TmaConsumer<Shape> consumer(smem, warp / 4, schedule.slices);
+    AddmmEpilogue<Config> epilogue(p, smem, warp);
+    for (u32 i = consumer.first_tile; i < schedule.count; i += consumer.kTileStep) {
+      const tile::TilePosition tile = schedule.position(i);
+      epilogue.begin(schedule.row(tile) + static_cast<i32>(consumer.row + warp % 4 * 16), schedule.column(tile));
+      typename Shape::Accumulators acc;
+      consumer.issue(acc);
+      epilogue.prepare();
+      consumer.finish(acc);
+      epilogue.run(acc);
+    }
+    Shape::Boxes::wait_for_all();
   }
-  AddmmShape<Config>::Boxes::wait_for_all();
-}
+};
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     addmm_sm90(const __grid_constant__ AddmmTmaParams p) {
-  using Shape = AddmmShape<Config>;
   extern __shared__ __align__(1024) unsigned char smem_storage[];
-  const u32 smem = prim::smem_addr(smem_storage), warp = prim::warp_id();
-  if (threadIdx.x == 0) {
-    AddmmEpilogue<Config>::init(smem);
-    tile::init_product<Shape>(smem);
-  }
-  tile::cluster_barrier<Config::kCluster>();
-
-  const tile::TmaSchedule<Shape> schedule(p);
-  if (warp >= Shape::kConsumerWarps) {
-    prim::lower_registers<40>();
-    if (warp == Shape::kConsumerWarps && prim::elect_one()) tile::produce<Shape>(p, schedule, smem);
-  } else {
-    prim::raise_registers<232>();
-    addmm_consume<Config>(p, schedule, smem, warp);
-  }
-  // No block leaves while the other may still write to it or arrive at its barriers.
-  __syncwarp();
-  if constexpr (Config::kCluster > 1) prim::cluster_sync();
+  tile::run_roles<AddmmRoles<Config>>(p, prim::smem_addr(smem_storage));
 }
 
 }  // namespace hstu

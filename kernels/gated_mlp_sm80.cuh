@@ -22,8 +22,8 @@
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
-#include "tile/activation.cuh"
 #include "tile/epilogue.cuh"
+#include "tile/gated.cuh"
 #include "tile/product.cuh"
 
 namespace hstu {
@@ -108,14 +108,6 @@ struct GatedShape {
 template <class Config>
 constexpr int gated_mlp_sm80_smem_bytes = GatedShape<Config>::kSmemBytes;
 
-template <class Config>
-HSTU_PRIM float gated_activate(float x) {
-  using Element = typename Config::Element;
-  if constexpr (Config::kActivation == 1) return tile::silu<Element>(x);
-  if constexpr (Config::kActivation == 2) return tile::gelu(x);
-  if constexpr (Config::kActivation == 3) return tile::gelu_tanh<Element>(x);
-}
-
 // The warp's part of out, from the accumulators of gate and up, 16 rows at a time.
 template <class Config>
 HSTU_PRIM void gated_store(const GatedMlpParams& p, const tile::ProductAccumulators<GatedShape<Config>>& acc,
@@ -138,7 +130,7 @@ HSTU_PRIM void gated_store(const GatedMlpParams& p, const tile::ProductAccumulat
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           const float gate = acc[block][j][2 * half + e], up = acc[block][Shape::kBlocksN + j][2 * half + e];
-          result[e] = Config::kActOnGate ? gated_activate<Config>(gate) * up : gate * gated_activate<Config>(up);
+          result[e] = tile::gated<Config>(gate, up);
         }
         tile::stage_pair<typename Config::Element>(staged.pair(half, j), result[0], result[1]);
       }

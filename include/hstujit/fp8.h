@@ -105,8 +105,10 @@ HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequa
  *
  * Each operand has its own scaling, of the shape that hstu_quantize_fp8 gives it; b's rows are out's columns. Scales
  * that change along k are applied to sums of at most 128 k, the others at the end. Devices of compute capability 8.9
- * multiply FP8 itself and add its sums up in f32 every 128 k (knob native=1 of the plan); all others multiply in f16,
- * which holds both formats exactly (native=0).
+ * and 9.0 multiply FP8 itself, whose sums keep 14 bits, and add these up in f32 every 128 k: on normal data that
+ * leaves a relative error of 1.3e-4, a twentieth of bf16's rounding. On 9.0 they do so for 16-bit results, operands
+ * aligned to 16 bytes, and scales other than HSTU_FP8_GROUP of b; what remains, and all other devices, multiply in
+ * f16, which holds both formats exactly.
  *
  * a          [m, k] E4M3 or E5M2, row stride free
  * b          [n, k] E4M3 or E5M2, row stride free

@@ -1,5 +1,5 @@
-// A bias row's part for a tile of wgmma accumulators: fetched before the products, shared among the warpgroup while the
-// last of them run.
+// A row with a number a column, a bias or scales: its part for a tile of wgmma accumulators, fetched before the
+// products and shared among the warpgroup while the last of them run.
 #pragma once
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
@@ -33,17 +33,14 @@ class BiasRow {
     sync();
   }
 
-  // Takes up the columns from 16 group on, which add() is about then.
+  // Takes up the columns from 16 group on, which value() is about then.
   HSTU_PRIM void read(int group) {
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i)
       held_[i] = prim::ld_shared(smem_ + prim::lane_id() % 4 * kLine + (group + i) * 16);
   }
-  // Adds columns 16 i + 8 half + 2t and the next of them.
-  HSTU_PRIM void add(float& lo, float& hi, int i, int half) const {
-    lo += __uint_as_float(held_[i].word[2 * half]);
-    hi += __uint_as_float(held_[i].word[2 * half + 1]);
-  }
+  // Of column 16 i + 8 half + 2t + e of them.
+  HSTU_PRIM float value(int i, int half, int e) const { return __uint_as_float(held_[i].word[2 * half + e]); }
 
  private:
   static constexpr int kPerThread = (kTileColumns + 127) / 128;

@@ -260,4 +260,30 @@ HSTU_PRIM void cluster_barrier() {
     __syncthreads();
 }
 
+// The body of a kernel. Roles names its Shape, and has init(smem), for barriers of its own, and consume(p, schedule,
+// smem, warp), for the warps of the warpgroups that multiply.
+template <class Roles>
+HSTU_PRIM void run_roles(const typename Roles::Shape::Params& p, u32 smem) {
+  using Shape = typename Roles::Shape;
+  constexpr int kCluster = Shape::Config::kCluster;
+  const u32 warp = prim::warp_id();
+  if (threadIdx.x == 0) {
+    Roles::init(smem);
+    init_product<Shape>(smem);
+  }
+  cluster_barrier<kCluster>();
+
+  const TmaSchedule<Shape> schedule(p);
+  if (warp >= Shape::kConsumerWarps) {
+    prim::lower_registers<40>();
+    if (warp == Shape::kConsumerWarps && prim::elect_one()) produce<Shape>(p, schedule, smem);
+  } else {
+    prim::raise_registers<232>();
+    Roles::consume(p, schedule, smem, warp);
+  }
+  // No block leaves while the other may still write to it or arrive at its barriers.
+  __syncwarp();
+  if constexpr (kCluster > 1) prim::cluster_sync();
+}
+
 }  // namespace hstu::tile

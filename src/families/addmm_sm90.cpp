@@ -23,46 +23,13 @@ Facts facts(const Problem& p, const Config& c) {
   return f;
 }
 
-bool parts_are_whole(const Problem&, const Config& c, const DeviceFacts&) {
-  return tma_product::warpgroups_have_whole_parts(c);
-}
-bool tile_is_used(const Problem& p, const Config& c, const DeviceFacts&) {
-  return tma_product::tile_is_used(facts(p, c), c);
-}
-bool residency_pays(const Problem& p, const Config& c, const DeviceFacts& device) {
-  return tma_product::residency_pays(facts(p, c), c, device);
-}
-bool cluster_pays(const Problem& p, const Config& c, const DeviceFacts& device) {
-  return tma_product::cluster_pays(facts(p, c), c, device);
-}
-bool boxes_differ(const Problem& p, const Config& c, const DeviceFacts&) {
-  return tma_product::boxes_differ(facts(p, c), c);
-}
-bool ring_is_deep(const Problem& p, const Config& c, const DeviceFacts&) {
-  return tma_product::ring_is_deep(facts(p, c), c);
-}
-bool large_products_take_large_tiles(const Problem& p, const Config& c, const DeviceFacts& device) {
-  return tma_product::large_products_take_large_tiles(facts(p, c), c, device);
-}
-
-constexpr Rule kRules[] = {
-    {"a warpgroup takes 64 or 128 rows, and at most 192 accumulators a thread", parts_are_whole},
-    {"the tile must not be larger than the matrix", tile_is_used},
-    {"w stays in shared memory for ping-pong only, if k is short and every SM has a tile of the same columns",
-     residency_pays},
-    {"pairs share slices of w of 256 lines along k only: multicast of smaller boxes is slower than fetching twice",
-     cluster_pays},
-    {"4 boxes a warp where its part of a tile has more than 2; a residual takes all", boxes_differ},
-    {"the ring must have 3 stages in the shared memory that is left", ring_is_deep},
-    {"where large tiles fill the device, small ones only cost", large_products_take_large_tiles},
-};
+constexpr auto kRules = tma_product::rules<facts>();
 
 /// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
-  constexpr int kMostRows = 1 << 30;  // coordinates have 32 bits
   return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 &&
          p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == 8 && p[addmm::kN] > 0 && p[addmm::kK] > 0 &&
-         p[addmm::kM] < kMostRows && (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
+         p[addmm::kM] < tma_product::kMostRows && (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -88,11 +55,8 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
   Facts f = facts(p, c);
   f.m = a.z.shape[0];
-  launch.grid[0] = tma_product::grid(f, c, device);
+  tma_product::shape_launch(f, c, device, launch);
   if (launch.grid[0] == 0) return;
-  launch.block[0] = tma_product::kThreads;
-  launch.smem_bytes = static_cast<uint32_t>(tma_product::smem_bytes(f, c));
-  launch.cluster = static_cast<uint32_t>(c[tma_product::kCluster]);
   auto& k = launch.emplace<hstu::AddmmTmaParams>();
   tma_product::encode_operand(a.x, 1, p[addmm::kXTransposed] == 0, c[tma_product::kBlockM], 1, k.x);
   tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[tma_product::kBlockN],

@@ -38,7 +38,9 @@ const Family* const kFamilies[] = {
     &kExpand1dJaggedSm80,
     &kReplaceLastNSm80,
     &kJaggedTranspose1dSm80,
+    &kFp8GemmSm90,
     &kFp8GemmSm80,
+    &kGatedMlpSm90,
     &kGatedMlpSm80,
 };
 

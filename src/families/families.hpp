@@ -37,7 +37,9 @@ extern const Family kSplit1dJaggedSm80;
 extern const Family kExpand1dJaggedSm80;
 extern const Family kReplaceLastNSm80;
 extern const Family kJaggedTranspose1dSm80;
+extern const Family kFp8GemmSm90;
 extern const Family kFp8GemmSm80;
+extern const Family kGatedMlpSm90;
 extern const Family kGatedMlpSm80;
 
 }  // namespace hstujit

@@ -21,7 +21,7 @@ int64_t parts(int64_t extent, int64_t size) { return (extent + size - 1) / size;
 
 int resident_bytes(const Facts& f, const Config& c) { return c[kResident] ? slices(f) * c[kBlockN] * 128 : 0; }
 int stage_bytes(const Config& c) { return (c[kBlockM] + (c[kResident] ? 0 : c[kBlockN])) * 128; }
-int tile_boxes(const Config& c) { return rows(c) / 64 * c[kBlockN] / 64; }
+int tile_boxes(const Facts& f, const Config& c) { return rows(c) / 64 * c[kBlockN] / f.results / 64; }
 /// Everything but the ring's stages.
 int fixed_bytes(const Facts& f, const Config& c) {
   constexpr int kTurns = 16;
@@ -34,6 +34,13 @@ int stages_that_fit(const Facts& f, const Config& c) {
 }
 int64_t tile_columns(const Facts& f, const Config& c) { return parts(f.n, c[kBlockN] / f.results); }
 int64_t tiles(const Facts& f, const Config& c) { return parts(f.m, c[kBlockM]) * tile_columns(f, c); }
+
+uint32_t grid(const Facts& f, const Config& c, const DeviceFacts& device) {
+  const int64_t tile_rows = parts(f.m, c[kBlockM]), columns = tile_columns(f, c);
+  if (c[kResident]) return static_cast<uint32_t>(columns * std::min(tile_rows, device.sm_count / columns));
+  const int64_t clusters = parts(tile_rows, c[kCluster]) * columns;
+  return static_cast<uint32_t>(std::min<int64_t>(clusters, device.sm_count / c[kCluster]) * c[kCluster]);
+}
 
 }  // namespace
 
@@ -51,19 +58,12 @@ int rows(const Config& c) { return c[kPingPong] ? c[kBlockM] : c[kBlockM] / 2; }
 int accumulators(const Config& c) { return rows(c) * c[kBlockN] / 128; }
 int slices(const Facts& f) { return static_cast<int>(parts(f.k * f.element_bytes, 128)); }
 int boxes(const Facts& f, const Config& c) {
-  return f.residual ? tile_boxes(c) : std::min<int>(tile_boxes(c), c[kBoxes]);
+  return f.residual ? tile_boxes(f, c) : std::min<int>(tile_boxes(f, c), c[kBoxes]);
 }
 int stages(const Facts& f, const Config& c) { return std::min(stages_that_fit(f, c), kMostStages); }
 int smem_bytes(const Facts& f, const Config& c) { return fixed_bytes(f, c) + stages(f, c) * (stage_bytes(c) + 16); }
 
-uint32_t grid(const Facts& f, const Config& c, const DeviceFacts& device) {
-  const int64_t tile_rows = parts(f.m, c[kBlockM]), columns = tile_columns(f, c);
-  if (c[kResident]) return static_cast<uint32_t>(columns * std::min(tile_rows, device.sm_count / columns));
-  const int64_t clusters = parts(tile_rows, c[kCluster]) * columns;
-  return static_cast<uint32_t>(std::min<int64_t>(clusters, device.sm_count / c[kCluster]) * c[kCluster]);
-}
-
-bool warpgroups_have_whole_parts(const Config& c) {
+bool parts_are_whole(const Config& c) {
   return rows(c) >= 64 && rows(c) <= 128 && accumulators(c) <= 192 && c[kBlockM] <= 2 * c[kBlockN];
 }
 bool tile_is_used(const Facts& f, const Config& c) {
@@ -76,7 +76,7 @@ bool residency_pays(const Facts& f, const Config& c, const DeviceFacts& device) 
 bool cluster_pays(const Facts& f, const Config& c, const DeviceFacts& device) {
   return c[kCluster] == 1 || (!c[kResident] && f.w_along_k && c[kBlockN] == 256 && tiles(f, c) >= 2 * device.sm_count);
 }
-bool boxes_differ(const Facts& f, const Config& c) { return c[kBoxes] == 2 || (!f.residual && tile_boxes(c) > 2); }
+bool boxes_differ(const Facts& f, const Config& c) { return c[kBoxes] == 2 || (!f.residual && tile_boxes(f, c) > 2); }
 bool ring_is_deep(const Facts& f, const Config& c) { return stages_that_fit(f, c) >= kFewestStages; }
 bool large_products_take_large_tiles(const Facts& f, const Config& c, const DeviceFacts& device) {
   const int64_t large = f.m / 128 * (f.n * f.results / 128);
@@ -125,6 +125,13 @@ void write_knobs(ConfigText& text, const Facts& f, const Config& c) {
   text.constant("kBoxes", boxes(f, c));
   text.constant("kThreads", kThreads);
   text.constant("kMinBlocks", 1);
+}
+
+void shape_launch(const Facts& f, const Config& c, const DeviceFacts& device, Launch& launch) {
+  launch.grid[0] = grid(f, c, device);
+  launch.block[0] = kThreads;
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(f, c));
+  launch.cluster = static_cast<uint32_t>(c[kCluster]);
 }
 
 namespace {

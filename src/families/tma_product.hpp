@@ -5,6 +5,9 @@
 #include "cuda/tensor_map.hpp"
 #include "families/family.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace hstujit::tma_product {
 
 /// The first knobs of such a family, in this order.
@@ -28,11 +31,11 @@ int slices(const Facts&);         ///< of 128 bytes along k
 int boxes(const Facts&, const Config&);
 int stages(const Facts&, const Config&);  ///< as many as fit
 int smem_bytes(const Facts&, const Config&);
-uint32_t grid(const Facts&, const Config&, const DeviceFacts&);  ///< for the facts of a call, not of a bucket
 constexpr int kThreads = 384;
+constexpr int kMostRows = 1 << 30;  ///< coordinates have 32 bits
 
-/// Legality, one function a reason; see kRules of the families.
-bool warpgroups_have_whole_parts(const Config&);
+/// Legality, one function a reason: see shared_rules().
+bool parts_are_whole(const Config&);
 bool tile_is_used(const Facts&, const Config&);
 bool residency_pays(const Facts&, const Config&, const DeviceFacts&);
 bool cluster_pays(const Facts&, const Config&, const DeviceFacts&);
@@ -40,11 +43,39 @@ bool boxes_differ(const Facts&, const Config&);
 bool ring_is_deep(const Facts&, const Config&);
 bool large_products_take_large_tiles(const Facts&, const Config&, const DeviceFacts&);
 
+/// The rules of every such family, for one whose facts are `facts_of(problem, config)`, and then its own.
+template <Facts (*facts_of)(const Problem&, const Config&), size_t kOwn = 0>
+constexpr std::array<Rule, 7 + kOwn> rules(const std::array<Rule, kOwn>& own = {}) {
+  using P = const Problem&;
+  using C = const Config&;
+  using D = const DeviceFacts&;
+  std::array<Rule, 7 + kOwn> all = {{
+      {"a warpgroup takes 64 or 128 rows, and at most 192 accumulators a thread",
+       [](P, C c, D) { return parts_are_whole(c); }},
+      {"the tile must not be larger than the matrix", [](P p, C c, D) { return tile_is_used(facts_of(p, c), c); }},
+      {"w stays in shared memory for ping-pong only, if k is short and every SM has a tile of the same columns",
+       [](P p, C c, D device) { return residency_pays(facts_of(p, c), c, device); }},
+      {"pairs share slices of w of 256 lines along k only: multicast of smaller boxes is slower than fetching twice",
+       [](P p, C c, D device) { return cluster_pays(facts_of(p, c), c, device); }},
+      {"4 boxes a warp where its part of a tile has more than 2; a residual takes all",
+       [](P p, C c, D) { return boxes_differ(facts_of(p, c), c); }},
+      {"the ring must have 3 stages in the shared memory that is left",
+       [](P p, C c, D) { return ring_is_deep(facts_of(p, c), c); }},
+      {"where large tiles fill the device, small ones only cost",
+       [](P p, C c, D device) { return large_products_take_large_tiles(facts_of(p, c), c, device); }},
+  }};
+  std::copy(own.begin(), own.end(), all.begin() + 7);
+  return all;
+}
+
 /// The best of a few measured configurations, among those that are legal.
 Config default_config(const Family&, const Problem&, const Facts&, const DeviceFacts&);
 
 /// Members of the kernel's Config that follow from the knobs.
 void write_knobs(ConfigText&, const Facts&, const Config&);
+
+/// Grid, block, shared memory and cluster of a call with these facts.
+void shape_launch(const Facts&, const Config&, const DeviceFacts&, Launch&);
 
 /// The map of an operand whose dimension `k` is the one summed over, of which a tile has `tile` lines along the other;
 /// `shares` blocks fetch it.

@@ -94,8 +94,7 @@ Problem prepare(hstu_addmm_args& args) {
 
   checks::Vector vector_z(z.t.dtype);
   vector_z.tensor(z.t);
-  if (bias == kResidual && !gathered)
-    vector_z.tensor(args.y).lines(args.y.shape[0], args.y.stride[0], args.y.shape[1]);
+  if (bias == kResidual && !gathered) vector_z.tensor(args.y).lines(args.y.shape[0], args.y.stride[0], args.y.shape[1]);
 
   Problem problem{Op::addmm, {}};
   problem[addmm::kDtype] = x.t.dtype;

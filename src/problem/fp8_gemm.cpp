@@ -31,7 +31,9 @@ void check_bias(hstu_tensor& t, const checks::Tensor& out) {
   checks::disjoint(out, bias);
 }
 
-int32_t bytes_an_access(const hstu_tensor& t) { return checks::Vector(16).tensor(t).elements(); }
+int32_t bytes_an_access(const hstu_tensor& t) {
+  return checks::Vector(16).tensor(t).lines(t.shape[0], t.stride[0], t.shape[1]).elements();
+}
 
 }  // namespace
 

@@ -82,7 +82,8 @@ std::vector<Case> shapes() {
                                 {1000, 512, 96},
                                 {31, 2048, 100},
                                 {5, 5000, 8},
-                                {3000, 8, 16}}) {
+                                {3000, 8, 16},
+                                {17001, 72, 520}}) {  // more tiles than blocks
     cases.push_back({kBf16, m, k, n});
     if (m % 2 == 1) cases.push_back({kF16, m, k, n, Bias::none});
   }

@@ -76,6 +76,7 @@ std::vector<Case> cases() {
                                 {127, 128, 129},
                                 {300, 1030, 257},
                                 {1000, 256, 1024},
+                                {17001, 144, 520},
                                 {5, 5000, 8}}) {
     all.push_back({kBf16, m, k, n, kRow, kRow, kE4m3, kE4m3, kBf16});
     all.push_back({kBf16, m, k, n, kGroup, kBlock});

@@ -1,0 +1,15 @@
+// The argument struct of gated_mlp_sm90 kernels, shared by host and device, passed by value as the kernel's one parameter.
+#pragma once
+#include "params/tensor_map.h"
+
+namespace hstu {
+
+// out = (x gate) * (x up), one of the factors activated
+struct GatedMlpTmaParams {
+  TensorMap x, gate, up;  // boxes of 128 bytes x the lines of tile/wgmma_operand.cuh
+  TensorMap out;          // [m, n], boxes of 64 columns x 16 rows
+  long long m, n, k;
+};
+static_assert(sizeof(GatedMlpTmaParams) == 640, "host and device disagree about GatedMlpTmaParams");
+
+}  // namespace hstu
