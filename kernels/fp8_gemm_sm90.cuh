@@ -1,24 +1,22 @@
-// Products of FP8 matrices, sm_90: out = a bT with both operands' scales, plus a bias row, on the FP8 products of
-// wgmma.
+// Products of FP8 matrices, sm_90: out = a bT with both operands' scales, plus a bias row, on wgmma's FP8 products.
 //
 // The pipeline is tile/tma_product.cuh's: a slice has 128 k. The tensor cores add FP8 products up with 14 bits, so the
 // sums of each slice are promoted: scaled, where scales change along k, and added to accumulators in f32. While one
-// warpgroup does so the other multiplies; with kPingPong, tiles are theirs alone, without turns at the tensor cores.
+// warpgroup does so the other multiplies: both halve each tile along m.
 //
 // Scales of tensors and rows, and the bias, wait for the epilogue.
 //
-// Shared memory  b, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
-//                warpgroup's columns | barriers
-// Registers      producer 40, consumers 232: rows kBlockN / 128 accumulators, rows = kBlockM, or half of it, and the
-// sums
-//                of 64 rows, kBlockN / 2
+// Shared memory  kStages x (a slice | b slice) | boxes of every warp | scales and bias of every warpgroup's columns |
+//                barriers
+// Registers      producer 40, consumers 232: kBlockM / 2 x kBlockN / 128 accumulators, and the sums of 64 rows,
+//                kBlockN / 2
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
 //   Element             of out: bf16 or f16
 //   Bias, kHasBias      element type of the bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
-// Config, knobs         as in addmm_sm90.cuh; kXAlongK and kWAlongK are true
+// Config, knobs         as in addmm_sm90.cuh; kXAlongK and kWAlongK are true, kPingPong and kResident false
 #pragma once
 #include "params/fp8_gemm_sm90.h"
 #include "tile/bias_row.cuh"
@@ -47,6 +45,7 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   using Product = tile::TmaProductShape<Config, typename Config::A, typename Config::B, Fp8Boxes<Config>::kBytes>;
   using Params = Fp8GemmTmaParams;
   static constexpr int kTileColumns = Config::kBlockN;
+  static_assert(!Config::kPingPong && !Config::kResident, "both warpgroups are at work on every slice");
   static_assert(Product::kBlockK == tile::kScaleSpan, "a slice has one scale along k");
   static_assert(Config::kScalingB != tile::kPerGroup, "scales that change along k and by column are not covered");
   static_assert(Config::kScalingB != tile::kPerBlock || tile::kScaleSpan % Config::kBlockN == 0,
@@ -105,15 +104,9 @@ class Fp8Consumer {
   using Shape = Fp8TmaShape<Config>;
   using Scales = Fp8Scales<Config>;
   static constexpr bool kScaled = Scales::kSlicesA || Scales::kSlicesB;
-  static constexpr u32 kTileStep = Config::kPingPong ? Shape::kWarpgroups : 1;
 
   HSTU_PRIM Fp8Consumer(u32 smem, u32 warpgroup, u32 slices)
-      : smem_(smem),
-        slices_(slices),
-        first_tile(Config::kPingPong ? warpgroup : 0),
-        row(Config::kPingPong ? 0 : warpgroup * Shape::kRows) {
-    if (first_tile == 1) at_.advance(slices);
-  }
+      : smem_(smem), slices_(slices), row(warpgroup * Shape::kRows) {}
 
   // acc = a bT of the next tile, descaled by what changes along k.
   HSTU_PRIM void run(typename Shape::Accumulators& acc, const Scales& scales) {
@@ -125,29 +118,26 @@ class Fp8Consumer {
         for (int i = 0; i < Scales::kRows; ++i) scale[i] = next[i];
         if (slice + 1 < slices_) scales.template load<true>(next, slice + 1);
       }
-      if (Config::kResident && !resident_) prim::mbarrier_wait(smem_ + Shape::kSlicesAt + 8 * slice, 0);
       Shape::ring(smem_).wait(at_);
 #pragma unroll
       for (int f = 0; f < Shape::kFragments; ++f) {
         float sums[Config::kBlockN / 2];
-        multiply(sums, slice, f);
+        multiply(sums, f);
         if (f + 1 == Shape::kFragments) Shape::ring(smem_).release(at_);
         promote(acc[f], sums, slice == 0, scale[2 * f], scale[2 * f + 1]);
       }
       at_.advance();
     }
-    if constexpr (Config::kPingPong) at_.advance(slices_);
-    resident_ = true;
   }
 
  private:
   using TileX = typename Shape::TileX;
   using TileW = typename Shape::TileW;
 
-  HSTU_PRIM void multiply(float (&sums)[Config::kBlockN / 2], u32 slice, int f) const {
+  HSTU_PRIM void multiply(float (&sums)[Config::kBlockN / 2], int f) const {
     const u32 stage = smem_ + Shape::kRingAt + at_.stage * Shape::kStageBytes;
     const u64 x = TileX::descriptor(stage, static_cast<int>(row) + 64 * f);
-    const u64 w = TileW::descriptor(Config::kResident ? smem_ + slice * TileW::kBytes : stage + TileX::kBytes, 0);
+    const u64 w = TileW::descriptor(stage + TileX::kBytes, 0);
     prim::wgmma_fence();
 #pragma unroll
     for (int step = 0; step < TileX::kSteps; ++step)
@@ -173,11 +163,10 @@ class Fp8Consumer {
   const u32 smem_, slices_;
 
  public:
-  const u32 first_tile, row;  // row: the warpgroup's first in a tile
+  const u32 row;  // the warpgroup's first in a tile
 
  private:
   typename Shape::Ring::Place at_;
-  bool resident_ = false;
 };
 
 // The columns' scales and bias, and results from a warp's accumulators; see tile/warp_boxes.cuh.
@@ -248,7 +237,7 @@ struct Fp8Roles {
     Fp8Consumer<Config> consumer(smem, warp / 4, schedule.slices);
     const typename Shape::Boxes boxes(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes);
     Fp8Rows<Config> rows(p, smem, warp / 4);
-    for (u32 i = consumer.first_tile; i < schedule.count; i += consumer.kTileStep) {
+    for (u32 i = 0; i < schedule.count; ++i) {
       const tile::TilePosition tile = schedule.position(i);
       const i32 row = schedule.row(tile) + static_cast<i32>(consumer.row + warp % 4 * 16);
       const Fp8Scales<Config> scales(p, row, schedule.column(tile));

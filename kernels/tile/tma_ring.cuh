@@ -8,7 +8,8 @@
 namespace hstu::tile {
 
 // Where one side stands. parity is that of the lap; wait for full stages with it, for empty ones with its opposite,
-// which on the first lap lets through at once.
+// which on the first lap lets through at once. A parity tells a lap from the one before, no more: who waits for a full
+// stage must know that it was full the lap before, having used that itself or having a turn behind the one who did.
 template <int kStages>
 struct RingPlace {
   HSTU_PRIM void advance() {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <memory>
 #include <type_traits>
 
 namespace hstujit {
@@ -28,6 +29,10 @@ size_t pair_of(const TensorMapSpec& spec) {
   return (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u >> 57;
 }
 static_assert(kPairs == size_t{1} << 7);
+
+struct Slots {
+  Slot pairs[kPairs][2];
+};
 
 CUtensorMapDataType data_type(int32_t dtype) {
   switch (dtype) {
@@ -78,8 +83,9 @@ void encode(const TensorMapSpec& spec, hstu::TensorMap& map) {
 }  // namespace
 
 void encode_tensor_map(const TensorMapSpec& spec, hstu::TensorMap& map) {
-  thread_local Slot pairs[kPairs][2];
-  Slot* const pair = pairs[pair_of(spec)];
+  // Not in the thread's own storage: that is part of its stack, and some threads have little.
+  thread_local const std::unique_ptr<Slots> slots = std::make_unique<Slots>();
+  Slot* const pair = slots->pairs[pair_of(spec)];
   const auto is = [&](const Slot& slot) { return std::memcmp(&slot.spec, &spec, sizeof spec) == 0; };
   if (!is(pair[0])) {
     if (!is(pair[1])) {

@@ -28,11 +28,14 @@ int held_registers(const Config& c) { return tma_product::accumulators(c) + c[tm
 bool sums_fit_beside_accumulators(const Problem&, const Config& c, const DeviceFacts&) {
   return held_registers(c) <= 192;
 }
+bool warpgroups_share_tiles(const Problem&, const Config& c, const DeviceFacts&) { return !c[tma_product::kPingPong]; }
 bool columns_have_one_block(const Problem& p, const Config& c, const DeviceFacts&) {
   return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] <= 128;
 }
-constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 2>{
-    {{"accumulators and the sums of a slice of 64 rows take 192 registers at most", sums_fit_beside_accumulators},
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 3>{
+    {{"one warpgroup multiplies while the other promotes its sums, so both are at work on every slice",
+      warpgroups_share_tiles},
+     {"accumulators and the sums of a slice of 64 rows take 192 registers at most", sums_fit_beside_accumulators},
      {"a tile's columns have the scale of one block", columns_have_one_block}}});
 
 /// What TMA takes, in results of 16 bits, whose rounding covers what promotion leaves of FP8 sums' error; scales of

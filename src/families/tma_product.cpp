@@ -1,5 +1,7 @@
 #include "families/tma_product.hpp"
 
+#include "support/error.hpp"
+
 #include <algorithm>
 
 namespace hstujit::tma_product {
@@ -67,7 +69,8 @@ bool parts_are_whole(const Config& c) {
   return rows(c) >= 64 && rows(c) <= 128 && accumulators(c) <= 192 && c[kBlockM] <= 2 * c[kBlockN];
 }
 bool tile_is_used(const Facts& f, const Config& c) {
-  return c[kBlockM] <= std::max<int64_t>(64, f.m) && c[kBlockN] < 2 * std::max<int64_t>(64, f.n * f.results);
+  const int64_t least = c[kPingPong] ? 64 : 128;
+  return c[kBlockM] <= std::max(least, f.m) && c[kBlockN] < 2 * f.results * std::max<int64_t>(64, f.n);
 }
 bool residency_pays(const Facts& f, const Config& c, const DeviceFacts& device) {
   return !c[kResident] ||
@@ -87,11 +90,10 @@ namespace {
 
 // In the order of the knobs. Short k, while there are tiles enough; then streamed tiles, large ones first.
 constexpr Config kResidentCandidates[] = {{{64, 256, 1, 1, 1, 8, 2}}, {{64, 128, 1, 1, 1, 8, 2}}};
-constexpr Config kCandidates[] = {{{128, 192, 1, 0, 1, 8, 2}},
-                                  {{128, 128, 1, 0, 1, 8, 2}},
-                                  {{64, 256, 1, 0, 1, 8, 4}},
-                                  {{64, 128, 1, 0, 1, 8, 2}},
-                                  {{64, 64, 1, 0, 1, 8, 2}}};
+constexpr Config kCandidates[] = {
+    {{128, 192, 1, 0, 1, 8, 2}}, {{128, 128, 1, 0, 1, 8, 2}}, {{64, 256, 1, 0, 1, 8, 4}},  {{64, 128, 1, 0, 1, 8, 2}},
+    {{64, 64, 1, 0, 1, 8, 2}},   {{256, 128, 0, 0, 1, 8, 2}}, {{128, 128, 0, 0, 1, 8, 2}}, {{128, 64, 0, 0, 1, 8, 2}},
+};
 
 /// How much of the columns that tiles cover is there.
 double used_columns(const Facts& f, const Config& c) {
@@ -106,10 +108,12 @@ Config default_config(const Family& family, const Problem& p, const Facts& f, co
   const Config* last = nullptr;
   for (const Config& c : kCandidates) {
     if (!legal(family, p, c, device)) continue;
+    if (last && (*last)[kPingPong] != c[kPingPong]) break;  // the others are for families without ping-pong
     last = &c;
     const int64_t waves = c[kBlockN] == 192 ? 4 : 1;  // its waste shows in few tiles
     if (10 * tiles(f, c) >= 9 * waves * device.sm_count && used_columns(f, c) > 0.95) return c;
   }
+  if (!last) fail(HSTU_ERROR_INTERNAL, "{} has no default configuration for {}", family.name, text(p));
   return *last;
 }
 

@@ -1,5 +1,5 @@
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias_dtype=none vector_a=16 vector_b=16 vector_out=8 m=8192
-// fp8_gemm_sm90 sm_90a block_m=128 block_n=128 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
+// fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
 #include "fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -12,10 +12,10 @@ struct Config {
   static constexpr int kScalingB = 3;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = true;
-  static constexpr int kBlockM = 128;
+  static constexpr int kBlockM = 256;
   static constexpr int kBlockN = 128;
-  static constexpr int kStages = 6;
-  static constexpr bool kPingPong = true;
+  static constexpr int kStages = 4;
+  static constexpr bool kPingPong = false;
   static constexpr bool kResident = false;
   static constexpr int kSlices = 0;
   static constexpr int kCluster = 1;
@@ -24,11 +24,11 @@ struct Config {
   static constexpr int kThreads = 384;
   static constexpr int kMinBlocks = 1;
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 229488, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 229456, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias_dtype=bf16 vector_a=16 vector_b=16 vector_out=8 m=8192
-// fp8_gemm_sm90 sm_90a block_m=128 block_n=128 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
+// fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
 #include "fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -41,10 +41,10 @@ struct Config {
   static constexpr int kScalingB = 1;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = true;
-  static constexpr int kBlockM = 128;
+  static constexpr int kBlockM = 256;
   static constexpr int kBlockN = 128;
-  static constexpr int kStages = 6;
-  static constexpr bool kPingPong = true;
+  static constexpr int kStages = 4;
+  static constexpr bool kPingPong = false;
   static constexpr bool kResident = false;
   static constexpr int kSlices = 0;
   static constexpr int kCluster = 1;
@@ -53,11 +53,11 @@ struct Config {
   static constexpr int kThreads = 384;
   static constexpr int kMinBlocks = 1;
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231792, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231760, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias_dtype=none vector_a=16 vector_b=16 vector_out=8 m=8192
-// fp8_gemm_sm90 sm_90a block_m=128 block_n=128 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
+// fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
 #include "fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -70,10 +70,10 @@ struct Config {
   static constexpr int kScalingB = 0;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = true;
-  static constexpr int kBlockM = 128;
+  static constexpr int kBlockM = 256;
   static constexpr int kBlockN = 128;
-  static constexpr int kStages = 6;
-  static constexpr bool kPingPong = true;
+  static constexpr int kStages = 4;
+  static constexpr bool kPingPong = false;
   static constexpr bool kResident = false;
   static constexpr int kSlices = 0;
   static constexpr int kCluster = 1;
@@ -82,6 +82,6 @@ struct Config {
   static constexpr int kThreads = 384;
   static constexpr int kMinBlocks = 1;
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 229488, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 229456, "host and device disagree about shared memory");
 }  // namespace hstu
 
