@@ -1,4 +1,5 @@
-// The argument struct of fp8_gemm_sm90 kernels, shared by host and device, passed by value as the kernel's one parameter.
+// The argument struct of fp8_gemm_sm90 kernels, shared by host and device, passed by value as the kernel's one
+// parameter.
 #pragma once
 #include "params/tensor_map.h"
 

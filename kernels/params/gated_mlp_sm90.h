@@ -1,4 +1,5 @@
-// The argument struct of gated_mlp_sm90 kernels, shared by host and device, passed by value as the kernel's one parameter.
+// The argument struct of gated_mlp_sm90 kernels, shared by host and device, passed by value as the kernel's one
+// parameter.
 #pragma once
 #include "params/tensor_map.h"
 
