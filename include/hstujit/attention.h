@@ -22,7 +22,8 @@ typedef enum hstu_mask {
  * Jagged HSTU attention, forward: out_i = 1/scaling_seqlen * sum_j allowed(i, j) silu(alpha q_i . k_j) v_j within each
  * sequence (Zhai et al. 2024, arXiv:2402.17152). Sequences lie one behind another along the rows.
  *
- * q, k                   [total, num_heads, head_dim_qk] 16-bit (f32 also on "cpu"), last stride 1, other strides free
+ * q, k                   [total, num_heads, head_dim_qk] f32 or 16-bit, last stride 1, other strides free. f32 has a
+ *                        kernel without tensor cores, for precision rather than speed
  * v, out                 [total, num_heads, head_dim_v] same dtype; head_dim_v may differ from head_dim_qk
  * seq_offsets            [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
  * num_targets            absent or [batch] i32 or i64: the last num_targets[b] rows see history and themselves only
@@ -72,6 +73,25 @@ typedef struct hstu_attention_args {
   hstu_tensor num_contexts;
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
+
+/**
+ * The intervals of semi-local attention, for hstu_attention with mask INTERVALS: history row p sees the first_keys keys
+ * at the beginning of its sequence and the last_keys keys up to itself, as far as they lie before it; targets see the
+ * whole history, and not themselves. Contextual rows count as history; first_keys is at least contextual_seq_len.
+ *
+ * seq_offsets         [batch + 1] i32 or i64
+ * num_targets         absent or [batch] i32 or i64
+ * intervals           [1 or num_heads, 3, total] i32, the same for all heads; last stride 1, others free; columns
+ * behind the last sequence are left untouched last_keys, first_keys, contextual_seq_len  not negative Source:
+ * alibaba/TorchEasyRec, build_sla_func.
+ */
+typedef struct hstu_build_sla_func_args {
+  size_t struct_size;
+  hstu_tensor seq_offsets, num_targets, intervals;
+  int64_t last_keys, first_keys, contextual_seq_len;
+} hstu_build_sla_func_args;
+HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build_sla_func_args* args,
+                                         hstu_stream stream);
 
 /**
  * Attention of the newest rows of each sequence against all of its keys and values, which a cache holds: rows
@@ -167,11 +187,10 @@ HSTU_API hstu_status hstu_append_kv_cache(hstu_context* context, const hstu_appe
  *         lse            absent, or f32 [num_heads, total]
  *         seq_offsets    [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
  *         max_seq_len    longest sequence the caller expects, > 0; longer ones are still computed. Dense: not read
- * q, k, v and out are 16-bit (f32 also on "cpu") with last stride 1 and other strides free; head dims are 1 to 256.
- * lse    log-sum-exp of a query's scaled scores, natural logarithm
- * scale  of the scores; 0 means 1/sqrt(head_dim_qk)
- * mask   FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries
- * A query that sees no key gives zeros and an lse of minus infinity.
+ * q, k, v and out are f32 (without tensor cores) or 16-bit with last stride 1 and other strides free; head dims are 1
+ * to 256. lse    log-sum-exp of a query's scaled scores, natural logarithm scale  of the scores; 0 means
+ * 1/sqrt(head_dim_qk) mask   FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries A query
+ * that sees no key gives zeros and an lse of minus infinity.
  */
 typedef struct hstu_flash_attention_args {
   size_t struct_size;

@@ -85,7 +85,7 @@ HSTU_API hstu_status hstu_jagged_dense_broadcast_add(hstu_context* context,
  * Multiplies each sequence's rows with a matrix of its own and adds a bias: out[r] = jagged[r] dense[b] + bias for r in
  * sequence b, accumulated and biased in f32, rounded once.
  *
- * jagged       [total, k] 16-bit (f32 also on "cpu"), last stride 1
+ * jagged       [total, k] f32 or 16-bit, last stride 1; f32 products are exact to about 2^-22
  * dense        [batch, k, n] same dtype; strides (any, s, 1), or (any, 1, s) for matrices stored [n, k]
  * bias         absent; or [batch, n], a row a sequence (f32 or 16-bit); or, with elementwise, [total, n] in jagged's
  *              dtype
@@ -102,6 +102,114 @@ typedef struct hstu_jagged_dense_bmm_broadcast_add_args {
 HSTU_API hstu_status hstu_jagged_dense_bmm_broadcast_add(hstu_context* context,
                                                          const hstu_jagged_dense_bmm_broadcast_add_args* args,
                                                          hstu_stream stream);
+
+/**
+ * Adds up each sequence's rows: out[b] = sum of jagged[r] for r in sequence b, in f32, 0 for one without rows. What the
+ * gradient of hstu_jagged_dense_broadcast_add's dense is of out's.
+ *
+ * jagged       [total, dim] f32 or 16-bit; row stride free
+ * seq_offsets  [batch + 1] i32 or i64
+ * out          [batch, dim] dtype of jagged, or f32; row stride free
+ * Source: meta-recsys/generative-recommenders, jagged_reduce_sum.
+ */
+typedef struct hstu_jagged_reduce_sum_args {
+  size_t struct_size;
+  hstu_tensor jagged, seq_offsets, out;
+} hstu_jagged_reduce_sum_args;
+HSTU_API hstu_status hstu_jagged_reduce_sum(hstu_context* context, const hstu_jagged_reduce_sum_args* args,
+                                            hstu_stream stream);
+
+/**
+ * Lays each sequence out in a matrix of its own: out[b, t] = row t of sequence b, and rows of `padding` behind its
+ * last. Rows from max_len on are cut.
+ *
+ * values   [total, dim] any dtype; row stride free
+ * offsets  [batch + 1] i32 or i64
+ * out      [batch, max_len, dim] dtype of values; strides of batch and row free
+ * padding  rounded to the element type once
+ * Source: FBGEMM, jagged_to_padded_dense.
+ */
+typedef struct hstu_jagged_to_padded_dense_args {
+  size_t struct_size;
+  hstu_tensor values, offsets, out;
+  float padding;
+} hstu_jagged_to_padded_dense_args;
+HSTU_API hstu_status hstu_jagged_to_padded_dense(hstu_context* context, const hstu_jagged_to_padded_dense_args* args,
+                                                 hstu_stream stream);
+
+/**
+ * The inverse of hstu_jagged_to_padded_dense: row t of sequence b is dense[b, t], 0 from t = max_len on.
+ *
+ * dense    [batch, max_len, dim] any dtype; strides of batch and row free
+ * offsets  [batch + 1] i32 or i64
+ * out      [total, dim] dtype of dense; row stride free; rows behind the last sequence are left untouched
+ * Source: FBGEMM, dense_to_jagged.
+ */
+typedef struct hstu_dense_to_jagged_args {
+  size_t struct_size;
+  hstu_tensor dense, offsets, out;
+} hstu_dense_to_jagged_args;
+HSTU_API hstu_status hstu_dense_to_jagged(hstu_context* context, const hstu_dense_to_jagged_args* args,
+                                          hstu_stream stream);
+
+/**
+ * Drops the oldest history of sequences [contextual rows | history | targets]: the last `keep` history rows stay, and
+ * all the others do. One launch, in which every block adds the new lengths up for itself: meant for batches of up to
+ * some ten thousand.
+ *
+ * values              [total] or [total, dim] any dtype; row stride free
+ * seq_offsets         [batch + 1] i32 or i64
+ * num_targets         absent or [batch] i32 or i64: rows at the end of each sequence that are not history
+ * out                 values' rank, dim and dtype; at least as many rows as stay (no more than values has are ever
+ *                     needed); rows behind those are left untouched
+ * out_offsets         [batch + 1] seq_offsets' dtype: where the sequences of out begin
+ * contextual_seq_len  rows at the beginning of each sequence that are not history
+ * keep                history rows that stay
+ * Source: alibaba/TorchEasyRec, jagged_truncate_history.
+ */
+typedef struct hstu_jagged_truncate_history_args {
+  size_t struct_size;
+  hstu_tensor values, seq_offsets, num_targets, out, out_offsets;
+  int64_t contextual_seq_len, keep;
+} hstu_jagged_truncate_history_args;
+HSTU_API hstu_status hstu_jagged_truncate_history(hstu_context* context, const hstu_jagged_truncate_history_args* args,
+                                                  hstu_stream stream);
+
+/*
+ * Sorting by rank: each element counts how many go before it, so that one launch without a workspace does. The work
+ * grows with the square of n: meant for batches and indices, up to some hundred thousand elements.
+ */
+
+/**
+ * Sorts pairs by their keys; equal keys keep their order.
+ *
+ * keys, out_keys      [n] i32 or i64, signed
+ * values, out_values  [n] same dtype, any
+ * end_bit             only the low so many bits of keys are compared, as unsigned numbers (0: all, signed)
+ * descending          0 or 1
+ * Source: meta-recsys/generative-recommenders, sort_kv_pairs.
+ */
+typedef struct hstu_sort_kv_pairs_args {
+  size_t struct_size;
+  hstu_tensor keys, values, out_keys, out_values;
+  int32_t end_bit;
+  int32_t descending;
+} hstu_sort_kv_pairs_args;
+HSTU_API hstu_status hstu_sort_kv_pairs(hstu_context* context, const hstu_sort_kv_pairs_args* args, hstu_stream stream);
+
+/**
+ * The numbers of the sequences, the longest first; equally long ones keep their order.
+ *
+ * offsets  [batch + 1] i32 or i64
+ * out      [batch] i32 or i64
+ * Source: meta-recsys/generative-recommenders, the scheduling of hstu_mha with sort_by_length.
+ */
+typedef struct hstu_sort_by_length_args {
+  size_t struct_size;
+  hstu_tensor offsets, out;
+} hstu_sort_by_length_args;
+HSTU_API hstu_status hstu_sort_by_length(hstu_context* context, const hstu_sort_by_length_args* args,
+                                         hstu_stream stream);
 
 /*
  * Vectors of sequences, given their lengths [batch] (i32 or i64, not negative) rather than offsets. These calls are one

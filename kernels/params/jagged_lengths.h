@@ -4,24 +4,25 @@
 
 namespace hstu {
 
-// concat_1d_jagged_*, split_1d_jagged_*, replace_last_n_*, jagged_transpose_1d_*
+// concat_1d_jagged_*, split_1d_jagged_*, replace_last_n_*, jagged_transpose_1d_*, jagged_truncate_history_*
 struct JaggedLengthsParams {
-  const void* left_lengths;   // [batch]
+  const void* left_lengths;   // [batch]; truncation: the targets, where there are any
   const void* right_lengths;  // [batch], or null where there is one part
-  const void* offsets;        // transposition: of the segments as they are read
+  const void* offsets;        // transposition, truncation: of the segments as they are read
   void* left;                 // concatenation and replacement only read the parts
   void* right;
   void* combined;
-  void* out_offsets;                                                 // transposition: [batch + 1]
+  void* out_offsets;                                                 // transposition, truncation: [batch + 1]
   void* out_lengths;                                                 // transposition: [batch]
   long long left_row_stride, right_row_stride, combined_row_stride;  // bytes
   long long rows;                                                    // of combined
   long long columns;  // transposition: segment i * columns + j becomes j * segment_rows + i
   long long segment_rows;
+  long long contextual, keep;  // truncation: rows that come first, history rows that stay
   int batch;
   int reserved;
 };
-static_assert(sizeof(JaggedLengthsParams) == 120, "host and device disagree about JaggedLengthsParams");
+static_assert(sizeof(JaggedLengthsParams) == 136, "host and device disagree about JaggedLengthsParams");
 
 // complete_cumsum_*
 struct CumsumParams {

@@ -19,8 +19,11 @@ struct JaggedSequences {
     row = offsets[seq];
     keys = static_cast<int>(offsets[seq + 1] - row);
   }
+  HSTU_PRIM JaggedSequences(const AttnFwdParams& p, u32 seq, int)
+      : JaggedSequences(p, seq) {}  // the same for all heads
   HSTU_PRIM static constexpr int first_query() { return 0; }
   HSTU_PRIM int last_query() const { return keys; }
+  HSTU_PRIM int key_count() const { return keys; }
 
   // The query at `position` as a row of tensors with a value a query (attn_scale).
   HSTU_PRIM i64 query_row(int position) const { return row + position; }
@@ -53,8 +56,10 @@ struct DenseSequences {
   DenseSequences() = default;
   HSTU_PRIM DenseSequences(const AttnFwdParams& p, u32 sequence)
       : seq(sequence), first(Config::kCausal ? p.keys - p.queries : 0), last(first + p.queries), keys(p.keys) {}
+  HSTU_PRIM DenseSequences(const AttnFwdParams& p, u32 sequence, int) : DenseSequences(p, sequence) {}
   HSTU_PRIM int first_query() const { return first; }
   HSTU_PRIM int last_query() const { return last; }
+  HSTU_PRIM int key_count() const { return keys; }
   HSTU_PRIM i64 query_row(int position) const { return position - first; }
 
   HSTU_PRIM const Element* q(const AttnFwdParams& p, int head, int position) const {

@@ -1,7 +1,6 @@
 // attn_delta_sm80: attention of new rows against jagged keys and values, kernels/attn_delta_sm80.cuh.
 #include "families/attn_split.hpp"
 #include "families/families.hpp"
-#include "problem/attention_fields.hpp"
 
 namespace hstujit {
 namespace {
@@ -13,12 +12,8 @@ bool covers(const Problem& p, const DeviceFacts&) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_delta_attention_args*>(args);
-  auto* k = attn_split::bind(a, p, c, a.seq_offsets.shape[0] - 1, a.max_q_len, launch);
-  if (!k) return;
-  k->seq_offsets = a.seq_offsets.data;
-  k->q_offsets = a.q_offsets.data;
-  k->delta = static_cast<int>(a.max_q_len);
-  k->heads_per_kv = p[delta_attention::kHeadsPerKv];
+  if (auto* k = attn_split::bind(a, p, c, a.seq_offsets.shape[0] - 1, a.max_q_len, launch))
+    attn_split::fill_cache(*k, a, p);
 }
 
 }  // namespace

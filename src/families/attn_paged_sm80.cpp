@@ -1,7 +1,6 @@
 // attn_paged_sm80: attention of new rows against a cache in pages, kernels/attn_paged_sm80.cuh.
 #include "families/attn_split.hpp"
 #include "families/families.hpp"
-#include "problem/attention_fields.hpp"
 
 namespace hstujit {
 namespace {
@@ -13,19 +12,8 @@ bool covers(const Problem& p, const DeviceFacts&) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_paged_attention_args*>(args);
-  auto* k = attn_split::bind(a, p, c, a.last_page_lens.shape[0], a.max_q_len, launch);
-  if (!k) return;
-  k->k_cache = a.k_cache.data;
-  k->v_cache = a.v_cache.data;
-  k->page_offsets = a.page_offsets.data;
-  k->page_ids = a.page_ids.data;
-  k->last_page_lens = a.last_page_lens.data;
-  k->q_offsets = a.q_offsets.data;
-  k->k_page_stride = a.k_cache.stride[0], k->v_page_stride = a.v_cache.stride[0];
-  k->k_slot_stride = a.k_cache.stride[1], k->v_slot_stride = a.v_cache.stride[1];
-  k->k_cache_head_stride = a.k_cache.stride[2], k->v_cache_head_stride = a.v_cache.stride[2];
-  k->delta = static_cast<int>(a.max_q_len);
-  k->heads_per_kv = p[delta_attention::kHeadsPerKv];
+  if (auto* k = attn_split::bind(a, p, c, a.last_page_lens.shape[0], a.max_q_len, launch))
+    attn_split::fill_cache(*k, a, p);
 }
 
 }  // namespace

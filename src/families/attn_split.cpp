@@ -144,7 +144,7 @@ Resources resources(const Problem& p, const Config& c) {
   return {warps(c) * 32, smem_bytes(p, c), held_registers(p, c), c[kMinBlocks]};
 }
 
-void write_config(ConfigText& text, const Problem& p, const Config& c) {
+void write_facts(ConfigText& text, const Problem& p) {
   const Facts f = facts_of(p);
   text.type("Element", device_type(f.element));
   text.type("Offset", integer_type(f.offset));
@@ -167,12 +167,69 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kMinFullAttn", f.min_full_attn);
   text.flag("kAttnScale", f.attn_scale);
   text.flag("kSoftmax", false);
+}
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  write_facts(text, p);
   text.constant("kRowsPerWarp", c[kRowsPerWarp]);
   text.constant("kRowWarps", c[kRowWarps]);
   text.constant("kKeyGroups", c[kKeyGroups]);
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);
   text.constant("kMinBlocks", c[kMinBlocks]);
+}
+
+template <class Args>
+void fill(hstu::AttnSplitParams& p, const Args& a, const Problem& problem, int64_t batch) {
+  const Facts facts = facts_of(problem);
+  p.q = a.q.data;
+  p.k = a.k.data;
+  p.v = a.v.data;
+  p.out = a.out.data;
+  p.num_targets = a.num_targets.data;
+  p.attn_scale = static_cast<const float*>(a.attn_scale.data);
+  p.intervals = a.intervals.data;
+  p.q_row_stride = a.q.stride[0], p.q_head_stride = a.q.stride[1];
+  p.k_row_stride = a.k.stride[0], p.k_head_stride = a.k.stride[1];
+  p.v_row_stride = a.v.stride[0], p.v_head_stride = a.v.stride[1];
+  p.out_row_stride = a.out.stride[0], p.out_head_stride = a.out.stride[1];
+  p.intervals_head_stride = a.intervals.shape[0] == 1 ? 0 : a.intervals.stride[0];
+  p.intervals_bound_stride = a.intervals.stride[1];
+  p.batch = static_cast<int>(batch);
+  p.num_heads = static_cast<int>(a.q.shape[1]);
+  p.heads_per_kv = 1;
+  p.half_alpha = a.alpha / 2;
+  p.scale = 1.0f / static_cast<float>(a.scaling_seqlen);
+  p.attn_scale_stride = facts.attn_scale && !facts.one_scale;
+  p.contextual_seq_len = static_cast<int>(a.contextual_seq_len);
+  p.max_attn_len = static_cast<int>(a.max_attn_len);
+  p.min_full_attn_seq_len = static_cast<int>(a.min_full_attn_seq_len);
+  p.target_group_size = static_cast<int>(a.target_group_size);
+  p.window_left = static_cast<int>(a.window_left);
+  p.window_right = static_cast<int>(a.window_right);
+  p.num_contexts = a.num_contexts.data;
+  p.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
+}
+
+void fill_cache(hstu::AttnSplitParams& p, const hstu_delta_attention_args& a, const Problem& problem) {
+  p.seq_offsets = a.seq_offsets.data;
+  p.q_offsets = a.q_offsets.data;
+  p.delta = static_cast<int>(a.max_q_len);
+  p.heads_per_kv = problem[delta_attention::kHeadsPerKv];
+}
+
+void fill_cache(hstu::AttnSplitParams& p, const hstu_paged_attention_args& a, const Problem& problem) {
+  p.k_cache = a.k_cache.data;
+  p.v_cache = a.v_cache.data;
+  p.page_offsets = a.page_offsets.data;
+  p.page_ids = a.page_ids.data;
+  p.last_page_lens = a.last_page_lens.data;
+  p.q_offsets = a.q_offsets.data;
+  p.k_page_stride = a.k_cache.stride[0], p.v_page_stride = a.v_cache.stride[0];
+  p.k_slot_stride = a.k_cache.stride[1], p.v_slot_stride = a.v_cache.stride[1];
+  p.k_cache_head_stride = a.k_cache.stride[2], p.v_cache_head_stride = a.v_cache.stride[2];
+  p.delta = static_cast<int>(a.max_q_len);
+  p.heads_per_kv = problem[delta_attention::kHeadsPerKv];
 }
 
 template <class Args>
@@ -190,39 +247,15 @@ hstu::AttnSplitParams* bind(const Args& a, const Problem& problem, const Config&
   launch.grid[0] = static_cast<uint32_t>(pairs * row_blocks);
   launch.block[0] = static_cast<uint32_t>(warps(c)) * 32;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
-  const Facts facts = facts_of(problem);
   auto& p = launch.emplace<hstu::AttnSplitParams>();
-  p.q = a.q.data;
-  p.k = a.k.data;
-  p.v = a.v.data;
-  p.out = a.out.data;
-  p.num_targets = a.num_targets.data;
-  p.attn_scale = static_cast<const float*>(a.attn_scale.data);
-  p.intervals = a.intervals.data;
-  p.q_row_stride = a.q.stride[0], p.q_head_stride = a.q.stride[1];
-  p.k_row_stride = a.k.stride[0], p.k_head_stride = a.k.stride[1];
-  p.v_row_stride = a.v.stride[0], p.v_head_stride = a.v.stride[1];
-  p.out_row_stride = a.out.stride[0], p.out_head_stride = a.out.stride[1];
-  p.intervals_head_stride = a.intervals.shape[0] == 1 ? 0 : a.intervals.stride[0];
-  p.intervals_bound_stride = a.intervals.stride[1];
-  p.batch = static_cast<int>(batch);
-  p.num_heads = static_cast<int>(heads);
-  p.heads_per_kv = 1;
+  fill(p, a, problem, batch);
   p.row_blocks = static_cast<int>(row_blocks);
-  p.half_alpha = a.alpha / 2;
-  p.scale = 1.0f / static_cast<float>(a.scaling_seqlen);
-  p.attn_scale_stride = facts.attn_scale && !facts.one_scale;
-  p.contextual_seq_len = static_cast<int>(a.contextual_seq_len);
-  p.max_attn_len = static_cast<int>(a.max_attn_len);
-  p.min_full_attn_seq_len = static_cast<int>(a.min_full_attn_seq_len);
-  p.target_group_size = static_cast<int>(a.target_group_size);
-  p.window_left = static_cast<int>(a.window_left);
-  p.window_right = static_cast<int>(a.window_right);
-  p.num_contexts = a.num_contexts.data;
-  p.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
   return &p;
 }
 
+template void fill(hstu::AttnSplitParams&, const hstu_attention_args&, const Problem&, int64_t);
+template void fill(hstu::AttnSplitParams&, const hstu_delta_attention_args&, const Problem&, int64_t);
+template void fill(hstu::AttnSplitParams&, const hstu_paged_attention_args&, const Problem&, int64_t);
 template hstu::AttnSplitParams* bind(const hstu_attention_args&, const Problem&, const Config&, int64_t, int64_t,
                                      Launch&);
 template hstu::AttnSplitParams* bind(const hstu_delta_attention_args&, const Problem&, const Config&, int64_t, int64_t,

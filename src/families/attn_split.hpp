@@ -24,9 +24,19 @@ inline constexpr std::string_view kSmemExpression = "attn_split_smem_bytes<Confi
 Config default_config(const Problem& problem, const DeviceFacts& device);
 Resources resources(const Problem& problem, const Config& config);
 void write_config(ConfigText& text, const Problem& problem, const Config& config);
+/// The members that do not depend on the configuration.
+void write_facts(ConfigText& text, const Problem& problem);
+
+/// All that is read from members of the same names: q, out, k, v, scales, mask. Not row_blocks, nor what says where
+/// keys lie.
+template <class Args>
+void fill(hstu::AttnSplitParams& params, const Args& args, const Problem& problem, int64_t batch);
+/// Where the keys of a cache lie, and the queries of its sequences.
+void fill_cache(hstu::AttnSplitParams& params, const hstu_delta_attention_args& args, const Problem& problem);
+void fill_cache(hstu::AttnSplitParams& params, const hstu_paged_attention_args& args, const Problem& problem);
 
 /// Sets the launch's shape for `batch` sequences of at most `rows` queries, total_q in all, and emplaces its params
-/// with all that is read from members of the same names: q, out, scales, mask. Null: there is nothing to do.
+/// with fill(). Null: there is nothing to do.
 template <class Args>
 hstu::AttnSplitParams* bind(const Args& args, const Problem& problem, const Config& config, int64_t batch, int64_t rows,
                             Launch& launch);

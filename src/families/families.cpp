@@ -42,6 +42,17 @@ const Family* const kFamilies[] = {
     &kFp8GemmSm80,
     &kGatedMlpSm90,
     &kGatedMlpSm80,
+    &kAttnF32Sm80,
+    &kFlashAttnF32Sm80,
+    &kAttnDeltaF32Sm80,
+    &kAttnPagedF32Sm80,
+    &kJaggedReduceSumSm80,
+    &kJaggedToPaddedDenseSm80,
+    &kDenseToJaggedSm80,
+    &kJaggedTruncateHistorySm80,
+    &kSortKvPairsSm80,
+    &kSortByLengthSm80,
+    &kBuildSlaFuncSm80,
 };
 
 }  // namespace

@@ -41,5 +41,16 @@ extern const Family kFp8GemmSm90;
 extern const Family kFp8GemmSm80;
 extern const Family kGatedMlpSm90;
 extern const Family kGatedMlpSm80;
+extern const Family kAttnF32Sm80;
+extern const Family kFlashAttnF32Sm80;
+extern const Family kAttnDeltaF32Sm80;
+extern const Family kAttnPagedF32Sm80;
+extern const Family kJaggedReduceSumSm80;
+extern const Family kJaggedToPaddedDenseSm80;
+extern const Family kDenseToJaggedSm80;
+extern const Family kJaggedTruncateHistorySm80;
+extern const Family kSortKvPairsSm80;
+extern const Family kSortByLengthSm80;
+extern const Family kBuildSlaFuncSm80;
 
 }  // namespace hstujit

@@ -2,6 +2,7 @@
 // of addmm_sm80.
 #include "families/families.hpp"
 #include "params/jagged_bmm.h"
+#include "problem/jagged_checks.hpp"
 #include "problem/jagged_fields.hpp"
 
 #include <algorithm>
@@ -36,12 +37,17 @@ int threads(const Config& c) { return 32 * warps(c); }
 int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
 int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
 
-/// Accumulators and two sets of fragments, per thread.
-int held_registers(const Config& c) { return warp_m(c) * warp_n(c) / 32 + (warp_m(c) + warp_n(c)) / 2; }
+bool is_wide(const Problem& p) { return p[jagged_bmm::kDtype] == HSTU_DTYPE_F32; }
+int element_bytes(const Problem& p) { return is_wide(p) ? 4 : 2; }
 
-int smem_bytes(const Config& c) {
-  const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * 2;
-  const int staging = 16 * (warp_n(c) * 2 + 16);  // of a warp: 16 rows of its part of out, padded
+/// Accumulators and two sets of fragments, per thread; of f32 two sets of sums, and both halves of fragments.
+int held_registers(const Problem& p, const Config& c) {
+  return (warp_m(c) * warp_n(c) / 32 + (warp_m(c) + warp_n(c)) / 2) * (is_wide(p) ? 2 : 1);
+}
+
+int smem_bytes(const Problem& p, const Config& c) {
+  const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * element_bytes(p);
+  const int staging = 16 * (warp_n(c) + 8) * element_bytes(p);  // of a warp: 16 rows of its part of out, padded
   return c[kStages] * slice + warps(c) * staging;
 }
 
@@ -49,13 +55,16 @@ bool warp_tiles_are_square(const Problem&, const Config& c, const DeviceFacts&) 
   if (warp_m(c) % 16 != 0 || (warp_n(c) != 32 && warp_n(c) != 64)) return false;
   return warp_m(c) == warp_n(c) || (c[kBlockM] < 64 && warp_m(c) <= warp_n(c));
 }
-bool registers_suffice(const Problem&, const Config& c, const DeviceFacts&) {
-  constexpr int kAddressing = 44;
-  return held_registers(c) + kAddressing <= std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+bool small_parts_of_wide_elements(const Problem& p, const Config& c, const DeviceFacts&) {
+  return !is_wide(p) || (warp_m(c) <= 32 && warp_n(c) <= 32 && c[kBlockM] >= 32);
 }
-bool smem_fits(const Problem&, const Config& c, const DeviceFacts& device) {
+bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
+  constexpr int kAddressing = 44;
+  return held_registers(p, c) + kAddressing <= std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+}
+bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   constexpr int kReserved = 1024;  // of each block, by the driver
-  const int bytes = smem_bytes(c);
+  const int bytes = smem_bytes(p, c);
   return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
 }
 bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
@@ -65,13 +74,14 @@ bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
 bool columns_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
   return c[kBlockN] < 2 * std::max(32, p[jagged_bmm::kN]);
 }
-bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFacts&) {
-  const int lines = threads(c) / (c[kBlockK] / 8);
+bool copies_divide_among_threads(const Problem& p, const Config& c, const DeviceFacts&) {
+  const int lines = threads(c) / (c[kBlockK] * element_bytes(p) / 16);
   return c[kBlockM] >= lines && c[kBlockN] >= lines;
 }
 
 constexpr Rule kRules[] = {
     {"a warp's part is 32 or 64 columns wide and square, or flatter in blocks of few rows", warp_tiles_are_square},
+    {"f32, whose sums and fragments count twice, takes parts of 32 x 32 at most", small_parts_of_wide_elements},
     {"accumulators and fragments would not fit the registers", registers_suffice},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
     {"4 to 16 warps an SM; a part of 64 x 64 wants 8, and 4 a block: the threads of fewer copy more than they can hold",
@@ -80,7 +90,7 @@ constexpr Rule kRules[] = {
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
 };
 
-bool covers(const Problem& p, const DeviceFacts&) { return p[jagged_bmm::kDtype] != HSTU_DTYPE_F32; }
+bool covers(const Problem&, const DeviceFacts&) { return true; }
 
 /// Rows of a sequence on average, which decide how tall tiles may be.
 int64_t mean_rows(const Problem& p) { return p[jagged_bmm::kRows] / std::max(p[jagged_bmm::kBatch], 1); }
@@ -88,8 +98,8 @@ int64_t mean_rows(const Problem& p) { return p[jagged_bmm::kRows] / std::max(p[j
 Config default_config(const Problem& p, const DeviceFacts& device) {
   constexpr Config kCandidates[] = {
       {{128, 128, 64, 2, 2, 3, 8, 2}}, {{128, 128, 32, 2, 2, 4, 8, 2}}, {{64, 64, 64, 2, 2, 4, 8, 3}},
-      {{64, 64, 32, 2, 2, 4, 8, 2}},   {{32, 64, 64, 2, 2, 3, 8, 2}},   {{32, 32, 64, 2, 1, 4, 8, 2}},
-      {{16, 32, 64, 1, 1, 4, 8, 4}},
+      {{64, 64, 32, 2, 2, 4, 8, 2}},   {{64, 64, 32, 2, 2, 3, 8, 2}},   {{32, 32, 32, 1, 1, 3, 8, 4}},
+      {{32, 64, 64, 2, 2, 3, 8, 2}},   {{32, 32, 64, 2, 1, 4, 8, 2}},   {{16, 32, 64, 1, 1, 4, 8, 4}},
   };
   const Config* last = nullptr;
   for (const Config& c : kCandidates) {
@@ -102,8 +112,8 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   return last ? *last : kCandidates[std::size(kCandidates) - 1];
 }
 
-Resources resources(const Problem&, const Config& c) {
-  return {threads(c), smem_bytes(c), held_registers(c), c[kMinBlocks]};
+Resources resources(const Problem& p, const Config& c) {
+  return {threads(c), smem_bytes(p, c), held_registers(p, c), c[kMinBlocks]};
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -140,7 +150,7 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   const int64_t tiles_m = batch == 0 || rows == 0 ? 0 : rows / c[kBlockM] + batch;
   launch.grid[0] = static_cast<uint32_t>(tiles_m * ((n + c[kBlockN] - 1) / c[kBlockN]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(c));
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
   auto& p = launch.emplace<hstu::JaggedBmmParams>();
   p.jagged = a.jagged.data;
   p.dense = a.dense.data;

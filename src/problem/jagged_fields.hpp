@@ -47,6 +47,26 @@ enum : int {
 };
 }
 
+namespace jagged_reduce {
+enum : int { kDtype, kOutDtype, kOffsetDtype, kDim, kVector, kBatch, kRows };
+}
+
+/// jagged_to_padded_dense and dense_to_jagged.
+namespace padded {
+enum : int { kAccessBytes, kRowBytes, kOffsetDtype, kBatch, kRows /* of what is written */ };
+}
+
+namespace sort {
+enum : int { kKeyDtype, kValueBytes, kCount };
+}
+namespace sort_by_length {
+enum : int { kOffsetDtype, kOutDtype, kCount };
+}
+
+namespace sla {
+enum : int { kOffsetDtype, kTargetDtype /* NONE without targets */, kRows };
+}
+
 namespace cumsum {
 enum : int { kDtype, kOutDtype, kCount };
 }

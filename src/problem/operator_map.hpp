@@ -35,4 +35,11 @@
   X(replace_last_n_with_jagged, hstu_replace_last_n_with_jagged_args, hstu_replace_last_n_with_jagged)             \
   X(jagged_transpose_1d, hstu_jagged_transpose_1d_args, hstu_jagged_transpose_1d)                                  \
   X(fp8_gemm, hstu_fp8_gemm_args, hstu_fp8_gemm)                                                                   \
-  X(gated_mlp, hstu_gated_mlp_args, hstu_gated_mlp)
+  X(gated_mlp, hstu_gated_mlp_args, hstu_gated_mlp)                                                                \
+  X(jagged_reduce_sum, hstu_jagged_reduce_sum_args, hstu_jagged_reduce_sum)                                        \
+  X(jagged_to_padded_dense, hstu_jagged_to_padded_dense_args, hstu_jagged_to_padded_dense)                         \
+  X(dense_to_jagged, hstu_dense_to_jagged_args, hstu_dense_to_jagged)                                              \
+  X(jagged_truncate_history, hstu_jagged_truncate_history_args, hstu_jagged_truncate_history)                      \
+  X(sort_kv_pairs, hstu_sort_kv_pairs_args, hstu_sort_kv_pairs)                                                    \
+  X(sort_by_length, hstu_sort_by_length_args, hstu_sort_by_length)                                                 \
+  X(build_sla_func, hstu_build_sla_func_args, hstu_build_sla_func)

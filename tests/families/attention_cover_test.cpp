@@ -68,6 +68,7 @@ std::vector<Shape> shapes() {
     out.push_back({dim % 32 == 0 ? HSTU_DTYPE_BF16 : HSTU_DTYPE_F16, 4, dim, dim});
   for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{256, 16}, {16, 256}, {96, 208}, {7, 250}, {1, 1}})
     out.push_back({HSTU_DTYPE_BF16, 3, qk, v});
+  for (const int64_t dim : {16, 128, 256}) out.push_back({kF32, 4, dim, dim});
   return out;
 }
 

@@ -87,6 +87,7 @@ TEST(AttnFwdSm80, EveryPointFitsTheDevice) {
 TEST(AttnFwdSm80, LeavesFloat32ToOthers) {
   hstu_attention_args args = attention_args(HSTU_DTYPE_F32, 2, 100, 1, 64, 64, 64);
   EXPECT_FALSE(kAttnFwdSm80.covers(prepare(args), *facts_of_target("sm_90a")));
+  EXPECT_TRUE(kAttnF32Sm80.covers(prepare(args), *facts_of_target("sm_90a")));
 }
 
 TEST(AttnSplitSm80, LeavesBiasesAndSoftmaxToOthers) {

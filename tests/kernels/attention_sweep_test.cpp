@@ -147,42 +147,6 @@ std::vector<AttentionCase> layouts() {
   return cases;
 }
 
-/// Heads under softmax and biases, each with the masks.
-std::vector<AttentionCase> extras() {
-  std::vector<AttentionCase> cases;
-  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
-  for (const int64_t softmax : {0, 1, 3})
-    for (const test::Bias bias : {test::Bias::absent, test::Bias::shared, test::Bias::of_heads}) {
-      if (softmax == 0 && bias == test::Bias::absent) continue;
-      const AttentionCase base{
-          .heads = 3, .lengths = lengths, .softmax_heads = softmax, .lse = softmax > 0, .bias = bias};
-      cases.push_back(base);
-      for (const auto& [contextual, window, full] :
-           {std::array<int64_t, 3>{0, 0, 0}, {33, 0, 0}, {0, 64, 0}, {10, 5, 20}, {65, 40, 1}}) {
-        AttentionCase c = base;
-        c.contextual = contextual, c.max_attn_len = window, c.min_full = full;
-        c.targets = contextual == 65 ? Targets::many : Targets::some;
-        cases.push_back(c);
-      }
-      AttentionCase full = base;
-      full.mask = HSTU_MASK_FULL;
-      cases.push_back(full);
-    }
-  for (const int64_t dim : {16, 128, 256, 100})
-    cases.push_back({.dtype = kF16,
-                     .dim_qk = dim,
-                     .dim_v = dim,
-                     .lengths = lengths,
-                     .targets = Targets::some,
-                     .scale = Scale::rows,
-                     .softmax_heads = 1,
-                     .lse = true,
-                     .bias = test::Bias::short_of_positions});
-  cases.push_back({.lengths = lengths, .softmax_heads = 2});
-  cases.push_back({.lengths = {700, 3}, .softmax_heads = 1, .lse = true, .max_seq_len = 64});
-  return cases;
-}
-
 /// Any options with any others: what the masks take, heads under softmax, biases, scales, head dims, integer types,
 /// layouts. Seeded, so that names stay.
 class RandomCases {
@@ -233,8 +197,57 @@ class RandomCases {
   Random random_{20251};
 };
 
+/// f32, which has kernels of its own.
+std::vector<AttentionCase> wide() {
+  std::vector<AttentionCase> cases;
+  for (AttentionCase c : RandomCases().draw(24)) {
+    c.dtype = HSTU_DTYPE_F32;
+    cases.push_back(c);
+  }
+  for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{128, 128}, {256, 256}, {7, 5}, {33, 250}})
+    cases.push_back({.dtype = HSTU_DTYPE_F32, .dim_qk = qk, .dim_v = v, .lengths = ragged(), .max_seq_len = 20});
+  return cases;
+}
+
+/// Heads under softmax and biases, each with the masks.
+std::vector<AttentionCase> extras() {
+  std::vector<AttentionCase> cases;
+  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
+  for (const int64_t softmax : {0, 1, 3})
+    for (const test::Bias bias : {test::Bias::absent, test::Bias::shared, test::Bias::of_heads}) {
+      if (softmax == 0 && bias == test::Bias::absent) continue;
+      const AttentionCase base{
+          .heads = 3, .lengths = lengths, .softmax_heads = softmax, .lse = softmax > 0, .bias = bias};
+      cases.push_back(base);
+      for (const auto& [contextual, window, full] :
+           {std::array<int64_t, 3>{0, 0, 0}, {33, 0, 0}, {0, 64, 0}, {10, 5, 20}, {65, 40, 1}}) {
+        AttentionCase c = base;
+        c.contextual = contextual, c.max_attn_len = window, c.min_full = full;
+        c.targets = contextual == 65 ? Targets::many : Targets::some;
+        cases.push_back(c);
+      }
+      AttentionCase full = base;
+      full.mask = HSTU_MASK_FULL;
+      cases.push_back(full);
+    }
+  for (const int64_t dim : {16, 128, 256, 100})
+    cases.push_back({.dtype = kF16,
+                     .dim_qk = dim,
+                     .dim_v = dim,
+                     .lengths = lengths,
+                     .targets = Targets::some,
+                     .scale = Scale::rows,
+                     .softmax_heads = 1,
+                     .lse = true,
+                     .bias = test::Bias::short_of_positions});
+  cases.push_back({.lengths = lengths, .softmax_heads = 2});
+  cases.push_back({.lengths = {700, 3}, .softmax_heads = 1, .lse = true, .max_seq_len = 64});
+  return cases;
+}
+
 const auto kNameOf = [](const auto& info) { return test::name_of_case(info.param); };
 INSTANTIATE_TEST_SUITE_P(Combinations, AttentionSweep, testing::ValuesIn(RandomCases().draw(96)), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Wide, AttentionSweep, testing::ValuesIn(wide()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special_masks()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Extras, AttentionSweep, testing::ValuesIn(extras()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(HeadDims, AttentionSweep, testing::ValuesIn(head_dims()), kNameOf);
@@ -293,15 +306,6 @@ TEST(AttentionOnDevice, RunsTwiceToTheSameBits) {
   ASSERT_EQ(first.status(), HSTU_OK) << first.error();
   const hstu_tensor a = first.after(args.out), b = second.after(args.out);
   EXPECT_EQ(std::memcmp(a.data, b.data, static_cast<size_t>(extent_bytes(a))), 0);
-}
-
-TEST(AttentionOnDevice, RefusesF32) {
-  HSTU_NEEDS_RESULTS();
-  if (test::test_device()->cpu) GTEST_SKIP() << "the reference takes f32";
-  HostMemory memory;
-  const auto args = test::attention_args(memory, {.dtype = HSTU_DTYPE_F32, .lengths = {4}});
-  const test::DeviceCall call(memory, Op::hstu_attention, &args);
-  EXPECT_EQ(call.status(), HSTU_ERROR_UNSUPPORTED) << call.error();
 }
 
 }  // namespace

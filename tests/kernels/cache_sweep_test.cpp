@@ -131,6 +131,19 @@ std::vector<CacheCase> elements() {
   return cases;
 }
 
+/// f32, which has kernels of its own: some of all cases.
+std::vector<CacheCase> wide(const std::vector<std::vector<CacheCase>>& groups) {
+  std::vector<CacheCase> cases;
+  for (const auto& group : groups)
+    for (size_t i = 0; i < group.size(); i += 4) {
+      cases.push_back(group[i]);
+      cases.back().dtype = HSTU_DTYPE_F32;
+    }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Wide, DeltaSweep, testing::ValuesIn(wide({shapes(), masks()})), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Wide, PagedSweep, testing::ValuesIn(wide({shapes(), masks(), pages()})), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Shapes, DeltaSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Masks, DeltaSweep, testing::ValuesIn(masks()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Others, DeltaSweep, testing::ValuesIn(delta_only()), kNameOf);

@@ -105,7 +105,7 @@ TEST_P(FlashAttentionSweep, EqualsTheOracle) {
 
 std::vector<Case> head_dims() {
   std::vector<Case> cases;
-  for (const hstu_dtype dtype : {kBf16, kF16})
+  for (const hstu_dtype dtype : {kBf16, kF16, HSTU_DTYPE_F32})
     for (int64_t dim = 16; dim <= 256; dim += 16)
       cases.push_back({.dtype = dtype, .queries = 150, .keys = 150, .dim_qk = dim, .dim_v = dim});
   for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{64, 128}, {128, 64}, {40, 24}, {7, 5}, {255, 250}})

@@ -66,7 +66,6 @@ class JaggedBmmSweep : public testing::TestWithParam<Case> {};
 TEST_P(JaggedBmmSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   const Case& c = GetParam();
-  if (c.dtype == kF32 && !test::test_device()->cpu) GTEST_SKIP() << "f32 products are the CPU's";
   HostMemory memory;
   const auto args = args_of(memory, c);
   test::expect_correct(memory, args, &hstu_jagged_dense_bmm_broadcast_add_args::out, test::rounded_once(c.dtype));

@@ -351,5 +351,105 @@ TEST(ManyElements, Attention) {
   });
 }
 
+/// Sequences that come back in every period of 1000 rows, and the offsets of one period and of all.
+struct PeriodicSequences {
+  explicit PeriodicSequences(HostMemory& host, int64_t rows) {
+    const std::vector<int64_t> lengths{300, 0, 700};
+    std::vector<int64_t> all;
+    for (int64_t i = 0; i < rows / 1000; ++i) all.insert(all.end(), lengths.begin(), lengths.end());
+    one = host.integers(HSTU_DTYPE_I64, test::offsets_of(lengths));
+    many = host.integers(HSTU_DTYPE_I64, test::offsets_of(all));
+  }
+  hstu_tensor one, many;
+};
+
+TEST(ManyElements, JaggedReduceSum) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t rows = many_rows(512, 1000);
+    const PeriodicSequences sequences(host, rows);
+    hstu_jagged_reduce_sum_args args{};
+    args.struct_size = sizeof args;
+    args.jagged = host.random(kBf16, {1000, 512});
+    args.seq_offsets = sequences.one;
+    args.out = host.poison(kBf16, {3, 512});
+    hstu_jagged_reduce_sum_args large = args;
+    large.jagged = repeated(memory, args.jagged, rows);
+    large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    large.out = repeated(memory, args.out, rows / 1000 * 3);
+    ASSERT_EQ(hstu_jagged_reduce_sum(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_jagged_reduce_sum_args::out),
+                   test::rounded_once(kBf16));
+  });
+}
+
+TEST(ManyElements, PaddedMatricesAndBack) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t rows = many_rows(512, 1000);
+    const PeriodicSequences sequences(host, rows);
+    hstu_jagged_to_padded_dense_args args{};
+    args.struct_size = sizeof args;
+    args.values = host.random(kBf16, {1000, 512});
+    args.offsets = sequences.one;
+    args.out = host.poison(kBf16, {3, 600, 512});
+    args.padding = 2;
+    hstu_jagged_to_padded_dense_args large = args;
+    large.values = repeated(memory, args.values, rows);
+    large.offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    large.out = repeated(memory, args.out, rows / 1000 * 3);
+    ASSERT_EQ(hstu_jagged_to_padded_dense(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    const test::Tolerance exact{0, 0};
+    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_jagged_to_padded_dense_args::out),
+                   exact);
+
+    hstu_dense_to_jagged_args back{}, large_back{};
+    back.struct_size = large_back.struct_size = sizeof back;
+    back.dense = args.out;  // the last period, as it came from the device
+    back.offsets = args.offsets;
+    back.out = host.poison(kBf16, {1000, 512});
+    large_back.dense = large.out;
+    large_back.offsets = large.offsets;
+    large_back.out = large.values;
+    ASSERT_EQ(hstu_dense_to_jagged(test::test_device()->context, &large_back, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, large_back.out, back.out, test::exact_result(back, &hstu_dense_to_jagged_args::out), exact);
+  });
+}
+
+TEST(ManyElements, TruncatedHistory) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    using Args = hstu_jagged_truncate_history_args;
+    const int64_t periods = many_rows(512, 710) / 710;
+    const PeriodicSequences sequences(host, periods * 1000);
+    Args args{};
+    args.struct_size = sizeof args;
+    args.values = host.random(kBf16, {1000, 512});
+    args.seq_offsets = sequences.one;
+    args.out = host.poison(kBf16, {710, 512});  // 300 and 410 rows stay
+    args.out_offsets = host.poison(HSTU_DTYPE_I64, {4});
+    args.contextual_seq_len = 10;
+    args.keep = 400;
+    Args large = args;
+    large.values = repeated(memory, args.values, periods * 1000);
+    large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    large.out = repeated(memory, args.out, periods * 710);
+    large.out_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    ASSERT_EQ(hstu_jagged_truncate_history(test::test_device()->context, &large, nullptr), HSTU_OK)
+        << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, large.out, args.out, test::exact_result(args, &Args::out), {0, 0});
+  });
+}
+
 }  // namespace
 }  // namespace hstujit

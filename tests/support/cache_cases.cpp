@@ -68,6 +68,13 @@ void place_pages(HostMemory& memory, const CacheCase& c, const std::vector<int64
   for (int64_t i = 0; i < used; ++i) ids.push_back(pages - 1 - i);
   for (int64_t i = used - 1; i > 0; --i)
     std::swap(ids[static_cast<size_t>(i)], ids[memory.random_numbers().below(static_cast<uint64_t>(i) + 1)]);
+  const int64_t page = c.page_size * c.kv_heads * c.dim_qk;
+  // Part `part` of the pages of one buffer, in which pages of keys and of values take turns.
+  const auto part_of = [&](const hstu_tensor& both, int64_t part) {
+    std::byte* const at = static_cast<std::byte*>(both.data) + part * page * size_of(c.dtype);
+    return hstu_tensor{
+        at, c.dtype, 4, {pages, c.page_size, c.kv_heads, c.dim_qk}, {2 * page, c.kv_heads * c.dim_qk, c.dim_qk, 1}};
+  };
   const auto make = [&](int64_t dim) {
     hstu_tensor t = memory.poison(c.dtype, {pages * c.page_size, c.kv_heads, dim}, c.layout);
     return hstu_tensor{t.data,
@@ -77,14 +84,9 @@ void place_pages(HostMemory& memory, const CacheCase& c, const std::vector<int64
                        {c.page_size * t.stride[0], t.stride[0], t.stride[1], 1}};
   };
   if (c.interleaved) {
-    const int64_t page = c.page_size * c.kv_heads * c.dim_qk;
     const hstu_tensor both = memory.poison(c.dtype, {2 * pages, page});
-    for (int part = 0; part < 2; ++part)
-      (part == 0 ? args.k_cache : args.v_cache) = {static_cast<uint16_t*>(both.data) + part * page,
-                                                   c.dtype,
-                                                   4,
-                                                   {pages, c.page_size, c.kv_heads, c.dim_qk},
-                                                   {2 * page, c.kv_heads * c.dim_qk, c.dim_qk, 1}};
+    args.k_cache = part_of(both, 0);
+    args.v_cache = part_of(both, 1);
   } else {
     args.k_cache = make(c.dim_qk);
     args.v_cache = make(c.dim_v);

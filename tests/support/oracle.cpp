@@ -49,6 +49,8 @@ Tolerance rounded_once(hstu_dtype dtype) {
 
 Tolerance attention_tolerance(hstu_dtype dtype) {
   // Each of the row's terms and the result carry a rounding, which add up like the terms themselves, in squares.
+  // In f32 a row of few keys whose scores nearly cancel is wrong by the rounding of q . k over the score itself.
+  if (dtype == HSTU_DTYPE_F32) return {2e-6, 2000};
   return dtype == HSTU_DTYPE_BF16 ? Tolerance{6e-3, 3} : Tolerance{8e-4, 3};
 }
 

@@ -8,10 +8,8 @@ struct Config {
   using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::DenseSequences<Config>;
-  using Keys = tile::KeyRows<Config>;
   static constexpr int kHeadDimQk = 128;
   static constexpr int kHeadDimV = 128;
-  static constexpr bool kVectorIo = true;
   static constexpr bool kCausal = true;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = false;
@@ -24,6 +22,8 @@ struct Config {
   static constexpr bool kSoftmax = true;
   static constexpr bool kLse = true;
   static constexpr bool kBias = false;
+  using Keys = tile::KeyRows<Config>;
+  static constexpr bool kVectorIo = true;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 32;
@@ -44,10 +44,8 @@ struct Config {
   using Target = i32;
   using Mask = variant::HstuMask<Config>;
   using Sequences = variant::JaggedSequences<Config>;
-  using Keys = tile::KeyRows<Config>;
   static constexpr int kHeadDimQk = 64;
   static constexpr int kHeadDimV = 80;
-  static constexpr bool kVectorIo = false;
   static constexpr bool kCausal = false;
   static constexpr bool kLocal = false;
   static constexpr bool kHasTargets = false;
@@ -60,6 +58,8 @@ struct Config {
   static constexpr bool kSoftmax = true;
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
+  using Keys = tile::KeyRows<Config>;
+  static constexpr bool kVectorIo = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kWarps = 4;
   static constexpr int kBlockN = 64;

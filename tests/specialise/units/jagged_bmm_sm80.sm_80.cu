@@ -94,3 +94,35 @@ struct Config {
 static_assert(jagged_bmm_sm80_smem_bytes<Config> == 74752, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// jagged_dense_bmm_broadcast_add dtype=f32 offset_dtype=i64 n=200 k=130 bias=1 bias_dtype=f32 dense_transposed=0 vector_x=2 vector_w=4 vector_z=4 batch=32 rows=16384
+// jagged_bmm_sm80 sm_80 block_m=64 block_n=64 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2
+#include "jagged_bmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Bias = float;
+  using Offset = i64;
+  static constexpr int kBias = 1;
+  static constexpr int kActivation = 0;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 2;
+  static constexpr int kVectorW = 4;
+  static constexpr int kVectorZ = 4;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = true;
+  static constexpr int kBlockM = 64;
+  static constexpr int kBlockN = 64;
+  static constexpr int kBlockK = 32;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(jagged_bmm_sm80_smem_bytes<Config> == 75776, "host and device disagree about shared memory");
+}  // namespace hstu
+

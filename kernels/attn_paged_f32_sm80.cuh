@@ -1,0 +1,14 @@
+// Forward attention in f32 over keys and values in the pages of a cache: tile/attn_f32.cuh.
+#pragma once
+#include "tile/attn_f32.cuh"
+#include "variant/cached_sequences.cuh"
+
+namespace hstu {
+
+template <class Config>
+__global__ void __launch_bounds__(AttnF32Shape<Config>::kThreads, Config::kMinBlocks)
+    attn_paged_f32_sm80(const __grid_constant__ AttnSplitParams p) {
+  attn_f32_block<Config>(p);
+}
+
+}  // namespace hstu

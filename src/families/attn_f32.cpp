@@ -1,0 +1,59 @@
+#include "families/attn_f32.hpp"
+
+#include <algorithm>
+
+namespace hstujit::attn_f32 {
+namespace {
+
+constexpr int32_t kBlockNValues[] = {16, 32};
+constexpr int32_t kMinBlocksValues[] = {1, 2, 3};
+constexpr int kThreads = 128, kBlockM = 32;  // of the kernel
+
+int smem_bytes(const Shape& s, const Config& c) {
+  const int qk = (s.head_dim_qk + 3) / 4 * 4 + 4, v = (s.head_dim_v + 15) / 16 * 16 + 4, n = c[kBlockN];
+  return 4 * (kBlockM * qk + n * (qk + v) + kBlockM * (n + 4)) + 512 + 32 * s.intervals;
+}
+
+}  // namespace
+
+const Knob kKnobs[kKnobCount] = {
+    {"block_n", kBlockNValues, "keys a step: fewer barriers, for shared memory"},
+    {"min_blocks", kMinBlocksValues, "blocks an SM: one loads beside another's products"},
+};
+
+bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {
+  constexpr int kReserved = 1024;  // of each block, by the driver
+  const int bytes = smem_bytes(s, c);
+  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+}
+
+Config default_config(const Shape& s, const DeviceFacts& device) {
+  for (const Config& c : {Config{{32, 2}}, Config{{16, 2}}, Config{{32, 1}}})
+    if (smem_fits(s, c, device)) return c;
+  return {{16, 1}};
+}
+
+Resources resources(const Shape& s, const Config& c) {
+  return {kThreads, smem_bytes(s, c), (s.head_dim_v + 15) / 16 * 4 + c[kBlockN] / 4, c[kMinBlocks]};
+}
+
+void write_knobs(ConfigText& text, const Config& c) {
+  text.constant("kBlockN", c[kBlockN]);
+  text.constant("kMinBlocks", c[kMinBlocks]);
+}
+
+int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows) {
+  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
+  if (pairs == 0 || rows == 0) {
+    launch.grid[0] = 0;
+    return 0;
+  }
+  const int64_t row_blocks =
+      std::clamp((rows + kBlockM - 1) / kBlockM, int64_t{1}, std::max(int64_t{1}, kMostBlocks / pairs));
+  launch.grid[0] = static_cast<uint32_t>(pairs * row_blocks);
+  launch.block[0] = kThreads;
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(s, c));
+  return static_cast<int>(row_blocks);
+}
+
+}  // namespace hstujit::attn_f32

@@ -1,0 +1,59 @@
+// attn_paged_f32_sm80: attention of new rows against a cache in pages in f32, kernels/attn_paged_f32_sm80.cuh.
+#include "families/attn_f32.hpp"
+#include "families/attn_split.hpp"
+#include "families/families.hpp"
+#include "problem/attention_fields.hpp"
+
+#include <algorithm>
+
+namespace hstujit {
+namespace {
+
+attn_f32::Shape shape_of(const Problem& p) {
+  return {p[delta_attention::kHeadDimQk], p[delta_attention::kHeadDimV], p[delta_attention::kIntervals]};
+}
+
+bool covers(const Problem& p, const DeviceFacts&) { return p[delta_attention::kDtype] == HSTU_DTYPE_F32; }
+Config default_config(const Problem& p, const DeviceFacts& device) {
+  return attn_f32::default_config(shape_of(p), device);
+}
+Resources resources(const Problem& p, const Config& c) { return attn_f32::resources(shape_of(p), c); }
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  text.type("Sequences", "variant::CachedSequences<Config>");
+  attn_split::write_facts(text, p);
+  text.flag("kSilu", true);
+  text.flag("kLse", false);
+  text.flag("kBias", false);
+  attn_f32::write_knobs(text, c);
+}
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
+  const auto& a = *static_cast<const hstu_paged_attention_args*>(args);
+  const int64_t batch = a.last_page_lens.shape[0];
+  const int row_blocks =
+      attn_f32::set_grid(launch, shape_of(p), c, batch * a.q.shape[1], std::min(a.max_q_len, a.q.shape[0]));
+  if (row_blocks == 0) return;
+  auto& k = launch.emplace<hstu::AttnSplitParams>();
+  attn_split::fill(k, a, p, batch);
+  attn_split::fill_cache(k, a, p);
+  k.row_blocks = row_blocks;
+}
+
+}  // namespace
+
+const Family kAttnPagedF32Sm80 = {
+    .name = "attn_paged_f32_sm80",
+    .op = Op::paged_hstu_attention,
+    .min_compute_capability = 80,
+    .knobs = attn_f32::kKnobs,
+    .rules = attn_f32::kRules<shape_of>,
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "attn_f32_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit

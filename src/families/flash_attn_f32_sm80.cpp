@@ -1,0 +1,51 @@
+// flash_attn_f32_sm80: softmax attention in f32, kernels/flash_attn_f32_sm80.cuh.
+#include "families/attn_f32.hpp"
+#include "families/families.hpp"
+#include "families/flash_attn.hpp"
+#include "problem/attention_fields.hpp"
+
+namespace hstujit {
+namespace {
+
+attn_f32::Shape shape_of(const Problem& p) {
+  return {p[flash_attention::kHeadDimQk], p[flash_attention::kHeadDimV], 0};
+}
+
+bool covers(const Problem& p, const DeviceFacts&) { return p[flash_attention::kDtype] == HSTU_DTYPE_F32; }
+Config default_config(const Problem& p, const DeviceFacts& device) {
+  return attn_f32::default_config(shape_of(p), device);
+}
+Resources resources(const Problem& p, const Config& c) { return attn_f32::resources(shape_of(p), c); }
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  flash_attn::write_facts(text, p);
+  attn_f32::write_knobs(text, c);
+}
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
+  const auto& a = *static_cast<const hstu_flash_attention_args*>(args);
+  const flash_attn::Extents extents = flash_attn::extents_of(a);
+  const int row_blocks = attn_f32::set_grid(launch, shape_of(p), c, extents.batch * extents.heads, extents.rows);
+  if (row_blocks == 0) return;
+  auto& k = launch.emplace<hstu::AttnFwdParams>();
+  flash_attn::fill(k, a, extents);
+  k.row_blocks = row_blocks;
+}
+
+}  // namespace
+
+const Family kFlashAttnF32Sm80 = {
+    .name = "flash_attn_f32_sm80",
+    .op = Op::flash_attention,
+    .min_compute_capability = 80,
+    .knobs = attn_f32::kKnobs,
+    .rules = attn_f32::kRules<shape_of>,
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "attn_f32_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit

@@ -1,0 +1,86 @@
+// jagged_reduce_sum_sm80: sums of each sequence's rows, kernels/jagged_reduce_sum_sm80.cuh.
+#include "families/families.hpp"
+#include "params/jagged_reduce.h"
+#include "problem/jagged_fields.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace hstujit {
+namespace {
+
+enum : int { kThreads, kUnroll, kKnobCount };
+
+constexpr int32_t kThreadsValues[] = {128, 256, 512};
+constexpr int32_t kUnrollValues[] = {1, 2, 4, 8};
+
+constexpr Knob kKnobs[kKnobCount] = {
+    {"threads", kThreadsValues, "of a block, which share the rows of a sequence"},
+    {"unroll", kUnrollValues, "rows of a thread on their way at once, for registers"},
+};
+
+/// Pieces side by side: all of a short row, a warp's or a block's width of a long one.
+int lanes(const Problem& p, const Config& c) {
+  const auto pieces = static_cast<uint32_t>(std::max(p[jagged_reduce::kDim] / p[jagged_reduce::kVector], 1));
+  return static_cast<int>(std::min(std::bit_ceil(pieces), static_cast<uint32_t>(c[kThreads])));
+}
+int smem_bytes(const Problem& p, const Config& c) { return c[kThreads] * p[jagged_reduce::kVector] * 4; }
+
+bool covers(const Problem&, const DeviceFacts&) { return true; }
+
+Config default_config(const Problem&, const DeviceFacts&) {
+  Config c;
+  c[kThreads] = 256;
+  c[kUnroll] = 4;
+  return c;
+}
+
+Resources resources(const Problem& p, const Config& c) {
+  return {.threads = c[kThreads], .smem_bytes = smem_bytes(p, c), .registers = 16 + 4 * c[kUnroll]};
+}
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  text.type("Element", device_type(static_cast<hstu_dtype>(p[jagged_reduce::kDtype])));
+  text.type("Result", device_type(static_cast<hstu_dtype>(p[jagged_reduce::kOutDtype])));
+  text.type("Offset", device_type(static_cast<hstu_dtype>(p[jagged_reduce::kOffsetDtype])));
+  text.constant("kDim", p[jagged_reduce::kDim]);
+  text.constant("kVector", p[jagged_reduce::kVector]);
+  text.constant("kThreads", c[kThreads]);
+  text.constant("kUnroll", c[kUnroll]);
+  text.constant("kLanes", lanes(p, c));
+  text.constant("kMinBlocks", 1);
+}
+
+void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
+  const auto& a = *static_cast<const hstu_jagged_reduce_sum_args*>(args);
+  const int64_t columns = int64_t{lanes(problem, c)} * problem[jagged_reduce::kVector];
+  const int64_t column_blocks = (a.jagged.shape[1] + columns - 1) / columns;
+  auto& p = launch.emplace<hstu::JaggedReduceParams>();
+  p.jagged = a.jagged.data;
+  p.seq_offsets = a.seq_offsets.data;
+  p.out = a.out.data;
+  p.jagged_row_stride = a.jagged.stride[0];
+  p.out_row_stride = a.out.stride[0];
+  p.column_blocks = static_cast<unsigned>(column_blocks);
+  launch.grid[0] = static_cast<uint32_t>(a.out.shape[0] * column_blocks);
+  launch.block[0] = static_cast<uint32_t>(c[kThreads]);
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
+}
+
+}  // namespace
+
+const Family kJaggedReduceSumSm80 = {
+    .name = "jagged_reduce_sum_sm80",
+    .op = Op::jagged_reduce_sum,
+    .min_compute_capability = 80,
+    .knobs = kKnobs,
+    .rules = {},
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "jagged_reduce_sum_sm80_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit

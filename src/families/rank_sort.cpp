@@ -1,0 +1,41 @@
+#include "families/rank_sort.hpp"
+
+namespace hstujit::rank_sort {
+namespace {
+
+constexpr int32_t kThreadsValues[] = {64, 128, 256};
+constexpr int32_t kItemsValues[] = {1, 2, 4, 8};
+
+}  // namespace
+
+const Knob kKnobs[kKnobCount] = {
+    {"threads", kThreadsValues, "small blocks spread few elements over the device"},
+    {"items", kItemsValues, "own keys a thread: each key read from shared memory is compared with so many"},
+};
+
+Config default_config(int32_t count, const DeviceFacts& device) {
+  Config c;
+  c[kThreads] = 128;
+  c[kItems] = 1;
+  while (c[kItems] < 4 && count >= 4 * c[kThreads] * c[kItems] * device.sm_count) c[kItems] *= 2;
+  return c;
+}
+
+Resources resources(int key_bytes, const Config& c) {
+  return {.threads = c[kThreads], .smem_bytes = c[kThreads] * c[kItems] * key_bytes, .registers = 16 + 3 * c[kItems]};
+}
+
+void write_knobs(ConfigText& text, const Config& c) {
+  text.constant("kThreads", c[kThreads]);
+  text.constant("kItems", c[kItems]);
+  text.constant("kMinBlocks", 1);
+}
+
+void set_shape(int64_t count, int key_bytes, const Config& c, Launch& launch) {
+  const int64_t per_block = int64_t{c[kThreads]} * c[kItems];
+  launch.grid[0] = static_cast<uint32_t>((count + per_block - 1) / per_block);
+  launch.block[0] = static_cast<uint32_t>(c[kThreads]);
+  launch.smem_bytes = static_cast<uint32_t>(resources(key_bytes, c).smem_bytes);
+}
+
+}  // namespace hstujit::rank_sort
