@@ -38,7 +38,7 @@ struct Parts {
   bool take(void* to, size_t bytes) {
     sound = sound && bytes <= rest.size();
     if (!sound) return false;
-    std::memcpy(to, rest.data(), bytes);
+    if (bytes > 0) std::memcpy(to, rest.data(), bytes);  // of an empty table, `to` is null
     rest.remove_prefix(bytes);
     return true;
   }
