@@ -66,8 +66,8 @@ struct HstuMask {
   int group;       // targets a group
 
   HstuMask() = default;
-  // Params: num_targets, num_contexts, wide_contexts, contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size, window_left,
-  // window_right, as far as Config reads them.
+  // Params: num_targets, num_contexts, wide_contexts, contextual_seq_len, max_attn_len, min_full_attn_seq_len,
+  // target_group_size, window_left, window_right, as far as Config reads them.
   template <class Params>
   HSTU_PRIM HstuMask(const Params& p, int seq, int n)
       : length(n), history(n), contextual(0), window(0), ahead(0), full_from(n), group(1) {

@@ -22,7 +22,7 @@ struct IntervalPlan {
     length = keys;
     segments = blocks = 0;
     first_block[0] = 0;  // key_begin() is asked for a block even of a plan without any
-    int next = 0;  // blocks before it are decided
+    int next = 0;        // blocks before it are decided
     for (;;) {
       int from = 1 << 30, until = 0;
       for (int m = 0; m < kIntervals; ++m) {

@@ -61,7 +61,8 @@ bool sees(const Sequence& s, int i, int j) {
 /// What the masks read of a kernel's parameters.
 struct Params {
   const void *num_targets, *num_contexts;
-  int wide_contexts, contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size, window_left, window_right;
+  int wide_contexts, contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size, window_left,
+      window_right;
 };
 
 /// One block of query rows, of warps with warp_rows each, against its plan.
@@ -107,7 +108,11 @@ void check() {
   for (int run = 0; run < kRuns; ++run) {
     const Sequence s = random_sequence<Config>(random);
     // Every other sequence has a number of contextual rows of its own.
-    const Params p{&s.targets, run % 2 ? &s.contextual : nullptr, 0, run % 2 ? -1 : s.contextual, s.window, s.exempt, s.group, s.left, s.right};
+    const Params p{&s.targets, run % 2 ? &s.contextual : nullptr,
+                   0,          run % 2 ? -1 : s.contextual,
+                   s.window,   s.exempt,
+                   s.group,    s.left,
+                   s.right};
     const hstu::variant::HstuMask<Config> mask(p, 0, s.n);
     const int rows = 16 << run % 3, warp_rows = std::max(rows / 2, 16);
     for (int last = s.n; last > 0; last -= rows) {  // row blocks count from the end; the last hangs over the start

@@ -26,9 +26,8 @@ TEST(Operators, SlotsFindTheirTensors) {
   for (const TensorSlot& slot : op.tensors) {
     EXPECT_EQ(&tensor_at(&args, slot) == &args.num_targets, slot.name == "num_targets");
     EXPECT_EQ(&tensor_at(&args, slot) == &args.out, slot.name == "out");
-    EXPECT_EQ(slot.role == TensorRole::integer,
-              slot.name == "seq_offsets" || slot.name == "num_targets" || slot.name == "intervals" ||
-                  slot.name == "num_contexts");
+    EXPECT_EQ(slot.role == TensorRole::integer, slot.name == "seq_offsets" || slot.name == "num_targets" ||
+                                                    slot.name == "intervals" || slot.name == "num_contexts");
   }
 }
 
