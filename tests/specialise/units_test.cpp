@@ -10,17 +10,26 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <string>
 
 namespace hstujit {
 namespace {
 
-std::string units_of(const Family& family, const DeviceFacts& device) {
+constexpr const char* kTargets[] = {"sm_80", "sm_90a"};
+
+/// The family's units, each under its problem and the targets that it is the same for.
+std::string units_of(const Family& family) {
   std::string out;
   for (const Problem& problem : test::sample_problems(family.op)) {
-    if (!family.covers(problem, device)) continue;
-    const Source source = specialise(family, problem, family.default_config(problem, device), device);
-    out += fmt::format("// {}\n// {}\n{}\n", text(problem), source.name, source.unit);
+    std::map<std::string, std::string> names;  // of sources, by unit
+    for (const char* target : kTargets) {
+      const DeviceFacts device = *facts_of_target(target);
+      if (device.compute_capability < family.min_compute_capability || !family.covers(problem, device)) continue;
+      const Source source = specialise(family, problem, family.default_config(problem, device), device);
+      names[source.unit] += fmt::format("// {}\n", source.name);
+    }
+    for (const auto& [unit, of_unit] : names) out += fmt::format("// {}\n{}{}\n", text(problem), of_unit, unit);
   }
   return out;
 }
@@ -36,12 +45,7 @@ void check(const std::string& path, const std::string& units) {
 
 TEST(Units, AreThoseInTheFiles) {
   const std::string folder = (test::source_dir() / "tests/specialise/units").string();
-  for (const Family* family : all_families())
-    for (const char* target : {"sm_80", "sm_90a"}) {
-      const DeviceFacts device = *facts_of_target(target);
-      if (device.compute_capability < family->min_compute_capability) continue;
-      check(fmt::format("{}/{}.{}.cu", folder, family->name, target), units_of(*family, device));
-    }
+  for (const Family* family : all_families()) check(fmt::format("{}/{}.cu", folder, family->name), units_of(*family));
 }
 
 }  // namespace

@@ -1,0 +1,44 @@
+// append_kv_cache element_bytes=2 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 vector=16 batch=32 total=4096
+// append_kv_cache_sm80 sm_80 threads=256 threads_per_row=128 rows_per_team=1
+// append_kv_cache_sm80 sm_90a threads=256 threads_per_row=128 rows_per_team=1
+#include "append_kv_cache_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Offset = i32;
+  using Target = i32;
+  using Page = i32;
+  static constexpr bool kJagged = true;
+  static constexpr bool kHasTargets = true;
+  static constexpr int kPageSize = 32;
+  static constexpr int kHeads = 4;
+  static constexpr int kHeadBytesQk = 256;
+  static constexpr int kHeadBytesV = 256;
+  static constexpr int kAccessBytes = 16;
+  static constexpr int kThreads = 256;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kRowsPerTeam = 1;
+};
+}  // namespace hstu
+
+// append_kv_cache element_bytes=1 head_dim_qk=33 head_dim_v=3 num_heads=3 offset_dtype=none target_dtype=none page_dtype=i64 page_size=7 vector=1 batch=1 total=8
+// append_kv_cache_sm80 sm_80 threads=256 threads_per_row=128 rows_per_team=1
+// append_kv_cache_sm80 sm_90a threads=256 threads_per_row=128 rows_per_team=1
+#include "append_kv_cache_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Offset = i32;
+  using Target = i32;
+  using Page = i64;
+  static constexpr bool kJagged = false;
+  static constexpr bool kHasTargets = false;
+  static constexpr int kPageSize = 7;
+  static constexpr int kHeads = 3;
+  static constexpr int kHeadBytesQk = 33;
+  static constexpr int kHeadBytesV = 3;
+  static constexpr int kAccessBytes = 1;
+  static constexpr int kThreads = 256;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kRowsPerTeam = 1;
+};
+}  // namespace hstu
+

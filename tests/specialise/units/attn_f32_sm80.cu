@@ -1,0 +1,93 @@
+// hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1
+// attn_f32_sm80 sm_80 block_n=32 min_blocks=2
+// attn_f32_sm80 sm_90a block_n=32 min_blocks=2
+#include "attn_f32_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Mask = variant::HstuMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Element = float;
+  using Offset = i64;
+  using Target = i32;
+  static constexpr int kHeadDimQk = 128;
+  static constexpr int kHeadDimV = 128;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = true;
+  static constexpr bool kContextual = true;
+  static constexpr bool kMaxAttnLen = true;
+  static constexpr bool kMinFullAttn = true;
+  static constexpr bool kAttnScale = true;
+  static constexpr bool kSilu = true;
+  static constexpr bool kSoftmax = true;
+  static constexpr bool kLse = true;
+  static constexpr bool kBias = true;
+  static constexpr int kBlockN = 32;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// hstu_attention dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0
+// attn_f32_sm80 sm_80 block_n=16 min_blocks=2
+#include "attn_f32_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Mask = variant::IntervalMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Element = float;
+  using Offset = i64;
+  using Target = i32;
+  static constexpr int kHeadDimQk = 256;
+  static constexpr int kHeadDimV = 256;
+  static constexpr bool kCausal = false;
+  static constexpr bool kLocal = false;
+  static constexpr int kIntervals = 5;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr bool kSilu = true;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
+  static constexpr int kBlockN = 16;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(attn_f32_smem_bytes<Config> == 69792, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// hstu_attention dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0
+// attn_f32_sm80 sm_90a block_n=32 min_blocks=2
+#include "attn_f32_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Mask = variant::IntervalMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Element = float;
+  using Offset = i64;
+  using Target = i32;
+  static constexpr int kHeadDimQk = 256;
+  static constexpr int kHeadDimV = 256;
+  static constexpr bool kCausal = false;
+  static constexpr bool kLocal = false;
+  static constexpr int kIntervals = 5;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr bool kSilu = true;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
+  static constexpr int kBlockN = 32;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(attn_f32_smem_bytes<Config> == 105120, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,28 @@
+// build_sla_func offset_dtype=i64 target_dtype=i64 rows=65536
+// build_sla_func_sm80 sm_80 threads=128
+// build_sla_func_sm80 sm_90a threads=128
+#include "build_sla_func_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Offset = i64;
+  using Target = i64;
+  static constexpr bool kHasTargets = true;
+  static constexpr int kThreads = 128;
+  static constexpr int kMinBlocks = 1;
+};
+}  // namespace hstu
+
+// build_sla_func offset_dtype=i32 target_dtype=none rows=1024
+// build_sla_func_sm80 sm_80 threads=128
+// build_sla_func_sm80 sm_90a threads=128
+#include "build_sla_func_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Offset = i32;
+  using Target = i32;
+  static constexpr bool kHasTargets = false;
+  static constexpr int kThreads = 128;
+  static constexpr int kMinBlocks = 1;
+};
+}  // namespace hstu
+

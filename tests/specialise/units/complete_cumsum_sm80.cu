@@ -1,0 +1,48 @@
+// complete_cumsum dtype=i64 out_dtype=i64 count=512
+// complete_cumsum_sm80 sm_80 threads=1024 items=1
+// complete_cumsum_sm80 sm_90a threads=1024 items=1
+#include "complete_cumsum_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Value = i64;
+  using Result = i64;
+  using Sum = i64;
+  static constexpr int kThreads = 1024;
+  static constexpr int kItems = 1;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// complete_cumsum dtype=i32 out_dtype=i64 count=65536
+// complete_cumsum_sm80 sm_80 threads=1024 items=4
+// complete_cumsum_sm80 sm_90a threads=1024 items=4
+#include "complete_cumsum_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Value = i32;
+  using Result = i64;
+  using Sum = i64;
+  static constexpr int kThreads = 1024;
+  static constexpr int kItems = 4;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// complete_cumsum dtype=f32 out_dtype=f32 count=512
+// complete_cumsum_sm80 sm_80 threads=1024 items=1
+// complete_cumsum_sm80 sm_90a threads=1024 items=1
+#include "complete_cumsum_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Value = float;
+  using Result = float;
+  using Sum = double;
+  static constexpr int kThreads = 1024;
+  static constexpr int kItems = 1;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,60 @@
+// concat_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 rows=524288
+// concat_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=4
+// concat_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=4
+#include "concat_2d_jagged_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftOffset = i64;
+  using RightOffset = i64;
+  static constexpr int kAccessBytes = 16;
+  static constexpr int kRowAccesses = 64;
+  static constexpr bool kPrefix = false;
+  static constexpr int kThreads = 256;
+  static constexpr int kAccesses = 1;
+  static constexpr int kRounds = 4;
+  static constexpr int kMinBlocks = 1;
+  static constexpr bool kReplace = false;
+};
+static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// concat_2d_jagged access_bytes=4 row_bytes=516 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 rows=2048
+// concat_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=1
+// concat_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=1
+#include "concat_2d_jagged_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftOffset = tile::Dense;
+  using RightOffset = i32;
+  static constexpr int kAccessBytes = 4;
+  static constexpr int kRowAccesses = 129;
+  static constexpr bool kPrefix = true;
+  static constexpr int kThreads = 256;
+  static constexpr int kAccesses = 1;
+  static constexpr int kRounds = 1;
+  static constexpr int kMinBlocks = 1;
+  static constexpr bool kReplace = false;
+};
+static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// concat_2d_jagged access_bytes=1 row_bytes=1 left_offset=i32 right_offset=none prefix=0 replace=1 batch=32 rows=2048
+// concat_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=1
+// concat_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=1
+#include "concat_2d_jagged_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftOffset = i32;
+  using RightOffset = tile::Dense;
+  static constexpr int kAccessBytes = 1;
+  static constexpr int kRowAccesses = 1;
+  static constexpr bool kPrefix = false;
+  static constexpr int kThreads = 256;
+  static constexpr int kAccesses = 1;
+  static constexpr int kRounds = 1;
+  static constexpr int kMinBlocks = 1;
+  static constexpr bool kReplace = true;
+};
+static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
+}  // namespace hstu
+

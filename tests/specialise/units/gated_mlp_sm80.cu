@@ -1,0 +1,206 @@
+// gated_mlp dtype=bf16 n=2048 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=65536
+// gated_mlp_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=1
+#include "gated_mlp_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  static constexpr bool kTf32 = false;
+  static constexpr int kActivation = 1;
+  static constexpr bool kActOnGate = true;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = true;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 32;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(gated_mlp_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// gated_mlp dtype=bf16 n=2048 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=65536
+// gated_mlp_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2
+#include "gated_mlp_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  static constexpr bool kTf32 = false;
+  static constexpr int kActivation = 1;
+  static constexpr bool kActOnGate = true;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = true;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(gated_mlp_sm80_smem_bytes<Config> == 103424, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// gated_mlp dtype=f16 n=2048 k=512 activation=3 activate_gate=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=4096
+// gated_mlp_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=1
+#include "gated_mlp_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  static constexpr bool kTf32 = false;
+  static constexpr int kActivation = 2;
+  static constexpr bool kActOnGate = false;
+  static constexpr bool kXAlongK = false;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 32;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(gated_mlp_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// gated_mlp dtype=f16 n=2048 k=512 activation=3 activate_gate=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=4096
+// gated_mlp_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2
+#include "gated_mlp_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  static constexpr bool kTf32 = false;
+  static constexpr int kActivation = 2;
+  static constexpr bool kActOnGate = false;
+  static constexpr bool kXAlongK = false;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(gated_mlp_sm80_smem_bytes<Config> == 103424, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// gated_mlp dtype=bf16 n=77 k=33 activation=4 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=0 vector_w=0 vector_out=1 allow_tf32=0 m=128
+// gated_mlp_sm80 sm_80 block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
+// gated_mlp_sm80 sm_90a block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
+#include "gated_mlp_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  static constexpr bool kTf32 = false;
+  static constexpr int kActivation = 3;
+  static constexpr bool kActOnGate = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = true;
+  static constexpr int kVectorX = 0;
+  static constexpr int kVectorW = 0;
+  static constexpr int kVectorZ = 1;
+  static constexpr bool kTailK = true;
+  static constexpr int kBlockM = 32;
+  static constexpr int kBlockN = 64;
+  static constexpr int kBlockK = 32;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 1;
+  static constexpr int kThreads = 64;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(gated_mlp_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// gated_mlp dtype=f32 n=512 k=256 activation=3 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=4 vector_w=4 vector_out=4 allow_tf32=0 m=4096
+// gated_mlp_sm80 sm_80 block_m=64 block_n=64 block_k=32 warps_m=4 warps_n=1 stages=3 group=8 min_blocks=2
+// gated_mlp_sm80 sm_90a block_m=64 block_n=64 block_k=32 warps_m=4 warps_n=1 stages=3 group=8 min_blocks=2
+#include "gated_mlp_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  static constexpr bool kTf32 = false;
+  static constexpr int kActivation = 2;
+  static constexpr bool kActOnGate = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = true;
+  static constexpr int kVectorX = 4;
+  static constexpr int kVectorW = 4;
+  static constexpr int kVectorZ = 4;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 64;
+  static constexpr int kBlockN = 64;
+  static constexpr int kBlockK = 32;
+  static constexpr int kWarpsM = 4;
+  static constexpr int kWarpsN = 1;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(gated_mlp_sm80_smem_bytes<Config> == 59392, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// gated_mlp dtype=f32 n=512 k=256 activation=1 activate_gate=1 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_out=4 allow_tf32=1 m=64
+// gated_mlp_sm80 sm_80 block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
+// gated_mlp_sm80 sm_90a block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
+#include "gated_mlp_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  static constexpr bool kTf32 = true;
+  static constexpr int kActivation = 1;
+  static constexpr bool kActOnGate = true;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 4;
+  static constexpr int kVectorW = 4;
+  static constexpr int kVectorZ = 4;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 32;
+  static constexpr int kBlockN = 64;
+  static constexpr int kBlockK = 32;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 1;
+  static constexpr int kThreads = 64;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(gated_mlp_sm80_smem_bytes<Config> == 41984, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,57 @@
+// jagged_reduce_sum dtype=bf16 out_dtype=bf16 offset_dtype=i64 dim=512 vector=8 batch=512 rows=524288
+// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4
+// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4
+#include "jagged_reduce_sum_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Result = bf16;
+  using Offset = i64;
+  static constexpr int kDim = 512;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 256;
+  static constexpr int kUnroll = 4;
+  static constexpr int kLanes = 64;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 8192, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// jagged_reduce_sum dtype=f32 out_dtype=f32 offset_dtype=i32 dim=33 vector=1 batch=32 rows=1024
+// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4
+// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4
+#include "jagged_reduce_sum_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Result = float;
+  using Offset = i32;
+  static constexpr int kDim = 33;
+  static constexpr int kVector = 1;
+  static constexpr int kThreads = 256;
+  static constexpr int kUnroll = 4;
+  static constexpr int kLanes = 64;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// jagged_reduce_sum dtype=f16 out_dtype=f32 offset_dtype=i64 dim=20000 vector=4 batch=32 rows=1024
+// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4
+// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4
+#include "jagged_reduce_sum_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Result = float;
+  using Offset = i64;
+  static constexpr int kDim = 20000;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 256;
+  static constexpr int kUnroll = 4;
+  static constexpr int kLanes = 256;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 4096, "host and device disagree about shared memory");
+}  // namespace hstu
+

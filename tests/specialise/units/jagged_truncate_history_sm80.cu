@@ -1,0 +1,36 @@
+// jagged_truncate_history access_bytes=16 row_bytes=1024 left_length=i64 right_length=none offset=i64 batch=512 rows=524288
+// jagged_truncate_history_sm80 sm_80 threads=256 rounds=16
+// jagged_truncate_history_sm80 sm_90a threads=256 rounds=16
+#include "jagged_truncate_history_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = i64;
+  using RightLength = tile::Dense;
+  using Offset = i64;
+  static constexpr int kAccessBytes = 16;
+  static constexpr int kRowAccesses = 64;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = 64;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// jagged_truncate_history access_bytes=4 row_bytes=4 left_length=none right_length=none offset=i32 batch=32 rows=1024
+// jagged_truncate_history_sm80 sm_80 threads=256 rounds=1
+// jagged_truncate_history_sm80 sm_90a threads=256 rounds=1
+#include "jagged_truncate_history_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = tile::Dense;
+  using RightLength = tile::Dense;
+  using Offset = i32;
+  static constexpr int kAccessBytes = 4;
+  static constexpr int kRowAccesses = 1;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = 256;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+}  // namespace hstu
+

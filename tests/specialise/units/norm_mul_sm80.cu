@@ -1,0 +1,210 @@
+// norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 dropout=0 vector=8 rows=65536
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Copy = tile::Silu;
+  using Multiplier = tile::Identity;
+  static constexpr bool kConcatU = true;
+  static constexpr bool kConcatX = true;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  static constexpr bool kCentred = true;
+  using Output = tile::NormOnly;
+  static constexpr int kDropout = 0;
+  static constexpr bool kGroupNorm = false;
+  static constexpr int kDim = 512;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=f16 weight_dtype=f32 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=8 rows=16384
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=8 rows_per_thread=1 weights=0
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=8 rows_per_thread=1 weights=0
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = float;
+  using Copy = tile::Identity;
+  using Multiplier = tile::Identity;
+  static constexpr bool kConcatU = false;
+  static constexpr bool kConcatX = false;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  static constexpr bool kCentred = true;
+  using Output = tile::NormOnly;
+  static constexpr int kDropout = 0;
+  static constexpr bool kGroupNorm = true;
+  static constexpr int kDim = 128;
+  static constexpr int kGroups = 8;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 8;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=f32 weight_dtype=f32 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=1 rows=128
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  using Copy = tile::Identity;
+  using Multiplier = tile::Sigmoid;
+  static constexpr bool kConcatU = false;
+  static constexpr bool kConcatX = false;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  static constexpr bool kCentred = true;
+  using Output = tile::NormOnly;
+  static constexpr int kDropout = 0;
+  static constexpr bool kGroupNorm = false;
+  static constexpr int kDim = 99;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 1;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=1 concat_u=1 concat_x=1 silu_u=1 norm=2 dropout=1 vector=8 rows=65536
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Copy = tile::Silu;
+  using Multiplier = tile::Silu;
+  static constexpr bool kConcatU = true;
+  static constexpr bool kConcatX = true;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  static constexpr bool kCentred = true;
+  using Output = tile::SwishOfNorm;
+  static constexpr int kDropout = 1;
+  static constexpr bool kGroupNorm = false;
+  static constexpr int kDim = 512;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=f16 weight_dtype=f16 dim=512 groups=0 activation=0 concat_u=1 concat_x=0 silu_u=0 norm=1 dropout=2 vector=8 rows=65536
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = f16;
+  using Copy = tile::Identity;
+  using Multiplier = tile::Identity;
+  static constexpr bool kConcatU = true;
+  static constexpr bool kConcatX = false;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = false;
+  static constexpr bool kCentred = false;
+  using Output = tile::NormOnly;
+  static constexpr int kDropout = 2;
+  static constexpr bool kGroupNorm = false;
+  static constexpr int kDim = 512;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(norm_mul_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=f32 weight_dtype=f32 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=3 vector=4 rows=4096
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=8 rows_per_thread=1 weights=0
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=8 rows_per_thread=1 weights=0
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  using Copy = tile::Identity;
+  using Multiplier = tile::Identity;
+  static constexpr bool kConcatU = true;
+  static constexpr bool kConcatX = true;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  static constexpr bool kCentred = true;
+  using Output = tile::NormOnly;
+  static constexpr int kDropout = 3;
+  static constexpr bool kGroupNorm = true;
+  static constexpr int kDim = 128;
+  static constexpr int kGroups = 4;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 8;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=bf16 weight_dtype=f32 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=4 vector=8 rows=4096
+// norm_mul_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0
+// norm_mul_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = float;
+  using Copy = tile::Identity;
+  using Multiplier = tile::Identity;
+  static constexpr bool kConcatU = false;
+  static constexpr bool kConcatX = false;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  static constexpr bool kCentred = true;
+  using Output = tile::NormOnly;
+  static constexpr int kDropout = 4;
+  static constexpr bool kGroupNorm = false;
+  static constexpr int kDim = 20000;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(norm_mul_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,42 @@
+// add_positional_embeddings dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=i64 dim=512 vector=8 logarithm=0 batch=512 rows=524288
+// positional_sm80 sm_80 threads=256 accesses=1 rounds=4
+// positional_sm80 sm_90a threads=256 accesses=1 rounds=4
+#include "positional_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Table = bf16;
+  using Offset = i64;
+  static constexpr int kDim = 512;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 256;
+  static constexpr int kAccesses = 1;
+  static constexpr int kRounds = 4;
+  static constexpr int kMinBlocks = 1;
+  using Target = i64;
+  static constexpr bool kHasTargets = true;
+};
+static_assert(positional_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// add_positional_embeddings dtype=f16 table_dtype=f32 offset_dtype=i32 target_dtype=none dim=20000 vector=8 logarithm=0 batch=32 rows=1024
+// positional_sm80 sm_80 threads=128 accesses=1 rounds=1
+// positional_sm80 sm_90a threads=128 accesses=1 rounds=1
+#include "positional_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Table = float;
+  using Offset = i32;
+  static constexpr int kDim = 20000;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 128;
+  static constexpr int kAccesses = 1;
+  static constexpr int kRounds = 1;
+  static constexpr int kMinBlocks = 1;
+  using Target = i32;
+  static constexpr bool kHasTargets = false;
+};
+static_assert(positional_sm80_smem_bytes<Config> == 4, "host and device disagree about shared memory");
+}  // namespace hstu
+

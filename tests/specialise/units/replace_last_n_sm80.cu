@@ -1,0 +1,36 @@
+// replace_last_n_with_jagged access_bytes=16 row_bytes=1024 left_length=i64 right_length=i32 offset=none batch=512 rows=524288
+// replace_last_n_sm80 sm_80 threads=256 rounds=16
+// replace_last_n_sm80 sm_90a threads=256 rounds=16
+#include "replace_last_n_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = i64;
+  using RightLength = i32;
+  using Offset = tile::Dense;
+  static constexpr int kAccessBytes = 16;
+  static constexpr int kRowAccesses = 64;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = 64;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(replace_last_n_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// replace_last_n_with_jagged access_bytes=2 row_bytes=66 left_length=i32 right_length=i32 offset=none batch=32 rows=64
+// replace_last_n_sm80 sm_80 threads=256 rounds=1
+// replace_last_n_sm80 sm_90a threads=256 rounds=1
+#include "replace_last_n_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = i32;
+  using RightLength = i32;
+  using Offset = tile::Dense;
+  static constexpr int kAccessBytes = 2;
+  static constexpr int kRowAccesses = 33;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = 7;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(replace_last_n_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,72 @@
+// rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 dim=4096 head_dim=64 vector=8 batch=8 length=8192
+// rms_norm_rope_sm80 sm_80 threads=64 threads_per_row=64 rows_per_thread=1 weights=0 packed=1
+// rms_norm_rope_sm80 sm_90a threads=64 threads_per_row=64 rows_per_thread=1 weights=0 packed=1
+#include "rms_norm_rope_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Angle = bf16;
+  static constexpr int kHalf = 32;
+  static constexpr int kPairVector = 8;
+  static constexpr bool kPacked = true;
+  static constexpr int kDim = 4096;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 16;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 64;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_rope_smem_bytes<Config> == 32, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 dim=1024 head_dim=32 vector=4 batch=8 length=512
+// rms_norm_rope_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0 packed=0
+// rms_norm_rope_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0 packed=0
+#include "rms_norm_rope_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  using Angle = float;
+  static constexpr int kHalf = 16;
+  static constexpr int kPairVector = 4;
+  static constexpr bool kPacked = false;
+  static constexpr int kDim = 1024;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_rope_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f16 weight_dtype=f32 angle_dtype=f32 dim=20010 head_dim=6 vector=1 batch=1 length=16
+// rms_norm_rope_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=1
+// rms_norm_rope_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=1
+#include "rms_norm_rope_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = float;
+  using Angle = float;
+  static constexpr int kHalf = 3;
+  static constexpr int kPairVector = 1;
+  static constexpr bool kPacked = true;
+  static constexpr int kDim = 20010;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 2;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_rope_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,18 @@
+// split_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=512 rows=524288
+// split_1d_jagged_sm80 sm_80 threads=256 rounds=1
+// split_1d_jagged_sm80 sm_90a threads=256 rounds=1
+#include "split_1d_jagged_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = i64;
+  using RightLength = i64;
+  using Offset = tile::Dense;
+  static constexpr int kAccessBytes = 4;
+  static constexpr int kRowAccesses = 1;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = 256;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(split_1d_jagged_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,50 @@
+// swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 vector=8 rows=524288
+// swish_layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// swish_layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+#include "swish_layer_norm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  using Output = tile::SwishOfNorm;
+  static constexpr bool kGroupNorm = false;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 512;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(swish_layer_norm_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 dim=99 vector=1 rows=1024
+// swish_layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
+// swish_layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
+#include "swish_layer_norm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  static constexpr bool kHasWeight = false;
+  static constexpr bool kHasBias = false;
+  using Output = tile::SwishOfNorm;
+  static constexpr bool kGroupNorm = false;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 99;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 1;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(swish_layer_norm_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,66 @@
+// add_timestamp_positional_embeddings dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=i64 dim=512 vector=8 logarithm=0 batch=512 rows=524288
+// timestamp_positional_sm80 sm_80 threads=128 accesses=2 rounds=4
+// timestamp_positional_sm80 sm_90a threads=128 accesses=2 rounds=4
+#include "timestamp_positional_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Table = bf16;
+  using Offset = i64;
+  static constexpr int kDim = 512;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 128;
+  static constexpr int kAccesses = 2;
+  static constexpr int kRounds = 4;
+  static constexpr int kMinBlocks = 1;
+  using Target = i64;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kLogarithm = false;
+};
+static_assert(timestamp_positional_sm80_smem_bytes<Config> == 128, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// add_timestamp_positional_embeddings dtype=bf16 table_dtype=f32 offset_dtype=i64 target_dtype=i32 dim=512 vector=8 logarithm=1 batch=512 rows=524288
+// timestamp_positional_sm80 sm_80 threads=128 accesses=2 rounds=4
+// timestamp_positional_sm80 sm_90a threads=128 accesses=2 rounds=4
+#include "timestamp_positional_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Table = float;
+  using Offset = i64;
+  static constexpr int kDim = 512;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 128;
+  static constexpr int kAccesses = 2;
+  static constexpr int kRounds = 4;
+  static constexpr int kMinBlocks = 1;
+  using Target = i32;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kLogarithm = true;
+};
+static_assert(timestamp_positional_sm80_smem_bytes<Config> == 128, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// add_timestamp_positional_embeddings dtype=f32 table_dtype=f32 offset_dtype=i32 target_dtype=none dim=3 vector=1 logarithm=1 batch=32 rows=65536
+// timestamp_positional_sm80 sm_80 threads=128 accesses=1 rounds=1
+// timestamp_positional_sm80 sm_90a threads=128 accesses=1 rounds=1
+#include "timestamp_positional_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Table = float;
+  using Offset = i32;
+  static constexpr int kDim = 3;
+  static constexpr int kVector = 1;
+  static constexpr int kThreads = 128;
+  static constexpr int kAccesses = 1;
+  static constexpr int kRounds = 1;
+  static constexpr int kMinBlocks = 1;
+  using Target = i32;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kLogarithm = true;
+};
+static_assert(timestamp_positional_sm80_smem_bytes<Config> == 336, "host and device disagree about shared memory");
+}  // namespace hstu
+
