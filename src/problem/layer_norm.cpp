@@ -1,4 +1,4 @@
-// Layer norm as a problem: checks, key and cost.
+// Layer norm and swish layer norm as problems: checks, key and cost, which differ in what follows the norm only.
 #include "problem/edge_case.hpp"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
@@ -7,22 +7,19 @@
 namespace hstujit {
 namespace {
 
-using Args = hstu_layer_norm_args;
-
 constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
                                  {"has_weight", FieldKind::exact}, {"dim", FieldKind::exact},
                                  {"vector", FieldKind::exact},     {"rows", FieldKind::bucket}};
+template <class Args>
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"weight", offsetof(Args, weight), TensorRole::input},
                                    {"bias", offsetof(Args, bias), TensorRole::input},
                                    {"y", offsetof(Args, y), TensorRole::output}};
+template <class Args>
 constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
 
-}  // namespace
-
-OperatorFacts facts_of(const hstu_layer_norm_args*) { return {kFields, kTensors, kScalars}; }
-
-Problem prepare(hstu_layer_norm_args& args) {
+template <class Args>
+Problem prepare_norm(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Rows r = checks::rows(args.x, args.y);
   const bool weighted = checks::weight_and_bias(args.weight, args.bias, r.dim(), "x.shape[1]", r.y);
@@ -31,7 +28,7 @@ Problem prepare(hstu_layer_norm_args& args) {
   vector.tensor(args.x).tensor(args.y);
   if (weighted) vector.address(args.weight).address(args.bias);
 
-  Problem problem{Op::layer_norm, {}};
+  Problem problem{op_of<Args>(), {}};
   problem[layer_norm::kDtype] = args.x.dtype;
   problem[layer_norm::kWeightDtype] = args.weight.dtype;
   problem[layer_norm::kHasWeight] = weighted;
@@ -41,16 +38,35 @@ Problem prepare(hstu_layer_norm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_layer_norm_args& args) {
+// Sum; difference, square and sum; scale; weight and bias; and what comes behind.
+template <class Args>
+Work work_of_norm(const Args& args, int flops_behind) {
   const double dim = static_cast<double>(args.x.shape[1]), elements = static_cast<double>(args.x.shape[0]) * dim;
-  const bool weighted = present(args.weight);
-  // Sum; difference, square and sum; scale; weight and bias.
-  return {.flops = elements * (weighted ? 7 : 5),
+  return {.flops = elements * ((present(args.weight) ? 7 : 5) + flops_behind),
           .bytes = elements * 2 * size_of(args.x.dtype) + dim * 2 * size_of(args.weight.dtype)};
 }
 
-void make_edge_case(hstu_layer_norm_args& args, Integers&) {
+template <class Args>
+void shorten(Args& args) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_layer_norm_args*) {
+  return {kFields, kTensors<hstu_layer_norm_args>, kScalars<hstu_layer_norm_args>};
+}
+Problem prepare(hstu_layer_norm_args& args) { return prepare_norm(args); }
+Work work_of(const hstu_layer_norm_args& args) { return work_of_norm(args, 0); }
+void make_edge_case(hstu_layer_norm_args& args, Integers&) { shorten(args); }
+
+OperatorFacts facts_of(const hstu_swish_layer_norm_args*) {
+  return {kFields, kTensors<hstu_swish_layer_norm_args>, kScalars<hstu_swish_layer_norm_args>};
+}
+Problem prepare(hstu_swish_layer_norm_args& args) { return prepare_norm(args); }
+Work work_of(const hstu_swish_layer_norm_args& args) {
+  return work_of_norm(args, 2);  // sigmoid, counted as one, and product
+}
+void make_edge_case(hstu_swish_layer_norm_args& args, Integers&) { shorten(args); }
 
 }  // namespace hstujit

@@ -6,9 +6,7 @@ namespace hstujit {
 namespace layer_norm {
 enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kVector, kRows };
 }
-namespace swish_layer_norm {
-enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kVector, kRows };
-}
+namespace swish_layer_norm = layer_norm;  // made by one prepare()
 namespace rms_norm {
 enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kActivation, kVector, kRows };
 }
