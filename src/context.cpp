@@ -90,28 +90,39 @@ void Context::run(const Problem& problem, const void* args, CUstream stream) {
   launch(planner_->plan_for(problem, args, stream), args, stream);
 }
 
-void Context::make_ready(const Problem& problem, const void* args, CUstream stream) {
-  if (plans_.find(problem) || kind_ == Kind::cpu || writes_nothing(operator_of(problem.op), args)) return;
-  planner_->plan_for(problem, args, stream);
+const Plan* Context::make_ready(const Problem& problem, const void* args, CUstream stream) {
+  if (const Plan* known = plans_.find(problem)) return known;
+  if (kind_ == Kind::cpu || writes_nothing(operator_of(problem.op), args)) return nullptr;
+  return &planner_->plan_for(problem, args, stream);
 }
 
-void Context::launch(const Plan& plan, const void* args, CUstream stream) const {
-  if (kind_ == Kind::compile_only) return;
-  CUresult result = CUDA_ERROR_INVALID_CONTEXT;
+void Context::bind(const Plan& plan, const void* args, Launch& launch) const {
+  const auto fill = [&] { plan.choice.family->bind(args, plan.problem, plan.choice.config, facts_, launch); };
   try {
-    result = try_launch(plan, args, stream);
-  } catch (const NoCurrentContext&) {}         // a tensor map needs one, too
+    fill();
+  } catch (const NoCurrentContext&) {  // a tensor map needs one, and this thread never made any current
+    const CurrentContext current(*driver_, device_context_);
+    fill();
+  }
+}
+
+void Context::launch(const Plan& plan, const Launch& launch, CUstream stream) const {
+  if (kind_ == Kind::compile_only || launch.grid[0] == 0) return;
+  CUresult result = plan.kernel->launch(launch, stream);
+  if (result == CUDA_SUCCESS) [[likely]]
+    return;
   if (result == CUDA_ERROR_INVALID_CONTEXT) {  // a thread that never made a context current
     const CurrentContext current(*driver_, device_context_);
-    result = try_launch(plan, args, stream);
+    result = plan.kernel->launch(launch, stream);
   }
   if (result != CUDA_SUCCESS) driver_->check(result, fmt::format("launching {}", plan.compiled->name).c_str());
 }
 
-CUresult Context::try_launch(const Plan& plan, const void* args, CUstream stream) const {
-  Launch launch;
-  plan.choice.family->bind(args, plan.problem, plan.choice.config, facts_, launch);
-  return launch.grid[0] == 0 ? CUDA_SUCCESS : plan.kernel->launch(launch, stream);
+void Context::launch(const Plan& plan, const void* args, CUstream stream) const {
+  if (kind_ == Kind::compile_only) return;
+  Launch filled;
+  bind(plan, args, filled);
+  launch(plan, filled, stream);
 }
 
 void Context::record_traffic(bool on) {

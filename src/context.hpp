@@ -43,8 +43,16 @@ class Context {
   /// Runs one prepared call (args: the operator's struct after prepare). Warm: one lookup and one launch.
   void run(const Problem& problem, const void* args, CUstream stream);
 
-  /// Makes sure that run() will find its kernel loaded.
-  void make_ready(const Problem& problem, const void* args, CUstream stream);
+  /// Makes sure that run() will find its kernel loaded; the plan it will find, or null where no kernel runs.
+  const Plan* make_ready(const Problem& problem, const void* args, CUstream stream);
+
+  /// The problem's plan, if it has one.
+  const Plan* find(const Problem& problem) const { return plans_.find(problem); }
+
+  /// The two halves of run()'s launch: grid and parameters of these arguments, and the driver's part.
+  void bind(const Plan& plan, const void* args, Launch& launch) const;
+  void launch(const Plan& plan, const Launch& launch, CUstream stream) const;
+  void launch(const Plan& plan, const void* args, CUstream stream) const;
 
   /// The problem's plan, made now if need be (may compile and tune, as the miss policy says).
   const Plan& plan_for(const Problem& problem, const void* args, CUstream stream) {
@@ -54,6 +62,7 @@ class Context {
   Planner& planner() { return *planner_; }
   hstu_counters counters() const;
   void record_traffic(bool on);
+  bool records_traffic() const { return recording_.load(std::memory_order_relaxed) != nullptr; }
   void write_traffic(const char* path, int64_t* left_out) const;
 
   const DeviceFacts& facts() const { return facts_; }
@@ -65,9 +74,6 @@ class Context {
 
  private:
   enum class Kind { gpu, cpu, compile_only };
-
-  void launch(const Plan& plan, const void* args, CUstream stream) const;
-  CUresult try_launch(const Plan& plan, const void* args, CUstream stream) const;
 
   ContextOptions options_;
   Kind kind_;

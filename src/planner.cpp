@@ -186,7 +186,9 @@ void Planner::prepare(const Problem& problem) {
   };
   try {
     auto plan = make_plan(problem, nullptr, HSTU_MISS_ASYNC);
-    note(rooms_.plans.replace(std::move(plan)));
+    const Plan& arrived = rooms_.plans.replace(std::move(plan));
+    exchanges_.fetch_add(1, std::memory_order_release);
+    note(arrived);
     arrived_.fetch_add(1, std::memory_order_relaxed);
     done([] {});
   } catch (const Error& error) {

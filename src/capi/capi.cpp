@@ -1,6 +1,7 @@
 // The border: one short function per entry point. Exceptions end here, in one guard; nothing clever.
 #include "capi/handle.hpp"
 #include "counters.hpp"
+#include "fixed_call.hpp"
 #include "layer/layer.hpp"
 #include "layer/stages.hpp"
 #include "support/error.hpp"
@@ -10,6 +11,12 @@
 
 #include <cstring>
 #include <new>
+
+/// A plan of the host's, in the context that it was made of. That handle outlives it: handles are never freed.
+struct hstu_plan {
+  hstu_context& context;
+  hstujit::FixedCall call;
+};
 
 namespace {
 
@@ -64,6 +71,13 @@ hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
     const Problem problem = prepare(prepared);
     target->run(problem, &prepared, stream);
   });
+}
+
+const Operator& operator_called(const char* name) {
+  const auto op = op_named(name);
+  if (!op)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "op = \"{}\": there is no such operator; hstu_operator_name lists them", name);
+  return operator_of(*op);
 }
 
 hstu_miss_policy checked(hstu_miss_policy policy) {
@@ -189,6 +203,26 @@ hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_
     layer::run(*target, own, stream);
   });
 }
+
+hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const char* op, const void* args,
+                          hstu_stream stream) {
+  return guard([&] {
+    deref(out, "out") = nullptr;
+    const Visit target(deref(context, "context"));
+    const Operator& asked = operator_called(&deref(op, "op"));
+    if (!args) fail(HSTU_ERROR_INVALID_ARGUMENT, "args = NULL: it must point to an object");
+    *out = new hstu_plan{*context, {*target, asked, args, stream}};
+  });
+}
+
+hstu_status hstu_plan_launch(hstu_plan* plan, const void* args, hstu_stream stream) {
+  return guard([&] {
+    const Visit target(deref(plan, "plan").context);
+    plan->call.launch(*target, args, stream);
+  });
+}
+
+void hstu_plan_release(hstu_plan* plan) { delete plan; }
 
 int32_t hstu_operator_count(void) { return static_cast<int32_t>(operators().size()); }
 

@@ -24,7 +24,7 @@ LoadedKernel::LoadedKernel(const Driver& driver, const CompiledKernel& kernel, i
 
 LoadedKernel::~LoadedKernel() { driver_.cuLibraryUnload(library_); }
 
-CUresult LoadedKernel::launch(Launch& launch, CUstream stream) const {
+CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
   CUlaunchConfig config{};
   config.gridDimX = launch.grid[0];
   config.gridDimY = launch.grid[1];
@@ -42,7 +42,7 @@ CUresult LoadedKernel::launch(Launch& launch, CUstream stream) const {
     config.attrs = &cluster;
     config.numAttrs = 1;
   }
-  void* params[] = {launch.params};
+  void* params[] = {const_cast<std::byte*>(launch.params)};  // the driver copies them
   return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);
 }
 

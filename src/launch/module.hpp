@@ -19,7 +19,7 @@ class LoadedKernel {
   LoadedKernel& operator=(const LoadedKernel&) = delete;
 
   /// Queues one launch. The hot path: no heap, no strings, no environment.
-  CUresult launch(Launch& launch, CUstream stream) const;
+  CUresult launch(const Launch& launch, CUstream stream) const;
 
   CUfunction function() const { return function_; }
 

@@ -1,11 +1,7 @@
 // Misses that nobody waits for: a loaded kernel stands in, the background prepares, one store exchanges; failures,
 // captures, freezing and destruction meanwhile. On a fake driver.
 #include "capi/fake_gpu.hpp"
-#include "families/family.hpp"
-#include "problem/operators.hpp"
 #include "support/temp_dir.hpp"
-#include "tuner/records.hpp"
-#include "tuner/space.hpp"
 
 #include <gtest/gtest.h>
 
@@ -26,27 +22,6 @@ class Async : public FakeGpuStack {
   hstu_status call(int64_t rows) {
     const hstu_layer_norm_args args = norm(rows);
     return hstu_layer_norm(context_, &args, nullptr);
-  }
-
-  /// A store whose record for `rows` names another configuration than the default.
-  static void tune_by_hand(const std::string& store, hstu_layer_norm_args args) {
-    Job job;
-    job.uid = "by hand";
-    job.problem = prepare(args);
-    const DeviceFacts facts = *facts_of_target("sm_90a");
-    const Family& family = *families_for(job.problem, facts).front();
-    job.device_class = facts.device_class();
-    job.state = JobState::finished;
-    const Space space = enumerate(family, job.problem, facts);
-    for (const size_t i : {size_t{0}, size_t{1}}) {
-      Trial& trial = job.trials.emplace_back();
-      trial.family = family.name;
-      trial.config = text(family, space.points()[i]);
-      trial.space = space_text(family);
-      trial.standard = i == 0;
-      trial.timing = {30, i == 0 ? 1000 : 500, 1, 499, 1001};
-    }
-    Records({store, ""}).absorb({job});
   }
 };
 

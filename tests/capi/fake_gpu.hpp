@@ -1,7 +1,11 @@
 // A context on the fake driver, and calls to make on it: what the tests of a call's life share.
 #pragma once
 
+#include "families/family.hpp"
+#include "problem/operators.hpp"
 #include "support/use_fake_driver.hpp"
+#include "tuner/records.hpp"
+#include "tuner/space.hpp"
 
 #include <hstujit/hstujit.h>
 
@@ -46,6 +50,27 @@ class FakeGpu : public testing::Test {
     out.struct_size = sizeof out;
     EXPECT_EQ(hstu_context_counters(context_, &out), HSTU_OK);
     return out;
+  }
+
+  /// A store whose record for `rows` names another configuration than the default.
+  static void tune_by_hand(const std::string& store, hstu_layer_norm_args args) {
+    Job job;
+    job.uid = "by hand";
+    job.problem = prepare(args);
+    const DeviceFacts facts = *facts_of_target("sm_90a");
+    const Family& family = *families_for(job.problem, facts).front();
+    job.device_class = facts.device_class();
+    job.state = JobState::finished;
+    const Space space = enumerate(family, job.problem, facts);
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+      Trial& trial = job.trials.emplace_back();
+      trial.family = family.name;
+      trial.config = text(family, space.points()[i]);
+      trial.space = space_text(family);
+      trial.standard = i == 0;
+      trial.timing = {30, i == 0 ? 1000 : 500, 1, 499, 1001};
+    }
+    Records({store, ""}).absorb({job});
   }
 
   const fake_driver_controls* fake_ = nullptr;

@@ -14,6 +14,7 @@
 #include <new>
 #include <sstream>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -43,6 +44,24 @@ TEST_F(FakeGpu, AWarmCallIsOneLaunchAndNothingElse) {
   EXPECT_EQ(g_allocations.load() - allocations, 0);
   EXPECT_EQ(fake_->calls(nullptr) - calls, 100);
   EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 101);
+}
+
+TEST_F(FakeGpu, LaunchingAPlanIsOneLaunchAndNothingElse) {
+  open("");
+  const hstu_layer_norm_args args = norm(8), fewer = norm(7);
+  hstu_layer_norm_args moved = args;
+  moved.x.data = x_ + 1024;
+  hstu_plan* plan = nullptr;
+  ASSERT_EQ(hstu_plan_get(&plan, context_, "layer_norm", &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->set_recording(0);
+  const int64_t calls = fake_->calls(nullptr), allocations = g_allocations.load();
+  for (int i = 0; i < 100; ++i)
+    for (const hstu_layer_norm_args* a :
+         {static_cast<const hstu_layer_norm_args*>(nullptr), &args, &fewer, &std::as_const(moved)})
+      ASSERT_EQ(hstu_plan_launch(plan, a, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(g_allocations.load() - allocations, 0);
+  EXPECT_EQ(fake_->calls(nullptr) - calls, 400);
+  hstu_plan_release(plan);
 }
 
 TEST_F(FakeGpu, ARecordedCallAllocatesNothingAndTellsWhatWasAsked) {

@@ -1,6 +1,7 @@
 // Warm calls: what a call through the library costs the host beyond the bare launch of the same kernel.
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/table.hpp"
+#include "support/error.hpp"
 #include "tuner/statistics.hpp"
 #include "workload/memory.hpp"
 #include "workload/stack_args.hpp"
@@ -57,6 +58,23 @@ class BareLaunch {
 
 struct HostTimes {
   double call_ns = 0, bare_ns = 0;
+  double plan_ns = 0;  ///< the same through hstu_plan_launch, where there is a plan
+};
+
+/// A plan of the library's, freed at the end.
+class FixedPlan {
+ public:
+  FixedPlan(hstu_context* context, const char* op, const void* args, CUstream stream) {
+    const hstu_status status = hstu_plan_get(&plan_, context, op, args, stream);
+    if (status != HSTU_OK) throw Error(status, hstu_last_error());
+  }
+  ~FixedPlan() { hstu_plan_release(plan_); }
+  FixedPlan(const FixedPlan&) = delete;
+  FixedPlan& operator=(const FixedPlan&) = delete;
+  void operator()(const void* args, CUstream stream) const { hstu_plan_launch(plan_, args, stream); }
+
+ private:
+  hstu_plan* plan_ = nullptr;
 };
 
 /// Batches of calls and of bare launches by turns, so that both meet the same clocks.
@@ -89,9 +107,14 @@ HostTimes warm_call(BenchRun& bench, const Need& need) {
   bench.driver().check(bare(watch.stream()), "launching");
   watch.synchronise();
   const void* args = address(stack.args(0));
-  return compare(
-      watch, [&] { call_operator(bench.host.get(), need.problem.op, args, watch.stream()); },
-      [&] { bare(watch.stream()); });
+  const FixedPlan planned(bench.host.get(), operator_of(need.problem.op).name.data(), args, watch.stream());
+  const auto launch = [&] { bare(watch.stream()); };
+  HostTimes times = compare(
+      watch, [&] { call_operator(bench.host.get(), need.problem.op, args, watch.stream()); }, launch);
+  const HostTimes fixed = compare(
+      watch, [&] { planned(args, watch.stream()); }, launch);
+  times.plan_ns = times.bare_ns + fixed.call_ns - fixed.bare_ns;
+  return times;
 }
 
 /// Five layers on few rows: kernels shorter than their launches.
@@ -133,7 +156,7 @@ void report_stack_call(BenchRun& bench, Table& table) {
   constexpr double kTargetRatio = 1.1;
   const HostTimes times = stack_call(bench);
   table.add({"stack of 5 layers", fmt::format("{:.0f} ns", times.call_ns), fmt::format("{:.0f} ns", times.bare_ns),
-             fmt::format("{:.0f} ns", times.call_ns - times.bare_ns)});
+             fmt::format("{:.0f} ns", times.call_ns - times.bare_ns), ""});
   bench.report["warm_calls"].push_back(
       {{"name", "stack of 5 layers"}, {"call_ns", times.call_ns}, {"bare_ns", times.bare_ns}});
   bench.report.add({"stack_call_host_time_over_bare_launches", times.call_ns / times.bare_ns, "x", false, kTargetRatio,
@@ -143,22 +166,28 @@ void report_stack_call(BenchRun& bench, Table& table) {
 }  // namespace
 
 void bench_warm_calls(BenchRun& bench) {
-  constexpr double kTargetNs = 300;
+  constexpr double kTargetNs = 300, kPlanTargetNs = 25;
   const auto traffic = traffic_of(small_calls());
-  Table table({"warm call", ">through the library", ">bare launch", ">overhead"});
-  double worst = 0;
+  Table table({"warm call", ">through the library", ">bare launch", ">overhead", ">of a plan"});
+  double worst = 0, worst_plan = 0;
   for (const Need& need : traffic->needs) {
     const HostTimes times = warm_call(bench, need);
     worst = std::max(worst, times.call_ns - times.bare_ns);
+    worst_plan = std::max(worst_plan, times.plan_ns - times.bare_ns);
     table.add({need.call->name, fmt::format("{:.0f} ns", times.call_ns), fmt::format("{:.0f} ns", times.bare_ns),
-               fmt::format("{:.0f} ns", times.call_ns - times.bare_ns)});
-    bench.report["warm_calls"].push_back(
-        {{"name", need.call->name}, {"call_ns", times.call_ns}, {"bare_ns", times.bare_ns}});
+               fmt::format("{:.0f} ns", times.call_ns - times.bare_ns),
+               fmt::format("{:.0f} ns", times.plan_ns - times.bare_ns)});
+    bench.report["warm_calls"].push_back({{"name", need.call->name},
+                                          {"call_ns", times.call_ns},
+                                          {"bare_ns", times.bare_ns},
+                                          {"plan_ns", times.plan_ns}});
   }
   report_stack_call(bench, table);
   fmt::print("\n");
   table.print();
   bench.report.add({"warm_call_overhead_max", worst, "ns", false, kTargetNs, "bare cuLaunchKernelEx, same kernel"});
+  bench.report.add(
+      {"plan_launch_overhead_max", worst_plan, "ns", false, kPlanTargetNs, "bare cuLaunchKernelEx, same kernel"});
 }
 
 }  // namespace hstujit::tool

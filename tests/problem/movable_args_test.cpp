@@ -1,0 +1,119 @@
+// Arguments that move to other buffers without being prepared again must come out as if they had been.
+#include "problem/movable_args.hpp"
+
+#include "problem/sample_args.hpp"
+#include "support/source_dir.hpp"
+#include "workload/calls.hpp"
+#include "workload/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+
+namespace hstujit::test {
+namespace {
+
+constexpr uintptr_t kBase = uintptr_t{1} << 44, kApart = uintptr_t{1} << 36;  // further than any tensor reaches
+
+/// Calls of the reference workload, which has nearly every operator, at made-up addresses.
+std::vector<std::pair<const Operator*, AnyArgs>> workload_calls() {
+  std::ifstream in(source_dir() / "tools/workloads/figures.json");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const Workload workload = parse_workload(text);
+  std::vector<std::pair<const Operator*, AnyArgs>> out;
+  for (const Calls& calls : expand(workload))
+    for (const Call& call : calls.calls) {
+      std::vector<void*> bases;
+      for (size_t i = 0; i < calls.buffers.size(); ++i) bases.push_back(reinterpret_cast<void*>(kBase + i * kApart));
+      out.emplace_back(&operator_of(call.op), placed_args(call, calls, bases));
+    }
+  return out;
+}
+
+/// What prepare() makes of the arguments; nothing when it refuses.
+std::optional<std::pair<Problem, ArgsBytes>> prepared_anew(const Operator& op, const void* args) {
+  std::pair<Problem, ArgsBytes> out;
+  std::memcpy(out.second.data(), args, op.args_size);
+  try {
+    out.first = op.prepare(out.second.data());
+  } catch (const Error&) { return std::nullopt; }
+  return out;
+}
+
+TEST(MovableArgs, ComeOutAsIfPrepared) {
+  std::set<std::string_view> operators_moved;
+  int moved = 0, stayed = 0;
+  for (auto& [op, args] : workload_calls()) {
+    const MovableArgs movable(*op, address(args));
+    Random random(7);
+    for (int round = 0; round < 200; ++round) {
+      ArgsBytes fresh, out;
+      std::memcpy(fresh.data(), address(args), op->args_size);
+      for (const TensorSlot& slot : op->tensors) {
+        hstu_tensor& t = tensor_at(fresh.data(), slot);
+        if (!present(t) || random.below(2) == 0) continue;
+        // Far away, near its place so that tensors may meet, and at times less aligned.
+        const uintptr_t step = random.below(8) == 0 ? 2 : 128;
+        const uintptr_t by = step * random.below(random.below(3) == 0 ? 1u << 30 : 1u << 8);
+        t.data = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(t.data) + by +
+                                         (random.below(4) == 0 ? kApart * random.below(4) : 0));
+      }
+      const bool done = movable.move(fresh.data(), out);
+      ++(done ? moved : stayed);
+      if (!done) continue;
+      operators_moved.insert(op->name);
+      const auto truth = prepared_anew(*op, fresh.data());
+      ASSERT_TRUE(truth) << op->name << " refuses what was moved";
+      ASSERT_EQ(truth->first, movable.problem()) << op->name;
+      ASSERT_EQ(std::memcmp(truth->second.data(), out.data(), op->args_size), 0) << op->name;
+    }
+  }
+  EXPECT_GT(operators_moved.size(), 30u);
+  EXPECT_GT(moved, 1000);
+  EXPECT_GT(stayed, 1000);
+}
+
+TEST(MovableArgs, AreTheSameOnlyByteForByte) {
+  hstu_layer_norm_args args = sample_layer_norm();
+  const MovableArgs movable(operator_of(Op::layer_norm), &args);
+  EXPECT_TRUE(movable.same(&args));
+  args.y.data = slot(9);
+  EXPECT_FALSE(movable.same(&args));
+  args.struct_size -= 8;
+  EXPECT_THROW(movable.same(&args), Error);
+}
+
+TEST(MovableArgs, StayWhenMoreThanAddressesDiffers) {
+  const hstu_layer_norm_args args = sample_layer_norm();
+  const MovableArgs movable(operator_of(Op::layer_norm), &args);
+  ArgsBytes out;
+  const auto moves = [&](auto change) {
+    hstu_layer_norm_args other = args;
+    change(other);
+    return movable.move(&other, out);
+  };
+  EXPECT_TRUE(moves([](auto& a) { a.x.data = slot(9); }));
+  EXPECT_FALSE(moves([](auto& a) { a.x.data = slot(9, 2); })) << "another alignment";
+  EXPECT_FALSE(moves([](auto& a) { a.x.data = nullptr; }));
+  EXPECT_FALSE(moves([](auto& a) { a.y.data = slot(0, 128); })) << "the output meets x";
+  EXPECT_FALSE(moves([](auto& a) { a.x.shape[0] = a.y.shape[0] = 39; }));
+  EXPECT_FALSE(moves([](auto& a) { a.eps = 1e-3f; }));
+  EXPECT_FALSE(moves([](auto& a) { a.bias = {}; }));
+}
+
+TEST(MovableArgs, AnOutputInPlaceMovesWithItsInput) {
+  hstu_layer_norm_args args = sample_layer_norm();
+  args.y = args.x;
+  const MovableArgs movable(operator_of(Op::layer_norm), &args);
+  ArgsBytes out;
+  args.x.data = args.y.data = slot(9);
+  EXPECT_TRUE(movable.move(&args, out));
+  args.y.data = slot(9, 128);
+  EXPECT_FALSE(movable.move(&args, out)) << "half over it";
+}
+
+}  // namespace
+}  // namespace hstujit::test

@@ -1,0 +1,27 @@
+// What a short piece of code costs, on a machine that others use, too.
+#pragma once
+
+#include <algorithm>
+#include <ctime>
+
+namespace hstujit::test {
+
+/// Nanoseconds of this thread's CPU time that one run of `work` takes, in the quietest of many rounds.
+template <class Work>
+double quietest_ns(Work&& work) {
+  constexpr int kRounds = 40, kRuns = 2000;
+  const auto now = [] {
+    std::timespec at;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+    return static_cast<double>(at.tv_sec) * 1e9 + static_cast<double>(at.tv_nsec);
+  };
+  double best = 1e18;
+  for (int round = 0; round < kRounds; ++round) {
+    const double begin = now();
+    for (int i = 0; i < kRuns; ++i) work();
+    best = std::min(best, (now() - begin) / kRuns);
+  }
+  return best;
+}
+
+}  // namespace hstujit::test
