@@ -32,6 +32,8 @@
 #include "prim/warpgroup.cuh"
 #include "prim/wgmma.cuh"
 #include "tile/jagged_map.cuh"
+#include "tile/tile_counter.cuh"
+#include "tile/tma_ring.cuh"
 #include "variant/hstu_mask.cuh"
 #include "variant/row_tiles.cuh"
 
@@ -66,8 +68,8 @@ struct AttnFwdSm90 {
 
 namespace attn_fwd_sm90_detail {
 
-inline constexpr int kTileSlots =
-    2;  // of the tile under way and the next: more would leave others without work at the end
+// Of the tile under way and the next: more would leave other blocks of threads without work at the end.
+inline constexpr int kTileSlots = 2;
 
 template <class Config>
 struct TileInfo {
@@ -85,7 +87,7 @@ struct AttnFwdSm90Storage {
   alignas(1024) unsigned char tiles[AttnFwdSm90<Config>::kTileBytes];
   u64 tile_full[attn_fwd_sm90_detail::kTileSlots], tile_empty[attn_fwd_sm90_detail::kTileSlots];
   u64 q_full, q_empty;
-  u64 k_full[Config::kStages], k_empty[Config::kStages], v_full[Config::kStages], v_empty[Config::kStages];
+  u64 k_ring[2 * Config::kStages], v_ring[2 * Config::kStages];
   attn_fwd_sm90_detail::TileInfo<Config> tile[attn_fwd_sm90_detail::kTileSlots];
 };
 // The room behind the tiles; a round number, so that the host can say the sum.
@@ -95,46 +97,9 @@ constexpr int attn_fwd_sm90_smem_bytes = AttnFwdSm90<Config>::kTileBytes + kAttn
 
 namespace attn_fwd_sm90_detail {
 
-// A place in a ring of kStages and the parity of its barriers' phase.
-template <int kStages>
-struct RingPlace {
-  u32 stage = 0, phase = 0;
-  HSTU_PRIM void advance() {
-    if (++stage == kStages) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
-
-// Hands out the tiles of one launch to its blocks of threads as they come. Each launch finds a free counter by its grid
-// number; they are zero when the kernel is loaded and when their launch is over. Should another launch of the same
-// kernel hold the place, the next is tried. A place lost to an unlikely race (two places for one launch) costs
-// time, for both hand out every tile, but no result: a tile is computed the same whoever computes it.
-struct TileCounter {
-  u64 owner;  // grid number + 1, or 0
-  u32 next;   // tiles handed out behind the first gridDim.x, which go by block number
-  u32 left;   // blocks of threads that need no more
-};
-inline constexpr int kCounters = 256;
-__device__ TileCounter counters[kCounters];
-
-HSTU_PRIM TileCounter* claim_counter() {
-  const u64 owner = prim::grid_id() + 1;
-#pragma unroll 1
-  for (u32 i = 0;; ++i) {
-    TileCounter* counter = &counters[(owner + i) % kCounters];
-    const u64 before = atomicCAS(&counter->owner, 0ull, owner);
-    if (before == 0 || before == owner) return counter;
-  }
-}
-HSTU_PRIM u32 take_tile(TileCounter* counter) { return gridDim.x + atomicAdd(&counter->next, 1); }
-HSTU_PRIM void leave_counter(TileCounter* counter) {
-  if (atomicAdd(&counter->left, 1) + 1 < gridDim.x) return;
-  counter->next = counter->left = 0;
-  __threadfence();
-  atomicExch(&counter->owner, 0ull);
-}
+using tile::RingPlace;
+template <class Config>
+using KeyRing = tile::TmaRing<Config::kStages, Config::kConsumers>;
 
 // A place in the order of tiles: `pairs` (sequence, head) pairs of row_blocks tiles each, some of them behind the end
 // of their sequence. Its loads are under way when it is made.
@@ -168,16 +133,17 @@ HSTU_PRIM void schedule(const AttnFwdParams& p, AttnFwdSm90Storage<Config>& stor
   using T = AttnFwdSm90<Config>;
   const u32 count = static_cast<u32>(p.batch * p.num_heads) * p.row_blocks;
   RingPlace<kTileSlots> place;
-  TileCounter* counter = nullptr;
+  tile::TileTaker tiles;
+  bool claimed = false;
   u32 next = 0;
 #pragma unroll 1
-  for (TilePlace<Config> at(p, blockIdx.x);; at = TilePlace<Config>(p, next), next = take_tile(counter)) {
+  for (TilePlace<Config> at(p, blockIdx.x);; at = TilePlace<Config>(p, next), next = tiles.take()) {
     // More than one round for sequences longer than the grid foresaw.
 #pragma unroll 1
     for (; at.first_row < at.mask.length; at.first_row += p.row_blocks * T::kBlockM) {
       const int last_row = variant::min_int(at.first_row + T::kBlockM, at.mask.length);
       const variant::RowTilePlan<Config> plan(at.mask, at.first_row, last_row);
-      prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.phase ^ 1);
+      prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
       auto& tile = storage.tile[place.stage];
       tile.mask = at.mask;
       tile.plan = plan;
@@ -187,14 +153,15 @@ HSTU_PRIM void schedule(const AttnFwdParams& p, AttnFwdSm90Storage<Config>& stor
       prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
       place.advance();
     }
-    if (!counter) {  // only now, for the first tile needs none
-      counter = claim_counter();
-      next = take_tile(counter);
+    if (!claimed) {  // only now, for the first tile needs no counter
+      claimed = true;
+      tiles.claim();
+      next = tiles.take();
     }
     if (next >= count) break;
   }
-  leave_counter(counter);
-  prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.phase ^ 1);
+  tiles.leave();
+  prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
   storage.tile[place.stage].first_row = -1;
   prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
 }
@@ -203,19 +170,20 @@ HSTU_PRIM void schedule(const AttnFwdParams& p, AttnFwdSm90Storage<Config>& stor
 template <class Config>
 HSTU_PRIM void load(const AttnFwdSm90Params& p, AttnFwdSm90Storage<Config>& storage, u32 base) {
   using T = AttnFwdSm90<Config>;
+  const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring)), v_ring(prim::smem_addr(storage.v_ring));
   RingPlace<Config::kStages> place;
   RingPlace<kTileSlots> tile_place;
   const u32 q_full = prim::smem_addr(&storage.q_full);
-  u32 q_phase = 0;
+  u32 q_parity = 0;
 #pragma unroll 1
-  for (;; tile_place.advance(), q_phase ^= 1) {
-    prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.phase);
+  for (;; tile_place.advance(), q_parity ^= 1) {
+    prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.parity);
     const auto& tile = storage.tile[tile_place.stage];
     if (tile.first_row < 0) return;
     const tile::JaggedBox box(tile.start, tile.mask.length);
     const auto plan = tile.plan;
     const int head = tile.head;
-    prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_phase ^ 1);
+    prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
     prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
 #pragma unroll
     for (int panel = 0; panel < T::kPanelsQk; ++panel)
@@ -224,17 +192,11 @@ HSTU_PRIM void load(const AttnFwdSm90Params& p, AttnFwdSm90Storage<Config>& stor
 #pragma unroll 1
     for (int block = 0; block < plan.blocks; ++block) {
       const int key = plan.key_begin(block);
-      const u32 k_full = prim::smem_addr(&storage.k_full[place.stage]),
-                k_stage = base + T::kKOffset + place.stage * T::kKBytes;
-      prim::mbarrier_wait(prim::smem_addr(&storage.k_empty[place.stage]), place.phase ^ 1);
-      prim::mbarrier_arrive_expect_tx(k_full, T::kKBytes);
+      const u32 k_full = k_ring.acquire(place, T::kKBytes), k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
         box.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * 64, key, head);
-      const u32 v_full = prim::smem_addr(&storage.v_full[place.stage]),
-                v_stage = base + T::kVOffset + place.stage * T::kVBytes;
-      prim::mbarrier_wait(prim::smem_addr(&storage.v_empty[place.stage]), place.phase ^ 1);
-      prim::mbarrier_arrive_expect_tx(v_full, T::kVBytes);
+      const u32 v_full = v_ring.acquire(place, T::kVBytes), v_stage = base + T::kVOffset + place.stage * T::kVBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsV; ++panel)
         box.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * 64, key, head);
@@ -256,10 +218,12 @@ struct Consumer {
   int group;  // the warpgroup's number
   Ring place;
 
+  HSTU_PRIM KeyRing<Config> k_ring() const { return KeyRing<Config>(prim::smem_addr(storage.k_ring)); }
+  HSTU_PRIM KeyRing<Config> v_ring() const { return KeyRing<Config>(prim::smem_addr(storage.v_ring)); }
   HSTU_PRIM static void release(u64* barrier) {
     if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(barrier));
   }
-  HSTU_PRIM static void wait(u64* barrier, u32 phase) { prim::mbarrier_wait(prim::smem_addr(barrier), phase); }
+  HSTU_PRIM static void wait(u64* barrier, u32 parity) { prim::mbarrier_wait(prim::smem_addr(barrier), parity); }
 
   HSTU_PRIM void load_q(u32 (&q)[T::kQWords][4]) const {
     const u32 lane = prim::lane_id(), row = group * 64 + threadIdx.x % 128 / 32 * 16 + lane % 16;
@@ -345,8 +309,8 @@ struct Consumer {
                               const u32 (&q)[T::kQWords][4], int block) {
     const int key_begin = tile.plan.key_begin(block);
     const int row = tile.first_row + group * 64 + threadIdx.x % 128 / 32 * 16 + prim::lane_id() / 4;
-    wait(&storage.k_full[place.stage], place.phase);
-    wait(&storage.v_full[place.stage], place.phase);
+    k_ring().wait(place);
+    v_ring().wait(place);
 #pragma unroll 1
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
@@ -367,8 +331,8 @@ struct Consumer {
       prim::wgmma_wait<0>();
       prim::wgmma_keep(o);
     }
-    release(&storage.k_empty[place.stage]);
-    release(&storage.v_empty[place.stage]);
+    k_ring().release(place);
+    v_ring().release(place);
     place.advance();
   }
 
@@ -377,42 +341,42 @@ struct Consumer {
                              int count) {
     float s[kBlockN / 2];
     u32 w[kBlockN / 4];
-    wait(&storage.k_full[place.stage], place.phase);
+    k_ring().wait(place);
     prim::wgmma_keep(s);
     prim::wgmma_fence();
     issue_qk<kBlockN>(s, q, place.stage, 0);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(s);
-    release(&storage.k_empty[place.stage]);
+    k_ring().release(place);
     weigh(p, s);
     pack(s, w);
 #pragma unroll 1
     for (int block = 1; block < count; ++block) {
       const Ring before = place;
       place.advance();
-      wait(&storage.k_full[place.stage], place.phase);
+      k_ring().wait(place);
       prim::wgmma_keep(s);
       prim::wgmma_keep(o);
       prim::wgmma_fence();
       issue_qk<kBlockN>(s, q, place.stage, 0);
-      wait(&storage.v_full[before.stage], before.phase);
+      v_ring().wait(before);
       issue_pv<kBlockN>(o, w, before.stage, 0);
       prim::wgmma_wait<1>();
       prim::wgmma_keep(s);
-      release(&storage.k_empty[place.stage]);
+      k_ring().release(place);
       weigh(p, s);
       prim::wgmma_wait<0>();
       prim::wgmma_keep(o);
-      release(&storage.v_empty[before.stage]);
+      v_ring().release(before);
       pack(s, w);
     }
-    wait(&storage.v_full[place.stage], place.phase);
+    v_ring().wait(place);
     prim::wgmma_keep(o);
     prim::wgmma_fence();
     issue_pv<kBlockN>(o, w, place.stage, 0);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(o);
-    release(&storage.v_empty[place.stage]);
+    v_ring().release(place);
     place.advance();
   }
 
@@ -458,14 +422,14 @@ struct Consumer {
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
     RingPlace<kTileSlots> tile_place;
-    u32 q_phase = 0;
+    u32 q_parity = 0;
 #pragma unroll 1
-    for (;; tile_place.advance(), q_phase ^= 1) {
+    for (;; tile_place.advance(), q_parity ^= 1) {
       const auto& tile = storage.tile[tile_place.stage];
-      wait(&storage.tile_full[tile_place.stage], tile_place.phase);
+      wait(&storage.tile_full[tile_place.stage], tile_place.parity);
       const int first_row = tile.first_row;
       if (first_row < 0) return;
-      wait(&storage.q_full, q_phase);
+      wait(&storage.q_full, q_parity);
       u32 q[T::kQWords][4];
       load_q(q);
       float o[T::kColsV / 2];
@@ -492,12 +456,8 @@ HSTU_PRIM void init(AttnFwdSm90Storage<Config>& storage) {
   }
   prim::mbarrier_init(prim::smem_addr(&storage.q_full), 1);
   prim::mbarrier_init(prim::smem_addr(&storage.q_empty), kConsumerWarps);
-  for (int i = 0; i < Config::kStages; ++i) {
-    prim::mbarrier_init(prim::smem_addr(&storage.k_full[i]), 1);
-    prim::mbarrier_init(prim::smem_addr(&storage.v_full[i]), 1);
-    prim::mbarrier_init(prim::smem_addr(&storage.k_empty[i]), kConsumerWarps);
-    prim::mbarrier_init(prim::smem_addr(&storage.v_empty[i]), kConsumerWarps);
-  }
+  KeyRing<Config>(prim::smem_addr(storage.k_ring)).init();
+  KeyRing<Config>(prim::smem_addr(storage.v_ring)).init();
   prim::mbarrier_fence_init();
 }
 

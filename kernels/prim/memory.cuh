@@ -109,4 +109,14 @@ HSTU_PRIM void st_shared(u32 addr, const Quad& q) {
 // Brings the line of p to L2 ahead of its use.
 HSTU_PRIM void prefetch_l2(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
+// Puts `to` where `from` was and returns what was there; what the thread does next, it does after.
+HSTU_PRIM u64 compare_and_swap_acquire(u64* p, u64 from, u64 to) {
+  u64 found;
+  asm volatile("atom.acquire.gpu.global.cas.b64 %0, [%1], %2, %3;"
+               : "=l"(found)
+               : "l"(p), "l"(from), "l"(to)
+               : "memory");
+  return found;
+}
+
 }  // namespace hstu::prim

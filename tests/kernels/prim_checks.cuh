@@ -95,6 +95,19 @@ __global__ void memory(const Params p) {
   for (u32 b = 0; b < 16; ++b) prim::st_global1(out(8) + b, prim::ld_global1(in + b));
 }
 
+// Every thread counts one word up by one: out is what each found before its turn, then the
+// word's last value, then the launch's grid number, all of 8 bytes.
+__global__ void exchange(const Params p) {
+  u64* const out = static_cast<u64*>(p.out);
+  u64* const word = out + blockDim.x;
+  if (threadIdx.x == 0) *word = 0;
+  __syncthreads();
+  u64 found = 0;
+  for (u64 before; (before = prim::compare_and_swap_acquire(word, found, found + 1)) != found;) found = before;
+  out[threadIdx.x] = found;
+  if (threadIdx.x == 0) word[1] = prim::grid_id();
+}
+
 // Thread i copies i % 17 of its 16 bytes by the zero-filling forms. Shared memory starts poisoned.
 __global__ void cp_async(const Params p) {
   __shared__ __align__(16) u32 smem[5][256 * 4];

@@ -3,6 +3,7 @@
 #include "support/element.hpp"
 #include "support/gpu.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -151,6 +152,21 @@ TEST(PrimMemory, EveryWidthAndHintCopiesEveryByte) {
       const uint32_t word = way == 7 ? i / 4 * 4 + 3 - i % 4 : i;  // it stores its words in reverse
       ASSERT_EQ(out[way * 4 * kThreads + i], in[word]) << "way " << way << " word " << i;
     }
+}
+
+TEST(PrimMemory, ExchangesGiveEachThreadATurnAndLaunchesHaveNumbers) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 256;
+  uint64_t grid[2];
+  for (uint64_t& number : grid) {
+    const auto words = run("exchange", std::vector<uint32_t>(1), 2 * (kThreads + 2), kThreads);
+    std::vector<uint64_t> out(kThreads + 2);
+    std::memcpy(out.data(), words.data(), out.size() * 8);
+    std::sort(out.begin(), out.begin() + kThreads);
+    for (uint32_t i = 0; i <= kThreads; ++i) EXPECT_EQ(out[i], i);
+    number = out[kThreads + 1];
+  }
+  EXPECT_NE(grid[0], grid[1]);
 }
 
 TEST(PrimCpAsync, CopiesAndZeroFillsByByte) {

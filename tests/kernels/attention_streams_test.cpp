@@ -1,0 +1,111 @@
+// Attention called from several streams at once, and from branches of graphs that are replayed: every call's result is
+// the one it has alone.
+#include "support/attention_cases.hpp"
+#include "support/streams.hpp"
+
+#include <list>
+#include <random>
+
+namespace hstujit {
+namespace {
+
+using test::DeviceBuffer;
+using test::Streams;
+
+/// One call on sequences and numbers of its own, bf16, 2 heads of 64.
+class Call {
+ public:
+  explicit Call(uint32_t seed) : random_(seed), offsets_(lengths()) {
+    const int64_t total = offsets_.back();
+    const auto tensor = [&](const DeviceBuffer& buffer) {
+      return hstu_heads(buffer.data(), HSTU_DTYPE_BF16, total, kHeads, kDim);
+    };
+    q_ = normal(total), k_ = normal(total), v_ = normal(total);
+    out_ = std::make_unique<DeviceBuffer>(bytes(total));
+    offsets_on_device_ = std::make_unique<DeviceBuffer>(offsets_.data(), offsets_.size() * 8);
+    args_.struct_size = sizeof args_;
+    args_.q = tensor(*q_), args_.k = tensor(*k_), args_.v = tensor(*v_), args_.out = tensor(*out_);
+    args_.seq_offsets =
+        hstu_vector(offsets_on_device_->data(), HSTU_DTYPE_I64, static_cast<int64_t>(offsets_.size()));
+    args_.max_seq_len = 700;
+  }
+
+  void queue(CUstream stream) const {
+    ASSERT_EQ(hstu_attention(test::test_device()->context, &args_, stream), HSTU_OK) << hstu_last_error();
+  }
+  void poison() { out_->write(std::vector<uint8_t>(out_->bytes(), 0xff).data(), out_->bytes()); }
+  std::vector<uint16_t> result() const { return out_->read<uint16_t>(); }
+
+ private:
+  static constexpr int64_t kHeads = 2, kDim = 64;
+  static size_t bytes(int64_t rows) { return static_cast<size_t>(rows * kHeads * kDim) * 2; }
+
+  std::vector<int64_t> lengths() {
+    std::vector<int64_t> offsets{0};
+    std::uniform_int_distribution<int64_t> length(0, 700);
+    for (int i = 0; i < 40; ++i) offsets.push_back(offsets.back() + length(random_));
+    return offsets;
+  }
+  std::unique_ptr<DeviceBuffer> normal(int64_t rows) {
+    std::normal_distribution<float> value;
+    std::vector<uint16_t> words(bytes(rows) / 2);
+    for (uint16_t& word : words) word = static_cast<uint16_t>(Bf16::round(static_cast<double>(value(random_))));
+    return std::make_unique<DeviceBuffer>(words.data(), words.size() * 2);
+  }
+
+  std::mt19937 random_;
+  std::vector<int64_t> offsets_;
+  std::unique_ptr<DeviceBuffer> q_, k_, v_, out_, offsets_on_device_;
+  hstu_attention_args args_{};
+};
+
+class AttentionStreams : public testing::Test {
+ protected:
+  void SetUp() override {
+    HSTU_NEEDS_GPU();
+    for (uint32_t i = 0; i < 32; ++i) {
+      Call& call = calls_.emplace_back(i);
+      call.poison();
+      call.queue(nullptr);
+      test::gpu()->driver->cuStreamSynchronize(nullptr);
+      alone_.push_back(call.result());
+      call.poison();
+    }
+  }
+  void expect_as_alone() {
+    size_t i = 0;
+    for (Call& call : calls_) {
+      EXPECT_EQ(call.result(), alone_[i++]);
+      call.poison();
+    }
+  }
+  void queue_on(const Streams& streams) {
+    size_t i = 0;
+    for (const Call& call : calls_) call.queue(streams[i++ % streams.size()]);
+  }
+
+  std::list<Call> calls_;
+  std::vector<std::vector<uint16_t>> alone_;
+};
+
+TEST_F(AttentionStreams, AtOnceGiveWhatEachGivesAlone) {
+  const Streams streams(8);
+  for (int round = 0; round < 10; ++round) {
+    queue_on(streams);
+    streams.wait();
+    expect_as_alone();
+  }
+}
+
+TEST_F(AttentionStreams, BranchesOfGraphsGiveWhatEachGivesAlone) {
+  const Streams streams(8);
+  const test::BranchedGraph graph(streams, [&] { queue_on(streams); });
+  for (int replay = 0; replay < 5; ++replay) {
+    graph.launch(streams[0]);
+    streams.wait();
+    expect_as_alone();
+  }
+}
+
+}  // namespace
+}  // namespace hstujit
