@@ -52,6 +52,7 @@ struct Call {
   std::string name;  ///< its part in the layer, or the entry's name
   double count = 1;  ///< how often the traffic makes this call
   std::optional<FigureSpec> figure;
+  std::vector<FigureSpec> family_figures;
   AnyArgs args;               ///< data pointers null
   std::vector<Place> places;  ///< in the order of operator_of(op).tensors
 };

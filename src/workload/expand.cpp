@@ -87,6 +87,7 @@ Calls expand_operator(const OperatorSpec& entry, const Workload& workload) {
   call.name = entry.name.empty() ? default_name(call) : entry.name;
   call.count = entry.count;
   call.figure = entry.figure;
+  call.family_figures = entry.family_figures;
   const std::span<const TensorSlot> slots = operator_of(call.op).tensors;
   for (size_t i = 0; i < slots.size(); ++i)
     if (slots[i].role == TensorRole::output) calls.result = call.places[i].buffer;

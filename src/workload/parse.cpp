@@ -1,7 +1,10 @@
 // Workload files, format "hstujit-workload-1", read strictly.
+#include "families/family.hpp"
 #include "workload/json_object.hpp"
 #include "workload/parse_call.hpp"
 #include "workload/workload.hpp"
+
+#include <fmt/format.h>
 
 #include <cerrno>
 #include <cstring>
@@ -131,12 +134,17 @@ constexpr Word<FigureSpec::Rate> kRates[] = {{"tflops", FigureSpec::Rate::tflops
                                              {"of_vendor", FigureSpec::Rate::of_vendor},
                                              {"of_copy", FigureSpec::Rate::of_copy}};
 
-FigureSpec parse_figure(const Json& value, const std::string& pointer) {
+FigureSpec parse_figure(const Json& value, const std::string& pointer, bool family) {
   JsonObject in(value, pointer);
   FigureSpec figure;
   figure.id = in.text("id");
   figure.rate = in.choice<FigureSpec::Rate>("rate", kRates);
   if (in.find("target")) figure.target = in.number("target");
+  if (family) {
+    figure.family = in.text("family");
+    if (!family_named(figure.family))
+      fail_at(in.pointer_of("family"), "\"{}\": hstu-tune ops lists the families", figure.family);
+  }
   in.finish();
   return figure;
 }
@@ -165,7 +173,14 @@ OperatorSpec parse_operator(const Json& value, const std::string& pointer, const
   entry.dtype = in.choice<hstu_dtype>("dtype", kElementTypes, workload.dtype);
   entry.count = in.number("count", 1.0);
   if (!(entry.count > 0)) fail_at(in.pointer_of("count"), "{}: it must be positive", entry.count);
-  if (const Json* figure = in.find("figure")) entry.figure = parse_figure(*figure, in.pointer_of("figure"));
+  if (const Json* figure = in.find("figure")) entry.figure = parse_figure(*figure, in.pointer_of("figure"), false);
+  if (const Json* figures = in.find("family_figures")) {
+    if (!figures->is_array())
+      fail_at(in.pointer_of("family_figures"), "{}: a list of figures belongs here", figures->dump());
+    for (size_t i = 0; i < figures->size(); ++i)
+      entry.family_figures.push_back(
+          parse_figure((*figures)[i], fmt::format("{}/{}", in.pointer_of("family_figures"), i), true));
+  }
   parse_spec(in, op, entry);
   in.finish();
   if (needs_sequences(entry) && !workload.sequences)

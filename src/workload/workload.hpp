@@ -131,6 +131,7 @@ struct FigureSpec {
   std::string id;
   Rate rate = Rate::gbs;
   std::optional<double> target;
+  std::string family;  ///< whose default configuration it is of; "": what the library chooses
 };
 
 struct OperatorSpec {
@@ -139,6 +140,7 @@ struct OperatorSpec {
   double count = 1;  ///< how often the traffic calls it: the weight of its time
   std::variant<LayerNormSpec, AddmmSpec, AttentionSpec, NormMulSpec, CallSpec> spec;
   std::optional<FigureSpec> figure;
+  std::vector<FigureSpec> family_figures;
 };
 
 struct Workload {

@@ -80,11 +80,16 @@ TEST(SpelledCall, WeightsAreScaledByTheirDepth) {
 
 TEST(SpelledCall, CarriesItsFigure) {
   const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "z": [4, 8]},
-    "figure": {"id": "f", "rate": "of_copy", "target": 95}})");
+    "figure": {"id": "f", "rate": "of_copy", "target": 95},
+    "family_figures": [{"id": "g", "rate": "tflops", "family": "addmm_sm80"}]})");
   ASSERT_TRUE(calls.calls[0].figure);
   EXPECT_EQ(calls.calls[0].figure->id, "f");
   EXPECT_EQ(calls.calls[0].figure->rate, FigureSpec::Rate::of_copy);
   EXPECT_EQ(calls.calls[0].figure->target, 95);
+  EXPECT_EQ(calls.calls[0].figure->family, "");
+  ASSERT_EQ(calls.calls[0].family_figures.size(), 1u);
+  EXPECT_EQ(calls.calls[0].family_figures[0].family, "addmm_sm80");
+  EXPECT_EQ(calls.calls[0].family_figures[0].rate, FigureSpec::Rate::tflops);
 }
 
 TEST(SpelledCall, RefusalsNameTheField) {
@@ -108,6 +113,9 @@ TEST(SpelledCall, RefusalsNameTheField) {
            Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]},
                     "figure": {"id": "f", "rate": "speed"}})j",
                 "/operators/0/figure/rate"},
+           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]},
+                    "family_figures": [{"id": "f", "rate": "gbs", "family": "addmm_sm81"}]})j",
+                "/operators/0/family_figures/0/family: \"addmm_sm81\": hstu-tune ops"},
        })
     EXPECT_NE(refusal(c.entry).find(c.text), std::string::npos) << refusal(c.entry) << "\n" << c.entry;
 }

@@ -1,6 +1,7 @@
 // Operator times: each problem of a workload once, cold caches, with its configuration and a rate.
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/cublaslt.hpp"
+#include "hstu_tune/family_run.hpp"
 #include "hstu_tune/table.hpp"
 #include "workload/memory.hpp"
 #include "workload/stack.hpp"
@@ -15,6 +16,8 @@ namespace {
 /// What one problem took.
 struct Result {
   const Need* need = nullptr;
+  std::string name;
+  const FigureSpec* figure = nullptr;  ///< null: nothing is asked of it
   Timing timing;
   int sm_mhz = 0;
   double vendor_s = 0;  ///< cuBLASLt on the same product; 0 where that means nothing
@@ -51,12 +54,30 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_
   const auto index = static_cast<size_t>(need.call - need.calls->calls.data());
   Result result;
   result.need = &need;
+  result.name = need.call->name;
+  if (need.call->figure) result.figure = &*need.call->figure;
   Stopwatch watch(bench.driver(), bench.context().device_context());
   stack.run(bench.host.get(), watch.stream());  // inputs of later calls are outputs of earlier ones
   result.timing = watch.cold([&](CUstream stream) { stack.run(index, bench.host.get(), stream); });
   result.sm_mhz = watch.mhz();
   if (with_vendor) result.vendor_s = vendor_seconds(bench, need, stack, index);
   result.configuration = text(bench.context().plan_for(need.problem, nullptr, nullptr).choice);
+  return result;
+}
+
+/// The same call by a family that the library may not choose.
+Result measure(BenchRun& bench, const Need& need, const Stack& stack, const FigureSpec& figure) {
+  AnyArgs args = stack.args(static_cast<size_t>(need.call - need.calls->calls.data()));
+  const Problem problem = operator_of(need.problem.op).prepare(address(args));
+  const FamilyRun family(bench.context(), figure.family, problem, address(args));
+  Result result;
+  result.need = &need;
+  result.name = fmt::format("{}, {}", need.call->name, figure.family);
+  result.figure = &figure;
+  Stopwatch watch(bench.driver(), bench.context().device_context());
+  result.timing = watch.cold([&](CUstream stream) { family.launch(stream); });
+  result.sm_mhz = watch.mhz();
+  result.configuration = family.configuration();
   return result;
 }
 
@@ -69,6 +90,8 @@ std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic, bool wi
       if (need.calls != &calls) continue;
       if (!stack) stack.emplace(calls, *memory, 1);
       results.push_back(measure(bench, need, *stack, with_vendor));
+      for (const FigureSpec& figure : need.call->family_figures)
+        results.push_back(measure(bench, need, *stack, figure));
     }
   }
   return results;
@@ -78,11 +101,11 @@ void print(const std::vector<Result>& results, Report& report) {
   Table table({"operator", ">time", ">spread", ">TFLOP/s", ">GB/s", ">of cuBLASLt", ">SM MHz", "configuration"});
   for (const Result& r : results) {
     const double spread = static_cast<double>(r.timing.mad_ns) / static_cast<double>(r.timing.median_ns);
-    table.add({r.need->call->name, duration_text(r.seconds()), fmt::format("{:.1f} %", 100 * spread),
+    table.add({r.name, duration_text(r.seconds()), fmt::format("{:.1f} %", 100 * spread),
                fmt::format("{:.1f}", r.tflops()), fmt::format("{:.0f}", r.gbs()),
                r.vendor_s > 0 ? fmt::format("{:.0f} %", 100 * r.vendor_s / r.seconds()) : "",
                r.sm_mhz > 0 ? fmt::format("{}", r.sm_mhz) : "", r.configuration});
-    report["operators"].push_back({{"name", r.need->call->name},
+    report["operators"].push_back({{"name", r.name},
                                    {"problem", text(r.need->problem)},
                                    {"configuration", r.configuration},
                                    {"seconds", r.seconds()},
@@ -129,7 +152,7 @@ void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& 
   const std::vector<Result> results = measure_all(bench, traffic, yardsticks.product_tflops > 0);
   print(results, bench.report);
   for (const Result& result : results) {
-    const auto& figure = result.need->call->figure;
+    const FigureSpec* figure = result.figure;
     if (figure && (figure->rate != FigureSpec::Rate::of_vendor || result.vendor_s > 0))
       bench.report.add(figure_of(*figure, result, yardsticks));
   }

@@ -24,7 +24,9 @@ Workload small_calls() {
   workload.name = "small calls";
   const auto constant = [](int64_t length) { return Lengths{Lengths::Kind::constant, length, 0, std::nullopt, {}}; };
   workload.sequences = Sequences{2, constant(24), constant(8), HSTU_DTYPE_I64};
-  const auto add = [&](auto spec) { workload.operators.push_back({.name = "", .spec = spec, .figure = {}}); };
+  const auto add = [&](auto spec) {
+    workload.operators.push_back({.name = "", .spec = spec, .figure = {}, .family_figures = {}});
+  };
   add(LayerNormSpec{.rows = 64, .dim = 512});
   add(AddmmSpec{.m = 64, .k = 512, .n = 512});
   add(AttentionSpec{2, 64, 64, std::nullopt, {}});

@@ -1,0 +1,34 @@
+// A call by the default configuration of one family, whichever family the library would choose: for figures that are
+// about a family.
+#pragma once
+
+#include "context.hpp"
+#include "families/family.hpp"
+#include "launch/module.hpp"
+#include "problem/operators.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace hstujit::tool {
+
+class FamilyRun {
+ public:
+  /// args: the operator's struct after prepare; it outlives the run. Throws Error{INVALID_ARGUMENT} when there is no
+  /// such family or it does not cover the problem.
+  FamilyRun(Context& context, std::string_view family, const Problem& problem, const void* args);
+
+  void launch(CUstream stream) const;
+  std::string configuration() const;
+
+ private:
+  Context& context_;
+  const Family& family_;
+  const Problem problem_;
+  const void* args_;
+  Config config_;
+  std::unique_ptr<LoadedKernel> kernel_;
+};
+
+}  // namespace hstujit::tool
