@@ -54,5 +54,11 @@ HSTU_PRIM void st_async_f32(u32 addr, float value, u32 barrier) {
                "r"(barrier)
                : "memory");
 }
+// 16 bytes, to an address that is a multiple of them.
+HSTU_PRIM void st_async_f32x4(u32 addr, float a, float b, float c, float d, u32 barrier) {
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(addr),
+               "f"(a), "f"(b), "f"(c), "f"(d), "r"(barrier)
+               : "memory");
+}
 
 }  // namespace hstu::prim

@@ -7,6 +7,8 @@ namespace {
 // Per operator, the preferred family first.
 const Family* const kFamilies[] = {
     &kLayerNormSm80,
+    &kAddmmThinSm80,
+    &kAddmmSplitSm90,
     &kAddmmSm90,
     &kAddmmSm80,
     &kAttnFwdSm90,

@@ -6,6 +6,8 @@
 namespace hstujit {
 
 extern const Family kLayerNormSm80;
+extern const Family kAddmmThinSm80;
+extern const Family kAddmmSplitSm90;
 extern const Family kAddmmSm90;
 extern const Family kAddmmSm80;
 extern const Family kAttnFwdSm80;

@@ -110,8 +110,9 @@ Config default_config(const Family& family, const Problem& p, const Facts& f, co
     if (!legal(family, p, c, device)) continue;
     if (last && (*last)[kPingPong] != c[kPingPong]) break;  // the others are for families without ping-pong
     last = &c;
-    const int64_t waves = c[kBlockN] == 192 ? 4 : 1;  // its waste shows in few tiles
-    if (10 * tiles(f, c) >= 9 * waves * device.sm_count && used_columns(f, c) > 0.95) return c;
+    // The waste of 192 shows in few tiles; of large ones both warpgroups of a block want one.
+    const int64_t tenths = c[kBlockN] == 192 ? 36 : c[kPingPong] && c[kBlockM] == 128 ? 18 : 9;
+    if (10 * tiles(f, c) >= tenths * device.sm_count && used_columns(f, c) > 0.95) return c;
   }
   if (!last) fail(HSTU_ERROR_INTERNAL, "{} has no default configuration for {}", family.name, text(p));
   return *last;

@@ -83,7 +83,12 @@ std::vector<Case> shapes() {
                                 {31, 2048, 100},
                                 {5, 5000, 8},
                                 {3000, 8, 16},
-                                {17001, 72, 520}}) {  // more tiles than blocks
+                                {17001, 72, 520},  // more tiles than blocks
+                                {16, 512, 2048},   // few rows
+                                {40, 328, 520},
+                                {64, 1096, 3080},
+                                {100, 8200, 136},  // few tiles, whose k is divided
+                                {300, 4104, 264}}) {
     cases.push_back({kBf16, m, k, n});
     if (m % 2 == 1) cases.push_back({kF16, m, k, n, Bias::none});
   }
@@ -107,6 +112,12 @@ std::vector<Case> epilogues() {
       {kBf16, 150, 128, 256, Bias::in_place},
       {kF16, 133, 40, 77, Bias::in_place, kNone},
       {kBf16, 150, 128, 256, Bias::none, kSilu, 37},
+      {kBf16, 21, 256, 328, Bias::row, kSilu, 100},
+      {kF16, 21, 256, 328, Bias::wide_row, kSilu, 328},
+      {kBf16, 21, 256, 328, Bias::residual, kSilu, 37},
+      {kBf16, 21, 256, 328, Bias::in_place},
+      {kBf16, 70, 4096, 200, Bias::row, kSilu, 100},
+      {kF16, 70, 4096, 200, Bias::in_place},
   };
 }
 
@@ -140,6 +151,11 @@ std::vector<Case> layouts() {
       {kBf16, 140, 96, 160, kRow, kNone, 0, true, {}, gap1},
       {kBf16, 140, 96, 160, kRow, kNone, 0, true, {}, shift4},
       {kBf16, 77, 1, 45, kRow, kNone, 0, true, {}, gap},
+      // Few rows, and few tiles of a long k.
+      {kBf16, 24, 136, 200, kRow, kNone, 0, true, gap, gap, {}, gap2},
+      {kBf16, 24, 136, 200, kResidual, kNone, 0, false, gap, gap, gap2, gap2},
+      {kBf16, 24, 136, 200, kRow, kNone, 0, false, {}, {}, {}, gap1},
+      {kBf16, 80, 4096, 104, kRow, kNone, 0, true, gap, gap, {}, gap2},
   };
 }
 

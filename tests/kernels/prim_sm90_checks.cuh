@@ -117,12 +117,14 @@ __global__ void boxes(const __grid_constant__ MapParams p) {
 
 // Clusters of two blocks: each fetches a half of a (64 columns x 16 lines of 16 bits, 8 lines each) for both, tells the
 // other that it landed, and adds what the other left for it. out: per block 1024 words of the box's 16-bit elements,
-// then the other's rank plus 100 (by a remote store), plus 200 (by an asynchronous one), read from it.
+// then the other's rank plus 100 (by a remote store), plus 200 (by an asynchronous one), read from it; 4 floats of the
+// other's, 0 to 3 plus 10 times its rank (by one asynchronous store).
 __global__ void pair(const __grid_constant__ MapParams p) {
   __shared__ __align__(1024) u16 smem[64 * 16];
   __shared__ u64 full, told, sent;
   __shared__ u32 left;
   __shared__ float later;
+  __shared__ __align__(16) float four[4];
   const u32 rank = prim::cluster_rank(), other = rank ^ 1, barrier = prim::smem_addr(&full);
   if (threadIdx.x == 0) {
     prim::mbarrier_init(barrier, 1);
@@ -130,7 +132,7 @@ __global__ void pair(const __grid_constant__ MapParams p) {
     prim::mbarrier_init(prim::smem_addr(&sent), 1);
     prim::mbarrier_fence_init();
     prim::mbarrier_arrive_expect_tx(barrier, sizeof smem);
-    prim::mbarrier_arrive_expect_tx(prim::smem_addr(&sent), 4);
+    prim::mbarrier_arrive_expect_tx(prim::smem_addr(&sent), 4 + 16);
   }
   prim::cluster_sync();
   if (threadIdx.x == 0) {
@@ -138,19 +140,23 @@ __global__ void pair(const __grid_constant__ MapParams p) {
     prim::st_cluster(prim::cluster_addr(prim::smem_addr(&left), other), rank + 100);
     prim::st_async_f32(prim::cluster_addr(prim::smem_addr(&later), other), static_cast<float>(rank + 200),
                        prim::cluster_addr(prim::smem_addr(&sent), other));
+    const float tens = 10.0f * static_cast<float>(rank);
+    prim::st_async_f32x4(prim::cluster_addr(prim::smem_addr(four), other), tens, tens + 1, tens + 2, tens + 3,
+                         prim::cluster_addr(prim::smem_addr(&sent), other));
   }
   prim::mbarrier_wait(barrier, 0);
   __syncthreads();
   if (threadIdx.x < 2) prim::mbarrier_arrive_cluster(prim::smem_addr(&told), threadIdx.x);
   prim::mbarrier_wait_cluster(prim::smem_addr(&told), 0);
   prim::mbarrier_wait_cluster(prim::smem_addr(&sent), 0);
-  u32* out = static_cast<u32*>(p.out) + rank * (1024 + 4);
+  u32* out = static_cast<u32*>(p.out) + rank * (1024 + 8);
   for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) out[i] = smem[i];
   prim::cluster_sync();
   if (threadIdx.x == 0) {
     out[1024] = left;
     out[1025] = static_cast<u32>(later);
     out[1026] = prim::ld_cluster(prim::cluster_addr(prim::smem_addr(&left), other));
+    for (u32 i = 0; i < 4; ++i) out[1028 + i] = static_cast<u32>(four[i]);
     out[1027] = prim::cluster_size() * 1000 + prim::cluster_id() * 10 + prim::cluster_count();
   }
   prim::cluster_sync();

@@ -312,3 +312,159 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 18944, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16
+// addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
+// addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = float;
+  static constexpr int kBias = 1;
+  static constexpr int kActivation = 1;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 16;
+  static constexpr int kBlockN = 32;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 1;
+  static constexpr int kWarpsN = 1;
+  static constexpr int kThreads = 32;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 4;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 25856, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 m=64
+// addmm_sm80 sm_90a block_m=32 block_n=32 block_k=64 warps_m=2 warps_n=1 stages=4 group=8 persistent=0 min_blocks=2
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Bias = f16;
+  static constexpr int kBias = 2;
+  static constexpr int kActivation = 0;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = true;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 2;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 32;
+  static constexpr int kBlockN = 32;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 1;
+  static constexpr int kThreads = 64;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 35328, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 m=64
+// addmm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Bias = f16;
+  static constexpr int kBias = 2;
+  static constexpr int kActivation = 0;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = true;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 2;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 32;
+  static constexpr int kBlockN = 64;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512
+// addmm_sm80 sm_90a block_m=32 block_n=32 block_k=64 warps_m=2 warps_n=1 stages=4 group=8 persistent=0 min_blocks=2
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr int kBias = 0;
+  static constexpr int kActivation = 0;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = false;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 32;
+  static constexpr int kBlockN = 32;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 1;
+  static constexpr int kThreads = 64;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 35328, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512
+// addmm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr int kBias = 0;
+  static constexpr int kActivation = 0;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = false;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 32;
+  static constexpr int kBlockN = 64;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
+}  // namespace hstu
+

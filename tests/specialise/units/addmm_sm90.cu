@@ -76,3 +76,55 @@ struct Config {
 static_assert(addmm_sm90_smem_bytes<Config> == 229648, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16
+// addmm_sm90 sm_90a block_m=64 block_n=64 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
+#include "addmm_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = float;
+  static constexpr int kBias = 1;
+  static constexpr int kActivation = 1;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kBlockM = 64;
+  static constexpr int kBlockN = 64;
+  static constexpr int kStages = 8;
+  static constexpr bool kPingPong = true;
+  static constexpr bool kResident = false;
+  static constexpr int kSlices = 0;
+  static constexpr int kCluster = 1;
+  static constexpr int kGroup = 8;
+  static constexpr int kBoxes = 1;
+  static constexpr int kThreads = 384;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(addmm_sm90_smem_bytes<Config> == 148240, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512
+// addmm_sm90 sm_90a block_m=64 block_n=64 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
+#include "addmm_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr int kBias = 0;
+  static constexpr int kActivation = 0;
+  static constexpr bool kXAlongK = false;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kBlockM = 64;
+  static constexpr int kBlockN = 64;
+  static constexpr int kStages = 8;
+  static constexpr bool kPingPong = true;
+  static constexpr bool kResident = false;
+  static constexpr int kSlices = 0;
+  static constexpr int kCluster = 1;
+  static constexpr int kGroup = 8;
+  static constexpr int kBoxes = 1;
+  static constexpr int kThreads = 384;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(addmm_sm90_smem_bytes<Config> == 147600, "host and device disagree about shared memory");
+}  // namespace hstu
+

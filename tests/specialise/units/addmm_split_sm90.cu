@@ -1,0 +1,66 @@
+// addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16
+// addmm_split_sm90 sm_90a block_m=16 block_n=64 swap=1 split=1
+#include "addmm_split_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = float;
+  static constexpr int kBias = 1;
+  static constexpr int kActivation = 1;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kBlockM = 16;
+  static constexpr int kBlockN = 64;
+  static constexpr bool kSwap = true;
+  static constexpr int kSplit = 1;
+  static constexpr int kStages = 8;
+  static constexpr int kThreads = 160;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(addmm_split_sm90_smem_bytes<Config> == 82056, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 m=64
+// addmm_split_sm90 sm_90a block_m=32 block_n=64 swap=1 split=1
+#include "addmm_split_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Bias = f16;
+  static constexpr int kBias = 2;
+  static constexpr int kActivation = 0;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = true;
+  static constexpr int kBlockM = 32;
+  static constexpr int kBlockN = 64;
+  static constexpr bool kSwap = true;
+  static constexpr int kSplit = 1;
+  static constexpr int kStages = 8;
+  static constexpr int kThreads = 160;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(addmm_split_sm90_smem_bytes<Config> == 98440, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512
+// addmm_split_sm90 sm_90a block_m=128 block_n=128 swap=0 split=8
+#include "addmm_split_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr int kBias = 0;
+  static constexpr int kActivation = 0;
+  static constexpr bool kXAlongK = false;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr bool kSwap = false;
+  static constexpr int kSplit = 8;
+  static constexpr int kStages = 5;
+  static constexpr int kThreads = 288;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(addmm_split_sm90_smem_bytes<Config> == 229464, "host and device disagree about shared memory");
+}  // namespace hstu
+
