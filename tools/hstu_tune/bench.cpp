@@ -23,7 +23,7 @@ struct Options {
   }
 };
 
-const std::vector<std::string> kParts = {"operators", "warm-calls", "first-calls", "compiles"};
+const std::vector<std::string> kParts = {"operators", "products", "warm-calls", "first-calls", "compiles"};
 
 int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report) {
   require_gpu_name(options.device);
@@ -35,6 +35,7 @@ int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report)
   fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,
              bench.driver().version / 1000, bench.driver().version % 1000 / 10);
   if (options.wants("operators")) bench_operators(bench, traffic, measure_yardsticks(bench));
+  if (options.wants("products")) bench_products(bench);
   if (options.wants("warm-calls")) bench_warm_calls(bench);
   if (options.wants("first-calls")) bench_first_calls(bench, options.workload, traffic.needs);
   if (options.wants("compiles")) bench_compiles(report, {facts.target}, traffic.needs);

@@ -31,6 +31,9 @@ Yardsticks measure_yardsticks(BenchRun& bench);
 /// Every problem of the traffic once, cold.
 void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks);
 
+/// Matrix products beside cuBLASLt's, by turns: few rows in a graph, fused SiLU, FP8 and the norm in front of it.
+void bench_products(BenchRun& bench);
+
 /// Host time of a warm call through the C API, beside a bare launch of the same kernel.
 void bench_warm_calls(BenchRun& bench);
 

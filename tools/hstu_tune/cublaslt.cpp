@@ -59,19 +59,35 @@ class Product final : public CublasLtProduct {
  public:
   Product(hstu_dtype dtype, int64_t m, int64_t n, int64_t k, bool bias) : lt_(library()), bias_(bias) {
     const cudaDataType_t type = dtype == HSTU_DTYPE_BF16 ? CUDA_R_16BF : CUDA_R_16F;
-    check(lt_.cublasLtCreate(&handle_), "creating a handle");
-    check(lt_.cublasLtMatmulDescCreate(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing the product");
+    open();
     if (bias) {
       const cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_BIAS;
       set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
       set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, type);
     }
-    check(lt_.cublasLtMatrixLayoutCreate(&w_, type, static_cast<uint64_t>(n), static_cast<uint64_t>(k), n),
-          "describing w");
-    check(lt_.cublasLtMatrixLayoutCreate(&x_, type, static_cast<uint64_t>(k), static_cast<uint64_t>(m), k),
-          "describing x");
-    check(lt_.cublasLtMatrixLayoutCreate(&z_, type, static_cast<uint64_t>(n), static_cast<uint64_t>(m), n),
-          "describing z");
+    describe(w_, type, n, k);
+    describe(x_, type, k, m);
+    describe(z_, type, n, m);
+    choose();
+  }
+
+  struct Fp8 {
+    int64_t m, n, k;
+    bool row_scales;
+  };
+  explicit Product(const Fp8& f) : lt_(library()), bias_(false) {
+    open();
+    const cublasOperation_t transposed = CUBLAS_OP_T;
+    set(CUBLASLT_MATMUL_DESC_TRANSA, transposed);
+    if (f.row_scales) {
+      const int32_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+      set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, mode);
+      set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, mode);
+    }
+    describe(w_, CUDA_R_8F_E4M3, f.k, f.n);
+    describe(x_, CUDA_R_8F_E4M3, f.k, f.m);
+    describe(z_, CUDA_R_16BF, f.n, f.m);
+    set_descales(&some_address_, &some_address_);  // the choice depends on their being there
     choose();
   }
 
@@ -83,6 +99,11 @@ class Product final : public CublasLtProduct {
     lt_.cublasLtDestroy(handle_);
   }
 
+  void set_descales(const void* x, const void* w) override {
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, w);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, x);
+  }
+
   void run(const void* x, const void* w, const void* bias, void* z, void* workspace, CUstream stream) override {
     if (bias_) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias);
     const float one = 1.0f, zero = 0.0f;
@@ -92,6 +113,16 @@ class Product final : public CublasLtProduct {
   }
 
  private:
+  void open() {
+    check(lt_.cublasLtCreate(&handle_), "creating a handle");
+    check(lt_.cublasLtMatmulDescCreate(&product_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing the product");
+  }
+  void describe(cublasLtMatrixLayout_t& layout, cudaDataType_t type, int64_t rows, int64_t columns) {
+    check(lt_.cublasLtMatrixLayoutCreate(&layout, type, static_cast<uint64_t>(rows), static_cast<uint64_t>(columns),
+                                         rows),
+          "describing an operand");
+  }
+
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) {
     check(lt_.cublasLtMatmulDescSetAttribute(product_, attribute, &value, sizeof value), "setting an attribute");
@@ -107,8 +138,9 @@ class Product final : public CublasLtProduct {
     const cublasStatus_t status =
         lt_.cublasLtMatmulAlgoGetHeuristic(handle_, product_, w_, x_, z_, z_, preference, 1, &choice_, &found);
     lt_.cublasLtMatmulPreferenceDestroy(preference);
+    if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE || found == 0)
+      fail(HSTU_ERROR_UNSUPPORTED, "cuBLASLt has no algorithm for this product");
     check(status, "asking for an algorithm");
-    if (found == 0) fail(HSTU_ERROR_UNSUPPORTED, "cuBLASLt has no algorithm for this product");
   }
 
   const Library& lt_;
@@ -117,6 +149,7 @@ class Product final : public CublasLtProduct {
   cublasLtMatmulDesc_t product_ = nullptr;
   cublasLtMatrixLayout_t w_ = nullptr, x_ = nullptr, z_ = nullptr;
   cublasLtMatmulHeuristicResult_t choice_{};
+  float some_address_ = 1;
 };
 
 }  // namespace
@@ -124,6 +157,11 @@ class Product final : public CublasLtProduct {
 std::unique_ptr<CublasLtProduct> CublasLtProduct::create(hstu_dtype dtype, int64_t m, int64_t n, int64_t k, bool bias) {
   if (!library().complete) return nullptr;
   return std::make_unique<Product>(dtype, m, n, k, bias);
+}
+
+std::unique_ptr<CublasLtProduct> CublasLtProduct::create_fp8(int64_t m, int64_t n, int64_t k, bool row_scales) {
+  if (!library().complete) return nullptr;
+  return std::make_unique<Product>(Product::Fp8{m, n, k, row_scales});
 }
 
 }  // namespace hstujit::tool

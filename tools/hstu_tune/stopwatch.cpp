@@ -55,22 +55,33 @@ void Stopwatch::evict() {
   driver_.check(driver_.cuMemsetD8Async(scratch_, 0, kScratchBytes, stream_), "writing scratch memory");
 }
 
-Timing Stopwatch::cold(const GpuWork& work) {
+Timing Stopwatch::cold(const GpuWork& work) { return cold(std::vector<GpuWork>{work}).front(); }
+
+std::vector<Timing> Stopwatch::cold(const std::vector<GpuWork>& works) {
   if (!clock_) clock_.emplace(driver_);
   // Everything is queued before anything is read: the fill keeps the device busy while the host queues the next run, so
   // the events enclose the work alone and no launch gap.
   for (int run = 0; run < kWarmups + kSamples; ++run) {
-    evict();
-    const auto index = static_cast<size_t>(2 * std::max(0, run - kWarmups));
-    record(index);
-    work(stream_);
-    record(index + 1);
+    for (size_t i = 0; i < works.size(); ++i) {
+      evict();
+      const size_t index = 2 * (static_cast<size_t>(std::max(0, run - kWarmups)) * works.size() + i);
+      record(index);
+      works[i](stream_);
+      record(index + 1);
+    }
   }
   mhz_ = clock_->mhz();
   synchronise();
-  std::vector<double> samples;
-  for (size_t i = 0; i < kSamples; ++i) samples.push_back(seconds_between(2 * i, 2 * i + 1));
-  return timing_of(samples);
+  std::vector<Timing> timings;
+  for (size_t i = 0; i < works.size(); ++i) {
+    std::vector<double> samples;
+    for (size_t run = 0; run < kSamples; ++run) {
+      const size_t index = 2 * (run * works.size() + i);
+      samples.push_back(seconds_between(index, index + 1));
+    }
+    timings.push_back(timing_of(samples));
+  }
+  return timings;
 }
 
 Timing Stopwatch::warm(const GpuWork& work, int warmups, int samples) {

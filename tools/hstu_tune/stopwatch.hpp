@@ -26,6 +26,8 @@ class Stopwatch {
 
   /// Cold caches: between runs 256 MB are written, outside the events. 10 runs to warm up, then 30 that count.
   Timing cold(const GpuWork& work);
+  /// The same for several, by turns, so that all meet the same clocks.
+  std::vector<Timing> cold(const std::vector<GpuWork>& works);
   /// SM clock in MHz during the last cold(), read while the device was at work; 0 unknown.
   int mhz() const { return mhz_; }
   /// Runs one behind another, as in traffic; caches hold what the previous run left.

@@ -1,0 +1,173 @@
+// Matrix products as a layer meets them, beside the vendor's library in the same run, by turns: few rows inside a CUDA
+// graph, bias and SiLU in one call, FP8, and the norm in front of it.
+#include "hstu_tune/bench.hpp"
+#include "hstu_tune/cublaslt.hpp"
+#include "hstu_tune/graph.hpp"
+#include "hstu_tune/product_operands.hpp"
+#include "hstu_tune/table.hpp"
+#include "support/error.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace hstujit::tool {
+namespace {
+
+struct Shape {
+  int64_t m, k, n;
+  std::string text() const { return fmt::format("{}x{}x{}", m, k, n); }
+};
+
+std::vector<Shape> shapes(std::initializer_list<int64_t> rows) {
+  std::vector<Shape> all;
+  for (const auto& [k, n] : {std::pair<int64_t, int64_t>{512, 2048}, {1024, 4096}, {512, 512}, {256, 1024}})
+    for (const int64_t m : rows) all.push_back({m, k, n});
+  return all;
+}
+std::vector<Shape> large_shapes() {
+  std::vector<Shape> all = shapes({1024, 8192, 65536, 262144});
+  all.push_back({8192, 8192, 8192});
+  return all;
+}
+
+/// Ratios of one kind, of which the geometric mean counts too.
+class Ratios {
+ public:
+  Ratios(BenchRun& bench, std::string name, std::string yardstick)
+      : report_(bench.report), name_(std::move(name)), yardstick_(std::move(yardstick)) {}
+
+  void add(const std::string& id, double seconds, double yardstick_seconds, std::optional<double> target = {}) {
+    const double ratio = yardstick_seconds / seconds;
+    logarithms_ += std::log(ratio);
+    ++count_;
+    report_.add({id, 100 * ratio, "%", true, target,
+                 fmt::format("{}: {:.2f} us, ours {:.2f}", yardstick_, yardstick_seconds * 1e6, seconds * 1e6)});
+  }
+  void add_mean(double target) {
+    if (count_ > 0)
+      report_.add({name_, 100 * std::exp(logarithms_ / count_), "%", true, target,
+                   fmt::format("{}, geometric mean of {} shapes", yardstick_, count_)});
+  }
+
+ private:
+  Report& report_;
+  std::string name_, yardstick_;
+  double logarithms_ = 0;
+  int count_ = 0;
+};
+
+double seconds(const Timing& timing) { return static_cast<double>(timing.median_ns) * 1e-9; }
+
+/// A graph of products, each with a weight of its own, so that none lies in L2 when the graph begins.
+void few_rows(BenchRun& bench, Stopwatch& watch) {
+  constexpr int kProducts = 64;
+  Ratios ratios(bench, "addmm_few_rows_of_cublaslt", "cuBLASLt, a graph of 64 too");
+  for (const Shape& s : shapes({16, 64, 256, 1024})) {
+    ProductOperands operands(bench);
+    const auto vendor = CublasLtProduct::create(HSTU_DTYPE_BF16, s.m, s.n, s.k, false);
+    if (!vendor) return;
+    std::vector<hstu_addmm_args> calls;
+    for (int i = 0; i < kProducts; ++i) calls.push_back(operands.addmm(s.m, s.k, s.n, i > 0 ? &calls[0] : nullptr));
+    void* other = operands.space(s.m * s.n * 2);
+    void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
+    operands.ready(calls[0]);
+    const auto ours = [&](CUstream stream) {
+      for (const auto& call : calls) operands.run(call, stream);
+    };
+    const auto theirs = [&](CUstream stream) {
+      for (const auto& call : calls) vendor->run(call.x.data, call.w.data, nullptr, other, workspace, stream);
+    };
+    theirs(watch.stream());  // loads its kernels
+    const Graph a(bench.driver(), watch.stream(), ours), b(bench.driver(), watch.stream(), theirs);
+    const auto t = watch.cold({[&](CUstream stream) { a.launch(stream); }, [&](CUstream stream) { b.launch(stream); }});
+    ratios.add("addmm_graph_" + s.text() + "_of_cublaslt", seconds(t[0]) / kProducts, seconds(t[1]) / kProducts);
+  }
+  ratios.add_mean(110);
+}
+
+/// addmm, bias and SiLU in one call, against cuBLASLt's product with bias and a pass over the result, for which a
+/// device copy of it stands: a pass reads and writes as much.
+void fused_silu(BenchRun& bench, Stopwatch& watch) {
+  Ratios ratios(bench, "addmm_silu_of_unfused", "cuBLASLt with bias, then a device copy of the result");
+  for (const Shape& s :
+       {Shape{65536, 512, 2048}, Shape{262144, 512, 2048}, Shape{65536, 1024, 4096}, Shape{262144, 1024, 4096}}) {
+    ProductOperands operands(bench);
+    const auto vendor = CublasLtProduct::create(HSTU_DTYPE_BF16, s.m, s.n, s.k, true);
+    if (!vendor) return;
+    hstu_addmm_args call = operands.addmm(s.m, s.k, s.n);
+    call.y = operands.row(HSTU_DTYPE_BF16, s.n);
+    call.activation = HSTU_ACTIVATION_SILU;
+    const size_t bytes = static_cast<size_t>(s.m * s.n * 2);
+    void *product = operands.space(s.m * s.n * 2), *result = operands.space(s.m * s.n * 2);
+    void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
+    operands.ready(call);
+    const auto t = watch.cold({[&](CUstream stream) { operands.run(call, stream); },
+                               [&](CUstream stream) {
+                                 vendor->run(call.x.data, call.w.data, call.y.data, product, workspace, stream);
+                                 operands.copy(result, product, bytes, stream);
+                               }});
+    ratios.add("addmm_silu_" + s.text() + "_of_unfused", seconds(t[0]), seconds(t[1]), s.k == 512 ? 150 : 125);
+  }
+}
+
+/// cuBLASLt's FP8 with a scale a row, or where it has none, a scale a tensor; which one is said.
+struct VendorFp8 {
+  std::unique_ptr<CublasLtProduct> product;
+  bool rows = true;
+};
+VendorFp8 vendor_fp8(const Shape& s) {
+  for (const bool rows : {true, false}) {
+    try {
+      return {CublasLtProduct::create_fp8(s.m, s.n, s.k, rows), rows};
+    } catch (const Error&) {}
+  }
+  return {};
+}
+
+/// Per-row scales against cuBLASLt's FP8 and against our own bf16; blocks against rows.
+void fp8(BenchRun& bench, Stopwatch& watch) {
+  Ratios of_vendor(bench, "fp8_gemm_of_cublaslt", "cuBLASLt FP8"), of_bf16(bench, "", "addmm bf16"),
+      of_rows(bench, "fp8_gemm_blocks_of_rows", "fp8_gemm, rows");
+  for (const Shape& s : large_shapes()) {
+    ProductOperands operands(bench);
+    hstu_addmm_args wide = operands.addmm(s.m, s.k, s.n);
+    hstu_fp8_gemm_args rows = operands.fp8_gemm(s.m, s.k, s.n, HSTU_FP8_ROW, HSTU_FP8_ROW);
+    const hstu_fp8_gemm_args blocks = operands.fp8_gemm(s.m, s.k, s.n, HSTU_FP8_GROUP, HSTU_FP8_BLOCK, &rows);
+    const VendorFp8 vendor = vendor_fp8(s);
+    void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
+    operands.ready(wide);
+    operands.ready(rows);
+    operands.ready(blocks);
+    std::vector<GpuWork> works = {[&](CUstream stream) { operands.run(rows, stream); },
+                                  [&](CUstream stream) { operands.run(wide, stream); },
+                                  [&](CUstream stream) { operands.run(blocks, stream); }};
+    if (vendor.product) {
+      vendor.product->set_descales(rows.a_descale.data, rows.b_descale.data);
+      works.push_back([&](CUstream stream) {
+        vendor.product->run(rows.a.data, rows.b.data, nullptr, wide.z.data, workspace, stream);
+      });
+    }
+    const auto t = watch.cold(works);
+    if (vendor.product)
+      of_vendor.add(fmt::format("fp8_gemm_{}_of_cublaslt{}", s.text(), vendor.rows ? "" : "_tensor_scales"),
+                    seconds(t[0]), seconds(t[3]));
+    const bool promised = s.k >= 512 && s.n >= 2048 && s.m >= 65536;
+    of_bf16.add("fp8_gemm_" + s.text() + "_of_bf16", seconds(t[0]), seconds(t[1]),
+                promised ? std::optional<double>(160) : std::nullopt);
+    of_rows.add("fp8_gemm_blocks_" + s.text() + "_of_rows", seconds(t[2]), seconds(t[0]));
+  }
+  of_vendor.add_mean(100);
+  of_rows.add_mean(95);
+}
+
+}  // namespace
+
+void bench_products(BenchRun& bench) {
+  Stopwatch watch(bench.driver(), bench.context().device_context());
+  few_rows(bench, watch);
+  fused_silu(bench, watch);
+  fp8(bench, watch);
+}
+
+}  // namespace hstujit::tool
