@@ -82,6 +82,14 @@ bool LocalSearch::continue_walk() {
     looked_around_ = true;
     if (!queue_.empty()) return true;
   }
+  if (here_ && here_ == best_) {  // nothing better a step away: then further along the knobs, before leaving for good
+    std::vector<Config> lines;
+    for (size_t k = 0; k < space_.knobs(); ++k)
+      for (const Config& config : space_.along(*here_, k)) lines.push_back(config);
+    order(lines);
+    for (const Config& config : lines) enqueue(config);
+    if (!queue_.empty()) return true;
+  }
   const double roll = static_cast<double>(random_.below(1000)) / 1000;
   std::optional<Config> start = best_ && roll >= options_.restart_share ? kicked() : std::nullopt;
   if (!start) start = fresh();
@@ -92,32 +100,36 @@ bool LocalSearch::continue_walk() {
   return true;
 }
 
-/// The best point with two knobs at other values, both drawn.
+/// The best point with two knobs at other values: the more promising of two that were drawn. Of more, the model would
+/// pick the same ones again and again.
 std::optional<Config> LocalSearch::kicked() {
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+  constexpr size_t kDrawn = 2;
+  std::vector<Config> drawn;
+  for (int attempt = 0; attempt < kAttempts && drawn.size() < kDrawn; ++attempt) {
     Config config = *best_;
     for (int i = 0; i < 2; ++i) {
       const size_t knob = random_.below(space_.knobs());
       config.value[knob] = space_.values(knob)[random_.below(space_.values(knob).size())];
     }
     const auto index = space_.index(config);
-    if (index && !proposed_[*index]) return config;
+    if (index && !proposed_[*index]) drawn.push_back(config);
   }
-  return std::nullopt;
-}
-
-/// The most promising of some points not tried yet.
-std::optional<Config> LocalSearch::fresh() {
-  std::vector<Config> drawn;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const size_t index = random_.below(space_.size());
-    if (!proposed_[index]) drawn.push_back(space_.points()[index]);
-  }
-  for (size_t index = 0; drawn.empty() && index < space_.size(); ++index)
-    if (!proposed_[index]) drawn.push_back(space_.points()[index]);
   if (drawn.empty()) return std::nullopt;
   order(drawn);
   return drawn.front();
+}
+
+/// A point not tried yet, drawn blindly: the model would lead back to where the walk comes from.
+std::optional<Config> LocalSearch::fresh() {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    const size_t index = random_.below(space_.size());
+    if (!proposed_[index]) return space_.points()[index];
+  }
+  std::vector<size_t> left;
+  for (size_t index = 0; index < space_.size(); ++index)
+    if (!proposed_[index]) left.push_back(index);
+  if (left.empty()) return std::nullopt;
+  return space_.points()[left[random_.below(left.size())]];
 }
 
 void LocalSearch::order(std::vector<Config>& configs) {

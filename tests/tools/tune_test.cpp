@@ -2,12 +2,15 @@
 #include "support/nvrtc.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
+#include "tuner/recorded_text.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <thread>
 
 namespace hstujit::test {
@@ -49,6 +52,29 @@ TEST_F(ToolTunes, KeepsAWinnerThatOtherStoresCanImport) {
   EXPECT_EQ(again.out, run({"export", "-"}).out);
   const Outcome warm = run({"warm", workload_}, "other");
   EXPECT_TRUE(contains(warm.out, "(tuned record)")) << "the record decides what is compiled\n" << warm.out;
+}
+
+TEST_F(ToolTunes, WritesTheSpacesThatItMeasuredCompletely) {
+  const std::string folder = dir_.str() + "/spaces";
+  const auto tune_into = [&](const char* budget) {
+    std::vector<std::string> arguments = tune(budget);
+    arguments.insert(arguments.end(), {"--record-spaces", folder});
+    return run(arguments);
+  };
+  const Outcome cut = tune_into("0");
+  EXPECT_EQ(cut.code, 1) << cut.out;
+  EXPECT_TRUE(contains(cut.err, "1 spaces were not measured completely")) << cut.err;
+  EXPECT_FALSE(std::filesystem::exists(folder));
+  const Outcome whole = tune_into("100");
+  ASSERT_EQ(whole.code, 0) << whole.err << whole.out;
+  const std::filesystem::directory_iterator files(folder);
+  ASSERT_NE(files, std::filesystem::directory_iterator());
+  std::ifstream in(files->path(), std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  const NamedSpace space = space_of_bytes(bytes);
+  EXPECT_TRUE(contains(space.source, "layer_norm_sm80 for layer_norm dtype=")) << space.source;
+  EXPECT_GT(space.recorded.space.size(), 3u);
+  EXPECT_LT(space.recorded.best(), *space.recorded.seconds[0]) << "anything but the default is faster on this driver";
 }
 
 TEST_F(ToolTunes, MergesTheDatabaseOfAnotherStore) {

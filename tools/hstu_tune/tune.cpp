@@ -1,4 +1,5 @@
 // tune: finds the best configuration of every problem of a workload on a GPU and keeps what it measured.
+#include "hstu_tune/record_spaces.hpp"
 #include "hstu_tune/shard.hpp"
 #include "hstu_tune/tuning.hpp"
 
@@ -17,6 +18,7 @@ int gpu_of(const Shard& shard) {
 
 struct Options {
   std::string workload, device, shard;
+  std::string spaces;  ///< folder for recorded spaces; "" for none
   TuningOptions tuning;
   StoreChoice store;
 };
@@ -24,6 +26,10 @@ struct Options {
 /// What this process does: all of the workload, or its share of it in a store and, if there are several, on a GPU of
 /// its own.
 Options shared_out(Options options, Traffic& traffic) {
+  if (!options.spaces.empty()) {
+    options.tuning.strategy = "exhaustive";
+    options.tuning.again = true;  // one job holds it all
+  }
   const auto shard = options.shard.empty() ? launched_shard() : parse_shard(options.shard);
   const bool alone = !shard || shard->count == 1;
   if (options.device.empty()) options.device = alone ? "cuda" : fmt::format("cuda:{}", gpu_of(*shard));
@@ -55,7 +61,12 @@ int execute(const Options& given) {
   fmt::print("{} configurations measured; records in {}\n", outcome.measured(), path.empty() ? "memory only" : path);
   if (outcome.interrupted)
     fmt::print(stderr, "hstu-tune: interrupted; what was measured is kept, the same command goes on from there\n");
-  return outcome.failed() || outcome.interrupted ? 1 : 0;
+  SpacesWritten spaces;
+  if (!options.spaces.empty()) spaces = record_spaces(*context, traffic->needs, options.spaces);
+  if (spaces.incomplete > 0)
+    fmt::print(stderr, "hstu-tune: {} spaces were not measured completely and not written; raise --budget\n",
+               spaces.incomplete);
+  return outcome.failed() || outcome.interrupted || spaces.incomplete > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -80,6 +91,9 @@ void add_tune(CLI::App& app, Action& action) {
       ->check([](const std::string& text) {
         return parse_shard(text) ? std::string() : text + ": use I/N with I from 0 to N - 1";
       });
+  command->add_option("--record-spaces", options->spaces,
+                      "Measure every configuration and write each problem's space to this folder, for the simulator "
+                      "(implies --strategy exhaustive; mind the budget)");
   command->add_option("--device", options->device, "cuda, cuda:N (default: cuda; of several processes each its own)");
   add_store_option(*command, options->store);
   command->callback([&action, options] { action = [options] { return execute(*options); }; });

@@ -1,0 +1,101 @@
+// How good the search is on spaces that were measured completely, on real GPUs: arithmetic with fixed seeds.
+// spaces/README.md says where the recordings are from.
+#include "support/compress.hpp"
+#include "support/error.hpp"
+#include "support/source_dir.hpp"
+#include "tuner/recorded_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace hstujit::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+NamedSpace read_space(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  return space_of_bytes(bytes);
+}
+
+std::vector<std::string> recordings() {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(source_dir() / "tests/tuner/spaces"))
+    if (entry.path().extension() == ".zst") names.push_back(entry.path().stem().stem().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+class RecordedSpaces : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(All, RecordedSpaces, testing::ValuesIn(recordings()),
+                         [](const auto& each) { return each.param; });
+
+// T1: the budgeted search, with a twentieth of the evaluations.
+TEST_P(RecordedSpaces, AreSearchedWithATwentiethOfTheEvaluations) {
+  const NamedSpace space = read_space(source_dir() / "tests/tuner/spaces" / (GetParam() + ".space.zst"));
+  const size_t size = space.recorded.space.size();
+  if (size <= kExhaustiveLimit) GTEST_SKIP() << size << " configurations: searched completely";
+  constexpr int kSeeds = 40;
+  const auto reached = simulate_seeds("local", space.recorded, size / 20, kSeeds);
+  const auto blind = simulate_seeds("random", space.recorded, size / 20, kSeeds);
+  const double median = reached[kSeeds / 2], tenth = reached[kSeeds / 10];
+  std::printf("%s, %zu configurations: median %.1f %%, 10th percentile %.1f %% of the best; at random %.1f, %.1f\n",
+              GetParam().c_str(), size, 100 * median, 100 * tenth, 100 * blind[kSeeds / 2], 100 * blind[kSeeds / 10]);
+  RecordProperty("median_permille", static_cast<int>(1000 * median));
+  RecordProperty("tenth_permille", static_cast<int>(1000 * tenth));
+  EXPECT_GE(median, 0.99);
+  // Two configurations of this space are within 10 % of the best, and the second of them is at 93.1 %.
+  EXPECT_GE(tenth, GetParam() == "convolution_A100" ? 0.93 : 0.95);
+}
+
+TEST(RecordedText, GivesBackWhatItWasMadeOf) {
+  const Space space({{1, 2}, {4, 8}}, {Config{{2, 8}}, Config{{1, 4}}, Config{{2, 4}}}, Config{{2, 4}});
+  const NamedSpace made{"here", {"a", "b"}, RecordedSpace(space, [](const Config& c) -> std::optional<double> {
+                          if (c[1] == 8) return std::nullopt;
+                          return c[0] * 1e-6;
+                        })};
+  const NamedSpace read = space_of_bytes(bytes_of(made));
+  EXPECT_EQ(read.source, made.source);
+  EXPECT_EQ(read.knobs, made.knobs);
+  EXPECT_EQ(read.recorded.space.points(), made.recorded.space.points());
+  EXPECT_EQ(read.recorded.space.standard(), space.standard());
+  ASSERT_EQ(read.recorded.seconds.size(), 3u);
+  for (size_t i = 0; i < 3; ++i) {
+    ASSERT_EQ(read.recorded.seconds[i].has_value(), made.recorded.seconds[i].has_value());
+    EXPECT_NEAR(read.recorded.seconds[i].value_or(0), made.recorded.seconds[i].value_or(0), 1e-12);
+  }
+  EXPECT_EQ(read.recorded.space.values(1), (std::vector<int32_t>{4, 8}));
+}
+
+TEST(RecordedText, RefusesWhatItDidNotWrite) {
+  const auto says = [](const std::string& bytes, const char* words) {
+    try {
+      space_of_bytes(bytes);
+      ADD_FAILURE() << "taken: " << words;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), HSTU_ERROR_STORE);
+      EXPECT_NE(error.message().find(words), std::string::npos) << error.message();
+    }
+  };
+  const auto text = [&](const std::string& plain, const char* words) { says(compressed(plain), words); };
+  const std::string head = "hstujit-space-1\nsource x\nknobs a b\n";
+  EXPECT_EQ(space_of_bytes(compressed(head + "1 2 3\n")).recorded.space.size(), 1u);
+  says("", "no zstd frame");
+  says(compressed(head).substr(0, 20), "no zstd frame");
+  text("other\n", "first line");
+  text("hstujit-space-1\nknobs a\n", "\"source ...\"");
+  text("hstujit-space-1\nsource x\nknobs a b c d e f g h i j k l m\n1 1\n", "13 knobs");
+  text(head, "no rows");
+  text(head + "1 2 3\n1 2 4\n", "row 2 repeats");
+  text(head + "1 2 3\n1 -3 4\n", "\"-3\" in row 2");
+  text(head + "1 2\n", "\"\" in row 1");
+  text(head + "1 2 0\n", "took no time");
+}
+
+}  // namespace
+}  // namespace hstujit::test

@@ -1,0 +1,55 @@
+#include "hstu_tune/record_spaces.hpp"
+
+#include "support/error.hpp"
+#include "support/files.hpp"
+#include "tuner/recorded_text.hpp"
+#include "tuner/space.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+namespace hstujit::tool {
+namespace {
+
+std::string source_text(const Job& job, const Family& family) {
+  return fmt::format("{} for {} on {}, driver {}, kernels {}, library {}", family.name, text(job.problem),
+                     job.device_class, job.evidence.driver, job.evidence.kernels, job.evidence.library);
+}
+
+/// The latest job that measured all of the family's space; nothing when none did.
+std::optional<NamedSpace> complete_space(const std::vector<Job>& jobs, const Family& family, size_t size) {
+  for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
+    auto recorded = recorded_space(*job, family);
+    if (!recorded || recorded->space.size() != size) continue;
+    std::vector<std::string> knobs;
+    for (const Knob& knob : family.knobs) knobs.emplace_back(knob.name);
+    return NamedSpace{source_text(*job, family), std::move(knobs), std::move(*recorded)};
+  }
+  return std::nullopt;
+}
+
+void write(const std::string& path, const NamedSpace& space) {
+  if (const int error = publish_file(path, bytes_of(space)))
+    fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
+  fmt::print("{}: {} configurations, best {:.2f} us\n", path, space.recorded.space.size(), space.recorded.best() * 1e6);
+}
+
+}  // namespace
+
+SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, const std::string& folder) {
+  SpacesWritten written;
+  for (const Need& need : needs) {
+    const auto jobs = context.records().jobs(need.problem, context.facts().device_class());
+    for (const Family* family : families_for(need.problem, context.facts())) {
+      const size_t size = enumerate(*family, need.problem, context.facts()).size();
+      const auto space = complete_space(jobs, *family, size);
+      ++(space ? written.complete : written.incomplete);
+      if (space)
+        write(fmt::format("{}/{}-{:016x}.space.zst", folder, family->name, digest(text(need.problem)).high), *space);
+    }
+  }
+  return written;
+}
+
+}  // namespace hstujit::tool
