@@ -18,6 +18,10 @@ struct JaggedBox {
   HSTU_PRIM void load(u32 dst, const TensorMap* map, u32 barrier, int column, int first_row, int head) const {
     prim::tma_load_5d(dst, map, barrier, column, row + first_row, rest, 1 << 30, head);
   }
+  // Rows behind the end are not stored.
+  HSTU_PRIM void store(const TensorMap* map, u32 src, int column, int first_row, int head) const {
+    prim::tma_store_5d(map, src, column, row + first_row, rest, 1 << 30, head);
+  }
 };
 
 }  // namespace hstu::tile

@@ -43,6 +43,8 @@ struct TmaProductShape {
   using Wgmma = prim::Wgmma<Config::kBlockN>;
   using Accumulators = float[kFragments][Config::kBlockN / 2];
   static constexpr int kBlockK = TileX::kBlockK;
+  // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
+  static constexpr bool kSlicesHaveBarriers = Config::kResident;
 
   // Offsets in shared memory.
   static constexpr int kStageBytes = TileX::kBytes + (Config::kResident ? 0 : TileW::kBytes);
@@ -213,7 +215,7 @@ class TmaConsumer {
 
  private:
   HSTU_PRIM void multiply(typename Shape::Accumulators& acc, u32 slice) const {
-    if (Config::kResident && !resident_) prim::mbarrier_wait(smem_ + Shape::kSlicesAt + 8 * slice, 0);
+    if (Shape::kSlicesHaveBarriers && !resident_) prim::mbarrier_wait(smem_ + Shape::kSlicesAt + 8 * slice, 0);
     Shape::ring(smem_).wait(at_);
     const u32 stage = smem_ + Shape::kRingAt + at_.stage * Shape::kStageBytes;
     const u64 x = TileX::descriptor(stage, row);
@@ -245,7 +247,7 @@ template <class Shape>
 HSTU_PRIM void init_product(u32 smem) {
   Shape::ring(smem).init();
   Turns<Shape>::init(smem);
-  if constexpr (Shape::Config::kResident)
+  if constexpr (Shape::kSlicesHaveBarriers)
     for (u32 slice = 0; slice < Shape::Config::kSlices; ++slice)
       prim::mbarrier_init(smem + Shape::kSlicesAt + 8 * slice, 1);
   prim::mbarrier_fence_init();

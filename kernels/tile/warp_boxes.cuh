@@ -6,6 +6,7 @@
 #include "prim/proxy.cuh"
 #include "prim/stmatrix.cuh"
 #include "prim/tma.cuh"
+#include "tile/jagged_map.cuh"
 
 namespace hstu::tile {
 
@@ -42,6 +43,15 @@ class WarpBoxes {
     __syncwarp();
     if (leads()) {
       prim::tma_store_2d(map, at(box), column, row);
+      prim::bulk_commit();
+    }
+  }
+  // The same to rows of a sequence.
+  HSTU_PRIM void store(const TensorMap* map, int box, const JaggedBox& rows, i32 column, i32 row) const {
+    prim::fence_async_shared();
+    __syncwarp();
+    if (leads()) {
+      rows.store(map, at(box), column, row, 0);
       prim::bulk_commit();
     }
   }

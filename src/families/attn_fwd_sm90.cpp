@@ -1,10 +1,10 @@
 // attn_fwd_sm90: jagged HSTU attention with TMA and warpgroup products, kernels/attn_fwd_sm90.cuh.
 #include "params/attn_fwd_sm90.h"
 
-#include "cuda/tensor_map.hpp"
 #include "families/attn_facts.hpp"
 #include "families/attn_space.hpp"
 #include "families/families.hpp"
+#include "families/jagged_map.hpp"
 #include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
 
@@ -90,26 +90,6 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);
   text.constant("kQSteps", c[kQSteps]);
-}
-
-/// The map by which kernels/tile/jagged_map.cuh finds rows of a sequence and nothing behind its end.
-TensorMapSpec jagged_map(const hstu_tensor& tensor, int rows) {
-  TensorMapSpec spec;
-  const uint64_t element = size_of(tensor.dtype), pitch = static_cast<uint64_t>(tensor.stride[0]) * element;
-  spec.base = tensor.data;
-  spec.dtype = tensor.dtype;
-  spec.rank = 5;
-  spec.extent[0] = static_cast<uint64_t>(tensor.shape[2]);
-  spec.extent[1] = uint64_t{1} << 30;
-  spec.extent[2] = spec.extent[3] = (uint64_t{1} << 31) - 1;
-  spec.extent[4] = static_cast<uint64_t>(tensor.shape[1]);
-  spec.stride[0] = spec.stride[1] = pitch;
-  spec.stride[2] = (uint64_t{1} << 34) - pitch;
-  spec.stride[3] = static_cast<uint64_t>(tensor.stride[1]) * element;
-  spec.box[0] = 64;
-  spec.box[1] = static_cast<uint32_t>(rows);
-  spec.box[2] = spec.box[3] = spec.box[4] = 1;
-  return spec;
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {

@@ -23,6 +23,7 @@ const Family* const kFamilies[] = {
     &kDequantizeFp8Sm80,
     &kConcat2dJaggedSm80,
     &kSplit2dJaggedSm80,
+    &kJaggedBmmSm90,
     &kJaggedBmmSm80,
     &kJaggedBroadcastAddSm80,
     &kPositionalSm80,

@@ -22,6 +22,7 @@ extern const Family kQuantizeFp8Sm80;
 extern const Family kDequantizeFp8Sm80;
 extern const Family kConcat2dJaggedSm80;
 extern const Family kSplit2dJaggedSm80;
+extern const Family kJaggedBmmSm90;
 extern const Family kJaggedBmmSm80;
 extern const Family kJaggedBroadcastAddSm80;
 extern const Family kPositionalSm80;

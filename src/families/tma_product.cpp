@@ -15,7 +15,7 @@ constexpr int32_t kGroupValues[] = {8, 16};
 constexpr int32_t kBoxesValues[] = {2, 4};
 
 constexpr int kSmemPerBlock = 227 * 1024;  // of every device with these instructions
-constexpr int kMostStages = 8, kFewestStages = 3;
+constexpr int kFewestStages = 3;
 constexpr int kBoxBytes = 16 * 128, kWarps = 8;
 constexpr int kPanel = 64;  // lines of an operand along its extent
 
@@ -62,7 +62,7 @@ int slices(const Facts& f) { return static_cast<int>(parts(f.k * f.element_bytes
 int boxes(const Facts& f, const Config& c) {
   return f.residual ? tile_boxes(f, c) : std::min<int>(tile_boxes(f, c), c[kBoxes]);
 }
-int stages(const Facts& f, const Config& c) { return std::min(stages_that_fit(f, c), kMostStages); }
+int stages(const Facts& f, const Config& c) { return std::min(stages_that_fit(f, c), f.most_stages); }
 int smem_bytes(const Facts& f, const Config& c) { return fixed_bytes(f, c) + stages(f, c) * (stage_bytes(c) + 16); }
 
 bool parts_are_whole(const Config& c) {

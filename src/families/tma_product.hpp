@@ -21,6 +21,7 @@ struct Facts {
   int results = 1;         ///< of which a tile has kBlockN columns together
   bool residual = false;   ///< as large as the result, fetched ahead of a tile
   int epilogue_bytes = 0;  ///< of shared memory, besides boxes
+  int most_stages = 8;     ///< of the ring
 };
 
 extern const Knob kKnobs[kSharedKnobs];

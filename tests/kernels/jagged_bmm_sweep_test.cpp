@@ -74,8 +74,16 @@ TEST_P(JaggedBmmSweep, EqualsTheOracle) {
 std::vector<Case> cases() {
   std::vector<int64_t> many;
   for (int64_t b = 0; b < 700; ++b) many.push_back(b * 11 % 23);
+  const std::vector<int64_t> ragged{1500, 0, 1, 900, 64, 63, 1300, 400};  // rows enough for tiles of every SM
   const Layout gap{.row_padding = 8}, odd{.row_padding = 1}, shifted{.shift = 2};
   return {{.name = "Usual", .lengths = {700, 900, 0, 1100}, .k = 512, .n = 512},
+          {.name = "ManyTiles", .lengths = ragged, .k = 320, .n = 640},
+          {.name = "ManyTilesTransposedElementwise",
+           .lengths = ragged,
+           .k = 256,
+           .n = 1280,
+           .bias = Bias::element,
+           .transposed = true},
           {.name = "NoBias", .bias = Bias::none},
           {.name = "ElementwiseBias", .bias = Bias::element},
           {.name = "F32Bias", .bias_dtype = kF32},

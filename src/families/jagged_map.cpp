@@ -1,0 +1,30 @@
+#include "families/jagged_map.hpp"
+
+#include "problem/checks.hpp"
+
+namespace hstujit {
+
+TensorMapSpec jagged_map(const hstu_tensor& t, int rows) {
+  const auto element = static_cast<uint64_t>(checks::element_bytes(t.dtype));
+  const auto columns = static_cast<uint64_t>(t.shape[t.rank - 1]);
+  // A single row needs no stride, but the map does.
+  const uint64_t pitch =
+      t.shape[0] > 1 ? static_cast<uint64_t>(t.stride[0]) * element : (columns * element + 15) / 16 * 16;
+  TensorMapSpec spec;
+  spec.base = t.data;
+  spec.dtype = t.dtype;
+  spec.rank = 5;
+  spec.extent[0] = columns;
+  spec.extent[1] = uint64_t{1} << 30;
+  spec.extent[2] = spec.extent[3] = (uint64_t{1} << 31) - 1;
+  spec.extent[4] = t.rank == 3 ? static_cast<uint64_t>(t.shape[1]) : 1;
+  spec.stride[0] = spec.stride[1] = pitch;
+  spec.stride[2] = (uint64_t{1} << 34) - pitch;
+  spec.stride[3] = t.rank == 3 ? static_cast<uint64_t>(t.stride[1]) * element : pitch;
+  spec.box[0] = static_cast<uint32_t>(128 / element);
+  spec.box[1] = static_cast<uint32_t>(rows);
+  spec.box[2] = spec.box[3] = spec.box[4] = 1;
+  return spec;
+}
+
+}  // namespace hstujit
