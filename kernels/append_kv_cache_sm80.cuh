@@ -1,8 +1,9 @@
 // New rows of keys and values to the end of each sequence's history in a paged cache: a copy, bound by memory.
 //
-// A team of kThreadsPerRow threads copies kRowsPerTeam neighbouring rows, all heads of K and V: it finds the rows'
-// sequence by bisection of the offsets, their pages by the table, then loads all its parts of a row before it stores
-// one. Rows of targets, and rows before position 0 of a history, are nobody's.
+// A block copies kRows neighbouring rows, all heads of K and V, as one run of accesses dealt to its threads. The first
+// of them are on their way while a thread a row finds the row's sequence, by bisection of the offsets, and its page, by
+// the table: both depend on memory several times over, and the rows do not depend on them. Rows of targets, and rows
+// before position 0 of a history, are nobody's.
 #pragma once
 #include "params/append_kv_cache.h"
 #include "prim/memory.cuh"
@@ -11,16 +12,15 @@
 namespace hstu {
 
 // Problem facts in Config: Offset, Target, Page, kJagged, kHasTargets, kPageSize, kHeads, kHeadBytesQk, kHeadBytesV,
-// kAccessBytes (a power of two that divides all addresses and strides). Knobs: kThreads, kThreadsPerRow, kRowsPerTeam.
+// kAccessBytes (a power of two that divides all addresses and strides). Knobs: kThreads, kRows.
 template <class Config>
 struct AppendKvCache {
   static constexpr int kChunksQk = Config::kHeadBytesQk / Config::kAccessBytes;  // of a head
   static constexpr int kChunksV = Config::kHeadBytesV / Config::kAccessBytes;
-  static constexpr int kChunks = Config::kHeads * (kChunksQk + kChunksV);                         // of a row
-  static constexpr int kParts = (kChunks + Config::kThreadsPerRow - 1) / Config::kThreadsPerRow;  // of a thread, a row
+  static constexpr int kChunks = Config::kHeads * (kChunksQk + kChunksV);                             // of a row
+  static constexpr int kParts = (Config::kRows * kChunks + Config::kThreads - 1) / Config::kThreads;  // of a thread
   static constexpr int kPartsAtOnce = kParts < 8 ? kParts : 8;
-  static constexpr int kRowsPerBlock = Config::kThreads / Config::kThreadsPerRow * Config::kRowsPerTeam;
-  static_assert(Config::kThreads % Config::kThreadsPerRow == 0, "a block is whole teams");
+  static_assert(Config::kRows <= Config::kThreads, "a thread finds one row");
 };
 
 namespace append_kv_cache_detail {
@@ -109,65 +109,99 @@ HSTU_PRIM int sequence_of(const AppendKvCacheParams& p, i64 row) {
   return low;
 }
 
+// Where a row goes, in bytes from the beginning of the caches; k is negative if it goes nowhere.
+struct RowPlace {
+  i64 k, v;
+};
 template <class Config>
-HSTU_PRIM void copy_row(const AppendKvCacheParams& p, i64 row, int seq, i64 position) {
-  using T = AppendKvCache<Config>;
+HSTU_PRIM RowPlace place_of(const AppendKvCacheParams& p, i64 row) {
+  const int index = row < p.total ? sequence_of<Config>(p, row) : p.batch;
+  if (index >= p.batch) return {-1, 0};
+  Sequence<Config> sequence;
+  sequence.set(p, index);
+  const i64 position = sequence.position(row);
+  if (position < 0) return {-1, 0};
   const i64 page_index = position / Config::kPageSize, slot = position - page_index * Config::kPageSize;
-  i64 page = seq;
+  i64 page = index;
   if (p.page_offsets) {
-    const i64 first = static_cast<const typename Config::Page*>(p.page_offsets)[seq];
+    const i64 first = static_cast<const typename Config::Page*>(p.page_offsets)[index];
     page = static_cast<const typename Config::Page*>(p.page_ids)[first + page_index];
   }
-  const auto* k = static_cast<const unsigned char*>(p.k) + row * p.k_row_stride;
-  const auto* v = static_cast<const unsigned char*>(p.v) + row * p.v_row_stride;
-  auto* k_to = static_cast<unsigned char*>(p.k_cache) + page * p.k_page_stride + slot * p.k_slot_stride;
-  auto* v_to = static_cast<unsigned char*>(p.v_cache) + page * p.v_page_stride + slot * p.v_slot_stride;
-  const int lane = threadIdx.x % Config::kThreadsPerRow;
-#pragma unroll 1
-  for (int first = 0; first < T::kParts; first += T::kPartsAtOnce) {
-    Chunk<Config::kAccessBytes> chunks[T::kPartsAtOnce];
-    unsigned char* to[T::kPartsAtOnce];
-#pragma unroll
-    for (int part = 0; part < T::kPartsAtOnce; ++part) {
-      const int chunk = (first + part) * Config::kThreadsPerRow + lane;
-      to[part] = nullptr;
-      if (chunk >= T::kChunks) continue;
-      const bool is_k = chunk < Config::kHeads * T::kChunksQk;
-      const int inner = is_k ? chunk : chunk - Config::kHeads * T::kChunksQk;
-      const int head =
-          is_k ? inner / (T::kChunksQk > 0 ? T::kChunksQk : 1) : inner / (T::kChunksV > 0 ? T::kChunksV : 1);
-      const int offset = (inner - head * (is_k ? T::kChunksQk : T::kChunksV)) * Config::kAccessBytes;
-      load(chunks[part], (is_k ? k + head * p.k_head_stride : v + head * p.v_head_stride) + offset);
-      to[part] = (is_k ? k_to + head * p.k_cache_head_stride : v_to + head * p.v_cache_head_stride) + offset;
-    }
-#pragma unroll
-    for (int part = 0; part < T::kPartsAtOnce; ++part) {
-      if (to[part]) store(to[part], chunks[part]);
-    }
-  }
+  return {page * p.k_page_stride + slot * p.k_slot_stride, page * p.v_page_stride + slot * p.v_slot_stride};
 }
 
+// One of a block's accesses, by its number.
+template <class Config>
+struct Access {
+  using T = AppendKvCache<Config>;
+  int row, head, offset;  // row of the block; offset in bytes
+  bool is_k;
+
+  HSTU_PRIM explicit Access(int number) : row(number / T::kChunks) {
+    const int chunk = number % T::kChunks;
+    is_k = chunk < Config::kHeads * T::kChunksQk;
+    const int inner = is_k ? chunk : chunk - Config::kHeads * T::kChunksQk;
+    head = is_k ? inner / (T::kChunksQk > 0 ? T::kChunksQk : 1) : inner / (T::kChunksV > 0 ? T::kChunksV : 1);
+    offset = (inner - head * (is_k ? T::kChunksQk : T::kChunksV)) * Config::kAccessBytes;
+  }
+  HSTU_PRIM const unsigned char* from(const AppendKvCacheParams& p, i64 at) const {
+    return is_k ? static_cast<const unsigned char*>(p.k) + at * p.k_row_stride + head * p.k_head_stride + offset
+                : static_cast<const unsigned char*>(p.v) + at * p.v_row_stride + head * p.v_head_stride + offset;
+  }
+  HSTU_PRIM unsigned char* to(const AppendKvCacheParams& p, const RowPlace& place) const {
+    return is_k ? static_cast<unsigned char*>(p.k_cache) + place.k + head * p.k_cache_head_stride + offset
+                : static_cast<unsigned char*>(p.v_cache) + place.v + head * p.v_cache_head_stride + offset;
+  }
+};
+
+// This thread's accesses from part `first` on: there and back.
+template <class Config>
+struct Parts {
+  using T = AppendKvCache<Config>;
+  Chunk<Config::kAccessBytes> chunks[T::kPartsAtOnce];
+
+  HSTU_PRIM static int number(int part) { return part * Config::kThreads + static_cast<int>(threadIdx.x); }
+  HSTU_PRIM void load_from(const AppendKvCacheParams& p, i64 first_row, int first) {
+#pragma unroll
+    for (int part = 0; part < T::kPartsAtOnce; ++part) {
+      const Access<Config> access(number(first + part));
+      if (access.row < Config::kRows && first_row + access.row < p.total)
+        load(chunks[part], access.from(p, first_row + access.row));
+    }
+  }
+  HSTU_PRIM void store_to(const AppendKvCacheParams& p, const RowPlace* places, int first) const {
+#pragma unroll
+    for (int part = 0; part < T::kPartsAtOnce; ++part) {
+      const Access<Config> access(number(first + part));
+      if (access.row < Config::kRows && places[access.row].k >= 0)
+        store(access.to(p, places[access.row]), chunks[part]);
+    }
+  }
+};
+
 }  // namespace append_kv_cache_detail
+
+template <class Config>
+constexpr int append_kv_cache_sm80_smem_bytes =
+    Config::kRows* static_cast<int>(sizeof(append_kv_cache_detail::RowPlace));
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, 1)
     append_kv_cache_sm80(const __grid_constant__ AppendKvCacheParams p) {
   using namespace append_kv_cache_detail;
   using T = AppendKvCache<Config>;
-  const i64 first = static_cast<i64>(blockIdx.x) * T::kRowsPerBlock +
-                    static_cast<i64>(threadIdx.x / Config::kThreadsPerRow) * Config::kRowsPerTeam;
-  const i64 last = min(first + Config::kRowsPerTeam, p.total);
-  if (first >= last) return;
-  Sequence<Config> sequence;
-  int next = sequence_of<Config>(p, first);
-  sequence.end = -1;
-  for (i64 row = first; row < last; ++row) {
-    while (row >= sequence.end) {  // empty sequences are stepped over
-      if (next >= p.batch) return;
-      sequence.set(p, next++);
-    }
-    const i64 position = sequence.position(row);
-    if (position >= 0) copy_row<Config>(p, row, sequence.index, position);
+  extern __shared__ __align__(1024) unsigned char smem[];
+  auto* places = reinterpret_cast<RowPlace*>(smem);
+  const i64 first_row = static_cast<i64>(blockIdx.x) * Config::kRows;
+  Parts<Config> parts;
+  parts.load_from(p, first_row, 0);
+  if (threadIdx.x < Config::kRows) places[threadIdx.x] = place_of<Config>(p, first_row + threadIdx.x);
+  __syncthreads();
+  parts.store_to(p, places, 0);
+#pragma unroll 1
+  for (int first = T::kPartsAtOnce; first < T::kParts; first += T::kPartsAtOnce) {
+    parts.load_from(p, first_row, first);
+    parts.store_to(p, places, first);
   }
 }
 

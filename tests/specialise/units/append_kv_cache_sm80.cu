@@ -1,6 +1,6 @@
 // append_kv_cache element_bytes=2 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 vector=16 batch=32 total=4096
-// append_kv_cache_sm80 sm_80 threads=256 threads_per_row=128 rows_per_team=1
-// append_kv_cache_sm80 sm_90a threads=256 threads_per_row=128 rows_per_team=1
+// append_kv_cache_sm80 sm_80 threads=128 rows=1
+// append_kv_cache_sm80 sm_90a threads=128 rows=1
 #include "append_kv_cache_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -14,15 +14,15 @@ struct Config {
   static constexpr int kHeadBytesQk = 256;
   static constexpr int kHeadBytesV = 256;
   static constexpr int kAccessBytes = 16;
-  static constexpr int kThreads = 256;
-  static constexpr int kThreadsPerRow = 128;
-  static constexpr int kRowsPerTeam = 1;
+  static constexpr int kThreads = 128;
+  static constexpr int kRows = 1;
 };
+static_assert(append_kv_cache_sm80_smem_bytes<Config> == 16, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // append_kv_cache element_bytes=1 head_dim_qk=33 head_dim_v=3 num_heads=3 offset_dtype=none target_dtype=none page_dtype=i64 page_size=7 vector=1 batch=1 total=8
-// append_kv_cache_sm80 sm_80 threads=256 threads_per_row=128 rows_per_team=1
-// append_kv_cache_sm80 sm_90a threads=256 threads_per_row=128 rows_per_team=1
+// append_kv_cache_sm80 sm_80 threads=128 rows=2
+// append_kv_cache_sm80 sm_90a threads=128 rows=2
 #include "append_kv_cache_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -36,9 +36,9 @@ struct Config {
   static constexpr int kHeadBytesQk = 33;
   static constexpr int kHeadBytesV = 3;
   static constexpr int kAccessBytes = 1;
-  static constexpr int kThreads = 256;
-  static constexpr int kThreadsPerRow = 128;
-  static constexpr int kRowsPerTeam = 1;
+  static constexpr int kThreads = 128;
+  static constexpr int kRows = 2;
 };
+static_assert(append_kv_cache_sm80_smem_bytes<Config> == 32, "host and device disagree about shared memory");
 }  // namespace hstu
 
