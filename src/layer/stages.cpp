@@ -99,7 +99,7 @@ void require_absent(const char* name, const hstu_tensor& t) {
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: the layer provides it; leave it absent", name);
 }
 
-UvqkCalls uvqk_calls(hstu_compute_uvqk_args& args, const Columns& c, std::byte* normed) {
+void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std::byte* normed) {
   const checks::Tensor x = checks::required<2>("x", args.x);
   const int64_t rows = x.t.shape[0], embedding = x.t.shape[1];
   check_vector("norm_weight", args.norm_weight, embedding, "embedding = x.shape[1]");
@@ -112,7 +112,7 @@ UvqkCalls uvqk_calls(hstu_compute_uvqk_args& args, const Columns& c, std::byte* 
   checks::extent(uvqk, 0, rows, "x.shape[0]");
   checks::extent(uvqk, 1, c.all, "2 * num_heads * (hidden_dim + attn_dim)");
 
-  UvqkCalls calls{sized<hstu_layer_norm_args>(), sized<hstu_addmm_args>()};
+  calls = {sized<hstu_layer_norm_args>(), sized<hstu_addmm_args>()};
   calls.norm.x = args.x;
   calls.norm.weight = args.norm_weight;
   calls.norm.bias = args.norm_bias;
@@ -124,23 +124,21 @@ UvqkCalls uvqk_calls(hstu_compute_uvqk_args& args, const Columns& c, std::byte* 
   calls.project.z = args.uvqk;
   calls.project.activation = HSTU_ACTIVATION_SILU;
   calls.project.activation_columns = c.value;
-  return calls;
 }
 
-hstu_attention_args attention_call(const hstu_attention_args& given, const hstu_tensor& uvqk,
-                                   const hstu_layer_dims& dims, const Columns& c) {
+void fill(hstu_attention_args& call, const hstu_attention_args& given, const hstu_tensor& uvqk,
+          const hstu_layer_dims& dims, const Columns& c) {
   require_absent("attention.q", given.q);
   require_absent("attention.k", given.k);
   require_absent("attention.v", given.v);
-  hstu_attention_args call = given;
+  call = given;
   call.struct_size = sizeof call;
   call.v = heads_of(uvqk, c.v, dims.num_heads, dims.hidden_dim);
   call.q = heads_of(uvqk, c.q, dims.num_heads, dims.attn_dim);
   call.k = heads_of(uvqk, c.k, dims.num_heads, dims.attn_dim);
-  return call;
 }
 
-OutputCalls output_calls(hstu_compute_output_args& args, std::byte* gated) {
+void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) {
   const checks::Tensor attn = checks::required<2>("attn", args.attn);
   const int64_t rows = attn.t.shape[0], inner = segments_of(args.options) * attn.t.shape[1];
   const checks::Tensor out = checks::required<2>("out", args.out);
@@ -153,7 +151,7 @@ OutputCalls output_calls(hstu_compute_output_args& args, std::byte* gated) {
     checks::extent(x, 1, out.t.shape[1], "embedding = out.shape[1]");
   }
 
-  OutputCalls calls{sized<hstu_norm_mul_args>(), sized<hstu_addmm_args>()};
+  calls = {sized<hstu_norm_mul_args>(), sized<hstu_addmm_args>()};
   calls.gate.attn = args.attn;
   calls.gate.u = args.u;
   calls.gate.weight = args.norm_weight;
@@ -173,7 +171,6 @@ OutputCalls output_calls(hstu_compute_output_args& args, std::byte* gated) {
   calls.project.w = args.output_weight;
   calls.project.y = args.x;
   calls.project.z = args.out;
-  return calls;
 }
 
 /// Where a layer's intermediate results lie. The normed input is dead when the gated output comes to life.
@@ -197,19 +194,24 @@ UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space) {
   const Columns c = columns_of(args.dims);
   std::byte* const normed = take(space, args.x, args.x.shape[1]);
   space.check();
-  return uvqk_calls(args, c, normed);
+  UvqkCalls calls;
+  fill(calls, args, c, normed);
+  return calls;
 }
 
 AttentionCalls calls_of(hstu_preprocess_and_attention_args& args, Workspace& space) {
-  const UvqkCalls uvqk = calls_of(args.uvqk, space);
-  return {uvqk, attention_call(args.attention, args.uvqk.uvqk, args.uvqk.dims, columns_of(args.uvqk.dims))};
+  AttentionCalls calls{calls_of(args.uvqk, space), {}};
+  fill(calls.attention, args.attention, args.uvqk.uvqk, args.uvqk.dims, columns_of(args.uvqk.dims));
+  return calls;
 }
 
 OutputCalls calls_of(hstu_compute_output_args& args, Workspace& space) {
   check_rows("attn", args.attn);
   std::byte* const gated = take(space, args.attn, segments_of(args.options) * args.attn.shape[1]);
   space.check();
-  return output_calls(args, gated);
+  OutputCalls calls;
+  fill(calls, args, gated);
+  return calls;
 }
 
 LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
@@ -231,9 +233,12 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   uvqk.uvqk = hstu_matrix(at.uvqk, args.x.dtype, rows, c.all);
   uvqk.eps = args.eps;
   LayerCalls calls;
-  calls.attention.uvqk = uvqk_calls(uvqk, c, at.normed_or_gated);
-  calls.attention.attention = attention_call(args.attention, uvqk.uvqk, args.dims, c);
-  calls.attention.attention.out = hstu_heads(at.attn, args.x.dtype, rows, args.dims.num_heads, args.dims.hidden_dim);
+  fill(calls.attention.uvqk, uvqk, c, at.normed_or_gated);
+  if (index == 0) {
+    hstu_attention_args& attention = calls.attention.attention;
+    fill(attention, args.attention, uvqk.uvqk, args.dims, c);
+    attention.out = hstu_heads(at.attn, args.x.dtype, rows, args.dims.num_heads, args.dims.hidden_dim);
+  }
 
   hstu_compute_output_args output{};
   output.attn = hstu_matrix(at.attn, args.x.dtype, rows, c.value);
@@ -246,7 +251,7 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   output.options = args.output;
   // Wraps around where seed + index leaves 64 bits.
   output.options.seed = static_cast<int64_t>(static_cast<uint64_t>(args.output.seed) + static_cast<uint64_t>(index));
-  calls.output = output_calls(output, at.normed_or_gated);
+  fill(calls.output, output, at.normed_or_gated);
   return calls;
 }
 

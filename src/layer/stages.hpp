@@ -31,7 +31,8 @@ UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space);
 AttentionCalls calls_of(hstu_preprocess_and_attention_args& args, Workspace& space);
 OutputCalls calls_of(hstu_compute_output_args& args, Workspace& space);
 /// Layer `index` of a stack; its input is x for the first, out for the others. Layers share one workspace: each gets a
-/// fresh Workspace on the same memory.
+/// fresh Workspace on the same memory. So all of them make the same call of attention: it is filled in for the first
+/// alone.
 LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space);
 
 // What the stages take of a workspace. Throw Error where x or the dimensions make no sense.
