@@ -23,115 +23,78 @@ HSTU_PRIM i64 combined_row(const JaggedCopyParams& p, const tile::SequenceParts&
   return s.combined_start() + local + (local < prefix ? 0 : s.left_rows);
 }
 
-// Reads one part, `from`, which is left or right, and writes its rows where they belong.
+// One part, `from`, which is left or right: its rows go where they belong.
 template <class Config, bool kLeft, class From, class Left, class Right>
 struct PartCopier {
   static constexpr bool kReadsAtOnce = !From::Starts::kDense;
-  using Piece = tile::Piece<Config::kAccessBytes>;
 
-  HSTU_PRIM void find() { sequences.find(from.starts, left, right, p.batch, pieces, from.p.rows); }
+  HSTU_PRIM i64 rows() const { return from.p.rows; }
+  HSTU_PRIM const auto& starts() const { return from.starts; }
+  HSTU_PRIM const char* source(i64 row) const { return from.row(row); }
 
-  HSTU_PRIM void load(Piece& piece, int access) const {
-    const i64 row = pieces.row(access);
-    if (row >= from.p.rows) return;
-    if constexpr (kReadsAtOnce) {
-      piece.load(from.row(row) + pieces.byte(access));
-    } else {
-      tile::SequenceParts parts;
-      sequences.of(parts, from.starts, left, right, row);
-      const i64 start = kLeft ? parts.left_start : parts.right_start;
-      if (row - start < rows_of(parts)) piece.load(from.row(parts.sequence, start, row - start) + pieces.byte(access));
-    }
+  HSTU_PRIM tile::SequenceParts parts(int sequence) const { return {left.starts, right.starts, sequence}; }
+  HSTU_PRIM static i64 begin(const tile::SequenceParts& s) { return kLeft ? s.left_start : s.right_start; }
+  HSTU_PRIM static i64 count(const tile::SequenceParts& s) { return kLeft ? s.left_rows : s.right_rows; }
+
+  HSTU_PRIM tile::RowEnds ends(const tile::SequenceParts& s, i64 row) const {
+    const i64 local = row - begin(s), to = combined_row<Config, kLeft>(p, s, local);
+    return {from.row(s.sequence, begin(s), local), static_cast<char*>(p.combined) + to * p.combined_row_stride};
   }
-
-  HSTU_PRIM void store(const Piece& piece, int access) const {
-    const i64 row = pieces.row(access);
-    if (row >= from.p.rows) return;
-    tile::SequenceParts parts;
-    sequences.of(parts, from.starts, left, right, row);
-    const i64 local = row - (kLeft ? parts.left_start : parts.right_start);
-    if (local >= rows_of(parts)) return;  // behind the last sequence
-    char* to = static_cast<char*>(p.combined) + combined_row<Config, kLeft>(p, parts, local) * p.combined_row_stride;
-    piece.store(to + pieces.byte(access));
-  }
-
-  HSTU_PRIM static i64 rows_of(const tile::SequenceParts& parts) { return kLeft ? parts.left_rows : parts.right_rows; }
 
   const JaggedCopyParams& p;
   const From& from;
   const Left& left;
   const Right& right;
-  tile::BlockSequences& sequences;
-  tile::RowPieces<Config> pieces;
 };
 
 template <class Config, bool kLeft, class From, class Left, class Right>
-HSTU_PRIM void copy_part(const JaggedCopyParams& p, const From& from, const Left& left, const Right& right,
-                         tile::BlockSequences& sequences, i64 block) {
-  PartCopier<Config, kLeft, From, Left, Right> copier{p, from, left, right, sequences, tile::RowPieces<Config>(block)};
-  tile::copy_rounds<Config>(copier);
+HSTU_PRIM void copy_part(const JaggedCopyParams& p, const From& from, const Left& left, const Right& right, i64 block,
+                         unsigned char* smem) {
+  const PartCopier<Config, kLeft, From, Left, Right> copier{p, from, left, right};
+  tile::copy_block<Config>(copier, block, smem);
 }
 
-// Writes rows of out, each found and then read from where it comes.
+// Rows of out, each read from where it comes.
 template <class Config, class Left, class Right>
 struct Replacer {
   static constexpr bool kReadsAtOnce = false;
-  using Piece = tile::Piece<Config::kAccessBytes>;
 
-  HSTU_PRIM void find() { sequences.find(left.starts, left, right, p.batch, pieces, p.combined_rows); }
+  HSTU_PRIM i64 rows() const { return p.combined_rows; }
+  HSTU_PRIM const auto& starts() const { return left.starts; }
 
-  HSTU_PRIM void load(Piece& piece, int access) const {
-    tile::SequenceParts parts;
-    const i64 local = locate(parts, pieces.row(access));
-    if (local < 0) return;
-    const i64 in_right = local - (parts.left_rows - parts.right_rows);
-    const char* from = in_right >= 0 ? right.row(parts.sequence, parts.right_start, in_right)
-                                     : left.row(parts.sequence, parts.left_start, local);
-    piece.load(from + pieces.byte(access));
-  }
+  HSTU_PRIM tile::SequenceParts parts(int sequence) const { return {left.starts, right.starts, sequence}; }
+  HSTU_PRIM static i64 begin(const tile::SequenceParts& s) { return s.left_start; }
+  HSTU_PRIM static i64 count(const tile::SequenceParts& s) { return s.left_rows; }
 
-  HSTU_PRIM void store(const Piece& piece, int access) const {
-    tile::SequenceParts parts;
-    const i64 row = pieces.row(access);
-    if (locate(parts, row) < 0) return;
-    piece.store(static_cast<char*>(p.combined) + row * p.combined_row_stride + pieces.byte(access));
-  }
-
-  // The row's place in its sequence; negative if it is in none.
-  HSTU_PRIM i64 locate(tile::SequenceParts& parts, i64 row) const {
-    if (row >= p.combined_rows) return -1;
-    sequences.of(parts, left.starts, left, right, row);
-    const i64 local = row - parts.left_start;
-    return local < parts.left_rows ? local : -1;
+  HSTU_PRIM tile::RowEnds ends(const tile::SequenceParts& s, i64 row) const {
+    const i64 local = row - s.left_start, in_right = local - (s.left_rows - s.right_rows);
+    return {in_right >= 0 ? right.row(s.sequence, s.right_start, in_right) : left.row(s.sequence, s.left_start, local),
+            static_cast<char*>(p.combined) + row * p.combined_row_stride};
   }
 
   const JaggedCopyParams& p;
   const Left& left;
   const Right& right;
-  tile::BlockSequences& sequences;
-  tile::RowPieces<Config> pieces;
 };
 
 }  // namespace concat_2d_jagged
 
 template <class Config>
-constexpr int concat_2d_jagged_sm80_smem_bytes = tile::kJaggedCopySmemBytes;
+constexpr int concat_2d_jagged_sm80_smem_bytes = tile::kJaggedCopySmemBytes<Config>;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     concat_2d_jagged_sm80(const __grid_constant__ JaggedCopyParams p) {
   extern __shared__ __align__(1024) unsigned char smem[];
-  auto& sequences = *reinterpret_cast<tile::BlockSequences*>(smem);
   const tile::Part<typename Config::LeftOffset> left(p.left);
   const tile::Part<typename Config::RightOffset> right(p.right);
   if constexpr (Config::kReplace) {
-    using Copier = concat_2d_jagged::Replacer<Config, decltype(left), decltype(right)>;
-    Copier copier{p, left, right, sequences, tile::RowPieces<Config>(blockIdx.x)};
-    tile::copy_rounds<Config>(copier);
+    const concat_2d_jagged::Replacer<Config, decltype(left), decltype(right)> copier{p, left, right};
+    tile::copy_block<Config>(copier, blockIdx.x, smem);
   } else if (blockIdx.x < p.left_blocks) {
-    concat_2d_jagged::copy_part<Config, true>(p, left, left, right, sequences, blockIdx.x);
+    concat_2d_jagged::copy_part<Config, true>(p, left, left, right, blockIdx.x, smem);
   } else {
-    concat_2d_jagged::copy_part<Config, false>(p, right, left, right, sequences, blockIdx.x - p.left_blocks);
+    concat_2d_jagged::copy_part<Config, false>(p, right, left, right, blockIdx.x - p.left_blocks, smem);
   }
 }
 

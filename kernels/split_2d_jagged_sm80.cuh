@@ -13,31 +13,22 @@ namespace split_2d_jagged {
 template <class Config, class Left, class Right>
 struct Copier {
   static constexpr bool kReadsAtOnce = true;
-  using Piece = tile::Piece<Config::kAccessBytes>;
 
-  HSTU_PRIM void find() {
-    sequences.find(tile::sum_of_starts(left.starts, right.starts), left, right, p.batch, pieces, p.combined_rows);
+  HSTU_PRIM i64 rows() const { return p.combined_rows; }
+  HSTU_PRIM auto starts() const { return tile::sum_of_starts(left.starts, right.starts); }
+  HSTU_PRIM const char* source(i64 row) const {
+    return static_cast<const char*>(p.combined) + row * p.combined_row_stride;
+  }
+  HSTU_PRIM tile::SequenceParts parts(int sequence) const { return {left.starts, right.starts, sequence}; }
+  HSTU_PRIM static i64 begin(const tile::SequenceParts& s) { return s.combined_start(); }
+  HSTU_PRIM static i64 count(const tile::SequenceParts& s) { return s.left_rows + s.right_rows; }
+  HSTU_PRIM tile::RowEnds ends(const tile::SequenceParts& s, i64 row) const {
+    return {nullptr, part_row(s, row - begin(s))};
   }
 
-  HSTU_PRIM void load(Piece& piece, int access) const {
-    const i64 row = pieces.row(access);
-    if (row < p.combined_rows)
-      piece.load(static_cast<const char*>(p.combined) + row * p.combined_row_stride + pieces.byte(access));
-  }
-
-  HSTU_PRIM void store(const Piece& piece, int access) const {
-    const i64 row = pieces.row(access);
-    if (row >= p.combined_rows) return;
-    tile::SequenceParts parts;
-    sequences.of(parts, tile::sum_of_starts(left.starts, right.starts), left, right, row);
-    char* to = part_row(parts, row - parts.combined_start());
-    if (to) piece.store(to + pieces.byte(access));
-  }
-
-  // Where row `local` of the sequence goes; null if it lies behind the sequence's end.
+  // Where row `local` of the sequence goes.
   HSTU_PRIM char* part_row(const tile::SequenceParts& s, i64 local) const {
     const i64 prefix = Config::kPrefix ? min(p.prefix, s.right_rows) : 0;
-    if (local >= s.left_rows + s.right_rows) return nullptr;
     if (local < prefix) return right.row(s.sequence, s.right_start, local);
     if (local < prefix + s.left_rows) return left.row(s.sequence, s.left_start, local - prefix);
     return right.row(s.sequence, s.right_start, local - s.left_rows);
@@ -46,14 +37,12 @@ struct Copier {
   const JaggedCopyParams& p;
   const Left& left;
   const Right& right;
-  tile::BlockSequences& sequences;
-  tile::RowPieces<Config> pieces;
 };
 
 }  // namespace split_2d_jagged
 
 template <class Config>
-constexpr int split_2d_jagged_sm80_smem_bytes = tile::kJaggedCopySmemBytes;
+constexpr int split_2d_jagged_sm80_smem_bytes = tile::kJaggedCopySmemBytes<Config>;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
@@ -61,9 +50,8 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   extern __shared__ __align__(1024) unsigned char smem[];
   const tile::Part<typename Config::LeftOffset> left(p.left);
   const tile::Part<typename Config::RightOffset> right(p.right);
-  using Copier = split_2d_jagged::Copier<Config, decltype(left), decltype(right)>;
-  Copier copier{p, left, right, *reinterpret_cast<tile::BlockSequences*>(smem), tile::RowPieces<Config>(blockIdx.x)};
-  tile::copy_rounds<Config>(copier);
+  const split_2d_jagged::Copier<Config, decltype(left), decltype(right)> copier{p, left, right};
+  tile::copy_block<Config>(copier, blockIdx.x, smem);
 }
 
 }  // namespace hstu

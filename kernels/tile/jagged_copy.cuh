@@ -6,8 +6,9 @@
 // Work      The side that is read is one run of 16-byte (or narrower) pieces, row after row; a block takes some that
 //           follow one another, whatever the length of a row, so that no lane idles: kAccesses a thread at once, in
 //           kRounds rounds. Each round's pieces are on their way while the round before is written, and the first
-//           round's while the block's sequences are found, where only the address written depends on them.
-// Barriers  one __syncthreads: the first warp has found the sequences.
+//           round's while the block's rows find their sequences, where only the address written depends on them.
+// Memory    A table of the ends of the block's rows, found together; then threads look theirs up.
+// Barriers  one __syncthreads: the table is there.
 // Config    facts: LeftOffset, RightOffset (i32, i64, or tile::Dense); kAccessBytes (16, 8, 4, 2, 1), kRowAccesses
 //           (pieces of a row), kPrefix (params.prefix may be positive).
 //           knobs: kThreads, kAccesses (pieces a thread and round), kRounds.
@@ -83,6 +84,10 @@ template <class Config>
 struct RowPieces {
   static constexpr int kBlockPieces = Config::kThreads * Config::kAccesses * Config::kRounds;
   static constexpr u32 kRowAccesses = Config::kRowAccesses;
+  // At most; a row may lie across blocks.
+  static constexpr int kRows = kBlockPieces % Config::kRowAccesses == 0
+                                   ? kBlockPieces / Config::kRowAccesses
+                                   : (kBlockPieces + Config::kRowAccesses - 2) / Config::kRowAccesses + 1;
 
   HSTU_PRIM explicit RowPieces(i64 block) {
     const u64 begin = static_cast<u64>(block) * kBlockPieces;
@@ -93,69 +98,125 @@ struct RowPieces {
     return min(first_row + (first_piece + (kBlockPieces - 1)) / kRowAccesses, rows - 1);
   }
   HSTU_PRIM u32 piece(int access) const { return first_piece + access * Config::kThreads + threadIdx.x; }
-  HSTU_PRIM i64 row(int access) const { return first_row + piece(access) / kRowAccesses; }
+  HSTU_PRIM int block_row(int access) const { return static_cast<int>(piece(access) / kRowAccesses); }
+  HSTU_PRIM i64 row(int access) const { return first_row + block_row(access); }
   HSTU_PRIM i64 byte(int access) const { return i64{piece(access) % kRowAccesses} * Config::kAccessBytes; }
 
   i64 first_row;
   u32 first_piece;
 };
 
-// What a block knows of the sequences of its rows: which they are, and all about the first one, mostly the only one. It
-// lies in shared memory: one warp finds it, since the probes of all would keep the load unit busier than the copy does.
-class BlockSequences {
- public:
-  template <class Config, class Starts, class Left, class Right>
-  HSTU_PRIM void find(const Starts& starts, const Left& left, const Right& right, int batch,
-                      const RowPieces<Config>& pieces, i64 rows) {
-    if (threadIdx.x < 32) {
-      const SequenceRange range(starts, batch, pieces.first_row, pieces.last_row(rows));
-      const SequenceParts parts(left.starts, right.starts, range.first);
-      if (threadIdx.x == 0) {
-        range_ = range;
-        parts_ = parts;
-      }
-    }
-    __syncthreads();
-  }
+// Where a row comes from and goes to; nowhere: it is not copied.
+struct RowEnds {
+  const char* from;
+  char* to;
+};
 
-  // The sequence of a row.
-  template <class Starts, class Left, class Right>
-  HSTU_PRIM void of(SequenceParts& parts, const Starts& starts, const Left& left, const Right& right, i64 row) const {
-    parts = parts_;
-    if (range_.first != range_.last)
-      parts = SequenceParts(left.starts, right.starts, find_sequence(starts, range_.first, range_.last + 1, row));
+// The block's rows.
+template <class Config>
+struct RowTable {
+  static constexpr int kRows = RowPieces<Config>::kRows;
+  RowEnds row[kRows];
+};
+template <class Config>
+constexpr int kJaggedCopySmemBytes = sizeof(RowTable<Config>);
+
+// Of few sequences, few rows: a thread looks at a sequence, whether the block has rows of it. One wait for memory,
+// where a search waits for every step, and often for long: what is copied drives the offsets out of the first-level
+// cache.
+template <class Config, class Copier>
+HSTU_PRIM void fill_by_sequence(RowTable<Config>& table, const Copier& copier, i64 first_row) {
+  for (int sequence = static_cast<int>(threadIdx.x); sequence < copier.p.batch; sequence += Config::kThreads) {
+    const SequenceParts parts = copier.parts(sequence);
+    const i64 begin = copier.begin(parts) - first_row,
+              end = min(begin + copier.count(parts), copier.rows() - first_row);
+    int row = static_cast<int>(max(begin, i64{0}));
+    if (begin >= table.kRows) continue;
+    for (; row < min(end, i64{table.kRows}); ++row) table.row[row] = copier.ends(parts, first_row + row);
+    if (sequence == copier.p.batch - 1)
+      for (row = static_cast<int>(max(end, i64{0})); row < table.kRows; ++row) table.row[row] = {nullptr, nullptr};
+  }
+}
+inline constexpr int kFewRows = 8, kFewSequences = 4;  // of a thread
+
+// By all threads: the ends of the block's rows. A warp's lanes find 32 rows together.
+template <class Config, class Copier>
+HSTU_PRIM void fill(RowTable<Config>& table, const Copier& copier, i64 first_row) {
+  if (table.kRows <= kFewRows && copier.p.batch <= kFewSequences * Config::kThreads)
+    return fill_by_sequence(table, copier, first_row);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+#pragma unroll 1
+  for (int first = static_cast<int>(threadIdx.x) - lane; first < table.kRows; first += Config::kThreads) {
+    const i64 row = first_row + first, last = min(first_row + min(first + 32, table.kRows), copier.rows()) - 1;
+    RowEnds ends = {nullptr, nullptr};
+    if (row <= last) {
+      const SequenceRange range(copier.starts(), copier.p.batch, row, last);
+      const SequenceParts parts = copier.parts(range.of(copier.starts(), min(row + lane, last)));
+      if (row + lane < min(copier.begin(parts) + copier.count(parts), last + 1)) ends = copier.ends(parts, row + lane);
+    }
+    if (first + lane < table.kRows) table.row[first + lane] = ends;
+  }
+}
+
+// One side of the copy, block `block` of it. Copier has its params p, rows() to be copied, starts() of the sequences
+// that they belong to, parts(sequence), of which rows [begin(parts), begin(parts) + count(parts)) are that sequence's,
+// ends(parts, row), and kReadsAtOnce: source(row) is where a row lies, whatever its sequence.
+template <class Config, class Copier>
+class BlockCopy {
+ public:
+  HSTU_PRIM BlockCopy(const Copier& copier, i64 block, unsigned char* smem)
+      : copier_(copier), pieces_(block), table_(*reinterpret_cast<RowTable<Config>*>(smem)) {}
+
+  HSTU_PRIM void run() {
+    Pieces data, next;
+    if constexpr (Copier::kReadsAtOnce) load(data, 0);
+    fill(table_, copier_, pieces_.first_row);
+    __syncthreads();
+    if constexpr (!Copier::kReadsAtOnce) load(data, 0);
+#pragma unroll 1
+    for (int round = 1; round < Config::kRounds; ++round) {
+      load(next, round);
+      store(data, round - 1);
+#pragma unroll
+      for (int a = 0; a < kAccesses; ++a) data[a] = next[a];
+    }
+    store(data, Config::kRounds - 1);
   }
 
  private:
-  SequenceRange range_;
-  SequenceParts parts_;
-};
+  static constexpr int kAccesses = Config::kAccesses;
+  using Pieces = Piece<Config::kAccessBytes>[kAccesses];
 
-inline constexpr int kJaggedCopySmemBytes = sizeof(BlockSequences);
-
-// One side of the copy, which knows how rows are found. Copier has load(piece, access) and store(piece, access), which
-// do nothing beyond the rows there are, find(), which ends in a barrier, and kReadsAtOnce: load() works before find().
-template <class Config, class Copier>
-HSTU_PRIM void copy_rounds(Copier& copier) {
-  constexpr int kAccesses = Config::kAccesses;
-  Piece<Config::kAccessBytes> data[kAccesses];
-  if constexpr (!Copier::kReadsAtOnce) copier.find();
-#pragma unroll
-  for (int a = 0; a < kAccesses; ++a) copier.load(data[a], a);
-  if constexpr (Copier::kReadsAtOnce) copier.find();
-#pragma unroll 1
-  for (int round = 1; round < Config::kRounds; ++round) {
-    Piece<Config::kAccessBytes> next[kAccesses];
-#pragma unroll
-    for (int a = 0; a < kAccesses; ++a) copier.load(next[a], round * kAccesses + a);
+  HSTU_PRIM void load(Pieces& data, int round) const {
 #pragma unroll
     for (int a = 0; a < kAccesses; ++a) {
-      copier.store(data[a], (round - 1) * kAccesses + a);
-      data[a] = next[a];
+      const int access = round * kAccesses + a;
+      if constexpr (Copier::kReadsAtOnce) {
+        if (pieces_.row(access) < copier_.rows())
+          data[a].load(copier_.source(pieces_.row(access)) + pieces_.byte(access));
+      } else {
+        const RowEnds& ends = table_.row[pieces_.block_row(access)];
+        if (ends.to) data[a].load(ends.from + pieces_.byte(access));
+      }
     }
   }
+  HSTU_PRIM void store(const Pieces& data, int round) const {
 #pragma unroll
-  for (int a = 0; a < kAccesses; ++a) copier.store(data[a], (Config::kRounds - 1) * kAccesses + a);
+    for (int a = 0; a < kAccesses; ++a) {
+      const int access = round * kAccesses + a;
+      const RowEnds& ends = table_.row[pieces_.block_row(access)];
+      if (ends.to) data[a].store(ends.to + pieces_.byte(access));
+    }
+  }
+
+  const Copier& copier_;
+  const RowPieces<Config> pieces_;
+  RowTable<Config>& table_;
+};
+
+template <class Config, class Copier>
+HSTU_PRIM void copy_block(const Copier& copier, i64 block, unsigned char* smem) {
+  BlockCopy<Config, Copier>(copier, block, smem).run();
 }
 
 }  // namespace hstu::tile

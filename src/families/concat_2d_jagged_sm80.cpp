@@ -20,7 +20,7 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   p.prefix = a.n_prefix_from_right;
   p.left_blocks = jagged_copy::blocks(problem, config, parts.left.rows);
   const int64_t right_blocks = a.is_replace ? 0 : jagged_copy::blocks(problem, config, parts.right.rows);
-  jagged_copy::bind_shape(config, parts.batch == 0 ? 0 : p.left_blocks + right_blocks, launch);
+  jagged_copy::bind_shape(problem, config, parts.batch == 0 ? 0 : p.left_blocks + right_blocks, launch);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace hstujit::jagged_copy {
 
 enum : int { kThreads, kAccesses, kRounds, kKnobCount };
 
-constexpr int kRuleCount = 1;
+constexpr int kRuleCount = 2;
 extern const Knob kKnobs[kKnobCount];
 extern const Rule kRules[kRuleCount];
 
@@ -21,7 +21,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 
 /// Blocks that copy `rows` rows. Part of the hot path, as is what follows.
 int64_t blocks(const Problem& problem, const Config& config, int64_t rows);
-void bind_shape(const Config& config, int64_t blocks, Launch& launch);
+void bind_shape(const Problem& problem, const Config& config, int64_t blocks, Launch& launch);
 /// The tensors of a call; element_bytes turns strides into bytes.
 void bind_tensors(const hstu_tensor& left, const hstu_tensor& right, const hstu_tensor& offsets_left,
                   const hstu_tensor& offsets_right, const hstu_tensor& combined, const Parts& parts,

@@ -12,8 +12,8 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   auto& p = launch.emplace<hstu::JaggedCopyParams>();
   jagged_copy::bind_tensors(a.left, a.right, a.offsets_left, a.offsets_right, a.values, parts, p);
   p.prefix = a.n_prefix_to_right;
-  jagged_copy::bind_shape(config, parts.batch == 0 ? 0 : jagged_copy::blocks(problem, config, a.values.shape[0]),
-                          launch);
+  jagged_copy::bind_shape(problem, config,
+                          parts.batch == 0 ? 0 : jagged_copy::blocks(problem, config, a.values.shape[0]), launch);
 }
 
 }  // namespace

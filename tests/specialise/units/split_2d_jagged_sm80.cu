@@ -1,6 +1,6 @@
 // split_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 rows=524288
-// split_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=4
-// split_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=4
+// split_2d_jagged_sm80 sm_80 threads=128 accesses=2 rounds=1
+// split_2d_jagged_sm80 sm_90a threads=128 accesses=2 rounds=1
 #include "split_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -9,12 +9,12 @@ struct Config {
   static constexpr int kAccessBytes = 16;
   static constexpr int kRowAccesses = 64;
   static constexpr bool kPrefix = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 4;
+  static constexpr int kThreads = 128;
+  static constexpr int kAccesses = 2;
+  static constexpr int kRounds = 1;
   static constexpr int kMinBlocks = 1;
 };
-static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
+static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // split_2d_jagged access_bytes=8 row_bytes=24 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 rows=2048
@@ -33,7 +33,7 @@ struct Config {
   static constexpr int kRounds = 1;
   static constexpr int kMinBlocks = 1;
 };
-static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
+static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 1376, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // split_2d_jagged access_bytes=2 row_bytes=66 left_offset=i32 right_offset=none prefix=1 replace=0 batch=32 rows=2048
@@ -52,6 +52,6 @@ struct Config {
   static constexpr int kRounds = 1;
   static constexpr int kMinBlocks = 1;
 };
-static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
+static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 144, "host and device disagree about shared memory");
 }  // namespace hstu
 
