@@ -372,9 +372,11 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
   clear(w.o);
   Weights weights;
   const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp;
-  // The lanes write the same; each reads what it wrote.
-  views[prim::thread_id() / 32] =
-      typename Config::Mask::View(tile.mask, tile.plan, first_row, first_row + Config::kRowsPerWarp);
+  if (prim::thread_id() % 32 == 0) {
+    views[prim::thread_id() / 32] =
+        typename Config::Mask::View(tile.mask, tile.plan, first_row, first_row + Config::kRowsPerWarp);
+  }
+  __syncwarp();
   ring.template announce<T::kAhead - 1>(0);
 #pragma unroll 1
   for (int block = 0;; ++block) {  // without any block, once, and no chunk is touched
