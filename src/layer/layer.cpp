@@ -5,9 +5,28 @@
 #include "support/error.hpp"
 
 #include <optional>
+#include <span>
 
 namespace hstujit::layer {
 namespace {
+
+constexpr int kMostSteps = 5;
+
+struct Step {
+  const char* name = nullptr;
+  const void* args = nullptr;
+  const Plan* plan = nullptr;      ///< once it is ready, if a kernel runs
+  const Launch* launch = nullptr;  ///< once it is bound
+  Problem problem;
+};
+
+/// Puts the step's name in front of its errors.
+template <class Body>
+void named(const char* step, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) { throw Error(error.status(), fmt::format("{}: {}", step, error.message())); }
+}
 
 /// Calls of operators in their order, prepared. Lives on the stack: a call of a layer allocates nothing.
 class Sequence {
@@ -18,18 +37,11 @@ class Sequence {
     Step& step = steps_[count_++];
     step.name = name;
     step.args = &args;
-    named(step, [&] { step.problem = prepare(args); });
+    named(name, [&] { step.problem = prepare(args); });
   }
 
   /// A step of another sequence, which is ready.
   void add_ready(const Sequence& other, int step) { steps_[count_++] = other.steps_[step]; }
-  /// Binds a step that is ready, for all sequences that it is added to from now on; `launch` must outlive them.
-  void bind(const Context& context, int step, Launch& launch) {
-    Step& s = steps_[step];
-    if (!s.plan || !s.plan->kernel) return;
-    named(s, [&] { context.bind(*s.plan, s.args, launch); });
-    s.bound = &launch;
-  }
 
   void add(UvqkCalls& calls) {
     add("layer norm", calls.norm);
@@ -50,7 +62,7 @@ class Sequence {
     for (int i = 0; i < count_; ++i) {
       if (steps_[i].plan) continue;
       try {
-        named(steps_[i], [&] { steps_[i].plan = context.make_ready(steps_[i].problem, steps_[i].args, stream); });
+        named(steps_[i].name, [&] { steps_[i].plan = context.make_ready(steps_[i].problem, steps_[i].args, stream); });
       } catch (const Error& error) {
         if (error.status() != HSTU_ERROR_NOT_READY) throw;
         if (!not_ready) not_ready = error;
@@ -58,41 +70,15 @@ class Sequence {
     }
     if (not_ready) throw Error(*not_ready);
   }
-  /// After make_ready(): nothing is looked up again, but where no kernel runs, or traffic is counted.
   void run(Context& context, CUstream stream) const {
-    const bool counts = context.records_traffic();
-    for (int i = 0; i < count_; ++i) {
-      const Step& step = steps_[i];
-      named(step, [&] {
-        if (step.bound && !counts)
-          context.launch(*step.plan, *step.bound, stream);
-        else if (step.plan && !counts)
-          context.launch(*step.plan, step.args, stream);
-        else
-          context.run(step.problem, step.args, stream);
-      });
-    }
+    for (int i = 0; i < count_; ++i)
+      named(steps_[i].name, [&] { context.run(steps_[i].problem, steps_[i].args, stream); });
   }
+
+  std::span<Step> steps() { return {steps_, static_cast<size_t>(count_)}; }
 
  private:
-  static constexpr int kMost = 5;
-  struct Step {
-    const char* name = nullptr;
-    const void* args = nullptr;
-    const Plan* plan = nullptr;
-    const Launch* bound = nullptr;
-    Problem problem;
-  };
-
-  /// Puts the step's name in front of its errors.
-  template <class Body>
-  static void named(const Step& step, Body&& body) {
-    try {
-      body();
-    } catch (const Error& error) { throw Error(error.status(), fmt::format("{}: {}", step.name, error.message())); }
-  }
-
-  Step steps_[kMost];
+  Step steps_[kMostSteps];
   int count_ = 0;
 };
 
@@ -111,6 +97,7 @@ class PreparedLayer {
  public:
   PreparedLayer(hstu_stack_args& args, int64_t index, const PreparedLayer* first)
       : space_(args.workspace, args.workspace_size), calls_(calls_of(args, index, space_)) {
+    constexpr int kAttention = 2;
     if (first) {
       sequence_.add(calls_.attention.uvqk);
       sequence_.add_ready(first->sequence_, kAttention);
@@ -122,17 +109,44 @@ class PreparedLayer {
   PreparedLayer(const PreparedLayer&) = delete;
   PreparedLayer& operator=(const PreparedLayer&) = delete;
 
-  void make_ready(Context& context, CUstream stream) { sequence_.make_ready(context, stream); }
-  /// Of the first layer.
-  void bind_attention(const Context& context, Launch& launch) { sequence_.bind(context, kAttention, launch); }
-  void run(Context& context, CUstream stream) const { sequence_.run(context, stream); }
+  Sequence& sequence() { return sequence_; }
 
  private:
-  static constexpr int kAttention = 2;  // step of the sequence
-
   Workspace space_;
   LayerCalls calls_;
   Sequence sequence_;  // of calls_
+};
+
+/// Launches of a layer's steps, which are ready. Then their arguments are no longer needed.
+class BoundLayer {
+ public:
+  /// Does nothing where a step runs no kernel.
+  void bind(const Context& context, std::span<Step> steps) {
+    for (const Step& step : steps)
+      if (!step.plan || !step.plan->kernel) return;
+    for (Step& step : steps) {
+      if (!step.launch) {
+        named(step.name, [&] { context.bind(*step.plan, step.args, own_[count_]); });
+        step.launch = &own_[count_];
+      }
+      steps_[count_++] = {step.name, step.plan, step.launch};
+    }
+  }
+  bool is_bound() const { return count_ > 0; }
+  void launch(const Context& context, CUstream stream) const {
+    for (int i = 0; i < count_; ++i)
+      named(steps_[i].name, [&] { context.launch(*steps_[i].plan, *steps_[i].launch, stream); });
+  }
+
+ private:
+  struct Bound {
+    const char* name;
+    const Plan* plan;
+    const Launch* launch;
+  };
+  Bound steps_[kMostSteps];
+  Launch own_[kMostSteps];
+  int count_ = 0;
 };
 
 /// Puts the layer's index in front of its errors.
@@ -155,25 +169,27 @@ void run(Context& context, hstu_stack_args& args, CUstream stream) {
   if (args.num_layers < 1) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_layers = {}: it must be positive", args.num_layers);
   if (!args.layers)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "layers = NULL: it must point to {} parameter sets", args.num_layers);
-  // Nothing runs before everything can. The first layers stay prepared in between, 3.7 KB of stack each; the others,
-  // of deeper stacks than are in use, are prepared twice.
-  constexpr int64_t kKept = 8;
-  std::optional<PreparedLayer> kept[kKept];
-  Launch attention;  // the same of all layers
-  const auto first = [&](int64_t i) { return i > 0 ? &*kept[0] : nullptr; };
+  // Nothing runs before everything can. The launches of the first layers stay bound in between, 6 KB of stack each, so
+  // that the driver is then called without a pause; the layers of deeper stacks than are in use are prepared twice.
+  constexpr int64_t kKept = 6;
+  BoundLayer bound[kKept];
+  std::optional<PreparedLayer> first, other;
+  const auto prepare = [&](int64_t i) -> Sequence& {
+    return (i == 0 ? first : other).emplace(args, i, i == 0 ? nullptr : &*first).sequence();
+  };
   for (int64_t i = 0; i < args.num_layers; ++i) {
     in_layer(i, [&] {
-      std::optional<PreparedLayer> passing;
-      (i < kKept ? kept[i] : passing).emplace(args, i, first(i)).make_ready(context, stream);
-      if (i == 0) kept[0]->bind_attention(context, attention);
+      Sequence& sequence = prepare(i);
+      sequence.make_ready(context, stream);
+      if (i < kKept && !context.records_traffic()) bound[i].bind(context, sequence.steps());
     });
   }
   for (int64_t i = 0; i < args.num_layers; ++i) {
     in_layer(i, [&] {
-      if (i < kKept) return kept[i]->run(context, stream);
-      PreparedLayer again(args, i, first(i));
-      again.make_ready(context, stream);
-      again.run(context, stream);
+      if (i < kKept && bound[i].is_bound())
+        bound[i].launch(context, stream);
+      else
+        (i == 0 ? first->sequence() : prepare(i)).run(context, stream);
     });
   }
 }
