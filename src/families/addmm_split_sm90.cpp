@@ -89,7 +89,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 
 /// Clocks of a call, as an H200 has them: slices arrive at 50 bytes a clock in each block; sums are exchanged.
 int64_t estimate(const Problem& p, const Config& c, const DeviceFacts& device) {
-  const int64_t slice = stage_bytes(c) / 50, exchange = c[kSplit] > 1 ? 1200 + c[kBlockM] * c[kBlockN] / 4 : 0;
+  const int64_t slice = stage_bytes(c) / 50, exchange = c[kSplit] > 1 ? 2000 + c[kBlockM] * c[kBlockN] / 4 : 0;
   const int64_t waves = parts(tiles(p, c) * c[kSplit], device.sm_count);
   return waves * (parts(slices(p), c[kSplit]) * slice + exchange);
 }

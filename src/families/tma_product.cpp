@@ -111,7 +111,7 @@ Config default_config(const Family& family, const Problem& p, const Facts& f, co
     if (last && (*last)[kPingPong] != c[kPingPong]) break;  // the others are for families without ping-pong
     last = &c;
     // The waste of 192 shows in few tiles; of large ones both warpgroups of a block want one.
-    const int64_t tenths = c[kBlockN] == 192 ? 36 : c[kPingPong] && c[kBlockM] == 128 ? 18 : 9;
+    const int64_t tenths = c[kBlockN] == 192 ? 36 : c[kPingPong] && c[kBlockM] * c[kBlockN] >= 128 * 128 ? 18 : 9;
     if (10 * tiles(f, c) >= tenths * device.sm_count && used_columns(f, c) > 0.95) return c;
   }
   if (!last) fail(HSTU_ERROR_INTERNAL, "{} has no default configuration for {}", family.name, text(p));
