@@ -27,6 +27,7 @@
 #include "prim/mbarrier.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
+#include "prim/named_barrier.cuh"
 #include "prim/proxy.cuh"
 #include "prim/stmatrix.cuh"
 #include "prim/warpgroup.cuh"
@@ -180,8 +181,10 @@ HSTU_PRIM void load(const AttnFwdSm90Params& p, AttnFwdSm90Storage<Config>& stor
     prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.parity);
     const auto& tile = storage.tile[tile_place.stage];
     if (tile.first_row < 0) return;
-    const tile::JaggedBox box(tile.start, tile.mask.length);
     const auto plan = tile.plan;
+    const i64 start = tile.start;
+    const int length = tile.mask.length;
+    const tile::JaggedBox box(start, length);
     const int head = tile.head;
     prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
     prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
@@ -192,14 +195,15 @@ HSTU_PRIM void load(const AttnFwdSm90Params& p, AttnFwdSm90Storage<Config>& stor
 #pragma unroll 1
     for (int block = 0; block < plan.blocks; ++block) {
       const int key = plan.key_begin(block);
+      const tile::JaggedBox keys(start, Config::kHasTargets && block >= plan.partial ? plan.full_end : length);
       const u32 k_full = k_ring.acquire(place, T::kKBytes), k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
-        box.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * 64, key, head);
+        keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * 64, key, head);
       const u32 v_full = v_ring.acquire(place, T::kVBytes), v_stage = base + T::kVOffset + place.stage * T::kVBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsV; ++panel)
-        box.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * 64, key, head);
+        keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * 64, key, head);
       place.advance();
     }
   }
@@ -212,6 +216,8 @@ struct Consumer {
   using Element = typename Config::Element;
   using Ring = RingPlace<Config::kStages>;
   static constexpr int kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN;
+  // A warpgroup's chunk of the upper range is its own 64 rows, of which each sees itself.
+  static constexpr bool kOwnRows = Config::kHasTargets && !Config::kTargetGroups && kChunkN == 64;
 
   AttnFwdSm90Storage<Config>& storage;
   u32 base;   // shared address of the tiles
@@ -225,13 +231,17 @@ struct Consumer {
   }
   HSTU_PRIM static void wait(u64* barrier, u32 parity) { prim::mbarrier_wait(prim::smem_addr(barrier), parity); }
 
+  // Where ldmatrix finds 16 columns of a warp's 16 rows in panels of kRows rows; `rows`: the warpgroup's first.
+  template <int kRows>
+  HSTU_PRIM static u32 fragment(u32 rows, int step) {
+    const u32 lane = prim::lane_id(), row = threadIdx.x % 128 / 32 * 16 + lane % 16;
+    return rows + step / 4 * kRows * 128 + row * 128 + (((step % 4 * 2 + lane / 16) ^ (row & 7)) << 4);
+  }
+
   HSTU_PRIM void load_q(u32 (&q)[T::kQWords][4]) const {
-    const u32 lane = prim::lane_id(), row = group * 64 + threadIdx.x % 128 / 32 * 16 + lane % 16;
 #pragma unroll
-    for (int step = 0; step < T::kQSteps; ++step) {
-      const u32 chunk = (step % 4 * 2 + lane / 16) ^ (row & 7);
-      prim::ldmatrix_x4(q[step], base + step / 4 * T::kBlockM * 128 + row * 128 + chunk * 16);
-    }
+    for (int step = 0; step < T::kQSteps; ++step)
+      prim::ldmatrix_x4(q[step], fragment<T::kBlockM>(base + group * 64 * 128, step));
     if constexpr (T::kQSteps == T::kStepsQk) release(&storage.q_empty);
   }
 
@@ -303,6 +313,43 @@ struct Consumer {
     }
   }
 
+  // O += silu(q_i . k_i) v_i for targets, which see no other target: the warpgroup's own rows, from row `at` of the
+  // stage on, as ldmatrix has them, in the places of the accumulators. Tensor cores would make 64 scores a row for one.
+  HSTU_PRIM void own_rows(const AttnFwdParams& p, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], u32 stage,
+                          int at) const {
+    const u32 k_rows = base + T::kKOffset + stage * T::kKBytes + at * 128;
+    const u32 v_rows = base + T::kVOffset + stage * T::kVBytes + at * 128;
+    float score[2] = {0.0f, 0.0f};
+#pragma unroll
+    for (int step = 0; step < T::kStepsQk; ++step) {
+      u32 own[4], k[4];
+      if (step >= T::kQSteps) prim::ldmatrix_x4(own, fragment<T::kBlockM>(base + group * 64 * 128, step));
+      prim::ldmatrix_x4(k, fragment<kBlockN>(k_rows, step));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        const u32 word = step < T::kQSteps ? q[step < T::kQSteps ? step : 0][i] : own[i];
+        score[i % 2] += prim::unpack_lo<Element>(word) * prim::unpack_lo<Element>(k[i]);
+        score[i % 2] += prim::unpack_hi<Element>(word) * prim::unpack_hi<Element>(k[i]);
+      }
+    }
+#pragma unroll
+    for (float& s : score) s = prim::lane_sum<4>(s);
+    weigh(p, score);
+    const u32 rounded = prim::pack2<Element>(score[0], score[1]);
+    const float weight[2] = {prim::unpack_lo<Element>(rounded), prim::unpack_hi<Element>(rounded)};
+#pragma unroll
+    for (int step = 0; step < T::kColsV / 16; ++step) {
+      u32 v[4];
+      prim::ldmatrix_x4(v, fragment<kBlockN>(v_rows, step));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        o[step * 8 + i * 2] += weight[i % 2] * prim::unpack_lo<Element>(v[i]);
+        o[step * 8 + i * 2 + 1] += weight[i % 2] * prim::unpack_hi<Element>(v[i]);
+      }
+    }
+    prim::named_barrier_sync(1 + group, 128);  // all warps have read what one thread releases
+  }
+
   // A block that some row of the tile does not see wholly, chunk by chunk.
   HSTU_PRIM void masked_block(const AttnFwdParams& p, const TileInfo<Config>& tile,
                               const variant::RowsView<Config>& view, float (&o)[T::kColsV / 2],
@@ -315,6 +362,10 @@ struct Consumer {
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
       if (!view.touches(key, key + kChunkN)) continue;
+      if (kOwnRows && tile.plan.targets) {
+        own_rows(p, o, q, place.stage, at);
+        continue;
+      }
       float s[kChunkN / 2];
       u32 w[kChunkN / 4];
       prim::wgmma_keep(s);

@@ -4,7 +4,8 @@
 //
 // Keys of a plan lie in two ranges (variant/hstu_mask.cuh): `lower`, the union of the rows' intervals, and `upper`,
 // keys that only the rows' own target groups reach. Both are cut into blocks of kBlockN from their first key on, so
-// only a range's last block hangs over, and only at its end.
+// only a range's last block hangs over, and only at its end. Targets all see the same interval: what hangs over there
+// is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly.
 #pragma once
 #include "variant/hstu_mask.cuh"
 
@@ -17,6 +18,8 @@ struct RowTilePlan {
   int upper_begin;
   int partial;  // blocks that are not full, the upper range's included
   int blocks;
+  int full_end;  // keys of full blocks from here on are to be zeros
+  bool targets;  // all rows are targets: no block is partial but the upper range's
 
   RowTilePlan() = default;
   // Rows [first, last) of the sequence, not empty.
@@ -25,14 +28,14 @@ struct RowTilePlan {
     const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
     lower_begin = mask.low_min(first, last);
     const int shared_blocks = (max_int(shared_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
-    // All rows are targets behind a gap, which no block of the intervals reaches over.
-    const bool gap = Config::kHasTargets && lower_begin + shared_blocks * kBlockN <= own_begin;
-    const int lower_end = gap || !Config::kCausal ? shared_end : max_int(shared_end, last);
-    lower_blocks = gap ? shared_blocks : (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
+    targets = Config::kHasTargets && shared_end <= own_begin;
+    const int lower_end = targets || !Config::kCausal ? shared_end : max_int(shared_end, last);
+    lower_blocks = targets ? shared_blocks : (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
     upper_begin = own_begin;
-    const int upper_blocks = gap ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
+    const int upper_blocks = targets ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
+    full_end = targets ? shared_end : mask.length;
     full_first = (mask.low_max(first, last) - lower_begin + kBlockN - 1) / kBlockN;
-    full_last = max_int(mask.limit_min(first, last) - lower_begin, 0) / kBlockN;
+    full_last = targets ? shared_blocks : max_int(mask.limit_min(first, last) - lower_begin, 0) / kBlockN;
     if (full_first >= full_last) full_first = full_last = 0;
     partial = lower_blocks - (full_last - full_first) + upper_blocks;
     blocks = lower_blocks + upper_blocks;
