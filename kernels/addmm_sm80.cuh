@@ -25,6 +25,7 @@
 //                       length; Z also for a residual. 0 for X or W: contiguous along neither dimension
 //   kGatherY            elements of a residual's row, or of the bias row, lie apart
 //   kTailK              k is not a multiple of kBlockK
+//   kSplitColumns       z is several matrices, each with a part of the columns
 // Config, knobs
 //   kBlockM, kBlockN, kBlockK  tile of a block; k per slice
 //   kWarpsM, kWarpsN    warps along m and n; 64x64 per warp gives the most mma per byte read from shared memory
@@ -149,7 +150,7 @@ class AddmmEpilogue {
 
   HSTU_PRIM AddmmEpilogue(const AddmmParams& p, i64 warp_row, i64 warp_column, u32 staging) : p_(p), staged_(staging) {
     const i64 row = warp_row + Staged::lane_row(), column = warp_column + Staged::lane_column();
-    z_ = static_cast<Unit*>(p.z) + row * p.z_row_stride + column;
+    row_ = row, column_ = column;
     y_ =
         static_cast<const Unit*>(p.y) + row * p.y_row_stride + (Config::kGatherY ? column * p.y_column_stride : column);
     rows_ = clamp_left(p.m - row);
@@ -229,14 +230,28 @@ class AddmmEpilogue {
   HSTU_PRIM void store(int block) {
 #pragma unroll
     for (int pass = 0; pass < Staged::kPasses; ++pass)
-      tile::store_chunk<Config::kVectorZ>(z_ + pass * Staged::kRowsPerPass * p_.z_row_stride,
-                                          prim::ld_shared(staged_.row(pass)), columns_of(block, pass));
-    z_ += 16 * p_.z_row_stride;
+      store(row_ + 16 * block + pass * Staged::kRowsPerPass, prim::ld_shared(staged_.row(pass)),
+            columns_of(block, pass));
+  }
+  HSTU_PRIM void store(i64 row, const prim::Quad& q, int valid) const {
+    if constexpr (!Config::kSplitColumns) {
+      tile::store_chunk<Config::kVectorZ>(static_cast<Unit*>(p_.z[0]) + row * p_.z_row_stride[0] + column_, q, valid);
+    } else {
+      constexpr int kAccesses = Staged::kChunkElements / Config::kVectorZ;
+#pragma unroll
+      for (int i = 0; i < kAccesses; ++i)
+        tile::store_access<Config::kVectorZ>(at(row, column_ + i * Config::kVectorZ), q, i, valid);
+    }
+  }
+  // Where an element of the result lies.
+  HSTU_PRIM Unit* at(i64 row, i64 column) const {
+    const int part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
+    return static_cast<Unit*>(p_.z[part]) + row * p_.z_row_stride[part] + (column - p_.z_first[part]);
   }
 
   const AddmmParams& p_;
   const Staged staged_;
-  Unit* z_;  // the lane's 16 bytes in its first row of the block
+  i64 row_, column_;  // of the lane's 16 bytes, in the first pass of the first block
   const Unit* y_;
   int rows_, columns_;  // left from the lane's first row, from its first column
   int active_;          // columns left of the activation, from the lane's first

@@ -17,6 +17,7 @@
 //   Bias                element type of a bias row
 //   kBias               kNoBias, kRowBias ([n]), kResidual ([m, n])
 //   kActivation         0 none, 1 SiLU, on columns below params.act_columns
+//   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 // Config, knobs
 //   kBlockM, kBlockN    tile: of a block, or with kPingPong of a warpgroup
@@ -54,7 +55,7 @@ struct AddmmShape
       AddmmBoxes<Config> {
   using Product =
       tile::TmaProductShape<Config, typename Config::Element, typename Config::Element, AddmmBoxes<Config>::kBytes>;
-  using Params = AddmmTmaParams;
+  using Params = AddmmTmaParams<Config::kSplitColumns ? 4 : 1>;
   using Product::kRows;
   static constexpr int kTileColumns = Config::kBlockN;
 
@@ -77,12 +78,13 @@ template <class Config>
 class AddmmEpilogue {
  public:
   using Shape = AddmmShape<Config>;
+  using Params = typename Shape::Params;
   using Accumulators = typename Shape::Accumulators;
   static constexpr bool kHasBias = Config::kBias == kRowBias, kHasResidual = Config::kBias == kResidual;
   static constexpr int kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes;
   static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
 
-  HSTU_PRIM AddmmEpilogue(const AddmmTmaParams& p, u32 smem, u32 warp)
+  HSTU_PRIM AddmmEpilogue(const Params& p, u32 smem, u32 warp)
       : p_(p),
         bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warp / 4),
         boxes_(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes),
@@ -146,8 +148,14 @@ class AddmmEpilogue {
     for (int box = 0; box < kTileBoxes; ++box) {
 #pragma unroll
       for (int group = 0; group < 4; group += Shape::kAtOnce) run<kActivated>(acc[box / kLineBoxes], box, group);
-      boxes_.store(&p_.z, box % Config::kBoxes, column_of(box), row_of(box));
+      store(box % Config::kBoxes, column_of(box), row_of(box));
     }
+  }
+  HSTU_PRIM void store(int slot, i32 column, i32 row) const {
+    int part = 0;
+    if constexpr (Config::kSplitColumns)
+      part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
+    boxes_.store(&p_.z[part], slot, Config::kSplitColumns ? column - p_.z_first[part] : column, row);
   }
 
   // kAtOnce groups of 16 columns from 16 group of a box on.
@@ -196,7 +204,7 @@ class AddmmEpilogue {
       return column < active_ ? tile::silu<Element>(x) : x;
   }
 
-  const AddmmTmaParams& p_;
+  const Params& p_;
   typename Shape::Bias bias_;
   const typename Shape::Boxes boxes_;
   const u32 residual_;
@@ -211,7 +219,8 @@ struct AddmmRoles {
   HSTU_PRIM static void init(u32 smem) { AddmmEpilogue<Config>::init(smem); }
 
   // A warpgroup that multiplies.
-  HSTU_PRIM static void consume(const AddmmTmaParams& p, const tile::TmaSchedule<Shape>& schedule, u32 smem, u32 warp) {
+  HSTU_PRIM static void consume(const typename Shape::Params& p, const tile::TmaSchedule<Shape>& schedule, u32 smem,
+                                u32 warp) {
     tile::TmaConsumer<Shape> consumer(smem, warp / 4, schedule.slices);
     AddmmEpilogue<Config> epilogue(p, smem, warp);
     for (u32 i = consumer.first_tile; i < schedule.count; i += consumer.kTileStep) {
@@ -229,7 +238,7 @@ struct AddmmRoles {
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
-    addmm_sm90(const __grid_constant__ AddmmTmaParams p) {
+    addmm_sm90(const __grid_constant__ typename AddmmShape<Config>::Params p) {
   extern __shared__ __align__(1024) unsigned char smem_storage[];
   tile::run_roles<AddmmRoles<Config>>(p, prim::smem_addr(smem_storage));
 }

@@ -235,7 +235,7 @@ class ThinEpilogue {
       const u32 word =
           prim::pack2<Element>(activate(lo + added_[i][0], column(i)), activate(hi + added_[i][1], column(i) + 1));
       if (row(i) < p_.m && column(i) < p_.n)
-        prim::st_global4(static_cast<Element*>(p_.z) + row(i) * p_.z_row_stride + column(i), word);
+        prim::st_global4(static_cast<Element*>(p_.z[0]) + row(i) * p_.z_row_stride[0] + column(i), word);
     }
   }
 

@@ -43,14 +43,14 @@ HSTU_PRIM AddmmParams product_of(const JaggedBmmParams& p, int sequence, i64 sta
   product.x = advanced<Element>(p.jagged, start * p.jagged_row_stride);
   product.w = advanced<Element>(p.dense, sequence * p.dense_batch_stride);
   product.y = advanced<Bias>(p.bias, (Config::kBias == kResidual ? start : sequence) * p.bias_row_stride);
-  product.z = static_cast<Element*>(p.out) + start * p.out_row_stride;
+  product.z[0] = static_cast<Element*>(p.out) + start * p.out_row_stride;
   product.m = rows;
   product.n = p.n;
   product.k = p.k;
   product.x_row_stride = p.jagged_row_stride;
   product.w_row_stride = p.dense_row_stride;
   product.y_row_stride = p.bias_row_stride;
-  product.z_row_stride = p.out_row_stride;
+  product.z_row_stride[0] = p.out_row_stride;
   product.x_column_stride = product.w_column_stride = product.y_column_stride = 1;
   product.act_columns = 0;
   return product;

@@ -90,23 +90,27 @@ HSTU_PRIM prim::Quad gather_row(const Unit* src, i64 stride, int valid) {
   return q;
 }
 
+// Stores the i-th access of the 16 bytes to `to`, if it is among the first `valid` elements.
+template <int kVector, class Unit>
+HSTU_PRIM void store_access(Unit* to, const prim::Quad& q, int i, int valid) {
+  constexpr int kAccess = kVector * static_cast<int>(sizeof(Unit));
+  if (i * kVector >= valid) return;
+  if constexpr (kAccess == 16)
+    prim::st_global(to, q);
+  else if constexpr (kAccess == 8)
+    prim::st_global8(to, {{q.word[2 * i], q.word[2 * i + 1]}});
+  else if constexpr (kAccess == 4)
+    prim::st_global4(to, q.word[i]);
+  else
+    prim::st_global2(to, q.word[i / 2] >> (i % 2 * 16));
+}
+
 // Stores the first `valid` elements likewise.
 template <int kVector, class Unit>
 HSTU_PRIM void store_chunk(Unit* dst, const prim::Quad& q, int valid) {
-  constexpr int kAccess = kVector * static_cast<int>(sizeof(Unit));
 #pragma unroll
-  for (int i = 0; i < 16 / kAccess; ++i) {
-    if (i * kVector >= valid) continue;
-    Unit* to = dst + i * kVector;
-    if constexpr (kAccess == 16)
-      prim::st_global(to, q);
-    else if constexpr (kAccess == 8)
-      prim::st_global8(to, {{q.word[2 * i], q.word[2 * i + 1]}});
-    else if constexpr (kAccess == 4)
-      prim::st_global4(to, q.word[i]);
-    else
-      prim::st_global2(to, q.word[i / 2] >> (i % 2 * 16));
-  }
+  for (int i = 0; i < 16 / (kVector * static_cast<int>(sizeof(Unit))); ++i)
+    store_access<kVector>(dst + i * kVector, q, i, valid);
 }
 
 }  // namespace hstu::tile

@@ -1,5 +1,6 @@
 // Hands out the tiles of one launch to its blocks of threads as they come, so that a block with short tiles takes more
-// of them: tile b goes to block b first, those from gridDim.x on are taken from a counter that the launch's blocks share.
+// of them: tile b goes to block b first, those from gridDim.x on are taken from a counter that the launch's blocks
+// share.
 //
 // Counters lie in the module, zero while nobody uses them. A launch knows its own by its grid number, which no other
 // grid has while it runs, be it from another stream, another branch of a graph or another graph; but the replays of a
@@ -48,8 +49,7 @@ class TileTaker {
   HSTU_PRIM bool is_mine(u64 holder) const { return (holder ^ mine_) < 256; }
 
   HSTU_PRIM TileCounter* claim_elsewhere() const {
-    while (atomicCAS(&home_->lock, 0u, 1u) != 0) {
-    }
+    while (atomicCAS(&home_->lock, 0u, 1u) != 0) {}
     __threadfence();
     TileCounter* at = nullptr;
     const u64 found = atomicAdd(&home_->holder, 1ull);  // from now on not zero: only here is it taken

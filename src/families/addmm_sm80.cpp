@@ -159,6 +159,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kVectorZ", p[addmm::kVectorZ]);
   text.flag("kGatherY", p[addmm::kGatherY] != 0);
   text.flag("kTailK", p[addmm::kK] % c[kBlockK] != 0);
+  text.flag("kSplitColumns", p[addmm::kSplit] != 0);
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kBlockK", c[kBlockK]);
@@ -173,7 +174,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
-  const int64_t m = a.z.shape[0], n = a.z.shape[1];
+  const int64_t m = a.z.shape[0], n = a.w.shape[1];
   const int64_t tiles = ((m + c[kBlockM] - 1) / c[kBlockM]) * ((n + c[kBlockN] - 1) / c[kBlockN]);
   const int64_t resident = int64_t{device.sm_count} * c[kMinBlocks];
   launch.grid[0] = static_cast<uint32_t>(c[kPersistent] ? std::min(tiles, resident) : tiles);
@@ -183,18 +184,24 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.x = a.x.data;
   k.w = a.w.data;
   k.y = a.y.data;
-  k.z = a.z.data;
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
   k.x_row_stride = line_stride(a.x, 1, p[addmm::kXTransposed] == 0);
   k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
   k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
-  k.z_row_stride = a.z.stride[0];
   k.x_column_stride = element_stride(a.x, 1);
   k.w_column_stride = element_stride(a.w, 0);
   k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
   k.act_columns = a.activation_columns;
+  int64_t first = 0;
+  int part = 0;
+  for (const hstu_tensor* z : {&a.z, &a.z1, &a.z2, &a.z3}) {
+    k.z[part] = z->data;
+    k.z_row_stride[part] = z->stride[0];
+    k.z_first[part++] = first;
+    first += z->shape[1];
+  }
 }
 
 }  // namespace

@@ -28,8 +28,9 @@ constexpr auto kRules = tma_product::rules<facts>();
 /// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
   return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 &&
-         p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == 8 && p[addmm::kN] > 0 && p[addmm::kK] > 0 &&
-         p[addmm::kM] < tma_product::kMostRows && (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
+         p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == 8 && p[addmm::kSplit] % 64 == 0 && p[addmm::kN] > 0 &&
+         p[addmm::kK] > 0 && p[addmm::kM] < tma_product::kMostRows &&
+         (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -46,9 +47,36 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
   text.constant("kBias", p[addmm::kBias]);
   text.constant("kActivation", p[addmm::kActivation]);
+  text.flag("kSplitColumns", p[addmm::kSplit] != 0);
   text.flag("kXAlongK", p[addmm::kXTransposed] == 0);
   text.flag("kWAlongK", p[addmm::kWeightTransposed] != 0);
   tma_product::write_knobs(text, facts(p, c), c);
+}
+
+void fill_outputs(const hstu_addmm_args& a, hstu::AddmmTmaParams<1>& k) { tma_product::encode_rows(a.z, k.z[0]); }
+void fill_outputs(const hstu_addmm_args& a, hstu::AddmmTmaParams<4>& k) {
+  int first = 0, part = 0;
+  for (const hstu_tensor* z : {&a.z, &a.z1, &a.z2, &a.z3}) {
+    if (z->shape[1] > 0) tma_product::encode_rows(*z, k.z[part]);
+    k.z_first[part++] = first;
+    first += static_cast<int>(z->shape[1]);
+  }
+}
+
+template <int kOutputs>
+void fill(const hstu_addmm_args& a, const Problem& p, const Config& c, const Facts& f, Launch& launch) {
+  auto& k = launch.emplace<hstu::AddmmTmaParams<kOutputs>>();
+  tma_product::encode_operand(a.x, 1, p[addmm::kXTransposed] == 0, c[tma_product::kBlockM], 1, k.x);
+  tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[tma_product::kBlockN],
+                              static_cast<int>(launch.cluster), k.w);
+  if (f.residual) tma_product::encode_rows(a.y, k.y);
+  fill_outputs(a, k);
+  k.bias = a.y.data;
+  k.bias_stride = a.y.rank == 1 ? a.y.stride[0] : 0;
+  k.m = f.m;
+  k.n = f.n;
+  k.k = f.k;
+  k.act_columns = a.activation_columns;
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
@@ -57,18 +85,10 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   f.m = a.z.shape[0];
   tma_product::shape_launch(f, c, device, launch);
   if (launch.grid[0] == 0) return;
-  auto& k = launch.emplace<hstu::AddmmTmaParams>();
-  tma_product::encode_operand(a.x, 1, p[addmm::kXTransposed] == 0, c[tma_product::kBlockM], 1, k.x);
-  tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[tma_product::kBlockN],
-                              static_cast<int>(launch.cluster), k.w);
-  tma_product::encode_rows(a.z, k.z);
-  if (f.residual) tma_product::encode_rows(a.y, k.y);
-  k.bias = a.y.data;
-  k.bias_stride = a.y.rank == 1 ? a.y.stride[0] : 0;
-  k.m = f.m;
-  k.n = f.n;
-  k.k = f.k;
-  k.act_columns = a.activation_columns;
+  if (p[addmm::kSplit] == 0)
+    fill<1>(a, p, c, f, launch);
+  else
+    fill<4>(a, p, c, f, launch);
 }
 
 }  // namespace

@@ -60,9 +60,9 @@ constexpr Rule kRules[] = {
 /// Few rows, whose lines are aligned; x along k, w along either dimension. With more tiles than SMs wgmma is faster.
 bool covers(const Problem& p, const DeviceFacts& device) {
   const int64_t least_tiles = parts(p[addmm::kM], 16) * parts(p[addmm::kN], 16);
-  return p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kM] <= kMostRows && p[addmm::kXTransposed] == 0 &&
-         p[addmm::kVectorX] == 8 && p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] >= 2 && p[addmm::kN] > 0 &&
-         p[addmm::kK] > 0 && (device.target != "sm_90a" || least_tiles <= device.sm_count);
+  return p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kSplit] == 0 && p[addmm::kM] <= kMostRows &&
+         p[addmm::kXTransposed] == 0 && p[addmm::kVectorX] == 8 && p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] >= 2 &&
+         p[addmm::kN] > 0 && p[addmm::kK] > 0 && (device.target != "sm_90a" || least_tiles <= device.sm_count);
 }
 
 // Large tiles first; the last is legal everywhere. Measured on an H200.
@@ -108,14 +108,14 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.x = a.x.data;
   k.w = a.w.data;
   k.y = a.y.data;
-  k.z = a.z.data;
+  k.z[0] = a.z.data;
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
   k.x_row_stride = line_stride(a.x, 1, true);
   k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
   k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
-  k.z_row_stride = a.z.stride[0];
+  k.z_row_stride[0] = a.z.stride[0];
   k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
   k.act_columns = a.activation_columns;
 }

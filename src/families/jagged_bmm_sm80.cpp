@@ -124,6 +124,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Offset", device_type(static_cast<hstu_dtype>(p[jagged_bmm::kOffsetDtype])));
   text.constant("kBias", p[jagged_bmm::kBias]);
   text.constant("kActivation", 0);
+  text.flag("kSplitColumns", false);
   text.flag("kTf32", false);
   text.flag("kXAlongK", true);
   text.flag("kWAlongK", p[jagged_bmm::kDenseTransposed] != 0);

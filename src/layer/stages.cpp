@@ -20,11 +20,11 @@ Args sized() {
 
 float eps_or_default(float eps) { return eps == 0 ? kLayerEps : eps; }
 
-/// First columns of v, q and k in the projection's output; u begins at 0.
+/// Of the projection's output, which is u, v, q and k.
 struct Columns {
   int64_t value = 0;  ///< of u and of v: num_heads * hidden_dim
   int64_t query = 0;  ///< of q and of k
-  int64_t v = 0, q = 0, k = 0, all = 0;
+  int64_t all = 0;
 };
 
 Columns columns_of(const hstu_layer_dims& dims) {
@@ -39,10 +39,7 @@ Columns columns_of(const hstu_layer_dims& dims) {
   Columns c;
   c.value = dims.num_heads * dims.hidden_dim;
   c.query = dims.num_heads * dims.attn_dim;
-  c.v = c.value;
-  c.q = c.v + c.value;
-  c.k = c.q + c.query;
-  c.all = c.k + c.query;
+  c.all = 2 * (c.value + c.query);
   return c;
 }
 
@@ -60,9 +57,13 @@ hstu_tensor heads_of(const hstu_tensor& matrix, int64_t first, int64_t heads, in
   return t;
 }
 
-hstu_tensor columns_of(const hstu_tensor& matrix, int64_t columns) {
+/// Columns [first, first + columns) of a contiguous matrix.
+hstu_tensor part_of(const hstu_tensor& matrix, int64_t first, int64_t columns) {
   hstu_tensor t = matrix;
+  t.stride[0] = matrix.shape[1];
+  t.stride[1] = 1;
   t.shape[1] = columns;
+  if (t.data) t.data = static_cast<std::byte*>(t.data) + first * checks::element_bytes(t.dtype);
   return t;
 }
 
@@ -99,6 +100,7 @@ void require_absent(const char* name, const hstu_tensor& t) {
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: the layer provides it; leave it absent", name);
 }
 
+/// All but the tensors that the projection goes to.
 void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std::byte* normed) {
   const checks::Tensor x = checks::required<2>("x", args.x);
   const int64_t rows = x.t.shape[0], embedding = x.t.shape[1];
@@ -108,9 +110,6 @@ void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std:
                    "2 * num_heads * (hidden_dim + attn_dim)");
   if (checks::given("uvqk_bias", args.uvqk_bias))
     check_vector("uvqk_bias", args.uvqk_bias, c.all, "2 * num_heads * (hidden_dim + attn_dim)");
-  const checks::Tensor uvqk = checks::required<2>("uvqk", args.uvqk);
-  checks::extent(uvqk, 0, rows, "x.shape[0]");
-  checks::extent(uvqk, 1, c.all, "2 * num_heads * (hidden_dim + attn_dim)");
 
   calls = {sized<hstu_layer_norm_args>(), sized<hstu_addmm_args>()};
   calls.norm.x = args.x;
@@ -121,21 +120,21 @@ void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std:
   calls.project.x = calls.norm.y;
   calls.project.w = args.uvqk_weight;
   calls.project.y = args.uvqk_bias;
-  calls.project.z = args.uvqk;
   calls.project.activation = HSTU_ACTIVATION_SILU;
   calls.project.activation_columns = c.value;
 }
 
-void fill(hstu_attention_args& call, const hstu_attention_args& given, const hstu_tensor& uvqk,
+/// v, q and k are columns of `projected` from `first` on.
+void fill(hstu_attention_args& call, const hstu_attention_args& given, const hstu_tensor& projected, int64_t first,
           const hstu_layer_dims& dims, const Columns& c) {
   require_absent("attention.q", given.q);
   require_absent("attention.k", given.k);
   require_absent("attention.v", given.v);
   call = given;
   call.struct_size = sizeof call;
-  call.v = heads_of(uvqk, c.v, dims.num_heads, dims.hidden_dim);
-  call.q = heads_of(uvqk, c.q, dims.num_heads, dims.attn_dim);
-  call.k = heads_of(uvqk, c.k, dims.num_heads, dims.attn_dim);
+  call.v = heads_of(projected, first, dims.num_heads, dims.hidden_dim);
+  call.q = heads_of(projected, first + c.value, dims.num_heads, dims.attn_dim);
+  call.k = heads_of(projected, first + c.value + c.query, dims.num_heads, dims.attn_dim);
 }
 
 void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) {
@@ -173,17 +172,39 @@ void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) 
   calls.project.z = args.out;
 }
 
-/// Where a layer's intermediate results lie. The normed input is dead when the gated output comes to life.
+/// Whether u and attn can be written where the output stage's rows [u | attn | norm(attn) u] want them: these are then
+/// never copied. Whole boxes of 64 columns, as the kernels that write them like it.
+bool in_place(const hstu_output_options& options, const Columns& c) {
+  return options.concat_u != 0 && options.concat_x != 0 && options.silu_u == 0 && options.dropout_ratio == 0 &&
+         c.value % 64 == 0;
+}
+
+/// Where a layer's intermediate results lie.
 struct LayerSpace {
-  std::byte *normed_or_gated, *uvqk, *attn;
+  std::byte *normed, *gated;
+  hstu_tensor u, attn;
+  hstu_tensor projected;  ///< of the projection what is not u, or all of it, u first
+  int64_t first_v;        ///< columns of it in front of v
 };
 
 LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& space) {
-  const int64_t gated = segments_of(args.output) * c.value;
+  const int64_t rows = args.x.shape[0], width = segments_of(args.output) * c.value;
+  const auto matrix = [&](std::byte* data, int64_t columns) { return hstu_matrix(data, args.x.dtype, rows, columns); };
   LayerSpace at;
-  at.normed_or_gated = take(space, args.x, std::max(args.x.shape[1], gated));
-  at.uvqk = take(space, args.x, c.all);
-  at.attn = take(space, args.x, c.value);
+  if (in_place(args.output, c)) {
+    at.normed = take(space, args.x, args.x.shape[1]);
+    at.gated = take(space, args.x, width);
+    at.u = part_of(matrix(at.gated, width), 0, c.value);
+    at.attn = part_of(matrix(at.gated, width), c.value, c.value);
+    at.first_v = 0;
+    at.projected = matrix(take(space, args.x, c.all - c.value), c.all - c.value);
+  } else {  // the normed input is dead when the gated output comes to life
+    at.normed = at.gated = take(space, args.x, std::max(args.x.shape[1], width));
+    at.projected = matrix(take(space, args.x, c.all), c.all);
+    at.first_v = c.value;
+    at.u = part_of(at.projected, 0, c.value);
+    at.attn = matrix(take(space, args.x, c.value), c.value);
+  }
   return at;
 }
 
@@ -196,12 +217,17 @@ UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space) {
   space.check();
   UvqkCalls calls;
   fill(calls, args, c, normed);
+  const checks::Tensor uvqk = checks::required<2>("uvqk", args.uvqk);
+  checks::extent(uvqk, 0, args.x.shape[0], "x.shape[0]");
+  checks::extent(uvqk, 1, c.all, "2 * num_heads * (hidden_dim + attn_dim)");
+  calls.project.z = args.uvqk;
   return calls;
 }
 
 AttentionCalls calls_of(hstu_preprocess_and_attention_args& args, Workspace& space) {
   AttentionCalls calls{calls_of(args.uvqk, space), {}};
-  fill(calls.attention, args.attention, args.uvqk.uvqk, args.uvqk.dims, columns_of(args.uvqk.dims));
+  const Columns c = columns_of(args.uvqk.dims);
+  fill(calls.attention, args.attention, args.uvqk.uvqk, c.value, args.uvqk.dims, c);
   return calls;
 }
 
@@ -222,7 +248,6 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   require_absent("attention.out", args.attention.out);
   const hstu_layer_weights& weights = args.layers[index];
   const hstu_tensor& input = index == 0 ? args.x : args.out;
-  const int64_t rows = args.x.shape[0];
 
   hstu_compute_uvqk_args uvqk{};
   uvqk.x = input;
@@ -230,19 +255,21 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   uvqk.norm_bias = weights.norm_bias;
   uvqk.uvqk_weight = weights.uvqk_weight;
   uvqk.uvqk_bias = weights.uvqk_bias;
-  uvqk.uvqk = hstu_matrix(at.uvqk, args.x.dtype, rows, c.all);
   uvqk.eps = args.eps;
+  const bool placed = in_place(args.output, c);
   LayerCalls calls;
-  fill(calls.attention.uvqk, uvqk, c, at.normed_or_gated);
+  fill(calls.attention.uvqk, uvqk, c, at.normed);
+  calls.attention.uvqk.project.z = placed ? at.u : at.projected;
+  if (placed) calls.attention.uvqk.project.z1 = at.projected;
   if (index == 0) {
     hstu_attention_args& attention = calls.attention.attention;
-    fill(attention, args.attention, uvqk.uvqk, args.dims, c);
-    attention.out = hstu_heads(at.attn, args.x.dtype, rows, args.dims.num_heads, args.dims.hidden_dim);
+    fill(attention, args.attention, at.projected, at.first_v, args.dims, c);
+    attention.out = heads_of(at.attn, 0, args.dims.num_heads, args.dims.hidden_dim);
   }
 
   hstu_compute_output_args output{};
-  output.attn = hstu_matrix(at.attn, args.x.dtype, rows, c.value);
-  output.u = columns_of(uvqk.uvqk, c.value);
+  output.attn = at.attn;
+  output.u = at.u;
   output.x = input;
   output.norm_weight = weights.output_norm_weight;
   output.norm_bias = weights.output_norm_bias;
@@ -251,7 +278,11 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   output.options = args.output;
   // Wraps around where seed + index leaves 64 bits.
   output.options.seed = static_cast<int64_t>(static_cast<uint64_t>(args.output.seed) + static_cast<uint64_t>(index));
-  fill(calls.output, output, at.normed_or_gated);
+  fill(calls.output, output, at.gated);
+  if (placed) {
+    calls.output.gate.concat_u = calls.output.gate.concat_x = 0;
+    calls.output.gate.out = part_of(calls.output.project.x, 2 * c.value, c.value);
+  }
   return calls;
 }
 

@@ -19,6 +19,7 @@ enum : int {
   kVectorZ /* z and residual y */,
   kGatherY /* elements of y's rows lie apart */,
   kAllowTf32,
+  kSplit /* the power of two, 64 at most, that cuts the result into z, z1, ...; 0: z is all of it */,
   kM
 };
 }

@@ -18,7 +18,34 @@ void load_bias(const hstu_tensor& y, int64_t row, int64_t column, int64_t count,
     load_strided(y, (y.rank == 2 ? row * y.stride[0] : 0) + column * stride, stride, count, out);
 }
 
-void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Block& block, const Output& z) {
+/// The result's columns, in z, z1 and so on.
+class Columns {
+ public:
+  Columns(const hstu_addmm_args& args, double* const* exact) {
+    int64_t first = 0;
+    int index = 0;
+    for (const hstu_tensor* t : {&args.z, &args.z1, &args.z2, &args.z3}) {
+      if (present(*t)) parts_.push_back({first, first += t->shape[1], Output(*t, exact, index)});
+      ++index;
+    }
+  }
+
+  void write(int64_t row, int64_t column, int64_t count, const double* values) const {
+    for (const Part& part : parts_) {
+      const int64_t begin = std::max(column, part.begin), end = std::min(column + count, part.end);
+      if (begin < end) part.output.write(row, begin - part.begin, end - begin, values + (begin - column));
+    }
+  }
+
+ private:
+  struct Part {
+    int64_t begin, end;
+    Output output;
+  };
+  std::vector<Part> parts_;
+};
+
+void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Block& block, const Columns& z) {
   const int64_t k = args.x.shape[1], n = args.w.shape[1];
   std::vector<double> x(static_cast<size_t>(block.rows * k)), sums(static_cast<size_t>(block.rows * block.columns));
   for (int64_t r = 0; r < block.rows; ++r) {
@@ -40,7 +67,7 @@ void run(const hstu_addmm_args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.w.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> w = load_matrix(args.w);
-  const Output z(args.z, exact);
+  const Columns z(args, exact);
   for_each_block(m, n, k, [&](const Block& block) { compute(args, w, block, z); });
 }
 

@@ -59,9 +59,10 @@ Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activ
   args.w = t.w.tensor;
   args.y = t.y.tensor;
   args.z = t.z.tensor;
+  args.z1 = t.z1.tensor;
   args.activation = activation;
   args.activation_columns = activation_columns;
-  return call_with(Op::addmm, args, {t.x.place, t.w.place, t.y.place, t.z.place});
+  return call_with(Op::addmm, args, {t.x.place, t.w.place, t.y.place, t.z.place, t.z1.place, {}, {}});
 }
 
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch) {

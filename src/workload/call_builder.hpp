@@ -31,7 +31,7 @@ struct LayerNormTensors {
   Placed x, weight, bias, y;
 };
 struct AddmmTensors {
-  Placed x, w, y, z;
+  Placed x, w, y, z, z1;
 };
 struct AttentionTensors {
   Placed q, k, v, out, seq_offsets, num_targets;

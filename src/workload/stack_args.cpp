@@ -37,8 +37,7 @@ StackArgs::StackArgs(const Workload& workload, const Stack& stack, Memory& memor
   args_.attention.q = args_.attention.k = args_.attention.v = args_.attention.out = hstu_tensor{};
   args_.output.eps = spec.eps;
   args_.output.activation = gate.activation;
-  args_.output.concat_u = gate.concat_u;
-  args_.output.concat_x = gate.concat_x;
+  args_.output.concat_u = args_.output.concat_x = spec.concat_ux;  // the gate's own may write in place instead
   args_.output.silu_u = gate.silu_u;
   args_.output.num_groups = gate.num_groups;
   args_.output.norm = gate.norm;

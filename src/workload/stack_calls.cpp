@@ -2,8 +2,10 @@
 //
 //   x ─ layer_norm ─ addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention ─ norm_mul ─ addmm + x ─► next layer's x
 //
-// The columns u, v, q, k stay slices of one buffer. Layers have weights of their own and share the buffers between
-// them; a layer never writes its own input, so a run can be repeated.
+// The columns v, q, k stay slices of one buffer. u is one of them, too; or, where the output stage's rows are
+// [u | attn | norm(attn) u], it and attn are written where these rows want them, as in src/layer/stages.cpp. Layers
+// have weights of their own and share the buffers between them; a layer never writes its own input, so a run can be
+// repeated.
 #include "workload/call_builder.hpp"
 #include "workload/calls.hpp"
 
@@ -17,8 +19,8 @@ namespace {
 /// Columns [first, first + columns) of a matrix [rows, all], seen as [rows, columns] (heads 0) or [rows, heads, dim].
 Placed slice(const Placed& matrix, int64_t first, int64_t heads, int64_t dim) {
   Placed part = matrix;
-  const int64_t row_stride = matrix.tensor.shape[1];
-  part.place.offset = first;
+  const int64_t row_stride = matrix.tensor.stride[0] > 0 ? matrix.tensor.stride[0] : matrix.tensor.shape[1];
+  part.place.offset += first;
   part.tensor = heads > 0 ? hstu_heads(nullptr, matrix.tensor.dtype, matrix.tensor.shape[0], heads, dim)
                           : hstu_matrix(nullptr, matrix.tensor.dtype, matrix.tensor.shape[0], dim);
   part.tensor.stride[0] = row_stride;
@@ -40,9 +42,16 @@ class StackBuilder {
     output_stage_.eps = spec_.eps;
     output_stage_.concat_u = output_stage_.concat_x = spec_.concat_ux;
     normed_ = build_.output("normed", dtype_, {rows, spec_.embedding_dim});
-    uvqk_ = build_.output("uvqk", dtype_, {rows, uvqk_columns()});
-    attn_ = build_.output("attn", dtype_, {rows, spec_.num_heads, spec_.hidden_dim});
     gated_ = build_.output("gated", dtype_, {rows, gated_columns()});
+    if (in_place()) {
+      vqk_ = build_.output("vqk", dtype_, {rows, uvqk_columns() - value_columns});
+      u_ = slice(gated_, 0, 0, value_columns);
+      attn_ = slice(gated_, value_columns, 0, value_columns);
+    } else {
+      vqk_ = build_.output("uvqk", dtype_, {rows, uvqk_columns()});
+      u_ = slice(vqk_, 0, 0, value_columns);
+      attn_ = build_.output("attn", dtype_, {rows, value_columns});
+    }
     outputs_ = {build_.output("even", dtype_, {rows, spec_.embedding_dim}),
                 spec_.layers > 1 ? build_.output("odd", dtype_, {rows, spec_.embedding_dim}) : Placed{}};
   }
@@ -61,6 +70,7 @@ class StackBuilder {
 
  private:
   int64_t uvqk_columns() const { return 2 * spec_.num_heads * (spec_.hidden_dim + spec_.attn_dim); }
+  bool in_place() const { return spec_.concat_ux && output_stage_.dim % 64 == 0; }
   int64_t gated_columns() const { return output_stage_.dim * segments(output_stage_); }
 
   void add(Call call, const char* name) {
@@ -79,31 +89,34 @@ class StackBuilder {
   void project(const std::string& prefix) {
     const Placed w = build_.weight(prefix + "uvqk_weight", dtype_, spec_.embedding_dim, uvqk_columns());
     const Placed bias = shift(prefix + "uvqk_bias", uvqk_columns());
-    add(addmm_call({normed_, w, bias, uvqk_}, HSTU_ACTIVATION_SILU, output_stage_.dim), "UVQK projection");
+    const AddmmTensors t =
+        in_place() ? AddmmTensors{normed_, w, bias, u_, vqk_} : AddmmTensors{normed_, w, bias, vqk_, {}};
+    add(addmm_call(t, HSTU_ACTIVATION_SILU, output_stage_.dim), "UVQK projection");
   }
 
   void attend() {
-    const int64_t heads = spec_.num_heads, u = heads * spec_.hidden_dim, q = 2 * u, k = q + heads * spec_.attn_dim;
-    attention_.v = slice(uvqk_, u, heads, spec_.hidden_dim);
-    attention_.q = slice(uvqk_, q, heads, spec_.attn_dim);
-    attention_.k = slice(uvqk_, k, heads, spec_.attn_dim);
-    attention_.out = attn_;
+    const int64_t heads = spec_.num_heads, v = in_place() ? 0 : output_stage_.dim, q = v + output_stage_.dim,
+                  k = q + heads * spec_.attn_dim;
+    attention_.v = slice(vqk_, v, heads, spec_.hidden_dim);
+    attention_.q = slice(vqk_, q, heads, spec_.attn_dim);
+    attention_.k = slice(vqk_, k, heads, spec_.attn_dim);
+    attention_.out = slice(attn_, 0, heads, spec_.hidden_dim);
     add(attention_call(attention_, spec_.attention, batch_), "attention");
   }
 
   void gate(const std::string& prefix) {
     const int64_t dim = output_stage_.dim;
-    Placed attn = attn_;
-    attn.tensor = hstu_matrix(nullptr, dtype_, batch_.total, dim);
-    add(norm_mul_call({attn, slice(uvqk_, 0, 0, dim), scale(prefix + "output_norm_weight", dim),
-                       shift(prefix + "output_norm_bias", dim), gated_},
-                      output_stage_),
+    NormMulSpec stage = output_stage_;
+    if (in_place()) stage.concat_u = stage.concat_x = false;
+    add(norm_mul_call({attn_, u_, scale(prefix + "output_norm_weight", dim), shift(prefix + "output_norm_bias", dim),
+                       in_place() ? slice(gated_, 2 * dim, 0, dim) : gated_},
+                      stage),
         "norm * u");
   }
 
   void close(const std::string& prefix, const Placed& out) {
     const Placed w = build_.weight(prefix + "output_weight", dtype_, gated_columns(), spec_.embedding_dim);
-    add(addmm_call({gated_, w, x_, out}, HSTU_ACTIVATION_NONE, 0), "output projection");
+    add(addmm_call({gated_, w, x_, out, {}}, HSTU_ACTIVATION_NONE, 0), "output projection");
   }
 
   const StackSpec& spec_;
@@ -113,7 +126,7 @@ class StackBuilder {
   CallBuilder build_;
   NormMulSpec output_stage_;
   AttentionTensors attention_;
-  Placed x_, normed_, uvqk_, attn_, gated_;
+  Placed x_, normed_, u_, vqk_ /* behind u, if that is not in place */, attn_, gated_;
   std::array<Placed, 2> outputs_;
 };
 

@@ -22,13 +22,14 @@ struct Case {
   int64_t activation_columns = 0;
   bool transposed = false;
   Layout x{}, w{}, y{}, z{};
+  std::vector<int64_t> parts{};  ///< columns of z, z1, ...; none: z has all
 };
 
 std::string name_of_case(const Case& c) {
   const auto layout = [](const Layout& l) { return fmt::format("p{}s{}", l.row_padding, l.shift); };
-  return fmt::format("{}_{}x{}x{}_bias{}_act{}c{}_t{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n,
+  return fmt::format("{}_{}x{}x{}_bias{}_act{}c{}_t{}_{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n,
                      static_cast<int>(c.bias), static_cast<int>(c.activation), c.activation_columns, int{c.transposed},
-                     layout(c.x), layout(c.w), layout(c.y), layout(c.z));
+                     layout(c.x), layout(c.w), layout(c.y), layout(c.z), fmt::join(c.parts, "_"));
 }
 
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
@@ -51,7 +52,9 @@ hstu_addmm_args args_of(HostMemory& memory, const Case& c) {
   if (c.bias == Bias::in_place)
     args.y = args.z = memory.random(c.dtype, {c.m, c.n}, c.z);
   else
-    args.z = memory.poison(c.dtype, {c.m, c.n}, c.z);
+    args.z = memory.poison(c.dtype, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
+  hstu_tensor* const more[] = {&args.z1, &args.z2, &args.z3};
+  for (size_t i = 1; i < c.parts.size(); ++i) *more[i - 1] = memory.poison(c.dtype, {c.m, c.parts[i]}, c.z);
   args.activation = c.activation;
   args.activation_columns = c.activation_columns;
   return args;
@@ -63,7 +66,21 @@ TEST_P(AddmmSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const auto args = args_of(memory, GetParam());
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(GetParam().dtype));
+  const test::Tolerance tolerance = test::rounded_once(GetParam().dtype);
+  using Args = hstu_addmm_args;
+  switch (GetParam().parts.size()) {
+    case 2:
+      return test::expect_correct(memory, args, {{&Args::z, tolerance}, {&Args::z1, tolerance}});
+    case 3:
+      return test::expect_correct(memory, args,
+                                  {{&Args::z, tolerance}, {&Args::z1, tolerance}, {&Args::z2, tolerance}});
+    case 4:
+      return test::expect_correct(
+          memory, args,
+          {{&Args::z, tolerance}, {&Args::z1, tolerance}, {&Args::z2, tolerance}, {&Args::z3, tolerance}});
+    default:
+      return test::expect_correct(memory, args, &Args::z, tolerance);
+  }
 }
 
 std::vector<Case> shapes() {
@@ -121,6 +138,28 @@ std::vector<Case> epilogues() {
   };
 }
 
+/// Results that go to several tensors, cut at, between and within boxes and accesses.
+std::vector<Case> split_outputs() {
+  constexpr hstu_activation kSilu = HSTU_ACTIVATION_SILU;
+  const Layout gap{.row_padding = 8}, gap1{.row_padding = 1};
+  const auto split = [](Case c, std::vector<int64_t> parts) {
+    c.parts = std::move(parts);
+    return c;
+  };
+  return {
+      split({kBf16, 150, 128, 256, Bias::row, kSilu, 64}, {64, 192}),
+      split({kF16, 300, 96, 512, Bias::row, kSilu, 128, false, {}, {}, {}, gap}, {128, 128, 192, 64}),
+      split({kBf16, 1000, 512, 2048, Bias::row, kSilu, 512}, {512, 1536}),
+      split({kBf16, 150, 128, 320, Bias::residual}, {64, 128, 128}),
+      split({kBf16, 150, 128, 256, Bias::none}, {32, 224}),
+      split({kBf16, 77, 64, 256, Bias::wide_row, kSilu, 100}, {100, 56, 100}),
+      split({kF16, 77, 64, 130, Bias::row}, {1, 2, 3, 124}),
+      split({kBf16, 77, 64, 130, Bias::residual, kSilu, 0, false, {}, {}, gap1, gap1}, {63, 67}),
+      split({kF32, 90, 40, 96, Bias::row, kSilu, 50}, {4, 20, 8, 64}),
+      split({kF32, 90, 40, 97, Bias::none}, {60, 37}),
+  };
+}
+
 std::vector<Case> layouts() {
   constexpr hstu_activation kNone = HSTU_ACTIVATION_NONE;
   constexpr Bias kRow = Bias::row, kResidual = Bias::residual;
@@ -162,6 +201,7 @@ std::vector<Case> layouts() {
 const auto kNameOf = [](const auto& info) { return name_of_case(info.param); };
 INSTANTIATE_TEST_SUITE_P(Shapes, AddmmSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Epilogues, AddmmSweep, testing::ValuesIn(epilogues()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(SplitOutputs, AddmmSweep, testing::ValuesIn(split_outputs()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Layouts, AddmmSweep, testing::ValuesIn(layouts()), kNameOf);
 
 TEST(AddmmOnDevice, EmptyOperands) {

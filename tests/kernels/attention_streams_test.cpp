@@ -25,8 +25,7 @@ class Call {
     offsets_on_device_ = std::make_unique<DeviceBuffer>(offsets_.data(), offsets_.size() * 8);
     args_.struct_size = sizeof args_;
     args_.q = tensor(*q_), args_.k = tensor(*k_), args_.v = tensor(*v_), args_.out = tensor(*out_);
-    args_.seq_offsets =
-        hstu_vector(offsets_on_device_->data(), HSTU_DTYPE_I64, static_cast<int64_t>(offsets_.size()));
+    args_.seq_offsets = hstu_vector(offsets_on_device_->data(), HSTU_DTYPE_I64, static_cast<int64_t>(offsets_.size()));
     args_.max_seq_len = 700;
   }
 

@@ -38,12 +38,10 @@ __global__ void take_tiles(const TileParams p) {
   if (in_spare_place()) atomicAdd(p.spare, 1u);
   atomicAdd(p.arrived, 1u);
   if (p.gate)
-    while (*static_cast<volatile u32*>(p.gate) == 0) {
-    }
+    while (*static_cast<volatile u32*>(p.gate) == 0) {}
   for (u32 tile = blockIdx.x; tile < p.tiles; tile = tiles.take()) {
     atomicAdd(&p.taken[tile], 1u);
-    for (const long long begin = clock64(); clock64() - begin < p.work;) {
-    }
+    for (const long long begin = clock64(); clock64() - begin < p.work;) {}
   }
   tiles.leave();
 }

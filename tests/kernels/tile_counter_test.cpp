@@ -105,8 +105,7 @@ TEST_F(TileCounter, StartsAnewWithEachReplayOfAGraph) {
   };
   const std::vector<DeviceBuffer*> of_first = branches(), of_second = branches();
   const auto work = [&](const std::vector<DeviceBuffer*>& buffers) {
-    for (size_t i = 0; i < buffers.size(); ++i)
-      launch(*buffers[i], static_cast<uint32_t>(1 + i % 40), streams[i % 8]);
+    for (size_t i = 0; i < buffers.size(); ++i) launch(*buffers[i], static_cast<uint32_t>(1 + i % 40), streams[i % 8]);
   };
   const test::BranchedGraph first(streams, [&] { work(of_first); }), second(streams, [&] { work(of_second); });
   for (int replay = 0; replay < 5; ++replay) {

@@ -173,12 +173,13 @@ TEST_F(Layer, OutputDropsOutWithItsSeedAndTakesOtherNorms) {
 
 // ---- The stack against a workload's calls
 
-Workload workload(int layers) {
+Workload workload(int layers, int hidden_dim = 16) {
   return parse_workload(R"({"format": "hstujit-workload-1", "name": "t", "dtype": "bf16",
     "sequences": {"batch": 4, "history": {"kind": "explicit", "lengths": [9, 0, 1, 14]}, "targets": 3},
     "stack": {"layers": )" +
                         std::to_string(layers) +
-                        R"(, "embedding_dim": 24, "num_heads": 3, "attn_dim": 8, "hidden_dim": 16}})");
+                        R"(, "embedding_dim": 24, "num_heads": 3, "attn_dim": 8, "hidden_dim": )" +
+                        std::to_string(hidden_dim) + "}}");
 }
 
 class StackCall : public Layer, public testing::WithParamInterface<int> {};
@@ -193,6 +194,62 @@ TEST_P(StackCall, GivesTheNumbersOfItsOperators) {
   std::memset(stack_args.args().out.data, 0xff, static_cast<size_t>(extent_bytes(stack_args.args().out)));
   ASSERT_EQ(hstu_stack(context_, &stack_args.args(), nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(stack.result(), expected);
+}
+
+TEST_P(StackCall, GivesTheNumbersOfItsOperatorsWhenTheyWriteInPlace) {
+  const Workload w = workload(GetParam(), 64);
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  stack.run(context_, nullptr);
+  const std::vector<double> expected = stack.result();
+  const StackArgs stack_args(w, stack, *memory);
+  std::memset(stack_args.args().out.data, 0xff, static_cast<size_t>(extent_bytes(stack_args.args().out)));
+  ASSERT_EQ(hstu_stack(context_, &stack_args.args(), nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(stack.result(), expected);
+}
+
+TEST_F(Layer, AStackThatWritesInPlaceGivesTheNumbersOfItsStages) {
+  const Workload w = workload(1, 64);
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  const StackArgs stack_args(w, stack, *memory);
+  const hstu_stack_args& all = stack_args.args();
+  ASSERT_EQ(hstu_stack(context_, &all, nullptr), HSTU_OK) << hstu_last_error();
+  const std::vector<double> in_place = test::values(all.out);
+
+  const hstu_layer_weights& weights = all.layers[0];
+  const int64_t rows = all.x.shape[0], value = all.dims.num_heads * all.dims.hidden_dim;
+  hstu_preprocess_and_attention_args attend{};
+  attend.struct_size = sizeof attend;
+  attend.uvqk.x = all.x;
+  attend.uvqk.norm_weight = weights.norm_weight;
+  attend.uvqk.norm_bias = weights.norm_bias;
+  attend.uvqk.uvqk_weight = weights.uvqk_weight;
+  attend.uvqk.uvqk_bias = weights.uvqk_bias;
+  attend.uvqk.uvqk = memory_.poison(kDtype, {rows, hstu_uvqk_columns(all.dims)});
+  attend.uvqk.dims = all.dims;
+  attend.uvqk.eps = all.eps;
+  attend.attention = all.attention;
+  attend.attention.out = memory_.poison(kDtype, {rows, all.dims.num_heads, all.dims.hidden_dim});
+  ASSERT_EQ(hstu_preprocess_and_attention_workspace_size(&attend, &attend.workspace_size), HSTU_OK);
+  attend.workspace = workspace(attend.workspace_size);
+  ASSERT_EQ(hstu_preprocess_and_attention(context_, &attend, nullptr), HSTU_OK) << hstu_last_error();
+
+  hstu_compute_output_args output{};
+  output.struct_size = sizeof output;
+  output.attn = hstu_matrix(attend.attention.out.data, kDtype, rows, value);
+  output.u = attend.uvqk.uvqk;
+  output.u.shape[1] = value;
+  output.x = all.x;
+  output.norm_weight = weights.output_norm_weight;
+  output.norm_bias = weights.output_norm_bias;
+  output.output_weight = weights.output_weight;
+  output.out = memory_.poison(kDtype, {rows, all.out.shape[1]});
+  output.options = all.output;
+  ASSERT_EQ(hstu_compute_output_workspace_size(&output, &output.workspace_size), HSTU_OK);
+  output.workspace = workspace(output.workspace_size);
+  ASSERT_EQ(hstu_compute_output(context_, &output, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(in_place, test::values(output.out));
 }
 
 TEST_P(StackCall, MayOverwriteItsInput) {

@@ -97,6 +97,33 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Addmm>{"IntegerBiasRow", [](Addmm& a) { a.y = hstu_vector(slot(2), HSTU_DTYPE_I32, 96); }, kDtype,
                        "y.dtype = i32"},
         Spoiled<Addmm>{"NegativeStrideOfX", [](Addmm& a) { a.x.stride[1] = -3; }, kInvalid, "x.stride[1] = -3"},
+        Spoiled<Addmm>{"OtherDtypeOfZ1",
+                       [](Addmm& a) {
+                         a.z.shape[1] = 64;
+                         a.z1 = hstu_matrix(slot(4), HSTU_DTYPE_F32, a.z.shape[0], 32);
+                       },
+                       kDtype, "z1.dtype = f32"},
+        Spoiled<Addmm>{"OtherRowsOfZ1",
+                       [](Addmm& a) {
+                         a.z.shape[1] = 64;
+                         a.z1 = hstu_matrix(slot(4), a.z.dtype, a.z.shape[0] + 1, 32);
+                       },
+                       kShape, "z1.shape[0]"},
+        Spoiled<Addmm>{"PartsTooWide",
+                       [](Addmm& a) { a.z1 = hstu_matrix(slot(4), a.z.dtype, a.z.shape[0], 32); },
+                       kShape, "z, z1, ... have 128 columns together"},
+        Spoiled<Addmm>{"Z2WithoutZ1",
+                       [](Addmm& a) {
+                         a.z.shape[1] = 64;
+                         a.z2 = hstu_matrix(slot(4), a.z.dtype, a.z.shape[0], 32);
+                       },
+                       kInvalid, "z2 is there without z1"},
+        Spoiled<Addmm>{"Z1OnZ",
+                       [](Addmm& a) {
+                         a.z.shape[1] = 64;
+                         a.z1 = hstu_matrix(a.z.data, a.z.dtype, a.z.shape[0], 32);
+                       },
+                       kInvalid, "z1 overlaps z"},
         Spoiled<Addmm>{"OtherTf32", [](Addmm& a) { a.allow_tf32 = 2; }, kInvalid, "allow_tf32 = 2"},
         Spoiled<Addmm>{"NullW", [](Addmm& a) { a.w.data = nullptr; }, kInvalid, "w.data = NULL"},
         Spoiled<Addmm>{"OtherK", [](Addmm& a) { a.w.shape[0] = 63; }, kShape, "w.shape[0] = 63"},

@@ -59,6 +59,23 @@ TEST(PrepareDense, OperandsOfAddmmInAnyOrder) {
   EXPECT_EQ(problem[addmm::kVectorZ], 8);  // y has no say in it
 }
 
+TEST(PrepareDense, ResultsInParts) {
+  auto args = test::sample_addmm();  // n = 96
+  args.y = {};
+  EXPECT_EQ(prepare(args)[addmm::kSplit], 0);
+  args.z = stored(3, HSTU_DTYPE_F16, 40, 64, 64, 1);
+  args.z1 = stored(4, HSTU_DTYPE_F16, 40, 32, 40, 1);
+  Problem problem = prepare(args);
+  EXPECT_EQ(problem[addmm::kSplit], 64);
+  EXPECT_EQ(problem[addmm::kN], 96);
+  EXPECT_EQ(problem[addmm::kVectorZ], 8);
+  args.z1 = stored(4, HSTU_DTYPE_F16, 40, 4, 40, 1);
+  args.z2 = stored(5, HSTU_DTYPE_F16, 40, 28, 40, 1);
+  problem = prepare(args);
+  EXPECT_EQ(problem[addmm::kSplit], 4);
+  EXPECT_EQ(problem[addmm::kVectorZ], 4);
+}
+
 TEST(PrepareDense, Tf32IsForF32Alone) {
   auto args = test::sample_addmm();
   args.allow_tf32 = 1;

@@ -26,7 +26,7 @@ TEST(Prepare, KeyOfAddmm) {
   EXPECT_EQ(
       text(prepare(args)),
       "addmm dtype=f16 n=96 k=64 bias=2 bias_dtype=f16 activation=1 act_columns=96 x_transposed=0 weight_transposed=0 "
-      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=64");
+      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=64");
   EXPECT_EQ(args.activation_columns, 96);
 }
 

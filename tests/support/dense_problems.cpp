@@ -28,6 +28,11 @@ std::span<const std::string_view> dense_problems() {
       "weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 m=64",
       "addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 "
       "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512",
+      // Several outputs, cut at whole boxes and anywhere.
+      "addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536",
+      "addmm dtype=f16 n=130 k=67 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 "
+      "weight_transposed=0 vector_x=1 vector_w=2 vector_z=1 gather_y=0 allow_tf32=0 split=1 m=128",
       "gated_mlp dtype=bf16 n=2048 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 "
       "vector_w=8 vector_out=8 allow_tf32=0 m=65536",
       "gated_mlp dtype=f16 n=2048 k=512 activation=3 activate_gate=0 x_transposed=1 weight_transposed=0 vector_x=8 "

@@ -85,6 +85,8 @@ BranchedGraph::~BranchedGraph() {
   if (executable_) functions().destroy_executable(executable_);
   if (graph_) functions().destroy(graph_);
 }
-void BranchedGraph::launch(CUstream stream) const { check(functions().launch(executable_, stream), "launching a graph"); }
+void BranchedGraph::launch(CUstream stream) const {
+  check(functions().launch(executable_, stream), "launching a graph");
+}
 
 }  // namespace hstujit::test

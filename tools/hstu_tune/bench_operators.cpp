@@ -30,8 +30,8 @@ struct Result {
 };
 
 bool plain_product(const hstu_addmm_args& args) {
-  return args.x.dtype != HSTU_DTYPE_F32 && args.y.rank < 2 && args.w.stride[0] != 1 &&
-         args.x.stride[0] == args.x.shape[1] && args.z.stride[0] == args.z.shape[1];
+  return args.x.dtype != HSTU_DTYPE_F32 && args.y.rank < 2 && args.z1.dtype == HSTU_DTYPE_NONE &&
+         args.w.stride[0] != 1 && args.x.stride[0] == args.x.shape[1] && args.z.stride[0] == args.z.shape[1];
 }
 
 /// cuBLASLt on the operands of a product, without its activation; a residual it does not take. Null where that means
