@@ -6,28 +6,28 @@ std::span<const std::string_view> dense_problems() {
   static constexpr std::string_view kProblems[] = {
       "addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 "
       "weight_transposed=0 "
-      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=65536",
+      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536",
       "addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 "
       "weight_transposed=1 "
-      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16384",
+      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16384",
       "addmm dtype=bf16 n=130 k=67 bias=1 bias_dtype=f32 activation=1 act_columns=65 x_transposed=0 "
       "weight_transposed=0 "
-      "vector_x=1 vector_w=2 vector_z=2 gather_y=0 allow_tf32=0 m=128",
+      "vector_x=1 vector_w=2 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=128",
       "addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 "
-      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=65536",
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536",
       "addmm dtype=f16 n=500 k=100 bias=2 bias_dtype=f16 activation=1 act_columns=500 x_transposed=0 "
-      "weight_transposed=1 vector_x=0 vector_w=0 vector_z=4 gather_y=1 allow_tf32=0 m=4096",
+      "weight_transposed=1 vector_x=0 vector_w=0 vector_z=4 gather_y=1 allow_tf32=0 split=0 m=4096",
       "addmm dtype=f32 n=2048 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 "
-      "weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 m=65536",
+      "weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536",
       "addmm dtype=f32 n=33 k=31 bias=2 bias_dtype=f32 activation=0 act_columns=0 x_transposed=1 "
-      "weight_transposed=1 vector_x=1 vector_w=1 vector_z=1 gather_y=1 allow_tf32=1 m=8",
+      "weight_transposed=1 vector_x=1 vector_w=1 vector_z=1 gather_y=1 allow_tf32=1 split=0 m=8",
       // Few rows; few tiles of a long k.
       "addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 "
-      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16",
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16",
       "addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 "
-      "weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 m=64",
+      "weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64",
       "addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 "
-      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512",
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512",
       // Several outputs, cut at whole boxes and anywhere.
       "addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 "
       "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536",
