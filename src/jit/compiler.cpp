@@ -59,7 +59,8 @@ class Program {
     nvrtc_.nvrtcSetFlowCallback(program_, late, &give_up);
     std::vector<const char*> options;
     for (const std::string& option : source_.options) options.push_back(option.c_str());
-    // From 12.9 on NVRTC keeps binaries by itself and then prints nothing: neither registers nor spills would be known.
+    // From 12.9 on NVRTC keeps binaries by itself, and what it prints then differs from run to run. Keeping them is the
+    // store's work, and what ptxas says of registers and spills is data.
     if (nvrtc_.version >= 12090) options.push_back("--no-cache");
     const nvrtcResult result = nvrtc_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
     if (result != NVRTC_SUCCESS) reject(result);
