@@ -1,4 +1,4 @@
-// addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=65536
+// addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -15,6 +15,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 128;
   static constexpr int kBlockK = 32;
@@ -29,7 +30,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=65536
+// addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -46,6 +47,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 128;
   static constexpr int kBlockK = 64;
@@ -60,7 +62,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16384
+// addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16384
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -77,6 +79,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 128;
   static constexpr int kBlockK = 32;
@@ -91,7 +94,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16384
+// addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16384
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -108,6 +111,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 128;
   static constexpr int kBlockK = 64;
@@ -122,7 +126,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=bf16 n=130 k=67 bias=1 bias_dtype=f32 activation=1 act_columns=65 x_transposed=0 weight_transposed=0 vector_x=1 vector_w=2 vector_z=2 gather_y=0 allow_tf32=0 m=128
+// addmm dtype=bf16 n=130 k=67 bias=1 bias_dtype=f32 activation=1 act_columns=65 x_transposed=0 weight_transposed=0 vector_x=1 vector_w=2 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=128
 // addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 #include "addmm_sm80.cuh"
@@ -140,6 +144,7 @@ struct Config {
   static constexpr int kVectorZ = 2;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = true;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 16;
   static constexpr int kBlockN = 32;
   static constexpr int kBlockK = 64;
@@ -154,7 +159,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 25856, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=65536
+// addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -171,6 +176,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 128;
   static constexpr int kBlockK = 32;
@@ -185,7 +191,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=65536
+// addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -202,6 +208,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 128;
   static constexpr int kBlockK = 64;
@@ -216,7 +223,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=f16 n=500 k=100 bias=2 bias_dtype=f16 activation=1 act_columns=500 x_transposed=0 weight_transposed=1 vector_x=0 vector_w=0 vector_z=4 gather_y=1 allow_tf32=0 m=4096
+// addmm dtype=f16 n=500 k=100 bias=2 bias_dtype=f16 activation=1 act_columns=500 x_transposed=0 weight_transposed=1 vector_x=0 vector_w=0 vector_z=4 gather_y=1 allow_tf32=0 split=0 m=4096
 // addmm_sm80 sm_80 block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 // addmm_sm80 sm_90a block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 #include "addmm_sm80.cuh"
@@ -234,6 +241,7 @@ struct Config {
   static constexpr int kVectorZ = 4;
   static constexpr bool kGatherY = true;
   static constexpr bool kTailK = true;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 64;
   static constexpr int kBlockK = 32;
@@ -248,7 +256,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 47104, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=f32 n=2048 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 m=65536
+// addmm dtype=f32 n=2048 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 // addmm_sm80 sm_90a block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 #include "addmm_sm80.cuh"
@@ -266,6 +274,7 @@ struct Config {
   static constexpr int kVectorZ = 4;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 128;
   static constexpr int kBlockN = 64;
   static constexpr int kBlockK = 32;
@@ -280,7 +289,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 94208, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=f32 n=33 k=31 bias=2 bias_dtype=f32 activation=0 act_columns=0 x_transposed=1 weight_transposed=1 vector_x=1 vector_w=1 vector_z=1 gather_y=1 allow_tf32=1 m=8
+// addmm dtype=f32 n=33 k=31 bias=2 bias_dtype=f32 activation=0 act_columns=0 x_transposed=1 weight_transposed=1 vector_x=1 vector_w=1 vector_z=1 gather_y=1 allow_tf32=1 split=0 m=8
 // addmm_sm80 sm_80 block_m=32 block_n=32 block_k=32 warps_m=1 warps_n=1 stages=2 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=32 block_n=32 block_k=32 warps_m=1 warps_n=1 stages=2 group=8 persistent=0 min_blocks=4
 #include "addmm_sm80.cuh"
@@ -298,6 +307,7 @@ struct Config {
   static constexpr int kVectorZ = 1;
   static constexpr bool kGatherY = true;
   static constexpr bool kTailK = true;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 32;
   static constexpr int kBlockN = 32;
   static constexpr int kBlockK = 32;
@@ -312,7 +322,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 18944, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=16
+// addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 #include "addmm_sm80.cuh"
@@ -330,6 +340,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 16;
   static constexpr int kBlockN = 32;
   static constexpr int kBlockK = 64;
@@ -344,7 +355,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 25856, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 m=64
+// addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64
 // addmm_sm80 sm_90a block_m=32 block_n=32 block_k=64 warps_m=2 warps_n=1 stages=4 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -361,6 +372,7 @@ struct Config {
   static constexpr int kVectorZ = 2;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 32;
   static constexpr int kBlockN = 32;
   static constexpr int kBlockK = 64;
@@ -375,7 +387,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 35328, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 m=64
+// addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64
 // addmm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -392,6 +404,7 @@ struct Config {
   static constexpr int kVectorZ = 2;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 32;
   static constexpr int kBlockN = 64;
   static constexpr int kBlockK = 64;
@@ -406,7 +419,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512
+// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512
 // addmm_sm80 sm_90a block_m=32 block_n=32 block_k=64 warps_m=2 warps_n=1 stages=4 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -423,6 +436,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 32;
   static constexpr int kBlockN = 32;
   static constexpr int kBlockK = 64;
@@ -437,7 +451,7 @@ struct Config {
 static_assert(addmm_sm80_smem_bytes<Config> == 35328, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 m=512
+// addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512
 // addmm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
 #include "addmm_sm80.cuh"
 namespace hstu {
@@ -454,6 +468,7 @@ struct Config {
   static constexpr int kVectorZ = 8;
   static constexpr bool kGatherY = false;
   static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = false;
   static constexpr int kBlockM = 32;
   static constexpr int kBlockN = 64;
   static constexpr int kBlockK = 64;
@@ -466,5 +481,102 @@ struct Config {
   static constexpr int kMinBlocks = 2;
 };
 static_assert(addmm_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536
+// addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr int kBias = 1;
+  static constexpr int kActivation = 1;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = true;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 32;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536
+// addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr int kBias = 1;
+  static constexpr int kActivation = 1;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 8;
+  static constexpr int kVectorW = 8;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = false;
+  static constexpr bool kSplitColumns = true;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// addmm dtype=f16 n=130 k=67 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=0 vector_x=1 vector_w=2 vector_z=1 gather_y=0 allow_tf32=0 split=1 m=128
+// addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
+// addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
+#include "addmm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Bias = f16;
+  static constexpr int kBias = 2;
+  static constexpr int kActivation = 0;
+  static constexpr bool kTf32 = false;
+  static constexpr bool kXAlongK = true;
+  static constexpr bool kWAlongK = false;
+  static constexpr int kVectorX = 1;
+  static constexpr int kVectorW = 2;
+  static constexpr int kVectorZ = 1;
+  static constexpr bool kGatherY = false;
+  static constexpr bool kTailK = true;
+  static constexpr bool kSplitColumns = true;
+  static constexpr int kBlockM = 16;
+  static constexpr int kBlockN = 32;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 1;
+  static constexpr int kWarpsN = 1;
+  static constexpr int kThreads = 32;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 4;
+};
+static_assert(addmm_sm80_smem_bytes<Config> == 25856, "host and device disagree about shared memory");
 }  // namespace hstu
 

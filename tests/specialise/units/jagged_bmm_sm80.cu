@@ -8,6 +8,7 @@ struct Config {
   using Offset = i64;
   static constexpr int kBias = 1;
   static constexpr int kActivation = 0;
+  static constexpr bool kSplitColumns = false;
   static constexpr bool kTf32 = false;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = false;
@@ -40,6 +41,7 @@ struct Config {
   using Offset = i64;
   static constexpr int kBias = 1;
   static constexpr int kActivation = 0;
+  static constexpr bool kSplitColumns = false;
   static constexpr bool kTf32 = false;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = false;
@@ -73,6 +75,7 @@ struct Config {
   using Offset = i32;
   static constexpr int kBias = 2;
   static constexpr int kActivation = 0;
+  static constexpr bool kSplitColumns = false;
   static constexpr bool kTf32 = false;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = true;
@@ -105,6 +108,7 @@ struct Config {
   using Offset = i64;
   static constexpr int kBias = 1;
   static constexpr int kActivation = 0;
+  static constexpr bool kSplitColumns = false;
   static constexpr bool kTf32 = false;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = true;
@@ -137,6 +141,7 @@ struct Config {
   using Offset = i64;
   static constexpr int kBias = 1;
   static constexpr int kActivation = 0;
+  static constexpr bool kSplitColumns = false;
   static constexpr bool kTf32 = false;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = true;
@@ -170,6 +175,7 @@ struct Config {
   using Offset = i64;
   static constexpr int kBias = 1;
   static constexpr int kActivation = 0;
+  static constexpr bool kSplitColumns = false;
   static constexpr bool kTf32 = false;
   static constexpr bool kXAlongK = true;
   static constexpr bool kWAlongK = false;
