@@ -2,7 +2,7 @@
 # Installs what the build needs on Debian 12 or Ubuntu 24.04. Does nothing when everything is there.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkg-config libfmt-dev libspdlog-dev nlohmann-json3-dev libsqlite3-dev libcli11-dev
-          libxxhash-dev libzstd-dev libgtest-dev)
+          libxxhash-dev libzstd-dev libgtest-dev abigail-tools)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -1,0 +1,14 @@
+# Fails when a host built against the recorded headers would break. New functions are no break. After a change that is
+# meant, with a new SOVERSION once there are releases, record it anew by the command that the message names.
+# Usage: cmake -DABIDIFF=... -DRECORD=... -DSTUB=... -P check_abi.cmake
+foreach(file IN ITEMS "${RECORD}" "${STUB}")
+  if(NOT EXISTS "${file}")
+    message(FATAL_ERROR "\"${file}\" is not there")
+  endif()
+endforeach()
+execute_process(COMMAND ${ABIDIFF} --no-added-syms ${RECORD} ${STUB} RESULT_VARIABLE result OUTPUT_VARIABLE output
+                ERROR_VARIABLE output)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "the ABI is not the recorded one (abidiff says ${result}):\n${output}\n"
+                      "If that is meant, record it: abidw --no-comp-dir-path --no-corpus-path --no-show-locs --out-file ${RECORD} ${STUB}")
+endif()
