@@ -1,6 +1,7 @@
 #include "context.hpp"
 
 #include "cuda/tensor_map.hpp"
+#include "support/embedded_text.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 
@@ -43,8 +44,10 @@ bool writes_nothing(const Operator& op, const void* args) {
 }  // namespace
 
 RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack) {
-  if (!pack) return {store_path, system_store_path};
-  return {store_path, "", {pack->records()}};
+  RecordsOptions options{store_path, pack ? "" : system_store_path};
+  if (pack) options.seeds.push_back(pack->records());
+  for (const EmbeddedFile& file : embedded_records()) options.shipped.push_back(file.text);
+  return options;
 }
 
 Context::Context(ContextOptions options, const Environment& environment)

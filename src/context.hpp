@@ -30,7 +30,8 @@ struct ContextOptions {
   int64_t tune_budget_ms = 30'000;
 };
 
-/// Where records come from: the stores, and a pack in the place of the system store (null: it is a folder or nothing).
+/// Where records come from: the stores, a pack in the place of the system store (null: it is a folder or nothing), and
+/// those that the library ships.
 RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack);
 
 class Context {

@@ -1,4 +1,4 @@
-// Text that the build put into the library: kernel sources and the database schema.
+// Text that the build put into the library: kernel sources, the database schema and reviewed records.
 #pragma once
 
 #include <span>
@@ -7,11 +7,13 @@
 namespace hstujit {
 
 struct EmbeddedFile {
-  std::string_view name;  ///< relative to kernels/: "prim/mma.cuh"
+  std::string_view name;  ///< relative to its folder: "prim/mma.cuh" of kernels/
   std::string_view text;
 };
 
 std::span<const EmbeddedFile> embedded_kernels();
 std::string_view embedded_schema();
+/// The reviewed records of tuner_db/, "NVIDIA_H200.json", as hstu-tune export writes them.
+std::span<const EmbeddedFile> embedded_records();
 
 }  // namespace hstujit

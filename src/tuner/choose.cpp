@@ -40,12 +40,11 @@ Choice choose(const Records& records, const Problem& problem, const DeviceFacts&
   if (families.empty())
     fail(HSTU_ERROR_UNSUPPORTED, "{}: no kernel family covers this problem on {} ({})", text(problem), device.name,
          device.target);
-  const auto winners = records.winners();
-  if (const auto record = winners->find(problem, device.device_class()))
+  if (const auto record = records.find(problem, device.device_class()))
     if (const auto named = resolve(record->trial, problem, device))
       return {named->family, named->config, Choice::From::record, 0};
   if (allow_nearest)
-    for (const Neighbour& near : winners->neighbours(problem, device.device_class(), kNeighbours))
+    for (const Neighbour& near : records.neighbours(problem, device.device_class(), kNeighbours))
       if (const auto named = resolve(near.record.trial, problem, device))
         return {named->family, named->config, Choice::From::nearest, near.distance};
   const Family& family = *families.front();

@@ -4,6 +4,7 @@
 #include "support/log.hpp"
 #include "tuner/decide.hpp"
 #include "tuner/records_text.hpp"
+#include "tuner/shipped.hpp"
 #include "tuner/tables.hpp"
 #include "tuner/tuner_file.hpp"
 #include "tuner/winners_cache.hpp"
@@ -11,6 +12,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 
@@ -60,7 +62,7 @@ void read_seeds(const std::vector<std::string>& seeds, Winners& winners) {
 }  // namespace
 
 struct Records::State {
-  explicit State(RecordsOptions o) : options(std::move(o)) {
+  explicit State(RecordsOptions o) : options(std::move(o)), shipped(options.shipped) {
     read_seeds(options.seeds, base);
     read_system_layer();
     open();
@@ -147,6 +149,7 @@ struct Records::State {
   }
 
   const RecordsOptions options;
+  const ShippedRecords shipped;
   Winners base;  ///< seeds and read-only layers
 
   std::mutex database;  ///< guards file and seen_version, and base once readers exist
@@ -170,11 +173,22 @@ std::shared_ptr<const Winners> Records::winners() const {
 }
 
 std::optional<Record> Records::find(const Problem& problem, std::string_view device_class) const {
-  return winners()->find(problem, device_class);
+  if (auto record = winners()->find(problem, device_class)) return record;
+  return state_->shipped.find(problem, device_class);
+}
+
+std::vector<Neighbour> Records::neighbours(const Problem& problem, std::string_view device_class, size_t limit) const {
+  const auto own = winners();
+  std::vector<Neighbour> found = own->neighbours(problem, device_class, limit);
+  for (Neighbour& shipped : state_->shipped.all().neighbours(problem, device_class, limit))
+    if (!own->find(shipped.record.problem, device_class)) found.push_back(std::move(shipped));
+  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.distance < b.distance; });
+  if (found.size() > limit) found.erase(found.begin() + static_cast<std::ptrdiff_t>(limit), found.end());
+  return found;
 }
 
 std::optional<Neighbour> Records::nearest(const Problem& problem, std::string_view device_class) const {
-  auto found = winners()->neighbours(problem, device_class, 1);
+  auto found = neighbours(problem, device_class, 1);
   return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
 }
 

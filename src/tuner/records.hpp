@@ -17,6 +17,8 @@ struct RecordsOptions {
   std::string store_path;               ///< folder of the writable tuner.db; "" for memory only
   std::string system_store_path;        ///< folder of a read-only tuner.db underneath; "" for none
   std::vector<std::string> seeds = {};  ///< exported texts underneath both
+  /// Exported texts underneath everything, see shipped.hpp; they outlive the object, and exports leave them out.
+  std::vector<std::string_view> shipped = {};
 };
 
 /// Which jobs an export contains.
@@ -43,7 +45,9 @@ class Records {
   std::optional<Record> find(const Problem& problem, std::string_view device_class) const;
   /// The nearest one, see distance(); also the exact one, at distance 0.
   std::optional<Neighbour> nearest(const Problem& problem, std::string_view device_class) const;
-  /// The table of this moment; it stays as it is while the caller holds it.
+  /// At most `limit` of them, nearest first; of two for one problem, the one that find() gives.
+  std::vector<Neighbour> neighbours(const Problem& problem, std::string_view device_class, size_t limit) const;
+  /// The table of this moment, without what is shipped; it stays as it is while the caller holds it.
   std::shared_ptr<const Winners> winners() const;
 
   // ---- Work on the writable database: any thread, one short transaction each.

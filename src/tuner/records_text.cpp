@@ -145,13 +145,20 @@ void read_line(const json& line, std::vector<Job>& jobs) {
     jobs.push_back(job_of(job, *problem, line.at("device_class").get<std::string>()));
 }
 
+/// What stands before the lines.
+std::string head_text() {
+  std::string out = json{{"format", kFormat}, {"version", kVersion}}.dump();
+  out.back() = ',';
+  return out + "\"records\":[";
+}
+
 }  // namespace
+
+std::string export_of_line(std::string_view line) { return fmt::format("{}{}]}}", head_text(), line); }
 
 std::string to_text(std::vector<Job> jobs) {
   sort_canonically(jobs);
-  std::string out = json{{"format", kFormat}, {"version", kVersion}}.dump();
-  out.back() = ',';
-  out += "\"records\":[";
+  std::string out = head_text();
   for (size_t i = 0; i < jobs.size();) {
     json line = {{"device_class", jobs[i].device_class}, {"problem", text(jobs[i].problem)}};
     const size_t first = i;

@@ -136,7 +136,7 @@ void Tuner::try_standard(TuningJob& job) {
 std::vector<Config> Tuner::hints(const Family& family) const {
   std::vector<Config> out;
   const std::string device_class = task_.device.device_class();
-  for (const Neighbour& near : records_.winners()->neighbours(task_.problem, device_class, kHints))
+  for (const Neighbour& near : records_.neighbours(task_.problem, device_class, kHints))
     if (near.record.trial.family == family.name)
       if (const auto config =
               parse_config(family, near.record.trial.config, family.default_config(task_.problem, task_.device)))
