@@ -14,7 +14,8 @@
 // chunks that a warpgroup skips when none of its rows sees them; so the groups come out of step, as they should be.
 // What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in registers (less
 // shared memory is read) is worth 3 %. Measured slower: one loop over masked and full blocks that overlaps tiles
-// (-6 %; of a window's blocks -3 to -11 %), barriers that make groups take turns (-8 %), a copying thread each for K, V.
+// (-6 %; of a window's blocks -3 to -11 %), barriers that make groups take turns (-8 %), a copying thread each for K,
+// V.
 //
 // Shared memory   Q | K ring | V ring | 64 columns of O | barriers, tile descriptions
 // Order           tiles of section_pairs (sequence, head) pairs, whose K and V share the L2 cache; in them from the

@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <new>
+#include <random>
+#include <set>
 #include <sstream>
 #include <thread>
 #include <utility>
@@ -44,6 +46,32 @@ TEST_F(FakeGpu, AWarmCallIsOneLaunchAndNothingElse) {
   EXPECT_EQ(g_allocations.load() - allocations, 0);
   EXPECT_EQ(fake_->calls(nullptr) - calls, 100);
   EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 101);
+}
+
+TEST_F(FakeGpu, ACallIsLaunchedWithItsOwnArgumentsWhicheverCameBefore) {
+  // More calls than a thread remembers, so that they take each other's places.
+  constexpr size_t kParams = 64;
+  std::vector<hstu_layer_norm_args> calls;
+  for (int i = 0; i < 200; ++i) {
+    calls.push_back(norm(1 + i % 3));
+    calls.back().x.data = x_ + 4 * i;
+  }
+  fake_->set_params_bytes(kParams);
+  const auto params_of = [&](const hstu_layer_norm_args& args) {
+    EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+    const fake_launch last = fake_->last_launch();
+    return std::string(reinterpret_cast<const char*>(last.params), kParams);
+  };
+  open("");
+  std::vector<std::string> expected;
+  for (const hstu_layer_norm_args& args : calls) expected.push_back(params_of(args));
+  EXPECT_EQ(std::set<std::string>(expected.begin(), expected.end()).size(), calls.size());
+  std::mt19937 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const size_t call = random() % (i % 2 ? 5 : calls.size());
+    ASSERT_EQ(params_of(calls[call]), expected[call]) << i;
+  }
+  fake_->set_params_bytes(0);
 }
 
 TEST_F(FakeGpu, LaunchingAPlanIsOneLaunchAndNothingElse) {
