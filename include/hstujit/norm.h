@@ -6,6 +6,7 @@
 #define HSTUJIT_NORM_H
 
 #include <hstujit/base.h>
+#include <hstujit/fp8.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,25 +15,33 @@ extern "C" {
 /**
  * Layer norm over the last dimension: y = (x - mean) / sqrt(var + eps) * weight + bias, var biased (divided by dim).
  *
- * x, y          [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself
+ * x, y          [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself. Or y is E4M3 or E5M2, as
+ *               hstu_fp8_gemm takes it: the f32 results, not rounded in between, quantised as hstu_quantize_fp8 does
+ *               with its defaults. Rows of at most 16384 elements then, lines of x and y of whole 4 elements, aligned
  * weight, bias  [dim] f32 or 16-bit, same dtype; both present or both absent
  * eps           0 means 1e-5
+ * descale       present with a y in FP8 only: f32, written, of the shape that `scaling` asks for
+ * scaling       of a y in FP8: HSTU_FP8_ROW or HSTU_FP8_GROUP; else 0
  * Source: Ba et al. 2016, arXiv:1607.06450.
  */
 typedef struct hstu_layer_norm_args {
   size_t struct_size;
   hstu_tensor x, weight, bias, y;
   float eps;
+  hstu_fp8_scaling scaling;
+  hstu_tensor descale;
 } hstu_layer_norm_args;
 HSTU_API hstu_status hstu_layer_norm(hstu_context* context, const hstu_layer_norm_args* args, hstu_stream stream);
 
 /**
  * RMS norm over the last dimension: y = act(x / sqrt(mean(x^2) + eps) * weight).
  *
- * x, y        [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself
+ * x, y        [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself; or y in FP8, as in
+ *             hstu_layer_norm
  * weight      [dim] f32 or 16-bit; absent: 1
  * activation  NONE or SILU, of the f32 value before it is rounded
  * eps         0 means 1e-5
+ * descale, scaling  of a y in FP8, as in hstu_layer_norm
  * Source: Zhang, Sennrich 2019, arXiv:1910.07467.
  */
 typedef struct hstu_rms_norm_args {
@@ -40,6 +49,8 @@ typedef struct hstu_rms_norm_args {
   hstu_tensor x, weight, y;
   float eps;
   hstu_activation activation;
+  hstu_fp8_scaling scaling;
+  hstu_tensor descale;
 } hstu_rms_norm_args;
 HSTU_API hstu_status hstu_rms_norm(hstu_context* context, const hstu_rms_norm_args* args, hstu_stream stream);
 

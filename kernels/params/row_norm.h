@@ -7,12 +7,14 @@ struct RowNormParams {
   const void* x;       // [rows, kGroups * kDim]
   const void* weight;  // [dim], or [groups] under group norm; read only when Config::kHasWeight
   const void* bias;    // like weight; read only when Config::kHasBias
-  void* y;             // like x
+  void* y;             // like x, or in FP8
   long long rows;
   long long x_row_stride, y_row_stride;
+  float* descale;  // of a y in FP8, written
+  long long descale_row_stride, descale_column_stride;
   float eps;
   int reserved;
 };
-static_assert(sizeof(RowNormParams) == 64, "host and device disagree about RowNormParams");
+static_assert(sizeof(RowNormParams) == 88, "host and device disagree about RowNormParams");
 
 }  // namespace hstu

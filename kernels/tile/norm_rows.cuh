@@ -11,7 +11,8 @@
 //           buffer: a team has read a row before it writes it, and no other team uses it.
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned
 //           access to x, y, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value per
-//           group; otherwise kGroups is 1); kCentred false for RMS norm; Output NormOnly, SiluOfNorm or SwishOfNorm.
+//           group; otherwise kGroups is 1); kCentred false for RMS norm; Output NormOnly, SiluOfNorm or SwishOfNorm;
+//           Fp8 and kScaling of a y in FP8 (tile/row_quantiser.cuh).
 //           knobs: kThreads, kThreadsPerRow, kRowsPerThread, kWeights (tile/row_affine.cuh); kMinBlocks: of an
 //           SM, for which the compiler must leave registers.
 // Sources   Ba et al. 2016, arXiv:1607.06450; joining of partial variances: Chan, Golub, LeVeque 1983.
@@ -19,13 +20,15 @@
 #include "params/row_norm.h"
 #include "tile/norm_output.cuh"
 #include "tile/row_affine.cuh"
+#include "tile/row_quantiser.cuh"
 
 namespace hstu::tile {
 
 // The rows of one block, held in registers.
 template <class Config, class Shape>
 HSTU_PRIM void norm_held_rows(const RowNormParams& p, const RowTeam<Shape>& team, const RowBlock<Shape>& rows,
-                              RowAffine<Config, Shape>& affine, RowPartial* exchange) {
+                              RowAffine<Config, Shape>& affine, RowPartial* exchange,
+                              const RowQuantiser<Config, Shape>& quantiser) {
   using Element = typename Config::Element;
   constexpr int kRows = Shape::kRowsPerThread;
   RowPacks<Shape, Element> packs[kRows];
@@ -55,12 +58,17 @@ HSTU_PRIM void norm_held_rows(const RowNormParams& p, const RowTeam<Shape>& team
       float y[Shape::kVector];
       affine.apply(y, x[r][a], moments[r], r, a);
 #pragma unroll
-      for (int v = 0; v < Shape::kVector; ++v) y[v] = Config::Output::template apply<Element>(x[r][a][v], y[v]);
-      pack(packs[r][a], y);
+      for (int v = 0; v < Shape::kVector; ++v) {
+        y[v] = Config::Output::template apply<Element>(x[r][a][v], y[v]);
+        if constexpr ((RowQuantiser<Config, Shape>::kOn)) x[r][a][v] = y[v];
+      }
+      if constexpr (!(RowQuantiser<Config, Shape>::kOn)) pack(packs[r][a], y);
     }
+    if constexpr ((RowQuantiser<Config, Shape>::kOn)) continue;
     Element* to = static_cast<Element*>(p.y) + rows.matrix_row(row) * p.y_row_stride;
     if (rows.has(row)) store_row<Shape>(to + rows.group(row) * Shape::kDim, packs[r], team);
   }
+  if constexpr ((RowQuantiser<Config, Shape>::kOn)) quantiser.run(x, team, rows);
 }
 
 // One row by the whole block, read from memory three times.
@@ -88,7 +96,9 @@ HSTU_PRIM void norm_long_row(const RowNormParams& p, const RowTeam<Shape>& team,
 }
 
 template <class Config>
-constexpr int norm_rows_smem_bytes = RowShape<Config>::kExchangeBytes + RowAffine<Config, RowShape<Config>>::kSmemBytes;
+constexpr int norm_rows_smem_bytes =
+    RowShape<Config>::kExchangeBytes + RowAffine<Config, RowShape<Config>>::kSmemBytes +
+    RowQuantiser<Config, RowShape<Config>>::kSmemBytes;
 
 template <class Config>
 HSTU_PRIM void norm_rows(const RowNormParams& p) {
@@ -101,7 +111,9 @@ HSTU_PRIM void norm_rows(const RowNormParams& p) {
   if constexpr (Shape::kLooped)
     norm_long_row<Config>(p, team, rows, affine, exchange);
   else
-    norm_held_rows<Config>(p, team, rows, affine, exchange);
+    norm_held_rows<Config>(
+        p, team, rows, affine, exchange,
+        RowQuantiser<Config, Shape>(p, smem + Shape::kExchangeBytes + RowAffine<Config, Shape>::kSmemBytes));
 }
 
 }  // namespace hstu::tile

@@ -11,6 +11,7 @@ bool covers(const Problem& problem, const DeviceFacts&) { return problem[group_n
 
 void write_config(ConfigText& text, const Problem& problem, const Config& config) {
   row_norm::write_weights(text, problem, group_norm::kDtype, group_norm::kHasWeight, group_norm::kWeightDtype, true);
+  row_norm::write_scaling(text);
   text.type("Output", "tile::NormOnly");
   text.flag("kGroupNorm", true);
   text.flag("kCentred", true);

@@ -7,10 +7,13 @@
 namespace hstujit {
 namespace {
 
-bool covers(const Problem& problem, const DeviceFacts&) { return problem[layer_norm::kDim] > 0; }
+bool covers(const Problem& problem, const DeviceFacts&) {
+  return problem[layer_norm::kDim] > 0 && row_norm::covers_scaling(problem, layer_norm::kScaling, layer_norm::kVector);
+}
 
 void write_config(ConfigText& text, const Problem& problem, const Config& config) {
   row_norm::write_weights(text, problem, layer_norm::kDtype, layer_norm::kHasWeight, layer_norm::kWeightDtype, true);
+  row_norm::write_scaling(text, static_cast<hstu_dtype>(problem[layer_norm::kFp8]), problem[layer_norm::kScaling]);
   text.type("Output", "tile::NormOnly");
   text.flag("kGroupNorm", false);
   text.flag("kCentred", true);
@@ -19,7 +22,8 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_layer_norm_args*>(args);
-  row_norm::bind_norm(a.x, a.weight, a.bias.data, a.y, a.eps, problem, config, launch);
+  row_norm::bind_descale(a.descale, a.scaling,
+                         row_norm::bind_norm(a.x, a.weight, a.bias.data, a.y, a.eps, problem, config, launch));
 }
 
 }  // namespace

@@ -7,10 +7,13 @@
 namespace hstujit {
 namespace {
 
-bool covers(const Problem& problem, const DeviceFacts&) { return problem[rms_norm::kDim] > 0; }
+bool covers(const Problem& problem, const DeviceFacts&) {
+  return problem[rms_norm::kDim] > 0 && row_norm::covers_scaling(problem, rms_norm::kScaling, rms_norm::kVector);
+}
 
 void write_config(ConfigText& text, const Problem& problem, const Config& config) {
   row_norm::write_weights(text, problem, rms_norm::kDtype, rms_norm::kHasWeight, rms_norm::kWeightDtype, false);
+  row_norm::write_scaling(text, static_cast<hstu_dtype>(problem[rms_norm::kFp8]), problem[rms_norm::kScaling]);
   text.type("Output", problem[rms_norm::kActivation] == HSTU_ACTIVATION_SILU ? "tile::SiluOfNorm" : "tile::NormOnly");
   text.flag("kGroupNorm", false);
   text.flag("kCentred", false);
@@ -19,7 +22,8 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_rms_norm_args*>(args);
-  row_norm::bind_norm(a.x, a.weight, nullptr, a.y, a.eps, problem, config, launch);
+  row_norm::bind_descale(a.descale, a.scaling,
+                         row_norm::bind_norm(a.x, a.weight, nullptr, a.y, a.eps, problem, config, launch));
 }
 
 }  // namespace

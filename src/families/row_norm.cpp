@@ -76,10 +76,15 @@ bool packed_rows_are_16_bit(const Problem& p, const Config& c, const DeviceFacts
   return c[kPacked] == 0 || facts_of(p).packable;
 }
 
+bool scales_belong_to_parts_of_warps(const Problem& p, const Config& c, const DeviceFacts&) {
+  return c[kThreadsPerRow] >= facts_of(p).least_team;
+}
+
 /// Dynamic shared memory: shares of the warps of a team, 16 bytes each, and weight and bias where they are shared.
 int smem_bytes(const Facts& f, const Config& c) {
   const bool exchange = c[kThreadsPerRow] > kWarp || shape_of(f, c).looped;
-  return (exchange ? c[kRowsPerThread] * c[kThreads] / kWarp * 16 : 0) +
+  const int warps = c[kRowsPerThread] * c[kThreads] / kWarp;
+  return (exchange ? warps * 16 : 0) + (f.row_scales && c[kThreadsPerRow] > kWarp ? warps * 4 : 0) +
          (c[kWeights] == kWeightsShared ? static_cast<int>(f.weight_vectors * f.length * f.weight_bytes) : 0);
 }
 
@@ -119,10 +124,19 @@ Facts facts_of_norm(const Problem& p, int dim, int vector, int rows, int vectors
   return f;
 }
 
+/// `f` with what an FP8 result of this scaling asks for.
+Facts quantised(Facts f, int scaling) {
+  f.quantised = scaling != HSTU_FP8_TENSOR;
+  f.row_scales = scaling == HSTU_FP8_ROW;
+  if (scaling == HSTU_FP8_GROUP) f.least_team = team_of(std::min<int64_t>(f.length, 128), f.vector);
+  return f;
+}
+
 Facts facts_of_layer_norm(const Problem& p) {
-  Facts f = facts_of_norm(p, layer_norm::kDim, layer_norm::kVector, layer_norm::kRows, 2);
-  f.compact =
-      p[layer_norm::kDtype] == HSTU_DTYPE_BF16 && p[layer_norm::kWeightDtype] == HSTU_DTYPE_BF16 && f.vector == 8;
+  Facts f =
+      quantised(facts_of_norm(p, layer_norm::kDim, layer_norm::kVector, layer_norm::kRows, 2), p[layer_norm::kScaling]);
+  f.compact = !f.quantised && p[layer_norm::kDtype] == HSTU_DTYPE_BF16 &&
+              p[layer_norm::kWeightDtype] == HSTU_DTYPE_BF16 && f.vector == 8;
   return f;
 }
 
@@ -176,7 +190,7 @@ Facts facts_of(const Problem& p) {
     case Op::norm_mul:
       return facts_of_norm_mul(p);
     case Op::rms_norm:
-      return facts_of_norm(p, rms_norm::kDim, rms_norm::kVector, rms_norm::kRows, 1);
+      return quantised(facts_of_norm(p, rms_norm::kDim, rms_norm::kVector, rms_norm::kRows, 1), p[rms_norm::kScaling]);
     case Op::softmax:
       return facts_of_softmax(p);
     case Op::rms_norm_rope:
@@ -220,6 +234,7 @@ const Rule kRules[kRuleCount] = {
     {"sharing weights takes 16-byte parts, several rows per block and at most two parts per thread",
      shared_weights_pay},
     {"only 16-bit rows that are read in one pass are held as stored", packed_rows_are_16_bit},
+    {"128 columns under one scale must lie in one access of a team", scales_belong_to_parts_of_warps},
 };
 
 Config default_config(const Problem& problem, const DeviceFacts& device) {
@@ -242,7 +257,7 @@ Config default_config(const Problem& problem, const DeviceFacts& device) {
   // 16 values a thread, a whole warp at narrow accesses; no second warp, with its barrier, before 32 values a thread.
   int32_t team = team_of(f.length, 16);
   if (team > kWarp) team = std::max(kWarp, team_of(f.length, kMaxValues / f.inputs));
-  c[kThreadsPerRow] = std::max(team, std::min(team_of(f.length, int64_t{4} * f.vector), kWarp));
+  c[kThreadsPerRow] = std::max({team, std::min(team_of(f.length, int64_t{4} * f.vector), kWarp), f.least_team});
   if (f.weights_per_column && f.weight_bytes > f.element_bytes && shape_of(f, c).values * f.inputs <= kMaxValues / 2)
     c[kRowsPerThread] = 2;
   // Weights once per block where 64 threads can carry them; 128 only if latency counts more than small blocks.
@@ -295,8 +310,25 @@ void write_weights(ConfigText& text, const Problem& problem, int dtype, int has_
   text.flag("kHasBias", weighted && bias);
 }
 
-void bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y, float eps,
-               const Problem& problem, const Config& config, Launch& launch) {
+void write_scaling(ConfigText& text, hstu_dtype fp8, int scaling) {
+  text.type("Fp8", device_type(fp8 == HSTU_DTYPE_NONE ? HSTU_DTYPE_E4M3 : fp8));
+  text.constant("kScaling", scaling);
+}
+
+bool covers_scaling(const Problem& problem, int scaling, int vector) {
+  const Facts f = facts_of(problem);
+  return problem[scaling] == HSTU_FP8_TENSOR || (f.length <= longest_held(f) && problem[vector] >= 4);
+}
+
+void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, hstu::RowNormParams& params) {
+  if (scaling == HSTU_FP8_TENSOR) return;
+  params.descale = static_cast<float*>(descale.data);
+  params.descale_row_stride = descale.stride[0];
+  params.descale_column_stride = scaling == HSTU_FP8_GROUP ? descale.stride[1] : 0;
+}
+
+hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
+                               float eps, const Problem& problem, const Config& config, Launch& launch) {
   bind_shape(problem, config, x.shape[0], launch);
   auto& p = launch.emplace<hstu::RowNormParams>();
   p.x = x.data;
@@ -307,6 +339,7 @@ void bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias
   p.x_row_stride = x.stride[0];
   p.y_row_stride = y.stride[0];
   p.eps = eps;
+  return p;
 }
 
 void bind_shape(const Problem& problem, const Config& c, int64_t matrix_rows, Launch& launch) {

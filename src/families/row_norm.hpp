@@ -3,6 +3,7 @@
 #pragma once
 
 #include "families/family.hpp"
+#include "params/row_norm.h"
 
 namespace hstujit::row_norm {
 
@@ -22,6 +23,9 @@ struct Facts {
   int weight_vectors = 2;           ///< weight and bias, or weight alone
   bool packable = false;            ///< rows may stay as stored, half as large
   bool compact = false;             ///< 64 registers do for a thread with a full share of a row
+  int least_team = 1;               ///< threads that 128 columns under one scale need at least
+  bool row_scales = false;          ///< results have a scale a row, for which the warps of a team agree
+  bool quantised = false;           ///< results are held until their scale is known
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
   int64_t rows = 0;                 ///< matrix rows, bucketed
 };
@@ -38,7 +42,7 @@ struct Shape {
 };
 Shape shape_of(const Facts& facts, const Config& config);
 
-constexpr int kRuleCount = 8;
+constexpr int kRuleCount = 9;
 /// The last knob, kPacked, is rms_norm_rope's alone.
 extern const Knob kAllKnobs[kRopeKnobCount];
 constexpr std::span<const Knob> kKnobs{kAllKnobs, kKnobCount};
@@ -52,9 +56,19 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 /// Element, Weight, kHasWeight and kHasBias, from the fields of these indices.
 void write_weights(ConfigText& text, const Problem& problem, int dtype, int has_weight, int weight_dtype, bool bias);
 
+/// Fp8 and kScaling; of those whose results are never FP8, without a problem.
+void write_scaling(ConfigText& text, hstu_dtype fp8, int scaling);
+inline void write_scaling(ConfigText& text) { write_scaling(text, HSTU_DTYPE_NONE, 0); }
+
+/// Whether a norm's results can be quantised as they are written.
+bool covers_scaling(const Problem& problem, int scaling, int vector);
+
+/// Where the scales of results in FP8 go.
+void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, hstu::RowNormParams& params);
+
 /// The launch of a norm of kernels/tile/norm_rows.cuh. Part of the hot path.
-void bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y, float eps,
-               const Problem& problem, const Config& config, Launch& launch);
+hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
+                               float eps, const Problem& problem, const Config& config, Launch& launch);
 
 /// Grid, block and shared memory for this many matrix rows. Part of the hot path.
 void bind_shape(const Problem& problem, const Config& config, int64_t matrix_rows, Launch& launch);

@@ -12,6 +12,7 @@ bool covers(const Problem& problem, const DeviceFacts&) { return problem[swish_l
 void write_config(ConfigText& text, const Problem& problem, const Config& config) {
   row_norm::write_weights(text, problem, swish_layer_norm::kDtype, swish_layer_norm::kHasWeight,
                           swish_layer_norm::kWeightDtype, true);
+  row_norm::write_scaling(text);
   text.type("Output", "tile::SwishOfNorm");
   text.flag("kGroupNorm", false);
   text.flag("kCentred", true);

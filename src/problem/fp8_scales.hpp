@@ -22,6 +22,7 @@ Unit unit_of(hstu_fp8_scaling scaling, int64_t rows, int64_t columns);
 /// INVALID_ARGUMENT naming `name` unless the value is one of the enum's.
 void check_scaling(const char* name, const hstu_fp8_scaling& scaling);
 
+inline bool stores(int dtype) { return dtype == HSTU_DTYPE_E4M3 || dtype == HSTU_DTYPE_E5M2; }
 /// UNSUPPORTED_DTYPE unless E4M3 or E5M2.
 void is_fp8(const checks::Tensor& a);
 

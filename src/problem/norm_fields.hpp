@@ -4,11 +4,11 @@
 namespace hstujit {
 
 namespace layer_norm {
-enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kVector, kRows };
+enum : int { kDtype, kWeightDtype, kHasWeight, kFp8 /* of y; or none */, kScaling, kDim, kVector, kRows };
 }
 namespace swish_layer_norm = layer_norm;  // made by one prepare()
 namespace rms_norm {
-enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kActivation, kVector, kRows };
+enum : int { kDtype, kWeightDtype, kHasWeight, kFp8, kScaling, kDim, kActivation, kVector, kRows };
 }
 namespace group_norm {
 enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kGroups, kVector, kRows };

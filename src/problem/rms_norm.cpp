@@ -1,5 +1,6 @@
 // RMS norm as a problem: checks, key and cost.
 #include "problem/edge_case.hpp"
+#include "problem/fp8_scales.hpp"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
 #include "problem/row_checks.hpp"
@@ -10,15 +11,17 @@ namespace {
 
 using Args = hstu_rms_norm_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
-                                 {"has_weight", FieldKind::exact}, {"dim", FieldKind::exact},
-                                 {"activation", FieldKind::exact}, {"vector", FieldKind::exact},
-                                 {"rows", FieldKind::bucket}};
+constexpr FieldInfo kFields[] = {
+    {"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype}, {"has_weight", FieldKind::exact},
+    {"fp8", FieldKind::dtype},        {"scaling", FieldKind::exact},      {"dim", FieldKind::exact},
+    {"activation", FieldKind::exact}, {"vector", FieldKind::exact},       {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"y", offsetof(Args, y), TensorRole::output}};
+                                   {"y", offsetof(Args, y), TensorRole::output},
+                                   {"descale", offsetof(Args, descale), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
-                                   {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords}};
+                                   {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+                                   {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 
 }  // namespace
 
@@ -26,7 +29,8 @@ OperatorFacts facts_of(const hstu_rms_norm_args*) { return {kFields, kTensors, k
 
 Problem prepare(hstu_rms_norm_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Rows r = checks::rows(args.x, args.y);
+  const checks::Rows r = checks::rows(args.x, args.y, true);
+  checks::quantised(r, args.descale, args.scaling);
   const bool weighted = checks::given("weight", args.weight);
   if (weighted) checks::weight("weight", args.weight, r.dim(), "x.shape[1]", r.y);
   const int activation = checks::code(args.activation);
@@ -41,6 +45,8 @@ Problem prepare(hstu_rms_norm_args& args) {
   problem[rms_norm::kDtype] = args.x.dtype;
   problem[rms_norm::kWeightDtype] = args.weight.dtype;
   problem[rms_norm::kHasWeight] = weighted;
+  if (fp8::stores(args.y.dtype)) problem[rms_norm::kFp8] = args.y.dtype;
+  problem[rms_norm::kScaling] = args.scaling;
   problem[rms_norm::kDim] = checks::field(r.x, 1);
   problem[rms_norm::kActivation] = activation;
   problem[rms_norm::kVector] = vector.elements();
@@ -53,11 +59,12 @@ Work work_of(const hstu_rms_norm_args& args) {
   const bool weighted = present(args.weight), silu = args.activation == HSTU_ACTIVATION_SILU;
   // Square and sum; scale; weight; sigmoid, counted as one, and product.
   return {.flops = elements * (3 + (weighted ? 1 : 0) + (silu ? 2 : 0)),
-          .bytes = elements * 2 * size_of(args.x.dtype) + dim * size_of(args.weight.dtype)};
+          .bytes = elements * (size_of(args.x.dtype) + size_of(args.y.dtype)) + dim * size_of(args.weight.dtype)};
 }
 
 void make_edge_case(hstu_rms_norm_args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0]);
 }
 
 }  // namespace hstujit

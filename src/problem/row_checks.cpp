@@ -1,19 +1,41 @@
 #include "problem/row_checks.hpp"
 
+#include "problem/fp8_scales.hpp"
 #include "problem/operators.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::checks {
 
-Rows rows(hstu_tensor& x, hstu_tensor& y) {
+Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises) {
   const Rows r{required<2>("x", x), required<2>("y", y)};
   floating(r.x);
-  same_dtype(r.y, r.x);
+  const bool quantised = quantises && fp8::stores(y.dtype);
+  if (!quantised) same_dtype(r.y, r.x);
   extent(r.y, 0, x.shape[0], "x.shape[0]");
   extent(r.y, 1, x.shape[1], "x.shape[1]");
   no_self_overlap(r.y);
-  disjoint_or_same(r.y, r.x);
+  if (quantised)
+    disjoint(r.y, r.x);
+  else
+    disjoint_or_same(r.y, r.x);
   return r;
+}
+
+void quantised(const Rows& rows, hstu_tensor& descale, const hstu_fp8_scaling& scaling) {
+  fp8::check_scaling("scaling", scaling);
+  if (!fp8::stores(rows.y.t.dtype)) {
+    if (given("descale", descale) || scaling != HSTU_FP8_TENSOR)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "descale or scaling is there: they belong to a y in e4m3 or e5m2; y is {}",
+           name_of(static_cast<hstu_dtype>(rows.y.t.dtype)));
+    return;
+  }
+  if (scaling != HSTU_FP8_ROW && scaling != HSTU_FP8_GROUP)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "scaling = {}: a norm quantises by ROW (1) or GROUP (2)",
+         static_cast<int>(scaling));
+  const Tensor checked = fp8::check_descale("descale", descale, scaling, rows.x.t.shape[0], rows.dim());
+  no_self_overlap(checked);
+  disjoint(checked, rows.x);
+  disjoint(checked, rows.y);
 }
 
 Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what, const Tensor& out) {

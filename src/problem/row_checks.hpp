@@ -5,12 +5,15 @@
 
 namespace hstujit::checks {
 
-/// x [rows, dim] and y of the same shape and type; y may be x itself.
+/// x [rows, dim] and y of the same shape and type; y may be x itself. y may be in FP8 where the operator quantises.
 struct Rows {
   Tensor x, y;
   int64_t dim() const { return x.t.shape[1]; }
 };
-Rows rows(hstu_tensor& x, hstu_tensor& y);
+Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises = false);
+
+/// The scales of a y in FP8, one a row or 128 columns of one; of another y there must be none.
+void quantised(const Rows& rows, hstu_tensor& descale, const hstu_fp8_scaling& scaling);
 
 /// weight or bias, [count], which `what` explains, apart from the output.
 Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what, const Tensor& out);

@@ -1,7 +1,9 @@
 // Norms of rows: layer, swish, RMS and group norm, and RMS norm with rotary position embedding.
+#include "problem/fp8_scales.hpp"
 #include "problem/operators.hpp"
 #include "reference/rows.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace hstujit::reference {
@@ -9,7 +11,7 @@ namespace {
 
 using Row = std::vector<double>;
 
-/// Calls body(row, x) with each row of x, [rows, dim], and writes what it leaves in x.
+/// Calls body(x, row) with each row of x, [rows, dim], and writes what it leaves in x.
 template <class Body>
 void for_rows(const hstu_tensor& x, const hstu_tensor& y, double* const* exact, const Body& body) {
   const int64_t rows = x.shape[0], dim = x.shape[1];
@@ -17,26 +19,67 @@ void for_rows(const hstu_tensor& x, const hstu_tensor& y, double* const* exact, 
   parallel_for(rows, 20.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
     Row values(static_cast<size_t>(dim));
     load(x, row * x.stride[0], dim, values.data());
-    body(values);
+    body(values, row);
     out.write(row, 0, dim, values.data());
   });
 }
+
+/// Quantises a row of results, if y is in FP8, each unit by its own scale, which goes to `descale`, the second output.
+class RowQuantiser {
+ public:
+  RowQuantiser(const hstu_tensor& y, const hstu_tensor& descale, hstu_fp8_scaling scaling, double* const* exact)
+      : y_(y), descale_(descale), grouped_(scaling == HSTU_FP8_GROUP), exact_(exact) {}
+
+  void run(Row& x, int64_t row) const {
+    if (!fp8::stores(y_.dtype)) return;
+    const int64_t dim = y_.shape[1], unit = grouped_ ? fp8::kSpan : std::max<int64_t>(dim, 1);
+    for (int64_t first = 0; first == 0 || first < dim; first += unit)
+      write(row, first / unit, quantise(x, first, std::min(dim, first + unit)));
+  }
+
+ private:
+  float quantise(Row& x, int64_t first, int64_t end) const {
+    float greatest = 1e-12f;
+    for (int64_t i = first; i < end; ++i)
+      greatest = std::max(greatest, static_cast<float>(std::fabs(x[static_cast<size_t>(i)])));
+    const float largest = y_.dtype == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f, multiplier = largest / greatest;
+    for (int64_t i = first; i < end; ++i) {
+      double& value = x[static_cast<size_t>(i)];
+      const double product = static_cast<double>(static_cast<float>(value) * multiplier);
+      value = y_.dtype == HSTU_DTYPE_E4M3 ? E4m3::widen(E4m3::round(product)) : E5m2::widen(E5m2::round(product));
+    }
+    return greatest / largest;
+  }
+  void write(int64_t row, int64_t unit, float value) const {
+    if (exact_) {
+      if (exact_[1]) exact_[1][row * (grouped_ ? descale_.shape[1] : 1) + unit] = static_cast<double>(value);
+    } else {
+      static_cast<float*>(descale_.data)[row * descale_.stride[0] + (grouped_ ? unit * descale_.stride[1] : 0)] = value;
+    }
+  }
+
+  const hstu_tensor &y_, &descale_;
+  const bool grouped_;
+  double* const* exact_;
+};
 
 }  // namespace
 
 void run(const hstu_layer_norm_args& args, double* const* exact) {
   const int64_t dim = args.x.shape[1];
   const Row weight = load_vector(args.weight, dim, 1), bias = load_vector(args.bias, dim, 0);
-  for_rows(args.x, args.y, exact, [&](Row& x) {
+  const RowQuantiser quantiser(args.y, args.descale, args.scaling, exact);
+  for_rows(args.x, args.y, exact, [&](Row& x, int64_t row) {
     normalise(x.data(), dim, args.eps);
     for (size_t i = 0; i < x.size(); ++i) x[i] = x[i] * weight[i] + bias[i];
+    quantiser.run(x, row);
   });
 }
 
 void run(const hstu_swish_layer_norm_args& args, double* const* exact) {
   const int64_t dim = args.x.shape[1];
   const Row weight = load_vector(args.weight, dim, 1), bias = load_vector(args.bias, dim, 0);
-  for_rows(args.x, args.y, exact, [&](Row& x) {
+  for_rows(args.x, args.y, exact, [&](Row& x, int64_t) {
     Row norm = x;
     normalise(norm.data(), dim, args.eps);
     for (size_t i = 0; i < x.size(); ++i) x[i] *= sigmoid(norm[i] * weight[i] + bias[i]);
@@ -46,16 +89,18 @@ void run(const hstu_swish_layer_norm_args& args, double* const* exact) {
 void run(const hstu_rms_norm_args& args, double* const* exact) {
   const int64_t dim = args.x.shape[1];
   const Row weight = load_vector(args.weight, dim, 1);
-  for_rows(args.x, args.y, exact, [&](Row& x) {
+  const RowQuantiser quantiser(args.y, args.descale, args.scaling, exact);
+  for_rows(args.x, args.y, exact, [&](Row& x, int64_t row) {
     normalise_rms(x.data(), dim, args.eps);
     for (size_t i = 0; i < x.size(); ++i) x[i] = activate(args.activation, x[i] * weight[i]);
+    quantiser.run(x, row);
   });
 }
 
 void run(const hstu_group_norm_args& args, double* const* exact) {
   const int64_t groups = args.num_groups, length = args.x.shape[1] / groups;
   const Row weight = load_vector(args.weight, groups, 1), bias = load_vector(args.bias, groups, 0);
-  for_rows(args.x, args.y, exact, [&](Row& x) {
+  for_rows(args.x, args.y, exact, [&](Row& x, int64_t) {
     for (int64_t g = 0; g < groups; ++g) {
       double* part = x.data() + g * length;
       normalise(part, length, args.eps);

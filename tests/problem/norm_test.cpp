@@ -71,13 +71,16 @@ Mul sample_layer_mul() {
 TEST(PrepareNorms, Keys) {
   auto rms = sample<Rms>();
   rms.activation = HSTU_ACTIVATION_SILU;
-  EXPECT_EQ(text(prepare(rms)),
-            "rms_norm dtype=bf16 weight_dtype=f32 has_weight=1 dim=96 activation=1 vector=8 rows=64");
+  EXPECT_EQ(
+      text(prepare(rms)),
+      "rms_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=96 activation=1 vector=8 rows=64");
   rms.weight = {};
-  EXPECT_EQ(text(prepare(rms)),
-            "rms_norm dtype=bf16 weight_dtype=none has_weight=0 dim=96 activation=1 vector=8 rows=64");
+  EXPECT_EQ(
+      text(prepare(rms)),
+      "rms_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=96 activation=1 vector=8 rows=64");
   auto swish = sample<Swish>();
-  EXPECT_EQ(text(prepare(swish)), "swish_layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 dim=96 vector=8 rows=64");
+  EXPECT_EQ(text(prepare(swish)),
+            "swish_layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=96 vector=8 rows=64");
   auto group = sample_group();
   EXPECT_EQ(text(prepare(group)),
             "group_norm dtype=bf16 weight_dtype=f32 has_weight=1 dim=96 groups=4 vector=8 rows=64");

@@ -13,11 +13,13 @@ using test::slot;
 
 TEST(Prepare, KeyOfLayerNorm) {
   auto args = test::sample_layer_norm();
-  EXPECT_EQ(text(prepare(args)), "layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 dim=96 vector=8 rows=64");
+  EXPECT_EQ(text(prepare(args)),
+            "layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=96 vector=8 rows=64");
   EXPECT_EQ(args.eps, 1e-5f);
   args.weight = args.bias = {};
   args.eps = 1e-6f;
-  EXPECT_EQ(text(prepare(args)), "layer_norm dtype=bf16 weight_dtype=none has_weight=0 dim=96 vector=8 rows=64");
+  EXPECT_EQ(text(prepare(args)),
+            "layer_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=96 vector=8 rows=64");
   EXPECT_EQ(args.eps, 1e-6f);
 }
 

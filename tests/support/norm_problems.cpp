@@ -4,9 +4,12 @@ namespace hstujit::test {
 
 std::span<const std::string_view> norm_problems() {
   static constexpr std::string_view kProblems[] = {
-      "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 vector=8 rows=65536",
-      "layer_norm dtype=f16 weight_dtype=f32 has_weight=1 dim=8192 vector=8 rows=4096",
-      "layer_norm dtype=f32 weight_dtype=none has_weight=0 dim=257 vector=1 rows=1024",
+      "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=65536",
+      "layer_norm dtype=f16 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=8192 vector=8 rows=4096",
+      "layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=257 vector=1 rows=1024",
+      "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536",
+      "layer_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e5m2 scaling=2 dim=4100 vector=4 rows=1024",
+      "rms_norm dtype=f16 weight_dtype=f16 has_weight=1 fp8=e4m3 scaling=2 dim=1024 activation=0 vector=8 rows=65536",
       "norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 "
       "dropout=0 vector=8 "
       "rows=65536",
@@ -24,11 +27,11 @@ std::span<const std::string_view> norm_problems() {
       "dropout=3 vector=4 rows=4096",
       "norm_mul dtype=bf16 weight_dtype=f32 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 "
       "dropout=4 vector=8 rows=4096",
-      "rms_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 activation=0 vector=8 rows=65536",
-      "rms_norm dtype=f32 weight_dtype=f32 has_weight=1 dim=4096 activation=1 vector=4 rows=4096",
-      "rms_norm dtype=f16 weight_dtype=none has_weight=0 dim=20000 activation=1 vector=8 rows=1024",
-      "swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 vector=8 rows=524288",
-      "swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 dim=99 vector=1 rows=1024",
+      "rms_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 activation=0 vector=8 rows=65536",
+      "rms_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=4096 activation=1 vector=4 rows=4096",
+      "rms_norm dtype=f16 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=20000 activation=1 vector=8 rows=1024",
+      "swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=524288",
+      "swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=99 vector=1 rows=1024",
       "group_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 groups=4 vector=8 rows=524288",
       "group_norm dtype=f16 weight_dtype=none has_weight=0 dim=99 groups=3 vector=1 rows=1024",
       "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 dim=4096 head_dim=64 vector=8 batch=8 length=8192",

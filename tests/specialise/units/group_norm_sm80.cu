@@ -8,6 +8,8 @@ struct Config {
   using Weight = bf16;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = true;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = true;
   static constexpr bool kCentred = true;
@@ -33,6 +35,8 @@ struct Config {
   using Weight = f16;
   static constexpr bool kHasWeight = false;
   static constexpr bool kHasBias = false;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = true;
   static constexpr bool kCentred = true;

@@ -1,4 +1,4 @@
-// layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 vector=8 rows=65536
+// layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=65536
 // layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 #include "layer_norm_sm80.cuh"
@@ -8,6 +8,8 @@ struct Config {
   using Weight = bf16;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = true;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;
@@ -23,7 +25,7 @@ struct Config {
 static_assert(layer_norm_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// layer_norm dtype=f16 weight_dtype=f32 has_weight=1 dim=8192 vector=8 rows=4096
+// layer_norm dtype=f16 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=8192 vector=8 rows=4096
 // layer_norm_sm80 sm_80 threads=256 threads_per_row=256 rows_per_thread=1 weights=0
 // layer_norm_sm80 sm_90a threads=256 threads_per_row=256 rows_per_thread=1 weights=0
 #include "layer_norm_sm80.cuh"
@@ -33,6 +35,8 @@ struct Config {
   using Weight = float;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = true;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;
@@ -48,7 +52,7 @@ struct Config {
 static_assert(layer_norm_smem_bytes<Config> == 128, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// layer_norm dtype=f32 weight_dtype=none has_weight=0 dim=257 vector=1 rows=1024
+// layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=257 vector=1 rows=1024
 // layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 #include "layer_norm_sm80.cuh"
@@ -58,6 +62,8 @@ struct Config {
   using Weight = float;
   static constexpr bool kHasWeight = false;
   static constexpr bool kHasBias = false;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;
@@ -71,5 +77,59 @@ struct Config {
   static constexpr int kMinBlocks = 1;
 };
 static_assert(layer_norm_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536
+// layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+#include "layer_norm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 1;
+  using Output = tile::NormOnly;
+  static constexpr bool kGroupNorm = false;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 512;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(layer_norm_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// layer_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e5m2 scaling=2 dim=4100 vector=4 rows=1024
+// layer_norm_sm80 sm_80 threads=256 threads_per_row=256 rows_per_thread=1 weights=0
+// layer_norm_sm80 sm_90a threads=256 threads_per_row=256 rows_per_thread=1 weights=0
+#include "layer_norm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  using Fp8 = e5m2;
+  static constexpr int kScaling = 2;
+  using Output = tile::NormOnly;
+  static constexpr bool kGroupNorm = false;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 4100;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 256;
+  static constexpr int kThreadsPerRow = 256;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(layer_norm_smem_bytes<Config> == 128, "host and device disagree about shared memory");
 }  // namespace hstu
 

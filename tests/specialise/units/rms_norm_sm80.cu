@@ -1,4 +1,31 @@
-// rms_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 activation=0 vector=8 rows=65536
+// rms_norm dtype=f16 weight_dtype=f16 has_weight=1 fp8=e4m3 scaling=2 dim=1024 activation=0 vector=8 rows=65536
+// rms_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// rms_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+#include "rms_norm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = f16;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = false;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 2;
+  using Output = tile::NormOnly;
+  static constexpr bool kGroupNorm = false;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 1024;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 64;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 activation=0 vector=8 rows=65536
 // rms_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // rms_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 #include "rms_norm_sm80.cuh"
@@ -8,6 +35,8 @@ struct Config {
   using Weight = bf16;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = false;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::NormOnly;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = false;
@@ -23,7 +52,7 @@ struct Config {
 static_assert(rms_norm_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// rms_norm dtype=f32 weight_dtype=f32 has_weight=1 dim=4096 activation=1 vector=4 rows=4096
+// rms_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=4096 activation=1 vector=4 rows=4096
 // rms_norm_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0
 // rms_norm_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0
 #include "rms_norm_sm80.cuh"
@@ -33,6 +62,8 @@ struct Config {
   using Weight = float;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = false;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::SiluOfNorm;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = false;
@@ -48,7 +79,7 @@ struct Config {
 static_assert(rms_norm_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// rms_norm dtype=f16 weight_dtype=none has_weight=0 dim=20000 activation=1 vector=8 rows=1024
+// rms_norm dtype=f16 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=20000 activation=1 vector=8 rows=1024
 // rms_norm_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0
 // rms_norm_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0
 #include "rms_norm_sm80.cuh"
@@ -58,6 +89,8 @@ struct Config {
   using Weight = f16;
   static constexpr bool kHasWeight = false;
   static constexpr bool kHasBias = false;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::SiluOfNorm;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = false;

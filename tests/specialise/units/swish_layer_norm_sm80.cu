@@ -1,4 +1,4 @@
-// swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 vector=8 rows=524288
+// swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=524288
 // swish_layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // swish_layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 #include "swish_layer_norm_sm80.cuh"
@@ -8,6 +8,8 @@ struct Config {
   using Weight = bf16;
   static constexpr bool kHasWeight = true;
   static constexpr bool kHasBias = true;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::SwishOfNorm;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;
@@ -23,7 +25,7 @@ struct Config {
 static_assert(swish_layer_norm_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 dim=99 vector=1 rows=1024
+// swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=99 vector=1 rows=1024
 // swish_layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // swish_layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 #include "swish_layer_norm_sm80.cuh"
@@ -33,6 +35,8 @@ struct Config {
   using Weight = float;
   static constexpr bool kHasWeight = false;
   static constexpr bool kHasBias = false;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   using Output = tile::SwishOfNorm;
   static constexpr bool kGroupNorm = false;
   static constexpr bool kCentred = true;

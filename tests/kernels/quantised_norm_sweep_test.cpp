@@ -1,0 +1,97 @@
+// Norms whose results are quantised to FP8 as they are written, on the device against the oracle: scales of rows and of
+// 128 columns, rows from one element to the longest that are held, ragged last groups, gaps between rows.
+#include "support/device_call.hpp"
+
+#include <fmt/format.h>
+
+namespace hstujit {
+namespace {
+
+using test::HostMemory;
+using test::Layout;
+
+constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3,
+                     kE5m2 = HSTU_DTYPE_E5M2;
+constexpr auto kRow = HSTU_FP8_ROW, kGroup = HSTU_FP8_GROUP;
+
+struct Case {
+  hstu_dtype dtype, fp8;
+  hstu_fp8_scaling scaling;
+  int64_t rows, dim;
+  bool weighted = true;
+  Layout x{}, y{};
+};
+
+std::string name_of_case(const Case& c) {
+  return fmt::format("{}_{}_{}_{}x{}_weighted{}_pad{}_{}", name_of(c.dtype), name_of(c.fp8),
+                     c.scaling == kRow ? "rows" : "groups", c.rows, c.dim, int{c.weighted}, c.x.row_padding,
+                     c.y.row_padding);
+}
+void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
+
+/// What the norms share.
+template <class Args>
+Args args_of(HostMemory& memory, const Case& c) {
+  Args args{};
+  args.struct_size = sizeof args;
+  args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, 0.25, 2);
+  args.y = memory.poison(c.fp8, {c.rows, c.dim}, c.y);
+  args.scaling = c.scaling;
+  args.descale = c.scaling == kRow ? memory.poison(kF32, {c.rows})
+                                   : memory.poison(kF32, {c.rows, (c.dim + 127) / 128}, {.row_padding = 2});
+  if (c.weighted) args.weight = memory.random(kBf16, {c.dim}, {}, 1, 0.3);
+  return args;
+}
+
+/// A value between two of FP8's may go to either, since the norm itself is not exact: by one step, and rarely.
+constexpr test::Tolerance kSteps{1e-2, 1.01}, kScale{4e-6, 100};
+
+class QuantisedNormSweep : public testing::TestWithParam<Case> {};
+
+TEST_P(QuantisedNormSweep, LayerNormEqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = args_of<hstu_layer_norm_args>(memory, GetParam());
+  if (GetParam().weighted) args.bias = memory.random(kBf16, {GetParam().dim});
+  test::expect_correct(memory, args, {{&hstu_layer_norm_args::y, kSteps}, {&hstu_layer_norm_args::descale, kScale}});
+}
+
+TEST_P(QuantisedNormSweep, RmsNormEqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = args_of<hstu_rms_norm_args>(memory, GetParam());
+  args.activation = HSTU_ACTIVATION_SILU;
+  test::expect_correct(memory, args, {{&hstu_rms_norm_args::y, kSteps}, {&hstu_rms_norm_args::descale, kScale}});
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto scaling : {kRow, kGroup}) {
+    for (const int64_t dim : {8, 64, 128, 136, 256, 512, 1000, 1024, 2048, 4096})
+      all.push_back({kBf16, kE4m3, scaling, 67, dim});
+    for (const int64_t dim : {4, 100, 512, 1028}) all.push_back({kF32, kE5m2, scaling, 35, dim, false});
+    for (const int64_t dim : {8192, 16384}) all.push_back({kF16, kE4m3, scaling, 3, dim});
+    all.push_back({kF16, kE5m2, scaling, 129, 776, true, {.row_padding = 8}, {.row_padding = 8}});
+    all.push_back({kBf16, kE4m3, scaling, 1, 512});
+    all.push_back({kBf16, kE4m3, scaling, 0, 512});
+  }
+  all.push_back({kBf16, kE4m3, kRow, 40, 516, true, {}, {.row_padding = 4}});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, QuantisedNormSweep, testing::ValuesIn(cases()),
+                         [](const auto& info) { return name_of_case(info.param); });
+
+TEST(QuantisedNorm, SaysWhatFitsNoOutputInFp8) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = args_of<hstu_layer_norm_args>(memory, {kBf16, kE4m3, kRow, 4, 512, false});
+  args.scaling = HSTU_FP8_BLOCK;
+  EXPECT_EQ(test::DeviceCall(memory, Op::layer_norm, &args).status(), HSTU_ERROR_INVALID_ARGUMENT);
+  args.scaling = kRow;
+  args.y = memory.poison(kBf16, {4, 512});  // takes no descale
+  EXPECT_EQ(test::DeviceCall(memory, Op::layer_norm, &args).status(), HSTU_ERROR_INVALID_ARGUMENT);
+}
+
+}  // namespace
+}  // namespace hstujit
