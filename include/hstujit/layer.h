@@ -19,6 +19,7 @@
 
 #include <hstujit/attention.h>
 #include <hstujit/base.h>
+#include <hstujit/fp8.h>
 #include <hstujit/norm.h>
 
 #ifdef __cplusplus
@@ -143,6 +144,29 @@ HSTU_API hstu_status hstu_stack_workspace_size(const hstu_stack_args* args, size
 
 /** One layer: hstu_stack with num_layers = 1; num_layers in args is not read. */
 HSTU_API hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
+
+/**
+ * A linear layer in FP8: out = x w^T + bias, w quantised once by the caller, x to E4M3 in the call (2 launches). Behind
+ * a norm that quantises its results itself (hstu_layer_norm with a y in FP8) call hstu_fp8_gemm instead.
+ *
+ * x          [rows, k] f32 or 16-bit, row stride free
+ * w          [n, k] E4M3 or E5M2, row stride free; what hstu_quantize_fp8 makes of a weight
+ * w_descale  f32, for w and w_scaling
+ * bias       absent, or [n] f32 or 16-bit
+ * out        [rows, n] f32 or 16-bit, row stride free
+ * x_scaling  HSTU_FP8_ROW, or HSTU_FP8_GROUP, a scale for 128 columns of a row
+ * w_scaling  of w
+ */
+typedef struct hstu_fp8_linear_args {
+  size_t struct_size;
+  hstu_tensor x, w, w_descale, bias, out;
+  hstu_fp8_scaling x_scaling, w_scaling;
+  void* workspace;
+  size_t workspace_size;
+} hstu_fp8_linear_args;
+HSTU_API hstu_status hstu_fp8_linear(hstu_context* context, const hstu_fp8_linear_args* args, hstu_stream stream);
+/** Here the size depends on x's shape and on x_scaling alone. */
+HSTU_API hstu_status hstu_fp8_linear_workspace_size(const hstu_fp8_linear_args* args, size_t* bytes);
 
 #ifdef __cplusplus
 }

@@ -212,6 +212,7 @@ HSTUJIT_CHAIN(compute_uvqk)
 HSTUJIT_CHAIN(preprocess_and_attention)
 HSTUJIT_CHAIN(compute_output)
 HSTUJIT_CHAIN(stack)
+HSTUJIT_CHAIN(fp8_linear)
 #undef HSTUJIT_CHAIN
 
 hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream) {

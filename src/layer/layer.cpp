@@ -56,6 +56,11 @@ class Sequence {
     add("output projection", calls.project);
   }
 
+  void add(Fp8LinearCalls& calls) {
+    add("quantisation", calls.quantise);
+    add("product", calls.product);
+  }
+
   /// Asks for every step before it reports that one is not ready, so that all are prepared at the same time.
   void make_ready(Context& context, CUstream stream) {
     std::optional<Error> not_ready;
@@ -164,6 +169,8 @@ void run(Context& context, hstu_preprocess_and_attention_args& args, CUstream st
   run_stage(context, args, stream);
 }
 void run(Context& context, hstu_compute_output_args& args, CUstream stream) { run_stage(context, args, stream); }
+
+void run(Context& context, hstu_fp8_linear_args& args, CUstream stream) { run_stage(context, args, stream); }
 
 void run(Context& context, hstu_stack_args& args, CUstream stream) {
   if (args.num_layers < 1) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_layers = {}: it must be positive", args.num_layers);

@@ -21,6 +21,10 @@ struct OutputCalls {
   hstu_norm_mul_args gate;
   hstu_addmm_args project;
 };
+struct Fp8LinearCalls {
+  hstu_quantize_fp8_args quantise;
+  hstu_fp8_gemm_args product;
+};
 struct LayerCalls {
   AttentionCalls attention;
   OutputCalls output;
@@ -30,6 +34,7 @@ struct LayerCalls {
 UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space);
 AttentionCalls calls_of(hstu_preprocess_and_attention_args& args, Workspace& space);
 OutputCalls calls_of(hstu_compute_output_args& args, Workspace& space);
+Fp8LinearCalls calls_of(hstu_fp8_linear_args& args, Workspace& space);
 /// Layer `index` of a stack; its input is x for the first, out for the others. Layers share one workspace: each gets a
 /// fresh Workspace on the same memory. So all of them make the same call of attention: it is filled in for the first
 /// alone.
@@ -40,5 +45,6 @@ void measure(const hstu_compute_uvqk_args& args, Workspace& space);
 void measure(const hstu_preprocess_and_attention_args& args, Workspace& space);
 void measure(const hstu_compute_output_args& args, Workspace& space);
 void measure(const hstu_stack_args& args, Workspace& space);
+void measure(const hstu_fp8_linear_args& args, Workspace& space);
 
 }  // namespace hstujit::layer

@@ -69,6 +69,51 @@ class Layer : public testing::Test {
   hstu_context* context_ = nullptr;
 };
 
+TEST_F(Layer, Fp8LinearIsQuantisationAndProduct) {
+  for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
+    const int64_t units = scaling == HSTU_FP8_ROW ? 1 : 2, k = 200;
+    hstu_fp8_linear_args args{};
+    args.struct_size = sizeof args;
+    args.x = random({kRows, k});
+    args.w = memory_.random(HSTU_DTYPE_E4M3, {kEmbedding, k});
+    args.w_descale = random({kEmbedding});
+    args.bias = random({kEmbedding});
+    args.out = memory_.poison(kDtype, {kRows, kEmbedding});
+    args.x_scaling = scaling;
+    args.w_scaling = HSTU_FP8_ROW;
+    ASSERT_EQ(hstu_fp8_linear_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
+    args.workspace = workspace(args.workspace_size);
+    ASSERT_EQ(hstu_fp8_linear(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+
+    hstu_quantize_fp8_args quantise{};
+    quantise.struct_size = sizeof quantise;
+    quantise.x = args.x;
+    quantise.q = memory_.poison(HSTU_DTYPE_E4M3, {kRows, k});
+    quantise.descale = scaling == HSTU_FP8_ROW ? memory_.poison(HSTU_DTYPE_F32, {kRows})
+                                               : memory_.poison(HSTU_DTYPE_F32, {kRows, units});
+    quantise.scaling = scaling;
+    ASSERT_EQ(hstu_quantize_fp8(context_, &quantise, nullptr), HSTU_OK) << hstu_last_error();
+    hstu_fp8_gemm_args product{};
+    product.struct_size = sizeof product;
+    product.a = quantise.q;
+    product.a_descale = quantise.descale;
+    product.a_scaling = scaling;
+    product.b = args.w;
+    product.b_descale = args.w_descale;
+    product.b_scaling = HSTU_FP8_ROW;
+    product.bias = args.bias;
+    product.out = memory_.poison(kDtype, {kRows, kEmbedding});
+    ASSERT_EQ(hstu_fp8_gemm(context_, &product, nullptr), HSTU_OK) << hstu_last_error();
+    EXPECT_EQ(std::memcmp(args.out.data, product.out.data, kRows * kEmbedding * 4), 0);
+
+    args.workspace_size -= 256;
+    EXPECT_EQ(hstu_fp8_linear(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+    args.workspace_size += 256;
+    args.x_scaling = HSTU_FP8_TENSOR;
+    EXPECT_EQ(hstu_fp8_linear(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  }
+}
+
 TEST_F(Layer, UvqkIsNormProjectionAndSilu) {
   const hstu_compute_uvqk_args args = uvqk_args();
   ASSERT_EQ(hstu_compute_uvqk(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
