@@ -161,6 +161,47 @@ void fp8(BenchRun& bench, Stopwatch& watch) {
   of_rows.add_mean(95);
 }
 
+/// A norm whose results go to an FP8 product, quantised as they are written, against norm, quantisation and product one
+/// by one, our own kernels all.
+void norm_chain(BenchRun& bench, Stopwatch& watch) {
+  Ratios ratios(bench, "norm_fp8_gemm_of_unfused", "layer_norm, quantize_fp8, fp8_gemm");
+  for (const Shape& s : shapes({65536, 262144})) {
+    ProductOperands operands(bench);
+    const hstu_fp8_gemm_args product = operands.fp8_gemm(s.m, s.k, s.n, HSTU_FP8_ROW, HSTU_FP8_ROW);
+    hstu_layer_norm_args norm{};
+    norm.struct_size = sizeof norm;
+    norm.x = operands.matrix(HSTU_DTYPE_BF16, s.m, s.k);
+    norm.weight = operands.row(HSTU_DTYPE_BF16, s.k);
+    norm.bias = operands.row(HSTU_DTYPE_BF16, s.k);
+    hstu_layer_norm_args quantising = norm;
+    norm.y = operands.matrix(HSTU_DTYPE_BF16, s.m, s.k);
+    quantising.y = product.a;
+    quantising.descale = product.a_descale;
+    quantising.scaling = HSTU_FP8_ROW;
+    hstu_quantize_fp8_args quantise{};
+    quantise.struct_size = sizeof quantise;
+    quantise.x = norm.y;
+    quantise.q = product.a;
+    quantise.descale = product.a_descale;
+    quantise.scaling = HSTU_FP8_ROW;
+    operands.ready(product);
+    operands.ready(norm);
+    operands.ready(quantising);
+    operands.ready(quantise);
+    const auto t = watch.cold({[&](CUstream stream) {
+                                 operands.run(quantising, stream);
+                                 operands.run(product, stream);
+                               },
+                               [&](CUstream stream) {
+                                 operands.run(norm, stream);
+                                 operands.run(quantise, stream);
+                                 operands.run(product, stream);
+                               }});
+    ratios.add("norm_fp8_gemm_" + s.text() + "_of_unfused", seconds(t[0]), seconds(t[1]));
+  }
+  ratios.add_mean(140);
+}
+
 }  // namespace
 
 void bench_products(BenchRun& bench) {
@@ -168,6 +209,7 @@ void bench_products(BenchRun& bench) {
   few_rows(bench, watch);
   fused_silu(bench, watch);
   fp8(bench, watch);
+  norm_chain(bench, watch);
 }
 
 }  // namespace hstujit::tool

@@ -37,6 +37,12 @@ class ProductOperands {
   void run(const hstu_fp8_gemm_args& args, CUstream stream) const {
     check(hstu_fp8_gemm(bench_.host.get(), &args, stream));
   }
+  void run(const hstu_layer_norm_args& args, CUstream stream) const {
+    check(hstu_layer_norm(bench_.host.get(), &args, stream));
+  }
+  void run(const hstu_quantize_fp8_args& args, CUstream stream) const {
+    check(hstu_quantize_fp8(bench_.host.get(), &args, stream));
+  }
   void copy(void* to, const void* from, size_t bytes, CUstream stream) const;
 
  private:
