@@ -43,8 +43,9 @@ Args args_of(HostMemory& memory, const Case& c) {
   return args;
 }
 
-/// A value between two of FP8's may go to either, since the norm itself is not exact: by one step, and rarely.
-constexpr test::Tolerance kSteps{1e-2, 1.01}, kScale{4e-6, 100};
+/// A value between two of FP8's may go to either, since the norm itself is not exact: rarely, and by one step. The
+/// largest, of e5m2, is an eighth of its row's greatest; ulps here are f32's.
+constexpr test::Tolerance kSteps{1.5e-2, 1.25e6}, kScale{4e-6, 100};
 
 class QuantisedNormSweep : public testing::TestWithParam<Case> {};
 
@@ -79,8 +80,8 @@ std::vector<Case> cases() {
   return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, QuantisedNormSweep, testing::ValuesIn(cases()),
-                         [](const auto& info) { return name_of_case(info.param); });
+const auto kNameOf = [](const auto& info) { return name_of_case(info.param); };
+INSTANTIATE_TEST_SUITE_P(Rows, QuantisedNormSweep, testing::ValuesIn(cases()), kNameOf);
 
 TEST(QuantisedNorm, SaysWhatFitsNoOutputInFp8) {
   HSTU_NEEDS_DEVICE();
