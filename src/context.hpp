@@ -49,6 +49,8 @@ class Context {
 
   /// The problem's plan, if it has one.
   const Plan* find(const Problem& problem) const { return plans_.find(problem); }
+  /// While it stays, plans that were found are found still; unlike any other context's, also of those that are gone.
+  uint64_t plan_generation() const { return plans_.generation(); }
 
   /// The two halves of run()'s launch: grid and parameters of these arguments, and the driver's part.
   void bind(const Plan& plan, const void* args, Launch& launch) const;

@@ -5,7 +5,16 @@
 
 namespace hstujit {
 
-PlanTable::PlanTable() {
+namespace {
+
+uint64_t next_generation() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+PlanTable::PlanTable() : generation_(next_generation()) {
   constexpr size_t kFirstCapacity = 256;
   tables_.push_back(std::make_unique<Slots>(kFirstCapacity));
   current_.store(tables_.back().get(), std::memory_order_release);
@@ -24,6 +33,7 @@ const Plan& PlanTable::replace(std::unique_ptr<Plan> plan) {
   std::swap(*known, plan);
   replaced_.push_back(std::move(plan));
   place(*tables_.back(), known->get());
+  generation_.store(next_generation(), std::memory_order_release);
   return **known;
 }
 

@@ -5,6 +5,7 @@
 #include "launch/plan.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -33,6 +34,10 @@ class PlanTable {
 
   size_t size() const;
 
+  /// A number that no other table of the process has, nor had, and another one after each replacement: while it stays,
+  /// find() gives what it gave.
+  uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+
  private:
   struct Slots {
     explicit Slots(size_t capacity) : mask(capacity - 1), plans(capacity) {}
@@ -51,6 +56,7 @@ class PlanTable {
   std::vector<std::unique_ptr<Plan>> replaced_;  ///< callers may be in the middle of launching one
   std::vector<std::unique_ptr<Slots>> tables_;   ///< the last is current; readers may still be in earlier ones
   std::atomic<const Slots*> current_;
+  std::atomic<uint64_t> generation_;
 };
 
 }  // namespace hstujit

@@ -4,6 +4,8 @@
 #include "problem/checks.hpp"
 #include "support/error.hpp"
 
+#include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -122,22 +124,33 @@ class PreparedLayer {
   Sequence sequence_;  // of calls_
 };
 
+/// Puts the layer's index in front of its errors.
+template <class Body>
+void in_layer(int64_t index, Body&& body) {
+  try {
+    body();
+  } catch (const Error& error) { throw Error(error.status(), fmt::format("layers[{}]: {}", index, error.message())); }
+}
+
 /// Launches of a layer's steps, which are ready. Then their arguments are no longer needed.
 class BoundLayer {
  public:
-  /// Does nothing where a step runs no kernel.
-  void bind(const Context& context, std::span<Step> steps) {
+  /// False where a step runs no kernel.
+  bool bind(const Context& context, std::span<Step> steps) {
     for (const Step& step : steps)
-      if (!step.plan || !step.plan->kernel) return;
+      if (!step.plan || !step.plan->kernel) return false;
+    count_ = 0;
     for (Step& step : steps) {
       if (!step.launch) {
-        named(step.name, [&] { context.bind(*step.plan, step.args, own_[count_]); });
-        step.launch = &own_[count_];
+        Launch& own = own_[count_];
+        own = {};
+        named(step.name, [&] { context.bind(*step.plan, step.args, own); });
+        step.launch = &own;
       }
       steps_[count_++] = {step.name, step.plan, step.launch};
     }
+    return true;
   }
-  bool is_bound() const { return count_ > 0; }
   void launch(const Context& context, CUstream stream) const {
     for (int i = 0; i < count_; ++i)
       named(steps_[i].name, [&] { context.launch(*steps_[i].plan, *steps_[i].launch, stream); });
@@ -154,12 +167,67 @@ class BoundLayer {
   int count_ = 0;
 };
 
-/// Puts the layer's index in front of its errors.
-template <class Body>
-void in_layer(int64_t index, Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) { throw Error(error.status(), fmt::format("layers[{}]: {}", index, error.message())); }
+/// A stack of few layers with all its launches bound, and what they were bound for: each thread keeps its last one, as
+/// servers call with the same buffers again.
+class BoundStack {
+ public:
+  static constexpr int64_t kMostLayers = 8;
+
+  static BoundStack& of_thread() {
+    // Not in the thread's own storage: that is part of its stack, and some threads have little.
+    thread_local const std::unique_ptr<BoundStack> mine = std::make_unique<BoundStack>();
+    return *mine;
+  }
+
+  bool holds(const Context& context, const hstu_stack_args& args) const {
+    return generation_ == context.plan_generation() && std::memcmp(&args_, &args, sizeof args) == 0 &&
+           std::memcmp(weights_, args.layers, weight_bytes(args)) == 0;
+  }
+
+  /// Nothing runs before everything can. False where something runs no kernel.
+  bool bind(Context& context, hstu_stack_args& args, CUstream stream) {
+    generation_ = 0;  // nobody's
+    const uint64_t generation = context.plan_generation();
+    std::memcpy(&args_, &args, sizeof args);
+    std::memcpy(weights_, args.layers, weight_bytes(args));
+    std::optional<PreparedLayer> first, other;
+    for (int64_t i = 0; i < args.num_layers; ++i) {
+      bool bound = false;
+      in_layer(i, [&] {
+        PreparedLayer& layer = i == 0 ? first.emplace(args, i, nullptr) : other.emplace(args, i, &*first);
+        layer.sequence().make_ready(context, stream);
+        bound = layers_[i].bind(context, layer.sequence().steps());
+      });
+      if (!bound) return false;
+    }
+    generation_ = generation;
+    return true;
+  }
+
+  void launch(const Context& context, CUstream stream) const {
+    for (int64_t i = 0; i < args_.num_layers; ++i) in_layer(i, [&] { layers_[i].launch(context, stream); });
+  }
+
+ private:
+  static size_t weight_bytes(const hstu_stack_args& args) {
+    return static_cast<size_t>(args.num_layers) * sizeof(hstu_layer_weights);
+  }
+
+  uint64_t generation_ = 0;
+  hstu_stack_args args_;
+  hstu_layer_weights weights_[kMostLayers];
+  BoundLayer layers_[kMostLayers];
+};
+
+/// A stack step by step: on the CPU, for deep stacks, and where traffic is counted.
+void run_steps(Context& context, hstu_stack_args& args, CUstream stream) {
+  std::optional<PreparedLayer> first, other;
+  const auto prepare = [&](int64_t i) -> Sequence& {
+    return (i == 0 ? first.emplace(args, i, nullptr) : other.emplace(args, i, &*first)).sequence();
+  };
+  for (int64_t i = 0; i < args.num_layers; ++i) in_layer(i, [&] { prepare(i).make_ready(context, stream); });
+  for (int64_t i = 0; i < args.num_layers; ++i)
+    in_layer(i, [&] { (i == 0 ? first->sequence() : prepare(i)).run(context, stream); });
 }
 
 }  // namespace
@@ -176,29 +244,10 @@ void run(Context& context, hstu_stack_args& args, CUstream stream) {
   if (args.num_layers < 1) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_layers = {}: it must be positive", args.num_layers);
   if (!args.layers)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "layers = NULL: it must point to {} parameter sets", args.num_layers);
-  // Nothing runs before everything can. The launches of the first layers stay bound in between, 6 KB of stack each, so
-  // that the driver is then called without a pause; the layers of deeper stacks than are in use are prepared twice.
-  constexpr int64_t kKept = 6;
-  BoundLayer bound[kKept];
-  std::optional<PreparedLayer> first, other;
-  const auto prepare = [&](int64_t i) -> Sequence& {
-    return (i == 0 ? first : other).emplace(args, i, i == 0 ? nullptr : &*first).sequence();
-  };
-  for (int64_t i = 0; i < args.num_layers; ++i) {
-    in_layer(i, [&] {
-      Sequence& sequence = prepare(i);
-      sequence.make_ready(context, stream);
-      if (i < kKept && !context.records_traffic()) bound[i].bind(context, sequence.steps());
-    });
-  }
-  for (int64_t i = 0; i < args.num_layers; ++i) {
-    in_layer(i, [&] {
-      if (i < kKept && bound[i].is_bound())
-        bound[i].launch(context, stream);
-      else
-        (i == 0 ? first->sequence() : prepare(i)).run(context, stream);
-    });
-  }
+  if (args.num_layers > BoundStack::kMostLayers || context.records_traffic()) return run_steps(context, args, stream);
+  BoundStack& bound = BoundStack::of_thread();
+  if (!bound.holds(context, args) && !bound.bind(context, args, stream)) return run_steps(context, args, stream);
+  bound.launch(context, stream);
 }
 
 }  // namespace hstujit::layer

@@ -8,9 +8,11 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <new>
 #include <random>
 #include <set>
@@ -28,8 +30,9 @@ void* operator new(size_t bytes) {
   if (void* p = std::malloc(bytes ? bytes : 1)) return p;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, size_t) noexcept { std::free(p); }
+// Not inlined, or the compiler takes a free() of what new gave for a mistake.
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, size_t) noexcept { std::free(p); }
 
 namespace hstujit {
 namespace {
@@ -160,6 +163,65 @@ TEST_F(FakeGpuStack, AWarmCallIsFiveLaunchesALayerAndNothingElse) {
   for (int i = 0; i < 100; ++i) ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK);
   EXPECT_EQ(g_allocations.load() - allocations, 0);
   EXPECT_EQ(fake_->calls(nullptr) - calls, 100 * 2 * 5);
+}
+
+using Launches = std::vector<std::vector<std::byte>>;  // the first bytes of each one's parameters
+
+/// What a call of the stack launches.
+Launches launches_of(const fake_driver_controls& fake, hstu_context* context, const hstu_stack_args& args) {
+  Launches out;
+  const auto note = [](const CUlaunchConfig*, const char*, void** params, void* user) {
+    constexpr ptrdiff_t kBytes = sizeof(Launch::params);
+    const auto* bytes = static_cast<const std::byte*>(params[0]);
+    static_cast<Launches*>(user)->emplace_back(bytes, bytes + kBytes);
+    return 1.0;
+  };
+  fake.set_launch_hook(note, &out);
+  EXPECT_EQ(hstu_stack(context, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake.set_launch_hook(nullptr, nullptr);
+  return out;
+}
+
+// A thread keeps what it bound last; another one has nothing to keep.
+TEST_F(FakeGpuStack, WhatIsKeptFromTheCallBeforeServesTheSameArgumentsOnly) {
+  test::TempDir store;
+  open(store.path());
+  hstu_stack_args args = stack();
+  std::vector<hstu_layer_weights> weights(args.layers, args.layers + args.num_layers);
+  args.layers = weights.data();
+  const Launches first = launches_of(*fake_, context_, args);
+  ASSERT_EQ(first.size(), 10u);
+  EXPECT_EQ(launches_of(*fake_, context_, args), first);
+
+  const hstu_stack_args other = stack();
+  const std::pair<const char*, std::function<void()>> changes[] = {
+      {"weights of a layer", [&] { weights[1].norm_weight = other.layers[1].norm_weight; }},
+      {"input", [&] { args.x.data = other.x.data; }},
+      {"workspace", [&] { args.workspace = other.workspace; }},
+      {"alpha", [&] { args.attention.alpha = 0.5f; }},
+      {"eps", [&] { args.eps = 0.1f; }},
+      {"layers", [&] { args.num_layers = 1; }},
+  };
+  Launches before = first;
+  for (const auto& [name, change] : changes) {
+    change();
+    const Launches here = launches_of(*fake_, context_, args);
+    Launches elsewhere;
+    std::thread([&] { elsewhere = launches_of(*fake_, context_, args); }).join();
+    EXPECT_NE(here, before) << name;
+    EXPECT_EQ(here, elsewhere) << name;
+    before = here;
+  }
+}
+
+TEST_F(FakeGpuStack, WhatIsKeptOfADestroyedContextServesNoOther) {
+  test::TempDir store;
+  open(store.path());
+  const hstu_stack_args args = stack();
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  open(store.path());
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_GT(counters().plans, 0);
 }
 
 TEST_F(FakeGpuStack, IsCapturedOnceItsKernelsAreLoadedAndRefusedBefore) {
