@@ -21,8 +21,7 @@ class RecentCall {
   /// Whether this is that call, on that context, with no plan exchanged since. Handles are never freed, so an address
   /// names one context for ever.
   bool is(const hstu_context& context, Op op, int64_t exchanges, const void* args, size_t size) const {
-    return context_ == &context && op_ == op && exchanges_ == exchanges &&
-           std::memcmp(given_.data(), args, size) == 0;
+    return context_ == &context && op_ == op && exchanges_ == exchanges && std::memcmp(given_.data(), args, size) == 0;
   }
   /// Holds nothing from here on, until keep(). The launch is as new, to be bound.
   Launch& renew() {
