@@ -17,9 +17,9 @@ for ((i = 0; i < shards; ++i)); do
 done
 wait
 export HSTUJIT_STORE=$work/store
-"$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/cold.json"
+"$bin/hstu-tune" run tools/workloads/dlrm_v3.json --budget 15 --json "$work/cold.json"
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/filled.json"
-"$bin/hstu-tune" tune tools/workloads/figures.json --budget 60
+"$bin/hstu-tune" tune tools/workloads/figures.json --budget 150
 "$bin/hstu-tune" bench tools/workloads/figures.json --json "$work/bench.json"
 cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/bench.json" -DOUT="$out" \
   -P tests/gpu_record/assemble.cmake
