@@ -29,8 +29,10 @@ std::optional<NamedConfig> resolve(const Trial& trial, const Problem& problem, c
   if (!family || family->op != problem.op || device.compute_capability < family->min_compute_capability ||
       !family->covers(problem, device))
     return std::nullopt;
-  const auto config = parse_config(*family, trial.config, family->default_config(problem, device));
-  if (!config || !fits(*family, problem, *config, device)) return std::nullopt;
+  const Config standard = family->default_config(problem, device);
+  const auto config = parse_config(*family, trial.config, standard);
+  // The default runs whatever the model of resources thinks of it.
+  if (!config || !(*config == standard || fits(*family, problem, *config, device))) return std::nullopt;
   warn_of_missing_knobs(*family, trial);
   return NamedConfig{family, *config};
 }

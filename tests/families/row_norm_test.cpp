@@ -61,7 +61,7 @@ constexpr int64_t kDims[] = {1,    2,    7,    33,   64,   100,   128,   130,   
 
 hstu_rms_norm_args rms_norm_args(hstu_dtype dtype, hstu_dtype weight_dtype, int64_t rows, int64_t dim) {
   const hstu_layer_norm_args norm = layer_norm_args(dtype, weight_dtype, rows, dim);
-  return {sizeof(hstu_rms_norm_args), norm.x, norm.weight, norm.y, 0, HSTU_ACTIVATION_SILU};
+  return {sizeof(hstu_rms_norm_args), norm.x, norm.weight, norm.y, 0, HSTU_ACTIVATION_SILU, {}, {}};
 }
 
 hstu_group_norm_args group_norm_args(hstu_dtype dtype, int64_t rows, int64_t dim, int32_t groups) {

@@ -223,7 +223,7 @@ TEST(ReferenceNormMul, NormsAreThoseOfTheirOwnOperators) {
   hstu_swish_layer_norm_args swish{sizeof swish, args.attn, args.weight, args.bias, args.out, 0};
   args.norm = HSTU_NORM_SWISH;
   EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(swish, &hstu_swish_layer_norm_args::y));
-  hstu_rms_norm_args rms{sizeof rms, args.attn, args.weight, args.out, 0, HSTU_ACTIVATION_NONE};
+  hstu_rms_norm_args rms{sizeof rms, args.attn, args.weight, args.out, 0, HSTU_ACTIVATION_NONE, {}, {}};
   args.norm = HSTU_NORM_RMS;
   args.bias = {};
   EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(rms, &hstu_rms_norm_args::y));
