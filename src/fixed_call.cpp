@@ -28,7 +28,7 @@ FixedCall::FixedCall(Context& context, const Operator& op, const void* args, CUs
 /// Binds the plan that the table has now, unless that is the one bound already.
 const FixedCall::Bound& FixedCall::look_again(Context& context) const {
   const std::lock_guard lock(looking_);
-  const int64_t exchanges = context.planner().exchanges();  // before the look, so that a later exchange is noticed
+  const uint64_t generation = context.plan_generation();  // before the look, so that a later exchange is noticed
   const Plan& plan = *context.find(args_.problem());
   if (bounds_.empty() || bounds_.back()->plan != &plan) {
     auto bound = std::make_unique<Bound>();
@@ -37,12 +37,12 @@ const FixedCall::Bound& FixedCall::look_again(Context& context) const {
     bounds_.push_back(std::move(bound));
     bound_.store(bounds_.back().get(), std::memory_order_release);
   }
-  exchanges_.store(exchanges, std::memory_order_release);
+  generation_.store(generation, std::memory_order_release);
   return *bounds_.back();
 }
 
 const FixedCall::Bound& FixedCall::bound(Context& context) const {
-  if (exchanges_.load(std::memory_order_acquire) != context.planner().exchanges()) [[unlikely]]
+  if (generation_.load(std::memory_order_acquire) != context.plan_generation()) [[unlikely]]
     return look_again(context);
   return *bound_.load(std::memory_order_acquire);
 }

@@ -33,7 +33,7 @@ class FixedCall {
 
   const MovableArgs args_;
   mutable std::atomic<const Bound*> bound_{nullptr};  ///< null: no kernel runs (device "cpu", nothing to write)
-  mutable std::atomic<int64_t> exchanges_{0};         ///< Planner::exchanges() when it was looked up
+  mutable std::atomic<uint64_t> generation_{0};       ///< Context::plan_generation() when it was looked up
   mutable std::mutex looking_;
   mutable std::vector<std::unique_ptr<const Bound>> bounds_;  ///< launches may be in the middle of an earlier one
 };

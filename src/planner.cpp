@@ -186,9 +186,7 @@ void Planner::prepare(const Problem& problem) {
   };
   try {
     auto plan = make_plan(problem, nullptr, HSTU_MISS_ASYNC);
-    const Plan& arrived = rooms_.plans.replace(std::move(plan));
-    exchanges_.fetch_add(1, std::memory_order_release);
-    note(arrived);
+    note(rooms_.plans.replace(std::move(plan)));
     arrived_.fetch_add(1, std::memory_order_relaxed);
     done([] {});
   } catch (const Error& error) {

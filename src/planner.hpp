@@ -49,8 +49,6 @@ class Planner {
   void finish() { background_.finish(); }
   /// No plan is made or exchanged any more once this returns; what is under way is waited for.
   void freeze();
-  /// How many plans gave way to another of the same problem: who keeps a plan looks again when this has changed.
-  int64_t exchanges() const { return exchanges_.load(std::memory_order_acquire); }
   PlannerCounters counters() const;
 
  private:
@@ -84,7 +82,6 @@ class Planner {
   LoadedKernels loaded_;
   std::atomic<int64_t> tunes_{0}, tuned_{0}, nearest_{0}, standard_{0}, stand_ins_{0}, arrived_{0}, failed_{0},
       refused_{0}, loads_{0}, load_ns_{0};
-  std::atomic<int64_t> exchanges_{0};
 
   std::mutex making_;  ///< guards all below; never held while compiling or loading
   bool frozen_ = false;

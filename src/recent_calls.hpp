@@ -18,20 +18,19 @@ class RecentCall {
   /// The thread's place for a call of `size` bytes of arguments: its own from the last time, or another call's.
   static RecentCall& place(Op op, const void* args, size_t size);
 
-  /// Whether this is that call, on that context, with no plan exchanged since. Handles are never freed, so an address
-  /// names one context for ever.
-  bool is(const hstu_context& context, Op op, int64_t exchanges, const void* args, size_t size) const {
-    return context_ == &context && op_ == op && exchanges_ == exchanges && std::memcmp(given_.data(), args, size) == 0;
+  /// Whether this is that call. generation: Context::plan_generation(), which no other context shares.
+  bool is(uint64_t generation, Op op, const void* args, size_t size) const {
+    return generation_ == generation && op_ == op && std::memcmp(given_.data(), args, size) == 0;
   }
   /// Holds nothing from here on, until keep(). The launch is as new, to be bound.
   Launch& renew() {
-    context_ = nullptr;
+    generation_ = kNobodys;
     return *new (&launch_) Launch;
   }
-  void keep(const hstu_context& context, Op op, int64_t exchanges, const Plan& plan, const void* args, size_t size) {
-    context_ = &context;
+  /// generation: read before the plan was looked up, so that an exchange since is noticed.
+  void keep(uint64_t generation, Op op, const Plan& plan, const void* args, size_t size) {
+    generation_ = generation;
     op_ = op;
-    exchanges_ = exchanges;
     plan_ = &plan;
     std::memcpy(given_.data(), args, size);
   }
@@ -40,9 +39,10 @@ class RecentCall {
   const Launch& launch() const { return launch_; }
 
  private:
-  const hstu_context* context_ = nullptr;  ///< null: nothing is held
+  static constexpr uint64_t kNobodys = 0;  ///< nothing is held
+
+  uint64_t generation_ = kNobodys;
   const Plan* plan_ = nullptr;
-  int64_t exchanges_ = 0;  ///< Planner::exchanges() when the plan was looked up
   Op op_{};
   ArgsBytes given_;  ///< as the caller wrote them
   Launch launch_;

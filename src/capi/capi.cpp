@@ -65,19 +65,18 @@ void check_struct_size(const T& object, const char* name) {
 
 /// A call whose arguments this thread gave before is launched as it was then.
 template <class Args>
-void call_on_gpu(Context& context, const hstu_context& handle, const Args& args, CUstream stream) {
+void call_on_gpu(Context& context, const Args& args, CUstream stream) {
   constexpr Op kOp = op_of<Args>();
   RecentCall& recent = RecentCall::place(kOp, &args, sizeof args);
-  const int64_t exchanges = context.planner().exchanges();  // before the look, so that a later exchange is noticed
-  if (recent.is(handle, kOp, exchanges, &args, sizeof args))
-    return context.launch(recent.plan(), recent.launch(), stream);
+  const uint64_t generation = context.plan_generation();
+  if (recent.is(generation, kOp, &args, sizeof args)) return context.launch(recent.plan(), recent.launch(), stream);
   Args prepared = args;
   const Problem problem = prepare(prepared);
   const Plan* const plan = context.find(problem);
   if (!plan) return context.run(problem, &prepared, stream);
   Launch& launch = recent.renew();
   context.bind(*plan, &prepared, launch);
-  recent.keep(handle, kOp, exchanges, *plan, &args, sizeof args);
+  recent.keep(generation, kOp, *plan, &args, sizeof args);
   context.launch(*plan, launch, stream);
 }
 
@@ -86,7 +85,7 @@ hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(context, "context"));
     check_struct_size(deref(args, "args"), "args");
-    if (target->on_gpu() && !target->records_traffic()) return call_on_gpu(*target, *context, *args, stream);
+    if (target->on_gpu() && !target->records_traffic()) return call_on_gpu(*target, *args, stream);
     Args prepared = *args;
     const Problem problem = prepare(prepared);
     target->run(problem, &prepared, stream);
