@@ -2,6 +2,7 @@
 
 #include "problem/checks.hpp"
 #include "problem/operators.hpp"
+#include "problem/output_rows.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>
@@ -43,10 +44,8 @@ Columns columns_of(const hstu_layer_dims& dims) {
   return c;
 }
 
-/// Parts of the output stage's rows; the rule of hstu_norm_mul.
 int64_t segments_of(const hstu_output_options& options) {
-  if (options.num_groups > 0) return options.concat_u != 0 && options.concat_x != 0 ? 3 : 1;
-  return 1 + (options.concat_u != 0) + (options.concat_x != 0);
+  return output_segments(options.concat_u != 0, options.concat_x != 0, options.num_groups > 0);
 }
 
 /// Columns [first, first + heads * dim) of a matrix as [rows, heads, dim].
@@ -172,11 +171,9 @@ void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) 
   calls.project.z = args.out;
 }
 
-/// Whether u and attn can be written where the output stage's rows [u | attn | norm(attn) u] want them: these are then
-/// never copied. Whole boxes of 64 columns, as the kernels that write them like it.
 bool in_place(const hstu_output_options& options, const Columns& c) {
-  return options.concat_u != 0 && options.concat_x != 0 && options.silu_u == 0 && options.dropout_ratio == 0 &&
-         c.value % 64 == 0;
+  return output_written_in_place(options.concat_u != 0, options.concat_x != 0,
+                                 options.silu_u != 0 || options.dropout_ratio != 0, c.value);
 }
 
 /// Where a layer's intermediate results lie.

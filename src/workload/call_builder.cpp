@@ -1,5 +1,6 @@
 #include "workload/call_builder.hpp"
 
+#include "problem/output_rows.hpp"
 #include "support/error.hpp"
 #include "workload/values.hpp"
 
@@ -100,10 +101,7 @@ Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec) {
   return call_with(Op::norm_mul, args, {t.attn.place, t.u.place, t.weight.place, t.bias.place, t.out.place});
 }
 
-int64_t segments(const NormMulSpec& spec) {
-  if (spec.num_groups > 0) return spec.concat_u && spec.concat_x ? 3 : 1;
-  return 1 + spec.concat_u + spec.concat_x;
-}
+int64_t segments(const NormMulSpec& spec) { return output_segments(spec.concat_u, spec.concat_x, spec.num_groups > 0); }
 
 Placed CallBuilder::add(Buffer buffer, Shape shape) {
   Placed placed;

@@ -3,9 +3,10 @@
 //   x ─ layer_norm ─ addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention ─ norm_mul ─ addmm + x ─► next layer's x
 //
 // The columns v, q, k stay slices of one buffer. u is one of them, too; or, where the output stage's rows are
-// [u | attn | norm(attn) u], it and attn are written where these rows want them, as in src/layer/stages.cpp. Layers
+// [u | attn | norm(attn) u], it and attn are written where these rows want them, as in problem/output_rows.hpp. Layers
 // have weights of their own and share the buffers between them; a layer never writes its own input, so a run can be
 // repeated.
+#include "problem/output_rows.hpp"
 #include "workload/call_builder.hpp"
 #include "workload/calls.hpp"
 
@@ -70,7 +71,7 @@ class StackBuilder {
 
  private:
   int64_t uvqk_columns() const { return 2 * spec_.num_heads * (spec_.hidden_dim + spec_.attn_dim); }
-  bool in_place() const { return spec_.concat_ux && output_stage_.dim % 64 == 0; }
+  bool in_place() const { return output_written_in_place(spec_.concat_ux, spec_.concat_ux, false, output_stage_.dim); }
   int64_t gated_columns() const { return output_stage_.dim * segments(output_stage_); }
 
   void add(Call call, const char* name) {
