@@ -41,6 +41,8 @@ std::unique_ptr<CublasLtProduct> vendor_product(const Need& need, const hstu_add
   return CublasLtProduct::create(args.x.dtype, args.z.shape[0], args.z.shape[1], args.x.shape[1], args.y.rank == 1);
 }
 
+size_t index_of(const Need& need) { return static_cast<size_t>(need.call - need.calls->calls.data()); }
+
 hstu_addmm_args prepared_addmm(const Need& need, const Stack& stack, size_t index) {
   if (need.problem.op != Op::addmm) return {};
   auto args = std::get<hstu_addmm_args>(stack.args(index));
@@ -48,33 +50,39 @@ hstu_addmm_args prepared_addmm(const Need& need, const Stack& stack, size_t inde
   return args;
 }
 
+/// Times the work, and the vendor's on the same operands by turns with it, where there is such a thing.
+void time(BenchRun& bench, Stopwatch& watch, const Need& need, const Stack& stack, bool with_vendor,
+          const GpuWork& work, Result& result) {
+  const hstu_addmm_args args = prepared_addmm(need, stack, index_of(need));
+  const auto vendor = with_vendor ? vendor_product(need, args) : nullptr;
+  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+  std::vector<GpuWork> works = {work};
+  if (vendor)
+    works.push_back([&, workspace = memory->allocate(CublasLtProduct::kWorkspaceBytes)](CUstream stream) {
+      vendor->run(args.x.data, args.w.data, args.y.data, args.z.data, workspace, stream);
+    });
+  const std::vector<Timing> timings = watch.cold(works);
+  result.timing = timings[0];
+  result.sm_mhz = watch.mhz();
+  if (vendor) result.vendor_s = static_cast<double>(timings[1].median_ns) * 1e-9;
+}
+
 Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_vendor) {
-  const auto index = static_cast<size_t>(need.call - need.calls->calls.data());
   Result result;
   result.need = &need;
   result.name = need.call->name;
   if (need.call->figure) result.figure = &*need.call->figure;
   Stopwatch watch(bench.driver(), bench.context().device_context());
   stack.run(bench.host.get(), watch.stream());  // inputs of later calls are outputs of earlier ones
-  std::vector<GpuWork> works = {[&](CUstream stream) { stack.run(index, bench.host.get(), stream); }};
-  const hstu_addmm_args args = prepared_addmm(need, stack, index);
-  const auto vendor = with_vendor ? vendor_product(need, args) : nullptr;
-  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
-  if (vendor)
-    works.push_back([&, workspace = memory->allocate(CublasLtProduct::kWorkspaceBytes)](CUstream stream) {
-      vendor->run(args.x.data, args.w.data, args.y.data, args.z.data, workspace, stream);
-    });
-  const std::vector<Timing> timings = watch.cold(works);  // by turns
-  result.timing = timings[0];
-  result.sm_mhz = watch.mhz();
-  if (vendor) result.vendor_s = static_cast<double>(timings[1].median_ns) * 1e-9;
+  const auto call = [&](CUstream stream) { stack.run(index_of(need), bench.host.get(), stream); };
+  time(bench, watch, need, stack, with_vendor, call, result);
   result.configuration = text(bench.context().plan_for(need.problem, nullptr, nullptr).choice);
   return result;
 }
 
 /// The same call by a family that the library may not choose.
-Result measure(BenchRun& bench, const Need& need, const Stack& stack, const FigureSpec& figure) {
-  AnyArgs args = stack.args(static_cast<size_t>(need.call - need.calls->calls.data()));
+Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_vendor, const FigureSpec& figure) {
+  AnyArgs args = stack.args(index_of(need));
   const Problem problem = operator_of(need.problem.op).prepare(address(args));
   const FamilyRun family(bench.context(), figure.family, problem, address(args));
   Result result;
@@ -82,8 +90,8 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, const Figu
   result.name = fmt::format("{}, {}", need.call->name, figure.family);
   result.figure = &figure;
   Stopwatch watch(bench.driver(), bench.context().device_context());
-  result.timing = watch.cold([&](CUstream stream) { family.launch(stream); });
-  result.sm_mhz = watch.mhz();
+  time(
+      bench, watch, need, stack, with_vendor, [&](CUstream stream) { family.launch(stream); }, result);
   result.configuration = family.configuration();
   return result;
 }
@@ -98,7 +106,7 @@ std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic, bool wi
       if (!stack) stack.emplace(calls, *memory, 1);
       results.push_back(measure(bench, need, *stack, with_vendor));
       for (const FigureSpec& figure : need.call->family_figures)
-        results.push_back(measure(bench, need, *stack, figure));
+        results.push_back(measure(bench, need, *stack, with_vendor, figure));
     }
   }
   return results;
@@ -158,7 +166,8 @@ void add_mean_of_vendor(const std::vector<Result>& results, Report& report) {
   double logarithms = 0;
   int count = 0;
   for (const Result& r : results) {
-    if (!r.need->call->figure || r.need->call->figure->rate != FigureSpec::Rate::of_vendor || r.vendor_s <= 0) continue;
+    const bool promised = r.figure && r.figure->family.empty() && r.figure->rate == FigureSpec::Rate::of_vendor;
+    if (!promised || r.vendor_s <= 0) continue;
     logarithms += std::log(r.vendor_s / r.seconds());
     ++count;
   }
