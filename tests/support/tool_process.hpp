@@ -41,5 +41,8 @@ Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& 
 /// The fake driver's library, and the one whose layer norm works (tests/tools/norm_driver).
 std::string fake_driver_path();
 std::string norm_driver_path();
+/// A run-time compiler of any version (tests/tools/fake_nvrtc), and a disk on the network or read-only, for LD_PRELOAD.
+std::string fake_nvrtc_path();
+std::string fake_disk_path();
 
 }  // namespace hstujit::test

@@ -1,6 +1,8 @@
 // hstu-tune as a process: usage, doctor, devices, ops, export and import.
+#include "support/nvrtc.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
+#include "tuner/database.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,6 +66,85 @@ TEST_F(Tool, DoctorSaysWhyAStoreCannotBeWritten) {
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(contains(outcome.out, "cannot be written: Not a directory")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "HSTUJIT_STORE")) << outcome.out;
+}
+
+// ---- Broken machines, each with the command that mends it.
+
+TEST_F(Tool, DoctorSaysWhenTheStoreIsReadOnly) {
+  const Outcome outcome = run({"doctor", "--store", store_.str() + "/home/.cache/hstujit"},
+                              {{"LD_PRELOAD", fake_disk_path()}, {"HSTU_FAKE_READ_ONLY", store_.str()}});
+  EXPECT_TRUE(contains(outcome.out, "missing  store")) << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "cannot be written: Read-only file system")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "to mend: export HSTUJIT_STORE=/var/tmp/hstujit-")) << outcome.out;
+}
+
+TEST_F(Tool, DoctorDoubtsAStoreOnTheNetwork) {
+  const Variables nfs = {{"LD_PRELOAD", fake_disk_path()}, {"HSTU_FAKE_NETWORK", store_.str()}};
+  const Outcome outcome = run({"doctor"}, nfs);
+  EXPECT_TRUE(contains(outcome.out, "doubtful store")) << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "on a network file system (NFS)")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "to mend: export HSTUJIT_STORE=/var/tmp/hstujit-")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, " and 1 doubtful, see above")) << outcome.out;
+  EXPECT_FALSE(contains(run({"doctor"}).out, "doubtful"));
+}
+
+TEST_F(Tool, DoctorSaysWhenALaterLibraryOwnsTheStore) {
+  ASSERT_EQ(run({"doctor"}).code, 0);
+  {
+    Connection database(store_.str() + "/tuner.db", Connection::Mode::writable);
+    database.run("PRAGMA user_version = 99");
+  }
+  const Outcome outcome = run({"doctor"});
+  EXPECT_TRUE(contains(outcome.out, "tuner.db cannot be used")) << outcome.out;
+}
+
+TEST_F(Tool, DoctorSaysWhenTheDriverIsOlderThanTheCompiler) {
+  Variables machine = {{"HSTUJIT_LIBCUDA", fake_driver_path()},
+                       {"HSTUJIT_LIBNVRTC", fake_nvrtc_path()},
+                       {"HSTU_FAKE_NVRTC", "13000"},
+                       {"HSTU_FAKE_DRIVER_VERSION", "12040"}};
+  const Outcome older = run({"doctor"}, machine);
+  EXPECT_TRUE(contains(older.out, "missing  NVRTC        NVRTC 13.0 is newer than the driver, which is of CUDA 12.4"))
+      << older.out;
+  EXPECT_TRUE(contains(older.out,
+                       "to mend: update the driver to CUDA 13.0 or newer; or use an older compiler: pip "
+                       "install nvidia-cuda-nvrtc-cu12"))
+      << older.out;
+  machine["HSTU_FAKE_NVRTC"] = "12080";
+  const Outcome same_major = run({"doctor"}, machine);
+  EXPECT_TRUE(contains(same_major.out, "its binaries run nevertheless")) << same_major.out;
+  EXPECT_TRUE(contains(same_major.out, "nothing is missing")) << same_major.out;
+  machine["HSTU_FAKE_DRIVER_VERSION"] = "12080";
+  EXPECT_FALSE(contains(run({"doctor"}, machine).out, "newer than the driver"));
+}
+
+TEST_F(Tool, DoctorSaysWhenTheDriverIsTooOldAltogether) {
+  const Outcome outcome =
+      run({"doctor"}, {{"HSTUJIT_LIBCUDA", fake_driver_path()}, {"HSTU_FAKE_DRIVER_VERSION", "11080"}});
+  EXPECT_TRUE(contains(outcome.out, "missing  driver")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "(CUDA 11.8) lacks cuLibraryLoadData: CUDA 12.0 or newer is needed"))
+      << outcome.out;
+}
+
+TEST_F(Tool, DoctorSaysWhenTheDriverHasNoDevice) {
+  const Outcome outcome = run({"doctor"}, {{"HSTUJIT_LIBCUDA", fake_driver_path()}, {"HSTU_FAKE_DEVICES", "0"}});
+  EXPECT_TRUE(contains(outcome.out, "missing  devices")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "to mend: check nvidia-smi and CUDA_VISIBLE_DEVICES")) << outcome.out;
+}
+
+TEST_F(Tool, DoctorSaysWhenTheCompilerLacksItsBuiltins) {
+  const Outcome outcome =
+      run({"doctor"}, {{"HSTUJIT_LIBNVRTC", fake_nvrtc_path()}, {"HSTU_FAKE_NVRTC_BUILTINS", "missing"}});
+  EXPECT_TRUE(contains(outcome.out, "missing  NVRTC        NVRTC 13.0")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "failed to open libnvrtc-builtins.so.13.0")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "to mend: put libnvrtc-builtins.so.13.0 of the same toolkit beside it"))
+      << outcome.out;
+}
+
+TEST_F(Tool, DoctorTriesTheCompilerThatIsThere) {
+  HSTU_NEEDS_NVRTC();
+  const Outcome outcome = run({"doctor"});
+  EXPECT_TRUE(contains(outcome.out, "ok       NVRTC")) << outcome.out;
 }
 
 TEST_F(Tool, DoctorLeavesNothingBehindInTheStore) {

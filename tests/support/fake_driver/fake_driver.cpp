@@ -22,14 +22,21 @@ std::map<int, int> h200_attributes() {
           {CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, 6144}};
 }
 
+/// For processes that no test can steer from inside.
+int variable(const char* name, int otherwise) {
+  const char* const value = std::getenv(name);
+  return value ? std::atoi(value) : otherwise;
+}
+
 void reset() {
   State& s = state();
   const std::lock_guard lock(s.mutex);
+  s.version = variable("HSTU_FAKE_DRIVER_VERSION", CUDA_VERSION);
   for (auto& count : s.calls) count = 0;
   s.unsafe_in_capture = 0;
   s.launches = 0;
   s.capture = CU_STREAM_CAPTURE_STATUS_NONE;
-  s.device_count = 1;
+  s.device_count = std::clamp(variable("HSTU_FAKE_DEVICES", 1), 0, kMaxDevices);
   s.recording = 1;
   s.launch_needs_context = 0;
   s.failures_set = 0;
@@ -119,16 +126,17 @@ const fake_driver_controls* fake_driver(void) {
 }
 
 // Expands to cuGetProcAddress_v2, the one symbol that src/cuda looks up by dlsym besides cuDriverGetVersion.
-__attribute__((visibility("default"))) CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int,
+__attribute__((visibility("default"))) CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int since,
                                                                          cuuint64_t,
                                                                          CUdriverProcAddressQueryResult* found) {
   fake_driver();
-  *function = fake::function_named(symbol);
+  *function = since <= fake::state().version ? fake::function_named(symbol) : nullptr;
   if (found) *found = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 __attribute__((visibility("default"))) CUresult CUDAAPI cuDriverGetVersion(int* version) {
+  fake_driver();
   return fake::cuDriverGetVersion(version);
 }
 

@@ -1,7 +1,8 @@
 /* A CUDA driver made of host memory, for tests without a GPU: point HSTUJIT_LIBCUDA at the library (tests/support/
  * use_fake_driver.hpp does) and steer it through these functions. Copies and fills really happen; launches are counted,
  * recorded and handed to a hook; time is a virtual clock that only launches advance. All functions may be called from
- * any thread. */
+ * any thread. Processes that a test starts have HSTU_FAKE_DEVICES (1) devices and a driver of version
+ * HSTU_FAKE_DRIVER_VERSION (13000 for 13.0; that of cuda.h). */
 #ifndef HSTUJIT_FAKE_DRIVER_H
 #define HSTUJIT_FAKE_DRIVER_H
 

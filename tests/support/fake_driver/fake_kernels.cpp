@@ -14,7 +14,7 @@ CUresult cuInit(unsigned) {
 }
 CUresult cuDriverGetVersion(int* version) {
   HSTU_ENTER(cuDriverGetVersion, safe);
-  *version = CUDA_VERSION;
+  *version = state().version;
   return CUDA_SUCCESS;
 }
 CUresult cuGetErrorName(CUresult error, const char** text) {

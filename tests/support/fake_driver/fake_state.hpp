@@ -61,7 +61,8 @@ struct State {
   std::array<std::atomic<int64_t>, kFunctionCount> calls{};
   std::atomic<int64_t> unsafe_in_capture{0}, launches{0}, live_bytes{0}, live_handles{0};
   std::atomic<CUstreamCaptureStatus> capture{CU_STREAM_CAPTURE_STATUS_NONE};
-  std::atomic<int> device_count{1}, recording{1}, failures_set{0}, hook_set{0}, launch_needs_context{0};
+  std::atomic<int> version{CUDA_VERSION}, device_count{1}, recording{1}, failures_set{0}, hook_set{0},
+      launch_needs_context{0};
   std::array<CUctx_st, kMaxDevices> primary{};
 
   std::mutex mutex;  // of all below
