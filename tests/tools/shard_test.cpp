@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <fstream>
+#include <thread>
 
 namespace hstujit::test {
 namespace {
@@ -68,6 +71,74 @@ TEST_F(ToolShards, LaunchersAreUnderstoodAndBatchScriptsAreNoShards) {
   EXPECT_TRUE(contains(of({{"PMI_RANK", "3"}, {"PMI_SIZE", "5"}}), "shard 3 of 5 (an MPI launcher)"));
   EXPECT_FALSE(contains(of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "4"}}), "shard"));
   EXPECT_FALSE(contains(of({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}), "shard"));
+}
+
+// ---- All GPUs of a machine by one command
+
+TEST_F(ToolShards, AllGpusShareTheProblemsAndFillOneStore) {
+  const Variables two = {{"HSTU_FAKE_DEVICES", "2"}};
+  const Outcome tuned = run({"tune", workload_, "--budget", "1", "--all-gpus"}, "store", two);
+  ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "[cuda:0] shard 0 of 2 (--shard)")) << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "[cuda:0] norms: 2 problems on NVIDIA H200")) << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "[cuda:1] norms: 1 problems on NVIDIA H200")) << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "3 jobs and ")) << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "3 tuned problems")) << tuned.out;
+  const Outcome warm = run({"warm", workload_}, "store", {{"HSTUJIT_LIBNVRTC", "/nowhere/libnvrtc.so"}});
+  EXPECT_EQ(warm.code, 0) << warm.err << "the kernels came along";
+  EXPECT_TRUE(contains(warm.out, "norms: 0 compiled")) << warm.out;
+  EXPECT_TRUE(contains(warm.out, "(tuned record)")) << warm.out;
+  const Outcome again = run({"tune", workload_, "--budget", "1", "--all-gpus"}, "store", two);
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(contains(again.out, "3 tuned problems")) << again.out;
+}
+
+TEST_F(ToolShards, AllGpusOfOneAreThatOne) {
+  const Outcome tuned = run({"tune", workload_, "--budget", "1", "--all-gpus"}, "store");
+  ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "[cuda:0] norms: 3 problems")) << tuned.out;
+  EXPECT_TRUE(contains(run({"export", "-"}, "store").out, "layer_norm"));
+}
+
+TEST_F(ToolShards, AllGpusPassCtrlCOnAndKeepWhatTheyHave) {
+  ToolProcess tool({"tune", workload_, "--budget", "300", "--all-gpus"}, at("store"),
+                   {{"HSTUJIT_LIBCUDA", norm_driver_path()}, {"HSTU_FAKE_DEVICES", "2"}});
+  const auto measured = [&](const char* shard) {
+    return contains(run({"export", "--all", "-"}, shard).out, "threads=");
+  };
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!measured("store/shard-0-of-2") || !measured("store/shard-1-of-2")) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  tool.signal(SIGINT);
+  const Outcome interrupted = tool.wait();
+  EXPECT_EQ(interrupted.code, 1);
+  EXPECT_TRUE(contains(interrupted.out, "[cuda:0] hstu-tune: interrupted; what was measured is kept"))
+      << interrupted.out;
+  EXPECT_TRUE(contains(interrupted.err, "the process on cuda:1 ended with 1")) << interrupted.err;
+  EXPECT_TRUE(contains(run({"export", "--all", "-"}, "store").out, "threads=")) << "merged";
+}
+
+TEST_F(ToolShards, AllGpusReportAProcessThatFails) {
+  const Outcome outcome = run({"tune", workload_, "--budget", "1", "--all-gpus"}, "store",
+                              {{"HSTUJIT_LIBCUDA", fake_driver_path()}, {"HSTU_FAKE_DEVICES", "2"}});
+  EXPECT_EQ(outcome.code, 1) << outcome.out;
+  EXPECT_TRUE(contains(outcome.out, "[cuda:1] hstu-tune: layer_norm 120 x 64: layer_norm_sm80")) << outcome.out;
+  EXPECT_TRUE(contains(outcome.err, "the process on cuda:0 ended with 1")) << outcome.err;
+}
+
+TEST_F(ToolShards, AllGpusAreNoShard) {
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--shard", "0/2"}, {"--device", "cuda:1"}, {"--store", ""}}) {
+    std::vector<std::string> command = {"tune", workload_, "--all-gpus"};
+    command.insert(command.end(), more.begin(), more.end());
+    EXPECT_EQ(run(command, "store").code, 2) << more.front();
+  }
+  EXPECT_EQ(
+      run({"tune", workload_, "--all-gpus"}, "store", {{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}})
+          .code,
+      2);
 }
 
 TEST_F(ToolShards, BadShardsAreBadUsage) {

@@ -1,5 +1,7 @@
 #include "hstu_tune/shard.hpp"
 
+#include <fmt/format.h>
+
 #include <charconv>
 #include <cstdlib>
 #include <string_view>
@@ -32,6 +34,10 @@ constexpr Launcher kLaunchers[] = {
 };
 
 }  // namespace
+
+std::string Shard::folder_in(const std::string& store) const {
+  return fmt::format("{}/shard-{}-of-{}", store, index, count);
+}
 
 std::optional<Shard> parse_shard(const std::string& text) {
   const size_t slash = text.find('/');

@@ -13,6 +13,8 @@ struct Shard {
   std::string launcher;  ///< who said so, for messages
 
   bool has(size_t problem) const { return problem % static_cast<size_t>(count) == static_cast<size_t>(index); }
+  /// Where it keeps what it finds: a store within the store.
+  std::string folder_in(const std::string& store) const;
 };
 
 /// "2/8"; nothing for other texts.

@@ -1,5 +1,6 @@
-// export, import and merge: tuned records as canonical JSON text to review and ship, and those of other stores.
-#include "hstu_tune/command.hpp"
+// export, import and merge: tuned records as canonical JSON text to review and ship, and what other stores have.
+#include "hstu_tune/merge.hpp"
+#include "jit/adopt.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 
@@ -60,26 +61,31 @@ int import_records(const Options& options) {
   return said(records, absorb(records, options.file));
 }
 
-int merge_records(const MergeOptions& options) {
-  Records records(records_options(options.store));
+}  // namespace
+
+int merge_stores(const std::vector<std::string>& sources, const StoreChoice& store) {
+  Records records(records_options(store));
+  const std::string folder = context_options(store, "cpu").store_path;
   Added sum;
-  for (const std::string& source : options.sources) {
+  int64_t kernels = 0;
+  for (const std::string& source : sources) {
     const Added added = absorb(records, source);
     sum.jobs += added.jobs;
     sum.trials += added.trials;
+    if (!folder.empty() && std::filesystem::is_directory(source)) kernels += adopt_kernels(source, folder);
   }
+  if (kernels > 0) fmt::print("{} kernels taken over\n", kernels);
   return said(records, sum);
 }
-
-}  // namespace
 
 void add_merge(CLI::App& app, Action& action) {
   auto options = std::make_shared<MergeOptions>();
   CLI::App* command =
-      app.add_subcommand("merge", "Add the records of other stores, in any order and as often as you like");
+      app.add_subcommand("merge", "Add the records and kernels of other stores, in any order and as often as you like");
   command->add_option("sources", options->sources, "Folders of stores, their tuner.db, or exports")->required();
   add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return merge_records(*options); }; });
+  command->callback(
+      [&action, options] { action = [options] { return merge_stores(options->sources, options->store); }; });
 }
 
 void add_export(CLI::App& app, Action& action) {

@@ -1,4 +1,5 @@
 // tune: finds the best configuration of every problem of a workload on a GPU and keeps what it measured.
+#include "hstu_tune/all_gpus.hpp"
 #include "hstu_tune/record_spaces.hpp"
 #include "hstu_tune/shard.hpp"
 #include "hstu_tune/tuning.hpp"
@@ -6,19 +7,27 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hstujit::tool {
 namespace {
 
-/// Processes of one host take its GPUs in turn.
-int gpu_of(const Shard& shard) {
+int gpu_count() {
   int count = 0;
   driver().check(driver().cuDeviceGetCount(&count), "counting devices");
+  return count;
+}
+
+/// Processes of one host take its GPUs in turn.
+int gpu_of(const Shard& shard) {
+  const int count = gpu_count();
   return count > 0 ? shard.local % count : 0;
 }
 
 struct Options {
   std::string workload, device, shard;
   std::string spaces;  ///< folder for recorded spaces; "" for none
+  bool all_gpus = false;
   TuningOptions tuning;
   StoreChoice store;
 };
@@ -45,7 +54,28 @@ Options shared_out(Options options, Traffic& traffic) {
   return options;
 }
 
+/// The same command in a process for each GPU; afterwards the store has what all of them found.
+int execute_on_all(const Options& options) {
+  if (!options.shard.empty() || launched_shard())
+    throw UsageError("--all-gpus starts a process for each GPU; with --shard, mpirun or srun leave it out");
+  if (!options.device.empty() || !options.spaces.empty())
+    throw UsageError("--all-gpus goes with neither --device nor --record-spaces");
+  const std::string store = context_options(options.store, "cpu").store_path;
+  if (store.empty()) throw UsageError("--all-gpus needs a store on disk, in which the processes meet");
+  const size_t problems = load_traffic(options.workload)->needs.size();
+  const int processes = static_cast<int>(std::min<size_t>(static_cast<size_t>(gpu_count()), problems));
+  std::vector<std::string> command = {"tune",     options.workload,
+                                      "--budget", fmt::format("{}", options.tuning.budget_s),
+                                      "--seed",   fmt::format("{}", options.tuning.seed),
+                                      "--store",  store};
+  if (!options.tuning.strategy.empty()) command.insert(command.end(), {"--strategy", options.tuning.strategy});
+  if (options.tuning.again) command.push_back("--again");
+  if (options.tuning.by_time) command.push_back("--by-time");
+  return tune_in_processes(command, std::max(1, processes), store);
+}
+
 int execute(const Options& given) {
+  if (given.all_gpus) return execute_on_all(given);
   const auto traffic = load_traffic(given.workload);
   const Options options = shared_out(given, *traffic);
   const int ordinal = ordinal_of(options.device);
@@ -91,6 +121,9 @@ void add_tune(CLI::App& app, Action& action) {
       ->check([](const std::string& text) {
         return parse_shard(text) ? std::string() : text + ": use I/N with I from 0 to N - 1";
       });
+  command->add_flag("--all-gpus", options->all_gpus,
+                    "A process for each GPU of this machine, each with its share of the problems and all of the "
+                    "budget; then merge their stores");
   command->add_option("--record-spaces", options->spaces,
                       "Measure every configuration and write each problem's space to this folder, for the simulator "
                       "(implies --strategy exhaustive; mind the budget)");
