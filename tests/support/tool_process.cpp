@@ -43,25 +43,35 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-}  // namespace
-
-ToolProcess::ToolProcess(const std::vector<std::string>& arguments, const std::string& store, Variables more) {
-  const std::string out = dir_.str() + "/out", err = dir_.str() + "/err";
-  std::vector<std::string> command = {tests_folder().parent_path() / "hstu-tune"};
+std::vector<std::string> command_of(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command = {hstu_tune_path()};
   command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+Variables with_defaults(Variables more, const std::string& store) {
   more.try_emplace("HSTUJIT_STORE", store);
   more.try_emplace("HSTUJIT_LIBCUDA", "/nowhere/libcuda.so.1");
-  std::vector<std::string> variables = environment_with(more);
+  return more;
+}
 
+}  // namespace
+
+ToolProcess::ToolProcess(std::vector<std::string> command, const Variables& more) {
+  const std::string out = dir_.str() + "/out", err = dir_.str() + "/err";
+  std::vector<std::string> variables = environment_with(more);
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 1, out.c_str(), O_WRONLY | O_CREAT, 0600);
   posix_spawn_file_actions_addopen(&files, 2, err.c_str(), O_WRONLY | O_CREAT, 0600);
-  const int failed =
-      posix_spawn(&process_, command[0].c_str(), &files, nullptr, pointers(command).data(), pointers(variables).data());
+  const int failed = posix_spawnp(&process_, command[0].c_str(), &files, nullptr, pointers(command).data(),
+                                  pointers(variables).data());
   posix_spawn_file_actions_destroy(&files);
   if (failed) throw std::system_error(failed, std::generic_category(), command[0]);
 }
+
+ToolProcess::ToolProcess(const std::vector<std::string>& arguments, const std::string& store, Variables more)
+    : ToolProcess(command_of(arguments), with_defaults(std::move(more), store)) {}
 
 ToolProcess::~ToolProcess() {
   if (process_ < 0) return;
@@ -82,6 +92,13 @@ Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& 
   return ToolProcess(arguments, store, std::move(more)).wait();
 }
 
+Outcome run_program(const std::vector<std::string>& command, const Variables& more) {
+  try {
+    return ToolProcess(command, more).wait();
+  } catch (const std::system_error& error) { return {127, "", error.what()}; }
+}
+
+std::string hstu_tune_path() { return tests_folder().parent_path() / "hstu-tune"; }
 std::string fake_driver_path() { return tests_folder() / "support/fake_driver/libfake_driver.so"; }
 std::string norm_driver_path() { return tests_folder() / "tools/norm_driver/libnorm_driver.so"; }
 std::string fake_nvrtc_path() { return tests_folder() / "tools/fake_nvrtc/libfake_nvrtc.so"; }

@@ -31,12 +31,20 @@ class ToolProcess {
   Outcome wait();
 
  private:
+  friend Outcome run_program(const std::vector<std::string>& command, const Variables& more);
+  ToolProcess(std::vector<std::string> command, const Variables& more);
+
   TempDir dir_;  ///< its output
   pid_t process_ = -1;
 };
 
 /// Starts and waits.
 Outcome hstu_tune(const std::vector<std::string>& arguments, const std::string& store, Variables more = {});
+
+/// Any other program, looked for in PATH, with its outputs; code 127 when it is not installed.
+Outcome run_program(const std::vector<std::string>& command, const Variables& more = {});
+/// Where the built hstu-tune is, for programs that start it.
+std::string hstu_tune_path();
 
 /// The fake driver's library, and the one whose layer norm works (tests/tools/norm_driver).
 std::string fake_driver_path();

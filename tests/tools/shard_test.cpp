@@ -73,6 +73,23 @@ TEST_F(ToolShards, LaunchersAreUnderstoodAndBatchScriptsAreNoShards) {
   EXPECT_FALSE(contains(of({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "1"}}), "shard"));
 }
 
+/// Open MPI's mpirun: every rank knows its share from the launcher, keeps a store of its own, and merge makes one of
+/// them.
+TEST_F(ToolShards, MpirunStartsARankForEachShard) {
+  const Outcome version = run_program({"mpirun", "--version"});
+  if (!contains(version.out, "Open MPI")) GTEST_SKIP() << "Open MPI's mpirun is not installed";
+  const Outcome tuned = run_program(
+      {"mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", hstu_tune_path(), "tune", workload_, "--budget",
+       "1"},
+      {{"HSTUJIT_STORE", at("store")}, {"HSTUJIT_LIBCUDA", norm_driver_path()}, {"HSTU_FAKE_DEVICES", "2"}});
+  ASSERT_EQ(tuned.code, 0) << tuned.err << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "shard 0 of 2 (mpirun)")) << tuned.out;
+  EXPECT_TRUE(contains(tuned.out, "shard 1 of 2 (mpirun)")) << tuned.out;
+  const Outcome merged = run({"merge", at("store/shard-0-of-2"), at("store/shard-1-of-2")}, "store");
+  EXPECT_TRUE(contains(merged.out, "3 jobs and ")) << merged.out << merged.err;
+  EXPECT_TRUE(contains(merged.out, "3 tuned problems")) << merged.out;
+}
+
 // ---- All GPUs of a machine by one command
 
 TEST_F(ToolShards, AllGpusShareTheProblemsAndFillOneStore) {
