@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs what the build needs on Debian 12 or Ubuntu 24.04. Does nothing when everything is there.
+# Installs what the build needs on Debian 12 or Ubuntu 24.04, and the packages given. Does nothing when everything is
+# there.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkg-config libfmt-dev libspdlog-dev nlohmann-json3-dev libsqlite3-dev libcli11-dev
-          libxxhash-dev libzstd-dev libgtest-dev abigail-tools)
+          libxxhash-dev libzstd-dev libgtest-dev abigail-tools "$@")
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -26,6 +26,13 @@ td.n, th.n { text-align: right; white-space: nowrap; font-variant-numeric: tabul
 a { color: inherit; } svg { width: 100%; height: auto; display: block; }
 svg text { fill: var(--soft); font: 12px system-ui, sans-serif; } .axis { stroke: var(--line); } .dot { fill: var(--dot); }
 .best { fill: var(--best); } .base { fill: var(--base); } .bound { stroke: var(--soft); stroke-dasharray: 4 3; }
+@media (max-width: 40rem) {  /* phones: names on lines of their own, labels of the pictures as large as text */
+  .overview tr { display: grid; grid-template-columns: 1fr 1fr 1fr 1.4fr; border-bottom: 1px solid var(--line); }
+  .overview td, .overview th { border: 0; padding-bottom: 0; }
+  .overview td:nth-child(-n+2), .overview th:nth-child(-n+2) { grid-column: 1 / -1; }
+  .history { font-size: .75rem; } .history td:nth-child(4), .history th:nth-child(4) { display: none; }
+  svg text { font-size: 24px; } .dot { r: 5px; } .best, .base { r: 9px; }
+}
 @media print {
   :root { --ink: #000; --soft: #444; --line: #bbb; --paper: #fff; }
   body { max-width: none; font-size: 11px; } section { break-inside: avoid; } a { text-decoration: none; }
@@ -42,7 +49,7 @@ constexpr Peak kPeaks[] = {
     {"NVIDIA A100", 312e12, 2.0e12}, {"NVIDIA L40S", 362e12, 0.864e12},   {"NVIDIA A10", 125e12, 0.6e12},
 };
 
-constexpr double kWidth = 720, kHeight = 96, kMargin = 12, kBase = 70;
+constexpr double kWidth = 720, kHeight = 108, kMargin = 12, kBase = 70, kLabel = 102;
 
 /// A logarithmic axis of seconds.
 class Axis {
@@ -139,9 +146,9 @@ std::string candidates(const Job& job, const Record& winner, std::optional<doubl
                        x, kBase);
   }
   const double best = axis.at(seconds_of(winner.trial));
-  out += label(best, kHeight - 8, fmt::format("winner {}", duration_text(seconds_of(winner.trial))));
+  out += label(best, kLabel, fmt::format("winner {}", duration_text(seconds_of(winner.trial))));
   const double last = axis.at(seconds_of(**slowest));
-  if (last - best > 160) out += label(last, kHeight - 8, duration_text(seconds_of(**slowest)));
+  if (last - best > 320) out += label(last, kLabel, duration_text(seconds_of(**slowest)));
   return out + "</svg>\n";
 }
 

@@ -72,7 +72,7 @@ std::string row(std::initializer_list<std::string> cells, size_t numbers_from, s
 }
 
 std::string overview(const std::vector<Chapter>& chapters) {
-  std::string out = "<div class=\"wide\"><table>\n";
+  std::string out = "<div class=\"wide\"><table class=\"overview\">\n";
   out += row({"problem", "device", "winner", "default", "gain", "of the bound"}, 2, "th");
   for (size_t i = 0; i < chapters.size(); ++i) {
     const Chapter& c = chapters[i];
@@ -98,7 +98,7 @@ std::string census(const Job& job) {
 }
 
 std::string history(const Chapter& chapter) {
-  std::string out = "<div class=\"wide\"><table>\n";
+  std::string out = "<div class=\"wide\"><table class=\"history\">\n";
   out += row({"tuned", "driver", "compiler", "kernels", "winner", "default", "gain"}, 4, "th");
   for (const Job& job : chapter.jobs) {
     const auto decided = decide(job);
