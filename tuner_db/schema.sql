@@ -1,8 +1,8 @@
--- The tuning database, version 1. Trials are truth, winners are derived from them (src/tuner/decide.hpp) in the same
+-- The tuning database, version 2. Trials are truth, winners are derived from them (src/tuner/decide.hpp) in the same
 -- transaction. Times are nanoseconds, dates Unix milliseconds. Changes are forward only: a new version adds a step to
--- kMigrations in src/tuner/schema.cpp and raises user_version here.
+-- tuner_schema() in src/tuner/schema.cpp and raises user_version here.
 PRAGMA application_id = 1752396917;  -- 'hstu'
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- What was asked, as text; key is the same in bytes, valid for readers whose field table has the digest `layout`.
 CREATE TABLE problem(
@@ -90,3 +90,20 @@ CREATE TABLE winner(
   standard_ns  INTEGER NOT NULL,  -- median of the default configuration in the same job
   PRIMARY KEY(problem_id, device_class)
 ) STRICT, WITHOUT ROWID;
+
+-- Which winners were decided or removed lately, so that whoever knows an earlier state reads no more than these. A state
+-- is named by the last row; its random token tells whether this database ever was in it. The first row is nobody's.
+CREATE TABLE change(
+  seq          INTEGER PRIMARY KEY,
+  token        INTEGER NOT NULL,
+  problem_id   INTEGER NOT NULL,
+  device_class TEXT NOT NULL
+) STRICT;
+INSERT INTO change VALUES(1, random(), -1, '');
+CREATE TRIGGER winner_put AFTER INSERT ON winner BEGIN
+  INSERT INTO change(token, problem_id, device_class) VALUES(random(), new.problem_id, new.device_class);
+  DELETE FROM change WHERE seq <= (SELECT max(seq) FROM change) - 20000;
+END;
+CREATE TRIGGER winner_dropped AFTER DELETE ON winner BEGIN
+  INSERT INTO change(token, problem_id, device_class) VALUES(random(), old.problem_id, old.device_class);
+END;

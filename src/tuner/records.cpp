@@ -137,15 +137,29 @@ struct Records::State {
   /// Makes the database's winners, over the layers beneath, the ones that readers see.
   void publish(bool keep_copy = false) {
     seen_version = file.connection.number("PRAGMA data_version");
-    auto fresh = std::make_shared<Winners>();
-    if (base.size() == 0) {
-      *fresh = winners_of(file, keep_copy);
-    } else {
-      *fresh = base;
-      read_winners(file.connection, *fresh);
-    }
+    const Transaction reading(file.connection, "BEGIN");
+    const Mark now = latest_mark(file.connection);  // from here on nobody writes
+    std::shared_ptr<const Winners> fresh = brought_up_to_date();
+    if (!fresh) fresh = std::make_shared<const Winners>(read_again(now, keep_copy));
+    seen = now;
     const std::lock_guard lock(publishing);
     winners = std::move(fresh);
+  }
+
+  /// What readers see with the changes since; null when all has to be read again.
+  std::shared_ptr<const Winners> brought_up_to_date() {
+    if (!winners) return nullptr;
+    Winners next = Winners::over(winners);
+    const auto changes = read_changes(file.connection, seen, base, next);
+    if (!changes) return nullptr;
+    return *changes == 0 ? winners : std::make_shared<const Winners>(std::move(next));
+  }
+
+  Winners read_again(const Mark& now, bool keep_copy) {
+    if (base.size() == 0) return winners_of(file, now, keep_copy);
+    Winners all = base;
+    read_winners(file.connection, all);
+    return all;
   }
 
   const RecordsOptions options;
@@ -155,6 +169,7 @@ struct Records::State {
   std::mutex database;  ///< guards file and seen_version, and base once readers exist
   TunerFile file;
   int64_t seen_version = 0;  ///< PRAGMA data_version when the winners were read
+  Mark seen;                 ///< their state
 
   // A plain lock: readers come here once per new problem, and libstdc++'s atomic<shared_ptr> is a lock, too.
   mutable std::mutex publishing;

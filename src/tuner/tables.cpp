@@ -49,9 +49,15 @@ constexpr const char* kReadJobs =
 constexpr const char* kReadTrials = "SELECT s.family, t.config, s.text, " HSTU_TRIAL_COLUMNS
                                     " FROM trial t JOIN space s ON s.id = t.space_id WHERE t.job_id = ?";
 
-constexpr const char* kReadWinners =
-    "SELECT p.key, p.layout, p.text, w.device_class, w.job_uid, w.env_id, w.space_id, w.config, " HSTU_TRIAL_COLUMNS
-    ", w.standard_ns FROM winner w JOIN problem p ON p.id = w.problem_id";
+#define HSTU_WINNER_COLUMNS "w.job_uid, w.env_id, w.space_id, w.config, " HSTU_TRIAL_COLUMNS ", w.standard_ns "
+constexpr const char* kReadWinners = "SELECT p.key, p.layout, p.text, w.device_class, " HSTU_WINNER_COLUMNS
+                                     "FROM winner w JOIN problem p ON p.id = w.problem_id";
+
+// Changed winners; where one was removed, the columns of winner are null.
+constexpr const char* kReadChanges =
+    "SELECT p.key, p.layout, p.text, c.device_class, " HSTU_WINNER_COLUMNS
+    "FROM (SELECT DISTINCT problem_id, device_class FROM change WHERE seq > ?) c JOIN problem p ON p.id = c.problem_id "
+    "LEFT JOIN winner w ON w.problem_id = c.problem_id AND w.device_class = c.device_class";
 
 /// Runs `insert` with the values, then gives the id that `find` has for them.
 template <class... Values>
@@ -220,36 +226,81 @@ std::vector<Job> Reader::jobs_of(Statement& heads) {
   return jobs;
 }
 
-void read_winners(Connection& connection, Winners& winners) {
-  std::map<int64_t, Evidence> envs;
-  Statement env(connection, "SELECT id, device, driver, compiler, kernels, library FROM env");
-  while (env.step()) envs[env.number(0)] = {env.string(1), env.string(3), env.string(4), env.string(5), env.number(2)};
-  std::map<int64_t, std::pair<std::string, std::string>> spaces;
-  Statement space(connection, "SELECT id, family, text FROM space");
-  while (space.step()) spaces[space.number(0)] = {space.string(1), space.string(2)};
+namespace {
 
-  winners.reserve(winners.size() + static_cast<size_t>(connection.number("SELECT count(*) FROM winner")));
-  const int64_t layout = problem_layout();
-  Record record;
-  Statement row(connection, kReadWinners);
-  while (row.step()) {
-    const std::string_view key = row.text(0);
-    if (row.number(1) == layout && key.size() == sizeof record.problem) {
-      std::memcpy(&record.problem, key.data(), key.size());
-    } else if (const auto parsed = parse_problem(row.text(2))) {
-      record.problem = *parsed;
-    } else {
-      continue;  // from a library with other fields: stale, not wrong
-    }
-    record.device_class = row.text(3);
-    record.job = row.text(4);
-    record.evidence = envs[row.number(5)];
-    std::tie(record.trial.family, record.trial.space) = spaces[row.number(6)];
-    record.trial.config = row.text(7);
-    read_columns(row, 8, record.trial);
-    record.standard_ns = row.number(8 + kTrialColumns);
-    winners.add(record);
+/// Reads rows of kReadWinners and kReadChanges.
+class WinnerRows {
+ public:
+  explicit WinnerRows(Connection& connection) {
+    Statement env(connection, "SELECT id, device, driver, compiler, kernels, library FROM env");
+    while (env.step())
+      envs_[env.number(0)] = {env.string(1), env.string(3), env.string(4), env.string(5), env.number(2)};
+    Statement space(connection, "SELECT id, family, text FROM space");
+    while (space.step()) spaces_[space.number(0)] = {space.string(1), space.string(2)};
   }
+
+  /// The record of the row, of which only problem and device class count when it was removed. Null when the problem is
+  /// from a library with other fields: stale, not wrong.
+  const Record* read(const Statement& row) {
+    const std::string_view key = row.text(0);
+    if (row.number(1) == layout_ && key.size() == sizeof record_.problem) {
+      std::memcpy(&record_.problem, key.data(), key.size());
+    } else if (const auto parsed = parse_problem(row.text(2))) {
+      record_.problem = *parsed;
+    } else {
+      return nullptr;
+    }
+    record_.device_class = row.text(3);
+    record_.job = row.text(4);
+    record_.evidence = envs_[row.number(5)];
+    std::tie(record_.trial.family, record_.trial.space) = spaces_[row.number(6)];
+    record_.trial.config = row.text(7);
+    read_columns(row, 8, record_.trial);
+    record_.standard_ns = row.number(8 + kTrialColumns);
+    return &record_;
+  }
+  static bool removed(const Statement& row) { return row.text(4).empty(); }
+
+ private:
+  const int64_t layout_ = problem_layout();
+  std::map<int64_t, Evidence> envs_;
+  std::map<int64_t, std::pair<std::string, std::string>> spaces_;
+  Record record_;
+};
+
+}  // namespace
+
+void read_winners(Connection& connection, Winners& winners) {
+  winners.reserve(winners.size() + static_cast<size_t>(connection.number("SELECT count(*) FROM winner")));
+  WinnerRows rows(connection);
+  Statement row(connection, kReadWinners);
+  while (row.step())
+    if (const Record* record = rows.read(row)) winners.add(*record);
+}
+
+Mark latest_mark(Connection& connection) {
+  Statement last(connection, "SELECT seq, token FROM change ORDER BY seq DESC LIMIT 1");
+  return last.step() ? Mark{last.number(0), last.number(1)} : Mark{};
+}
+
+std::optional<size_t> read_changes(Connection& connection, const Mark& since, const Winners& below, Winners& winners) {
+  Statement known(connection, "SELECT 1 FROM change WHERE seq = ? AND token = ?");
+  if (!known.bind(since.seq, since.token).step()) return std::nullopt;
+  WinnerRows rows(connection);
+  Statement row(connection, kReadChanges);
+  row.bind(since.seq);
+  size_t changed = 0;
+  for (; row.step(); ++changed) {
+    const Record* const record = rows.read(row);
+    if (!record) continue;
+    if (!WinnerRows::removed(row))
+      winners.add(*record);
+    else if (const auto beneath = below.find(record->problem, record->device_class))
+      winners.add(*beneath);
+    else
+      winners.remove(record->problem, record->device_class);
+  }
+  return changed;
 }
 
 void sort_canonically(std::vector<Job>& jobs) {

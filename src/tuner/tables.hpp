@@ -63,6 +63,16 @@ class Writer {
 /// Adds every stored winner to the table.
 void read_winners(Connection& connection, Winners& winners);
 
+/// Names a state of the stored winners: the last change to them.
+struct Mark {
+  int64_t seq = 0, token = 0;
+};
+Mark latest_mark(Connection& connection);
+
+/// Brings a table of the state `since` up to date; what is no longer stored becomes again what `below` says of it. How
+/// many records changed; nothing, and the table as it was, when this database never was in that state or has forgotten.
+std::optional<size_t> read_changes(Connection& connection, const Mark& since, const Winners& below, Winners& winners);
+
 /// The canonical order of jobs and, within a job, of trials.
 void sort_canonically(std::vector<Job>& jobs);
 

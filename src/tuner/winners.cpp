@@ -83,20 +83,74 @@ void Winners::reserve(size_t records) {
   if (capacity > slots_.size()) rehash(capacity);
 }
 
-void Winners::add(const Record& r) {
+Winners Winners::over(std::shared_ptr<const Winners> other) {
+  // Own rows are copied for every change and looked through before those beneath, so there must be few of them.
+  constexpr size_t kFew = 1024;
+  Winners out;
+  if (other->under_ && other->rows_.size() > kFew) {
+    out.under_ = std::make_shared<const Winners>(other->flat());
+  } else if (other->under_) {
+    return *other;
+  } else {
+    out.under_ = std::move(other);
+  }
+  out.size_ = out.under_->size_;
+  return out;
+}
+
+void Winners::keep(const Row& row, std::string_view device_class) {
+  const Row* const before = row_of(row.problem, device_class);
+  size_ = size_ + (row.removed ? 0 : 1) - (before && !before->removed ? 1 : 0);
   if (2 * (rows_.size() + 1) > slots_.size()) rehash(std::max<size_t>(16, 2 * slots_.size()));
-  const Trial& t = r.trial;
-  Row row{r.problem,   name(r.device_class), name(t.family), name(t.config), name(t.space), evidence(r.evidence),
-          {},          t.standard,           t.status,       t.stage,        t.timing,      t.sm_mhz,
-          t.registers, t.smem_bytes,         t.spill_bytes,  t.at_ms,        r.standard_ns};
-  std::copy_n(r.job.begin(), std::min(r.job.size(), row.job.size()), row.job.begin());
-  uint32_t& slot = slots_[slot_of(r.problem, row.device_class)];
+  uint32_t& slot = slots_[slot_of(row.problem, row.device_class)];
   if (slot != 0) {
     rows_[slot - 1] = row;
   } else {
     rows_.push_back(row);
     slot = static_cast<uint32_t>(rows_.size());
   }
+}
+
+void Winners::add(const Record& r) {
+  const Trial& t = r.trial;
+  Row row{r.problem, name(r.device_class), name(t.family), name(t.config), name(t.space), evidence(r.evidence),
+          {},        t.standard,           false,          t.status,       t.stage,       t.timing,
+          t.sm_mhz,  t.registers,          t.smem_bytes,   t.spill_bytes,  t.at_ms,       r.standard_ns};
+  std::copy_n(r.job.begin(), std::min(r.job.size(), row.job.size()), row.job.begin());
+  keep(row, r.device_class);
+}
+
+void Winners::remove(const Problem& problem, std::string_view device_class) {
+  const Row* const known = row_of(problem, device_class);
+  if (!known || known->removed) return;
+  Row row{};
+  row.problem = problem;
+  row.device_class = name(device_class);
+  row.family = row.config = row.space = name("");
+  row.evidence = evidence({});
+  row.removed = true;
+  keep(row, device_class);
+}
+
+/// The same table without another beneath it.
+Winners Winners::flat() const {
+  Winners out;
+  out.reserve(size_);
+  for_each([&](const Winners& table, const Row& row) { out.add(table.record(row)); });
+  return out;
+}
+
+const Winners::Row* Winners::row_of_own(const Problem& problem, std::string_view device_class) const {
+  const auto known = known_name(device_class);
+  if (!known || rows_.empty()) return nullptr;
+  const uint32_t slot = slots_[slot_of(problem, *known)];
+  return slot == 0 ? nullptr : &rows_[slot - 1];
+}
+
+/// Also a row that says that the record was removed.
+const Winners::Row* Winners::row_of(const Problem& problem, std::string_view device_class) const {
+  if (const Row* own = row_of_own(problem, device_class)) return own;
+  return under_ ? under_->row_of_own(problem, device_class) : nullptr;
 }
 
 Record Winners::record(const Row& row) const {
@@ -113,38 +167,40 @@ Record Winners::record(const Row& row) const {
 }
 
 std::optional<Record> Winners::find(const Problem& problem, std::string_view device_class) const {
-  const auto known = known_name(device_class);
-  if (!known || rows_.empty()) return std::nullopt;
-  const uint32_t slot = slots_[slot_of(problem, *known)];
-  return slot == 0 ? std::nullopt : std::optional(record(rows_[slot - 1]));
+  if (const Row* own = row_of_own(problem, device_class))
+    return own->removed ? std::nullopt : std::optional(record(*own));
+  return under_ ? under_->find(problem, device_class) : std::nullopt;
 }
 
 std::vector<Neighbour> Winners::neighbours(const Problem& problem, std::string_view device_class, size_t limit) const {
-  const auto known = known_name(device_class);
-  if (!known) return {};
   struct Found {
     double distance;
+    const Winners* table;
     const Row* row;
     bool operator<(const Found& o) const {
       return distance != o.distance ? distance < o.distance : row->problem.field < o.row->problem.field;
     }
   };
   std::vector<Found> found;
-  for (const Row& row : rows_) {
-    if (row.device_class != *known) continue;
+  const Winners* asked = nullptr;  // the table whose name of the device class `wanted` is
+  std::optional<Name> wanted;
+  for_each([&](const Winners& table, const Row& row) {
+    if (asked != &table) wanted = (asked = &table)->known_name(device_class);
+    if (row.device_class != wanted) return;
     const double d = distance(problem, row.problem);
-    if (d < kInfinite) found.push_back({d, &row});
-  }
+    if (d < kInfinite) found.push_back({d, &table, &row});
+  });
   std::sort(found.begin(), found.end());
   std::vector<Neighbour> out;
-  for (size_t i = 0; i < std::min(limit, found.size()); ++i) out.push_back({record(*found[i].row), found[i].distance});
+  for (size_t i = 0; i < std::min(limit, found.size()); ++i)
+    out.push_back({found[i].table->record(*found[i].row), found[i].distance});
   return out;
 }
 
 std::vector<Record> Winners::all() const {
   std::vector<Record> out;
-  out.reserve(rows_.size());
-  for (const Row& row : rows_) out.push_back(record(row));
+  out.reserve(size_);
+  for_each([&](const Winners& table, const Row& row) { out.push_back(table.record(row)); });
   std::sort(out.begin(), out.end(), [](const Record& a, const Record& b) {
     if (a.device_class != b.device_class) return a.device_class < b.device_class;
     return text(a.problem) < text(b.problem);

@@ -12,7 +12,9 @@
 namespace hstujit {
 namespace {
 
-constexpr char kMagic[8] = {'h', 's', 't', 'u', 'w', 'i', 'n', '1'};
+constexpr char kMagic[8] = {'h', 's', 't', 'u', 'w', 'i', 'n', '2'};
+
+constexpr size_t kRoomForChanges = 1024;  // which are added at once, without moving all rows
 
 struct Header {
   char magic[8];
@@ -55,6 +57,7 @@ struct Parts {
 
 std::string Winners::bytes() const {
   static_assert(std::is_trivially_copyable_v<Row>);
+  if (under_) return flat().bytes();
   std::string content;
   put(content, rows_.data(), rows_.size() * sizeof(Row));
   put(content, slots_.data(), slots_.size() * sizeof(uint32_t));
@@ -80,6 +83,7 @@ std::optional<Winners> Winners::of_bytes(std::string_view bytes) {
       header.rows > parts.rest.size() / sizeof(Row) || header.slots > parts.rest.size() / sizeof(uint32_t))
     return std::nullopt;
   Winners out;
+  out.rows_.reserve(header.rows + kRoomForChanges);
   out.rows_.resize(header.rows);
   out.slots_.resize(header.slots);
   parts.take(out.rows_.data(), header.rows * sizeof(Row));
@@ -91,6 +95,8 @@ std::optional<Winners> Winners::of_bytes(std::string_view bytes) {
     parts.take(&e.driver, sizeof e.driver);
     out.evidence(e);
   }
+  out.size_ =
+      static_cast<size_t>(std::count_if(out.rows_.begin(), out.rows_.end(), [](const Row& r) { return !r.removed; }));
   return parts.sound && out.consistent() ? std::optional(std::move(out)) : std::nullopt;
 }
 

@@ -1,7 +1,9 @@
 // A copy of a database's winners in a file beside it, <store>/winners.cache, so that a start with very many of them
-// takes milliseconds. It names the state of the database that it was taken from and is never believed for another.
+// takes milliseconds. It names the state of the database that it was taken from; what changed since is read from there,
+// and a database that never was in that state does not believe it.
 #pragma once
 
+#include "tuner/tables.hpp"
 #include "tuner/tuner_file.hpp"
 #include "tuner/winners.hpp"
 
@@ -10,8 +12,9 @@ namespace hstujit {
 /// Winners of fewer problems are read as fast from the database.
 constexpr size_t kWorthCaching = 2000;
 
-/// The winners in the database: from the cache if it is of this very state, else row by row; then, if there are enough
-/// and `keep`, the cache is written anew. Trouble with the cache is no trouble.
-Winners winners_of(TunerFile& file, bool keep);
+/// The winners in the database, whose state is `now`: from the cache and what changed since, else row by row. If there
+/// are enough and `keep`, the cache is written anew when it was of no use or much had changed. Trouble with the cache
+/// is no trouble. Belongs into a transaction.
+Winners winners_of(TunerFile& file, const Mark& now, bool keep);
 
 }  // namespace hstujit

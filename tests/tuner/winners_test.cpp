@@ -110,5 +110,47 @@ TEST(Winners, AnswersFromThousandsOfRecords) {
   EXPECT_FALSE(winners.find(rows_problem(4096, 20'001), kDevice));
 }
 
+// ---- Tables over others
+
+TEST(Winners, ATableOverAnotherAnswersAsOneWithAllOfIt) {
+  const auto sum_of = [](const Winners& winners) {
+    std::vector<std::pair<std::string, std::string>> out;
+    for (const Record& r : winners.all()) out.emplace_back(r.device_class + text(r.problem), r.trial.config);
+    return out;
+  };
+  Winners plain;  // grows by the same steps
+  auto shared = std::make_shared<const Winners>();
+  std::vector<std::shared_ptr<const Winners>> earlier;
+  for (int32_t step = 0; step < 3000; ++step) {
+    const int32_t rows = 1 << (step * 7 % 23), dim = 8 + step * 13 % 211;
+    Winners next = Winners::over(shared);
+    if (step % 5 == 4) {
+      next.remove(rows_problem(rows, dim), kDevice);
+      plain.remove(rows_problem(rows, dim), kDevice);
+    } else {
+      const std::string device = step % 3 ? kDevice : "another";
+      const Record record = record_of(rows_problem(rows, dim), "tile=" + std::to_string(step), device);
+      next.add(record);
+      plain.add(record);
+    }
+    shared = std::make_shared<const Winners>(std::move(next));
+    if (step % 500 == 0) earlier.push_back(shared);
+    ASSERT_EQ(shared->size(), plain.size()) << step;
+    ASSERT_EQ(shared->find(rows_problem(rows, dim), kDevice).has_value(),
+              plain.find(rows_problem(rows, dim), kDevice).has_value());
+  }
+  EXPECT_GT(plain.size(), 1500u) << "more than one table keeps in hand";
+  EXPECT_EQ(sum_of(*shared), sum_of(plain));
+  EXPECT_EQ(shared->size(), shared->all().size());
+  const auto near = shared->neighbours(rows_problem(64, 21), kDevice, 9),
+             expected = plain.neighbours(rows_problem(64, 21), kDevice, 9);
+  ASSERT_EQ(near.size(), expected.size());
+  for (size_t i = 0; i < near.size(); ++i) EXPECT_EQ(near[i].record.problem, expected[i].record.problem);
+  const auto reread = Winners::of_bytes(shared->bytes());
+  ASSERT_TRUE(reread);
+  EXPECT_EQ(sum_of(*reread), sum_of(plain));
+  EXPECT_EQ(earlier.front()->size(), 1u) << "a table in use stays as it is";
+}
+
 }  // namespace
 }  // namespace hstujit
