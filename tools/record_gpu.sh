@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Takes the GPU record: runs the GPU tests, tunes and measures on device 0, and writes tests/gpu_record/<device>.json
-# (or into the folder given as second argument). Takes a few minutes.  tools/record_gpu.sh [folder of the programs] [out]
+# (or into the folder given as second argument). Takes a few minutes; with HSTUJIT_RIVALS=1 one more, for Triton and CuPy.
+#   tools/record_gpu.sh [folder of the programs] [out]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 bin=${1:-build}
@@ -20,6 +21,6 @@ export HSTUJIT_STORE=$work/store
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --budget 15 --json "$work/cold.json"
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/filled.json"
 "$bin/hstu-tune" tune tools/workloads/figures.json --budget 150
-"$bin/hstu-tune" bench tools/workloads/figures.json --json "$work/bench.json"
+"$bin/hstu-tune" bench tools/workloads/figures.json ${HSTUJIT_RIVALS:+--rivals tools/rivals/engine.py} --json "$work/bench.json"
 cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/bench.json" -DOUT="$out" \
   -P tests/gpu_record/assemble.cmake

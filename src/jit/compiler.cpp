@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 // Far above any kernel of ours (about a second), so that only a hung compiler meets it, not a slow machine.
 constexpr std::chrono::minutes kDeadline{5};
-constexpr int kMostCompilations = 8;
+constexpr int kMostCompilations = 16;  // about 100 MB each
 
 class CompileSlot {
  public:

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -78,12 +79,39 @@ TEST_F(ToolOnFakeGpu, BenchMeasuresTheHostsShare) {
   const auto report = nlohmann::json::parse(std::ifstream(json));
   std::vector<std::string> ids;
   for (const auto& figure : report.at("figures")) ids.push_back(figure.at("id"));
-  EXPECT_EQ(ids,
-            (std::vector<std::string>{"stack_call_host_time_over_bare_launches", "warm_call_overhead_max",
-                                      "plan_launch_overhead_max", "first_call_filled_store_max", "cold_compile_max"}));
+  EXPECT_EQ(ids, (std::vector<std::string>{"stack_call_host_time_over_bare_launches", "warm_call_overhead_max",
+                                           "warm_call_host_time_max", "plan_launch_overhead_max",
+                                           "first_call_filled_store_max", "cold_compile_max"}));
   EXPECT_EQ(report.at("warm_calls").size(), 5u) << "the operators of a layer, and a stack";
   EXPECT_EQ(report.at("first_calls").at("compiles"), 0);
   EXPECT_EQ(run({"bench", norm(), "--only", "everything"}).code, 2);
+}
+
+TEST_F(ToolOnFakeGpu, BenchPutsTheEngineBesideItsRivals) {
+  const std::string path = dir_.str() + "/norms.json", json = dir_.str() + "/bench.json",
+                    script = dir_.str() + "/rivals.py";
+  std::ofstream workload(path);
+  workload << R"({"format": "hstujit-workload-1", "name": "norms", "operators": [)";
+  for (int i = 0; i < 64; ++i)
+    workload << (i ? "," : "") << R"({"op": "layer_norm", "rows": 64, "dim": )" << 8 + 8 * i << "}";
+  workload << "]}" << std::flush;
+  std::ofstream(script) << "print('{\"triton\": {\"version\": \"3.6\", \"call_us\": 20, \"start_64_ms\": 90}}')\n";
+  const Outcome outcome = run({"bench", path, "--only", "warm-calls,engine", "--rivals", script, "--json", json});
+  ASSERT_EQ(outcome.code, 0) << outcome.err << outcome.out;
+  const auto report = nlohmann::json::parse(std::ifstream(json));
+  std::map<std::string, nlohmann::json> figures;
+  for (const auto& figure : report.at("figures")) figures[figure.at("id")] = figure;
+  EXPECT_EQ(report.at("prewarm").at("kernels"), 64);
+  EXPECT_GT(figures["prewarm_64_kernels"].at("value"), 0.1);
+  EXPECT_EQ(report.at("starts").size(), 2u);
+  EXPECT_TRUE(figures.contains("start_1_kernel")) << outcome.out;
+  EXPECT_GT(figures["start_64_kernels"].at("value"), figures["start_1_kernel"].at("value"));
+  EXPECT_TRUE(contains(figures["start_64_kernels"].at("yardstick"), ", triton 3.6: 90 ms"));
+  EXPECT_TRUE(contains(figures["warm_call_host_time_max"].at("yardstick"), ", triton 3.6: 20 us"));
+  const Outcome none =
+      run({"bench", norm(), "--only", "engine", "--rivals", dir_.str() + "/absent.py", "--json", json});
+  EXPECT_EQ(none.code, 0) << none.err;
+  EXPECT_TRUE(contains(none.err, "absent.py measured no rivals")) << none.err;
 }
 
 TEST_F(ToolOnFakeGpu, RefusesDevicesThatAreNone) {

@@ -14,7 +14,7 @@ namespace hstujit::tool {
 namespace {
 
 struct Options {
-  std::string workload = "tools/workloads/figures.json", device = "cuda", json;
+  std::string workload = "tools/workloads/figures.json", device = "cuda", json, rivals;
   std::vector<std::string> targets, only;
   StoreChoice store;
 
@@ -23,13 +23,15 @@ struct Options {
   }
 };
 
-const std::vector<std::string> kParts = {"operators", "products", "warm-calls", "first-calls", "compiles"};
+const std::vector<std::string> kParts = {"operators", "products", "warm-calls", "first-calls", "engine", "compiles"};
 
 int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report) {
   require_gpu_name(options.device);
-  BenchRun bench{options.store, options.device, open_host_context(options.store, options.device), report};
+  BenchRun bench{options.store, options.device, open_host_context(options.store, options.device), report,
+                 Rivals::measured_by(options.rivals)};
   const DeviceFacts& facts = bench.context().facts();
   report["device"] = facts.name;
+  report["rivals"] = bench.rivals.all();
   report["driver"] = bench.driver().version;
   report["nvrtc"] = nvrtc_at(Environment::read().libnvrtc).identity;
   fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,
@@ -38,6 +40,7 @@ int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report)
   if (options.wants("products")) bench_products(bench);
   if (options.wants("warm-calls")) bench_warm_calls(bench);
   if (options.wants("first-calls")) bench_first_calls(bench, options.workload, traffic.needs);
+  if (options.wants("engine")) bench_engine(bench, options.workload, traffic.needs);
   if (options.wants("compiles")) bench_compiles(report, {facts.target}, traffic.needs);
   return 0;
 }
@@ -64,6 +67,8 @@ void add_bench(CLI::App& app, Action& action) {
   command->add_option("--only", options->only, "Parts to measure: " + CLI::detail::join(kParts, ", "))
       ->delimiter(',')
       ->check(CLI::IsMember(kParts));
+  command->add_option("--rivals", options->rivals,
+                      "Script that measures other engines on the same machine: tools/rivals/engine.py");
   add_device_option(*command, options->device);
   add_arch_option(*command, options->targets);
   add_store_option(*command, options->store);

@@ -3,6 +3,7 @@
 
 #include "hstu_tune/command.hpp"
 #include "hstu_tune/report.hpp"
+#include "hstu_tune/rivals.hpp"
 #include "hstu_tune/stopwatch.hpp"
 
 #include <string>
@@ -16,6 +17,7 @@ struct BenchRun {
   std::string device;
   HostContext host;
   Report& report;
+  Rivals rivals = {};
 
   Context& context() const { return host->context; }
   const Driver& driver() const { return context().driver(); }
@@ -39,6 +41,9 @@ void bench_warm_calls(BenchRun& bench);
 
 /// First calls of a fresh process that finds its kernels in the store.
 void bench_first_calls(BenchRun& bench, const std::string& workload, const std::vector<Need>& needs);
+
+/// How soon a process launches whose kernels are in the store, and how fast many are compiled.
+void bench_engine(BenchRun& bench, const std::string& workload, const std::vector<Need>& needs);
 
 /// NVRTC times of the workload's kernels for a target, one at a time, nothing cached.
 void bench_compiles(Report& report, const std::vector<std::string>& targets, const std::vector<Need>& needs);

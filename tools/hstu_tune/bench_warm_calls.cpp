@@ -168,13 +168,14 @@ void report_stack_call(BenchRun& bench, Table& table) {
 }  // namespace
 
 void bench_warm_calls(BenchRun& bench) {
-  constexpr double kTargetNs = 300, kPlanTargetNs = 25;
+  constexpr double kTargetNs = 300, kPlanTargetNs = 25, kTargetUs = 2.5;
   const auto traffic = traffic_of(small_calls());
   Table table({"warm call", ">through the library", ">bare launch", ">overhead", ">of a plan"});
-  double worst = 0, worst_plan = 0;
+  double worst = 0, worst_plan = 0, longest = 0, longest_bare = 0;
   for (const Need& need : traffic->needs) {
     const HostTimes times = warm_call(bench, need);
     worst = std::max(worst, times.call_ns - times.bare_ns);
+    if (times.call_ns > longest) longest = times.call_ns, longest_bare = times.bare_ns;
     worst_plan = std::max(worst_plan, times.plan_ns - times.bare_ns);
     table.add({need.call->name, fmt::format("{:.0f} ns", times.call_ns), fmt::format("{:.0f} ns", times.bare_ns),
                fmt::format("{:.0f} ns", times.call_ns - times.bare_ns),
@@ -188,6 +189,9 @@ void bench_warm_calls(BenchRun& bench) {
   fmt::print("\n");
   table.print();
   bench.report.add({"warm_call_overhead_max", worst, "ns", false, kTargetNs, "bare cuLaunchKernelEx, same kernel"});
+  bench.report.add(
+      {"warm_call_host_time_max", longest * 1e-3, "us", false, kTargetUs,
+       fmt::format("of which the bare launch {:.3g} us{}", longest_bare * 1e-3, bench.rivals.text("call_us", "us"))});
   bench.report.add(
       {"plan_launch_overhead_max", worst_plan, "ns", false, kPlanTargetNs, "bare cuLaunchKernelEx, same kernel"});
 }

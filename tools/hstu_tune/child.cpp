@@ -42,10 +42,14 @@ Pipe make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// This program with other arguments. `err` < 0: its standard error is ours, and it stays in our process group.
-pid_t start(const std::vector<std::string>& arguments, int out, int err) {
+std::vector<std::string> self_with(const std::vector<std::string>& arguments) {
   std::vector<std::string> words = {std::filesystem::read_symlink("/proc/self/exe").string()};
   words.insert(words.end(), arguments.begin(), arguments.end());
+  return words;
+}
+
+/// `err` < 0: its standard error is ours, and it stays in our process group.
+pid_t start(std::vector<std::string> words, int out, int err) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
@@ -57,7 +61,7 @@ pid_t start(const std::vector<std::string>& arguments, int out, int err) {
   posix_spawnattr_init(&attributes);
   if (err >= 0) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t child = 0;
-  const int error = posix_spawn(&child, pointers[0], &files, &attributes, pointers.data(), environ);
+  const int error = posix_spawnp(&child, pointers[0], &files, &attributes, pointers.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (error) failed("starting a process", error);
@@ -72,9 +76,11 @@ int code_of(pid_t child) {
 
 }  // namespace
 
-ChildOutput run_self(const std::vector<std::string>& arguments) {
+ChildOutput run_self(const std::vector<std::string>& arguments) { return run_command(self_with(arguments)); }
+
+ChildOutput run_command(const std::vector<std::string>& words) {
   Pipe pipe = make_pipe();
-  const pid_t child = start(arguments, pipe.writing.get(), -1);
+  const pid_t child = start(words, pipe.writing.get(), -1);
   pipe.writing = Fd();
   ChildOutput output;
   output.out = read_all(pipe.reading.get());
@@ -84,7 +90,7 @@ ChildOutput run_self(const std::vector<std::string>& arguments) {
 
 Child::Child(const std::vector<std::string>& arguments) {
   Pipe pipe = make_pipe();
-  process_ = start(arguments, pipe.writing.get(), pipe.writing.get());
+  process_ = start(self_with(arguments), pipe.writing.get(), pipe.writing.get());
   reading_ = std::move(pipe.reading);
 }
 

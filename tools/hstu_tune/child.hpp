@@ -1,4 +1,4 @@
-// Runs this program again with other arguments: once and to its end, or several at a time.
+// Runs programs, mostly this one again with other arguments: once and to its end, or several at a time.
 #pragma once
 
 #include "support/files.hpp"
@@ -15,7 +15,9 @@ struct ChildOutput {
   std::string out;  ///< standard output; standard error goes where ours goes
 };
 
-/// Throws std::system_error when it cannot be started.
+/// Another program, looked for in PATH. Throws std::system_error when it cannot be started.
+ChildOutput run_command(const std::vector<std::string>& words);
+/// This one.
 ChildOutput run_self(const std::vector<std::string>& arguments);
 
 /// One that runs beside us, both its outputs in one pipe. It is in a process group of its own, so that a terminal's
