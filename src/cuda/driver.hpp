@@ -53,7 +53,8 @@ class Library;
   X(cuMemcpyDtoDAsync, 3020)                  \
   X(cuMemsetD8Async, 3020)                    \
   X(cuMemsetD32Async, 3020)                   \
-  X(cuTensorMapEncodeTiled, 12000)
+  X(cuTensorMapEncodeTiled, 12000)            \
+  X(cuTensorMapReplaceAddress, 12000)
 
 /// The driver's functions, as members named like the functions themselves.
 struct Driver {

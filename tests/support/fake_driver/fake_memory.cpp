@@ -144,5 +144,11 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_
   }
   return CUDA_SUCCESS;
 }
+CUresult cuTensorMapReplaceAddress(CUtensorMap* map, void* base) {
+  HSTU_ENTER(cuTensorMapReplaceAddress, safe);
+  if (reinterpret_cast<uintptr_t>(base) % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
+  map->opaque[0] = reinterpret_cast<uintptr_t>(base);
+  return CUDA_SUCCESS;
+}
 
 }  // namespace fake
