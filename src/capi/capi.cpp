@@ -63,21 +63,38 @@ void check_struct_size(const T& object, const char* name) {
          object.struct_size, hstu_version(), sizeof(T));
 }
 
-/// A call whose arguments this thread gave before is launched as it was then.
+/// Launches a checked call of a known problem; remembers it if it comes for the second time.
+template <class Args>
+void launch(Context& context, const Plan& plan, const Args& args, const void* prepared, uint64_t generation,
+            RecentCall& recent, uint64_t mark, CUstream stream) {
+  if (!recent.came_before(mark)) return context.launch(plan, prepared, stream);
+  Launch& launch = recent.renew();
+  context.bind(plan, prepared, launch);
+  recent.keep(generation, op_of<Args>(), plan, &args, sizeof args);
+  context.launch(plan, launch, stream);
+}
+
+/// Does of a call what this thread did not do before.
 template <class Args>
 void call_on_gpu(Context& context, const Args& args, CUstream stream) {
   constexpr Op kOp = op_of<Args>();
-  RecentCall& recent = RecentCall::place(kOp, &args, sizeof args);
+  const uint64_t mark = RecentCall::mark_of(kOp, &args, sizeof args);
+  RecentCall& recent = RecentCall::place(mark);
   const uint64_t generation = context.plan_generation();
   if (recent.is(generation, kOp, &args, sizeof args)) return context.launch(recent.plan(), recent.launch(), stream);
+
+  const uint64_t problem_mark = RecentProblem::mark_of(kOp, &args, sizeof args);
+  RecentProblem& known = RecentProblem::place(problem_mark);
+  ArgsBytes moved;
+  if (known.move(generation, kOp, &args, moved))
+    return launch(context, known.plan(), args, moved.data(), generation, recent, mark, stream);
+
   Args prepared = args;
   const Problem problem = prepare(prepared);
   const Plan* const plan = context.find(problem);
   if (!plan) return context.run(problem, &prepared, stream);
-  Launch& launch = recent.renew();
-  context.bind(*plan, &prepared, launch);
-  recent.keep(generation, kOp, *plan, &args, sizeof args);
-  context.launch(*plan, launch, stream);
+  if (known.came_before(problem_mark)) known.keep(generation, kOp, *plan, &args);
+  launch(context, *plan, args, &prepared, generation, recent, mark, stream);
 }
 
 template <class Args>

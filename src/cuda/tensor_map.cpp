@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <type_traits>
@@ -20,17 +21,7 @@ struct Slot {
   hstu::TensorMap map;
 };
 
-// A layer uses fewer than twenty maps, a stack of five less than a hundred. A spec has two places: most find one.
-constexpr size_t kPairs = 128;
-
-size_t pair_of(const TensorMapSpec& spec) {
-  const uint64_t mixed = (reinterpret_cast<uintptr_t>(spec.base) >> 4) * 0x9e3779b97f4a7c15u +
-                         (spec.extent[1] * 31 + spec.box[0] * 7 + spec.box[1]) * 0xc2b2ae3d27d4eb4fu;
-  return (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u >> 57;
-}
-static_assert(kPairs == size_t{1} << 7);
-
-// Maps of any address: of calls with other buffers each time, whose maps differ in the address alone.
+// Maps of calls with other buffers each time differ in the address alone. A layer has fewer than twenty shapes.
 constexpr size_t kShapes = 64;
 
 size_t shape_of(const TensorMapSpec& spec) {
@@ -39,11 +30,6 @@ size_t shape_of(const TensorMapSpec& spec) {
   return (mixed ^ mixed >> 29) * 0xbf58476d1ce4e5b9u >> 58;
 }
 static_assert(kShapes == size_t{1} << 6);
-
-struct Slots {
-  Slot pairs[kPairs][2];
-  Slot shapes[kShapes];
-};
 
 CUtensorMapDataType data_type(int32_t dtype) {
   switch (dtype) {
@@ -92,13 +78,13 @@ void encode(const TensorMapSpec& spec, hstu::TensorMap& map) {
 }
 
 bool same_but_for_base(const TensorMapSpec& a, const TensorMapSpec& b) {
-  TensorMapSpec moved = a;
-  moved.base = b.base;
-  return std::memcmp(&moved, &b, sizeof b) == 0;
+  constexpr size_t kBase = sizeof a.base;
+  static_assert(offsetof(TensorMapSpec, base) == 0 && offsetof(TensorMapSpec, dtype) == kBase);
+  const auto rest = [](const TensorMapSpec& spec) { return reinterpret_cast<const std::byte*>(&spec) + kBase; };
+  return std::memcmp(rest(a), rest(b), sizeof a - kBase) == 0;
 }
 
-/// `like` at another address, which costs the driver a quarter of an encoding. False where it declines; encode() tells
-/// why.
+/// `like` at another address, a quarter of an encoding's work. False where the driver declines; encode() tells why.
 bool move(const hstu::TensorMap& like, const void* base, hstu::TensorMap& map) {
   CUtensorMap moved;
   std::memcpy(&moved, &like, sizeof moved);
@@ -107,27 +93,15 @@ bool move(const hstu::TensorMap& like, const void* base, hstu::TensorMap& map) {
   return true;
 }
 
-void make(const TensorMapSpec& spec, Slot& shape, hstu::TensorMap& map) {
-  if (same_but_for_base(shape.spec, spec) && move(shape.map, spec.base, map)) return;
-  encode(spec, map);  // first, so that a refusal leaves no spec behind
-  shape = {spec, map};
-}
-
 }  // namespace
 
 void encode_tensor_map(const TensorMapSpec& spec, hstu::TensorMap& map) {
   // Not in the thread's own storage: that is part of its stack, and some threads have little.
-  thread_local const std::unique_ptr<Slots> slots = std::make_unique<Slots>();
-  Slot* const pair = slots->pairs[pair_of(spec)];
-  const auto is = [&](const Slot& slot) { return std::memcmp(&slot.spec, &spec, sizeof spec) == 0; };
-  if (!is(pair[0])) {
-    if (!is(pair[1])) {
-      make(spec, slots->shapes[shape_of(spec)], pair[1].map);
-      pair[1].spec = spec;
-    }
-    std::swap(pair[0], pair[1]);  // the one used last stays
-  }
-  map = pair[0].map;
+  thread_local const std::unique_ptr<Slot[]> shapes = std::make_unique<Slot[]>(kShapes);
+  Slot& known = shapes[shape_of(spec)];
+  if (same_but_for_base(known.spec, spec) && move(known.map, spec.base, map)) return;
+  encode(spec, map);  // first, so that a refusal leaves no spec behind
+  known = {spec, map};
 }
 
 }  // namespace hstujit

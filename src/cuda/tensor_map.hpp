@@ -1,6 +1,5 @@
 // Tensor maps: what the copy engine of sm_90 (TMA) must know of a tensor in order to fetch or store boxes of it. The
-// driver encodes them (80 ns each); a thread keeps the ones it used last, so that a call that comes again with the same
-// tensors compares bytes instead, and one with other buffers has a known map moved to their addresses (20 ns).
+// driver encodes them (80 ns each); a thread keeps one of each shape and has it moved to other addresses (20 ns).
 #pragma once
 
 #include "hstujit/base.h"

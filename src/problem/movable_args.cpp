@@ -24,7 +24,7 @@ void check_size(const void* args, const Operator& op) {
 
 }  // namespace
 
-MovableArgs::MovableArgs(const Operator& op, const void* args) : op_(op) {
+MovableArgs::MovableArgs(const Operator& op, const void* args) : op_(&op) {
   check_size(args, op);
   std::memcpy(given_.data(), args, op.args_size);
   std::memcpy(prepared_.data(), args, op.args_size);
@@ -34,29 +34,29 @@ MovableArgs::MovableArgs(const Operator& op, const void* args) : op_(op) {
     const hstu_tensor& t = tensor_at(prepared_.data(), slot);
     if (!present(t)) continue;
     const size_t offset = slot.offset + offsetof(hstu_tensor, data);
-    buffers_.push_back({offset, static_cast<uint64_t>(extent_bytes(t)), slot.role == TensorRole::output});
-    between_.push_back({at, offset - at});
+    buffers_.at(present_) = {offset, static_cast<uint64_t>(extent_bytes(t)), slot.role == TensorRole::output};
+    between_[present_++] = {at, offset - at};
     at = offset + sizeof t.data;
   }
-  between_.push_back({at, op.args_size - at});
+  between_[present_] = {at, op.args_size - at};
 }
 
 bool MovableArgs::same(const void* args) const {
-  check_size(args, op_);
-  return std::memcmp(args, given_.data(), op_.args_size) == 0;
+  check_size(args, *op_);
+  return std::memcmp(args, given_.data(), op_->args_size) == 0;
 }
 
 bool MovableArgs::move(const void* args, ArgsBytes& out) const {
   const auto* bytes = static_cast<const std::byte*>(args);
-  for (const Stretch& s : between_)
+  for (const Stretch& s : between())
     if (std::memcmp(bytes + s.offset, given_.data() + s.offset, s.size) != 0) return false;
-  std::memcpy(out.data(), prepared_.data(), op_.args_size);
-  for (const Buffer& b : buffers_) {
+  std::memcpy(out.data(), prepared_.data(), op_->args_size);
+  for (const Buffer& b : buffers()) {
     const uintptr_t fresh = address_at(args, b.offset), known = address_at(prepared_.data(), b.offset);
     if (((fresh ^ known) & kAlignment) != 0 || (fresh == 0) != (known == 0)) return false;
     std::memcpy(out.data() + b.offset, &fresh, sizeof fresh);
   }
-  for (const Buffer& b : buffers_)
+  for (const Buffer& b : buffers())
     if (b.output && meets_another(b, out)) return false;
   return true;
 }
@@ -64,7 +64,7 @@ bool MovableArgs::move(const void* args, ArgsBytes& out) const {
 /// Tensors that met before, an output in place of its input say, may meet again at the same distance.
 bool MovableArgs::meets_another(const Buffer& output, const ArgsBytes& moved) const {
   const uintptr_t begin = address_at(moved.data(), output.offset), known = address_at(prepared_.data(), output.offset);
-  for (const Buffer& other : buffers_) {
+  for (const Buffer& other : buffers()) {
     const uintptr_t at = address_at(moved.data(), other.offset);
     if (begin < at + other.bytes && at < begin + output.bytes &&
         begin - at != known - address_at(prepared_.data(), other.offset))

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <vector>
+#include <span>
 
 namespace hstujit {
 
@@ -22,12 +22,15 @@ struct ArgsBytes {
   const std::byte* data() const { return bytes.data(); }
 };
 
+/// No memory of the heap's belongs to it.
 class MovableArgs {
  public:
+  static constexpr size_t kMostTensors = 16;  ///< of an operator
+
   /// args: as the caller wrote them. Throws what the operator's prepare() throws.
   MovableArgs(const Operator& op, const void* args);
 
-  const Operator& op() const { return op_; }
+  const Operator& op() const { return *op_; }
   const Problem& problem() const { return problem_; }
   const void* prepared() const { return prepared_.data(); }
 
@@ -54,11 +57,15 @@ class MovableArgs {
 
   bool meets_another(const Buffer& output, const ArgsBytes& moved) const;
 
-  const Operator& op_;
+  std::span<const Buffer> buffers() const { return {buffers_.data(), present_}; }
+  std::span<const Stretch> between() const { return {between_.data(), present_ + 1}; }
+
+  const Operator* op_;
   ArgsBytes given_, prepared_;
   Problem problem_;
-  std::vector<Buffer> buffers_;
-  std::vector<Stretch> between_;
+  size_t present_ = 0;  ///< tensors
+  std::array<Buffer, kMostTensors> buffers_;
+  std::array<Stretch, kMostTensors + 1> between_;
 };
 
 }  // namespace hstujit

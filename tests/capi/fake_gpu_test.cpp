@@ -69,12 +69,46 @@ TEST_F(FakeGpu, ACallIsLaunchedWithItsOwnArgumentsWhicheverCameBefore) {
   std::vector<std::string> expected;
   for (const hstu_layer_norm_args& args : calls) expected.push_back(params_of(args));
   EXPECT_EQ(std::set<std::string>(expected.begin(), expected.end()).size(), calls.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const void* const x = calls[i].x.data;
+    EXPECT_NE(expected[i].find(std::string(reinterpret_cast<const char*>(&x), sizeof x)), std::string::npos) << i;
+  }
   std::mt19937 random(1);
   for (int i = 0; i < 2000; ++i) {
     const size_t call = random() % (i % 2 ? 5 : calls.size());
     ASSERT_EQ(params_of(calls[call]), expected[call]) << i;
   }
   fake_->set_params_bytes(0);
+}
+
+TEST_F(FakeGpu, ACallOnOtherBuffersEachTimeAllocatesNothing) {
+  open("");
+  hstu_layer_norm_args args = norm();
+  ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  fake_->set_recording(0);
+  const int64_t calls = fake_->calls(nullptr), allocations = g_allocations.load();
+  for (int i = 0; i < 200; ++i) {
+    args.x.data = x_ + 32 * (i % 100);
+    ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  }
+  EXPECT_EQ(g_allocations.load() - allocations, 0);
+  EXPECT_EQ(fake_->calls(nullptr) - calls, 200);
+}
+
+TEST_F(FakeGpu, ACallOfAKnownShapeIsStillChecked) {
+  open("");
+  hstu_layer_norm_args args = norm();
+  for (int i = 0; i < 5; ++i) {
+    args.x.data = x_ + 32 * i;
+    ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  }
+  hstu_layer_norm_args bad = args;
+  bad.x.data = nullptr;
+  EXPECT_EQ(hstu_layer_norm(context_, &bad, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  bad.x.data = reinterpret_cast<char*>(x_) + 1;
+  EXPECT_EQ(hstu_layer_norm(context_, &bad, nullptr), HSTU_ERROR_INVALID_ARGUMENT) << "misaligned";
+  bad.x.data = y_ + 4;
+  EXPECT_EQ(hstu_layer_norm(context_, &bad, nullptr), HSTU_ERROR_INVALID_ARGUMENT) << "x and y overlap";
 }
 
 TEST_F(FakeGpu, LaunchingAPlanIsOneLaunchAndNothingElse) {
