@@ -4,6 +4,7 @@
 #include "support/embedded_text.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
+#include "support/ranges.hpp"
 
 #include <charconv>
 
@@ -55,6 +56,7 @@ Context::Context(ContextOptions options, const Environment& environment)
       pack_(open_pack(options_.system_store_path)),
       jit_(jit_options(options_, environment, pack_)),
       records_(records_options(options_.store_path, options_.system_store_path, pack_.get())) {
+  Range::look_for_tool();
   if (options_.device == "cpu") {
     kind_ = Kind::cpu;
     facts_.name = "cpu";

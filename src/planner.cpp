@@ -3,6 +3,7 @@
 #include "cuda/relaxed_capture.hpp"
 #include "specialise/source.hpp"
 #include "support/log.hpp"
+#include "support/ranges.hpp"
 #include "tuner/tune_call.hpp"
 
 #include <algorithm>
@@ -89,6 +90,7 @@ const Plan& Planner::plan_once(const Problem& problem, const void* args) {
 }
 
 std::unique_ptr<Plan> Planner::make_plan(const Problem& problem, const void* args, hstu_miss_policy policy) {
+  const Range range([&] { return "plan " + text(problem); });
   auto plan = std::make_unique<Plan>();
   plan->problem = problem;
   plan->choice = choose_for(problem, args, policy);
@@ -116,6 +118,7 @@ ResidentKernel Planner::load(const Source& source, int smem_bytes, hstu_miss_pol
   ResidentKernel fresh{kernel_of(source, policy), nullptr};
   const RelaxedCapture relaxed(*rooms_.driver);
   const CurrentContext current(*rooms_.driver, rooms_.device_context);
+  const Range range([&] { return "load " + source.name; });
   const auto start = std::chrono::steady_clock::now();
   fresh.loaded = std::make_shared<const LoadedKernel>(*rooms_.driver, *fresh.compiled, smem_bytes);
   load_ns_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();

@@ -7,6 +7,7 @@
 #include "recent_calls.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/ranges.hpp"
 
 #include <hstujit/hstujit.h>
 
@@ -102,6 +103,7 @@ hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(context, "context"));
     check_struct_size(deref(args, "args"), "args");
+    const Range range([] { return operator_of(op_of<Args>()).name; });
     if (target->on_gpu() && !target->records_traffic()) return call_on_gpu(*target, *args, stream);
     Args prepared = *args;
     const Problem problem = prepare(prepared);

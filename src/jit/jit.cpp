@@ -8,6 +8,7 @@
 #include "specialise/kernel_sources.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/ranges.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -160,6 +161,7 @@ Kernel Jit::State::compile_once(const Nvrtc& nvrtc, const Source& source, const 
 }
 
 Kernel Jit::State::compile_now(const Nvrtc& nvrtc, const Source& source, const KernelKey& key) {
+  const Range range([&] { return "compile " + source.name; });
   try {
     CompiledKernel kernel = compile(nvrtc, source, sources.closure(source.header));
     ++compiles;

@@ -102,6 +102,7 @@ std::string hstu_tune_path() { return tests_folder().parent_path() / "hstu-tune"
 std::string fake_driver_path() { return tests_folder() / "support/fake_driver/libfake_driver.so"; }
 std::string norm_driver_path() { return tests_folder() / "tools/norm_driver/libnorm_driver.so"; }
 std::string fake_nvrtc_path() { return tests_folder() / "tools/fake_nvrtc/libfake_nvrtc.so"; }
+std::string fake_nvtx_path() { return tests_folder() / "tools/fake_nvtx/libfake_nvtx.so"; }
 std::string fake_disk_path() { return tests_folder() / "tools/fake_disk/libfake_disk.so"; }
 
 }  // namespace hstujit::test

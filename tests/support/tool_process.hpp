@@ -52,5 +52,7 @@ std::string norm_driver_path();
 /// A run-time compiler of any version (tests/tools/fake_nvrtc), and a disk on the network or read-only, for LD_PRELOAD.
 std::string fake_nvrtc_path();
 std::string fake_disk_path();
+/// A profiler's tool library (tests/tools/fake_nvtx), for NVTX_INJECTION64_PATH.
+std::string fake_nvtx_path();
 
 }  // namespace hstujit::test

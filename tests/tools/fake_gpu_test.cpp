@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
@@ -69,6 +70,32 @@ TEST_F(ToolOnFakeGpu, VerifyFails) {
       run({"verify", "--goldens", (source_dir() / "tests/golden/data/addmm").string(), "--device", "cuda:0"});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(contains(outcome.out, "0 passed, 4 failed, 0 skipped")) << outcome.out;
+}
+
+// Ranges for profilers: one around each call, plan, compilation and load, all of them ended.
+TEST_F(ToolOnFakeGpu, TellsAProfilerWhatItDoes) {
+#if __has_include(<nvtx3/nvToolsExt.h>)
+  const std::string log = dir_.str() + "/ranges";
+  const Outcome outcome = hstu_tune(
+      {"first-calls", norm(), "--device", "cuda", "--store", dir_.str() + "/store"}, "",
+      {{"HSTUJIT_LIBCUDA", fake_driver_path()}, {"NVTX_INJECTION64_PATH", fake_nvtx_path()}, {"HSTU_FAKE_NVTX", log}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  std::ifstream in(log);
+  int depth = 0, deepest = 0;
+  std::string lines;
+  for (std::string line; std::getline(in, line); lines += line + '\n') {
+    depth += line.starts_with("push") - line.starts_with("pop");
+    deepest = std::max(deepest, depth);
+    ASSERT_GE(depth, 0) << lines;
+  }
+  EXPECT_EQ(depth, 0) << lines;
+  EXPECT_EQ(deepest, 3) << "a call that plans, and compiles for it\n" << lines;
+  for (const char* name : {"domain hstujit\n", "push layer_norm\n", "push plan layer_norm ",
+                           "push compile layer_norm_sm80 sm_90a", "push load layer_norm_sm80 sm_90a"})
+    EXPECT_TRUE(contains(lines, name)) << name << lines;
+#else
+  GTEST_SKIP() << "this toolkit has no NVTX headers";
+#endif
 }
 
 TEST_F(ToolOnFakeGpu, BenchMeasuresTheHostsShare) {
