@@ -64,7 +64,8 @@ std::optional<CompiledKernel> DiskStore::load_file(const std::string& path, cons
   if (error == EFBIG) quarantine(path, stamp);
   if (error) return std::nullopt;
   auto kernel = decode_entry(bytes, key, compiler);
-  if (!kernel) quarantine(path, stamp);
+  // Another version of this library wrote it for itself: no damage, and nothing for us.
+  if (!kernel && !of_another_format(bytes)) quarantine(path, stamp);
   if (kernel && writable() && now_ns() - stamp.modified_ns > kStampEveryNs)
     utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   return kernel;

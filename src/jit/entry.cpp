@@ -139,6 +139,14 @@ std::optional<CompiledKernel> decode_entry(std::string_view bytes, const KernelK
   return kernel_in(bytes, *header);
 }
 
+bool of_another_format(std::string_view bytes) {
+  Header header;
+  if (bytes.size() < sizeof header) return false;
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.format != kFormat &&
+         header.header_hash == hash_of(header);
+}
+
 std::optional<CompiledKernel> inspect_entry(std::string_view bytes) {
   const std::optional<Header> header = sound_header(bytes);
   return header ? kernel_in(bytes, *header) : std::nullopt;

@@ -37,9 +37,12 @@ TuningJob::TuningJob(Records& records, const TuneTask& task, const TuneOptions& 
   job_.seed = options.seed;
   job_.budget_ms = options.budget_ms;
   job_.started_ms = job_.updated_ms = now_ms();
+  const std::vector<Job> before = records_.jobs(job_.problem, job_.device_class);
+  // The latest job speaks for its problem, also when the clock was set back since the one before it.
+  for (const Job& other : before) job_.started_ms = std::max(job_.started_ms, other.updated_ms + 1);
+  job_.updated_ms = job_.started_ms;
   if (options.again) return;
   const Job* unfinished = nullptr;
-  const std::vector<Job> before = records_.jobs(job_.problem, job_.device_class);
   for (const Job& other : before) {
     if (!same_circumstances(other)) continue;
     if (other.state == JobState::finished) finished_ = decide(other);

@@ -3,6 +3,7 @@
 
 #include "jit/tiny_kernel.hpp"
 #include "support/files.hpp"
+#include "support/hash.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -14,6 +15,7 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <vector>
@@ -296,6 +298,30 @@ TEST_F(DiskStoreTest, SweepRemovesDebrisOfKilledProcesses) {
   EXPECT_TRUE(fs::exists(young));
   EXPECT_FALSE(fs::exists(old_failure));
   EXPECT_TRUE(store.load(key_of(1), kCompiler));
+}
+
+// ---- Two versions of the library on one store
+
+TEST_F(DiskStoreTest, AnEntryOfAnotherFormatIsAMissAndNoDamage) {
+  DiskStore store = open();
+  store.publish(key_of(1), kernel_of(1));
+  const fs::path path = only_entry();
+  std::string bytes;
+  ASSERT_EQ(read_file(path.string(), bytes), 0);
+  bytes[8] = 2;  // the format, and the hash of a header of 64 bytes that ends with it
+  const uint64_t hash = hash64(bytes.data(), 56);
+  std::memcpy(bytes.data() + 56, &hash, sizeof hash);
+  test::write_file(path, bytes);
+  EXPECT_FALSE(store.load(key_of(1), kCompiler));
+  EXPECT_FALSE(store.load_any(key_of(1)));
+  EXPECT_EQ(store.damaged(), 0);
+  EXPECT_EQ(quarantined(), 0u);
+  std::string after;
+  ASSERT_EQ(read_file(path.string(), after), 0);
+  EXPECT_EQ(after, bytes) << "the other version finds it where it was";
+  flip(path, 8);  // damage to the format is not another format
+  EXPECT_FALSE(store.load(key_of(1), kCompiler));
+  EXPECT_EQ(store.damaged(), 1);
 }
 
 // ---- Locks
