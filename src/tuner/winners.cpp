@@ -113,9 +113,24 @@ void Winners::keep(const Row& row, std::string_view device_class) {
 
 void Winners::add(const Record& r) {
   const Trial& t = r.trial;
-  Row row{r.problem, name(r.device_class), name(t.family), name(t.config), name(t.space), evidence(r.evidence),
-          {},        t.standard,           false,          t.status,       t.stage,       t.timing,
-          t.sm_mhz,  t.registers,          t.smem_bytes,   t.spill_bytes,  t.at_ms,       r.standard_ns};
+  Row row{r.problem,
+          name(r.device_class),
+          name(t.family),
+          name(t.config),
+          name(t.space),
+          evidence(r.evidence),
+          {},
+          t.standard,
+          0,
+          t.status,
+          t.stage,
+          t.timing,
+          t.sm_mhz,
+          t.registers,
+          t.smem_bytes,
+          t.spill_bytes,
+          t.at_ms,
+          r.standard_ns};
   std::copy_n(r.job.begin(), std::min(r.job.size(), row.job.size()), row.job.begin());
   keep(row, r.device_class);
 }
@@ -128,7 +143,7 @@ void Winners::remove(const Problem& problem, std::string_view device_class) {
   row.device_class = name(device_class);
   row.family = row.config = row.space = name("");
   row.evidence = evidence({});
-  row.removed = true;
+  row.removed = 1;
   keep(row, device_class);
 }
 
@@ -160,8 +175,8 @@ Record Winners::record(const Row& row) const {
   r.device_class = names_[row.device_class];
   r.job.assign(row.job.begin(), end);
   r.evidence = evidences_[row.evidence];
-  r.trial = {names_[row.family], names_[row.config], names_[row.space], row.standard,   row.status,      row.stage,
-             row.timing,         row.sm_mhz,         row.registers,     row.smem_bytes, row.spill_bytes, row.at_ms};
+  r.trial = {names_[row.family], names_[row.config], names_[row.space], row.standard != 0, row.status,      row.stage,
+             row.timing,         row.sm_mhz,         row.registers,     row.smem_bytes,    row.spill_bytes, row.at_ms};
   r.standard_ns = row.standard_ns;
   return r;
 }

@@ -62,7 +62,7 @@ class Winners {
     Problem problem;
     Name device_class, family, config, space, evidence;
     std::array<char, kMaxUid> job;
-    bool standard, removed;
+    uint8_t standard, removed;  ///< 0 or 1; not bool, for rows may be bytes of anybody's
     TrialStatus status;
     Stage stage;
     Timing timing;

@@ -95,17 +95,18 @@ std::optional<Winners> Winners::of_bytes(std::string_view bytes) {
     parts.take(&e.driver, sizeof e.driver);
     out.evidence(e);
   }
-  out.size_ =
-      static_cast<size_t>(std::count_if(out.rows_.begin(), out.rows_.end(), [](const Row& r) { return !r.removed; }));
-  return parts.sound && out.consistent() ? std::optional(std::move(out)) : std::nullopt;
+  if (!parts.sound || !out.consistent()) return std::nullopt;
+  out.size_ = static_cast<size_t>(std::ranges::count(out.rows_, 0, &Row::removed));
+  return out;
 }
 
-/// Whether no index leads outside; true of every table that was written whole.
+/// Whether no index leads outside and every flag is one; true of every table that was written whole.
 bool Winners::consistent() const {
   const auto known = [&](const Row& row) {
     const size_t names = names_.size();
     return static_cast<int64_t>(row.problem.op) < kOpCount && row.device_class < names && row.family < names &&
-           row.config < names && row.space < names && row.evidence < evidences_.size();
+           row.config < names && row.space < names && row.evidence < evidences_.size() && row.standard <= 1 &&
+           row.removed <= 1;
   };
   size_t used = 0;
   for (const uint32_t slot : slots_) {
