@@ -23,6 +23,9 @@ class Newcomer {
   /// Whether the one before had this mark, too.
   bool came_before(uint64_t mark) { return std::exchange(mark_, mark) == mark; }
 
+ protected:
+  static constexpr uint64_t kNobodys = 0;  ///< generation of a place that holds nothing
+
  private:
   uint64_t mark_ = 0;
 };
@@ -56,8 +59,6 @@ class RecentCall : public Newcomer {
   const Launch& launch() const { return launch_; }
 
  private:
-  static constexpr uint64_t kNobodys = 0;  ///< nothing is held
-
   uint64_t generation_ = kNobodys;
   const Plan* plan_ = nullptr;
   Op op_{};
@@ -77,6 +78,7 @@ class RecentProblem : public Newcomer {
     return generation_ == generation && op_ == op && known_->move(args, out);
   }
   void keep(uint64_t generation, Op op, const Plan& plan, const void* args) {
+    generation_ = kNobodys;  // until all of it is there
     known_.emplace(operator_of(op), args);
     generation_ = generation;
     op_ = op;
@@ -85,7 +87,7 @@ class RecentProblem : public Newcomer {
   const Plan& plan() const { return *plan_; }
 
  private:
-  uint64_t generation_ = 0;  ///< nobody's
+  uint64_t generation_ = kNobodys;
   Op op_{};
   const Plan* plan_ = nullptr;
   std::optional<MovableArgs> known_;  ///< if the generation is somebody's

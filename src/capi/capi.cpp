@@ -64,17 +64,6 @@ void check_struct_size(const T& object, const char* name) {
          object.struct_size, hstu_version(), sizeof(T));
 }
 
-/// Launches a checked call of a known problem; remembers it if it comes for the second time.
-template <class Args>
-void launch(Context& context, const Plan& plan, const Args& args, const void* prepared, uint64_t generation,
-            RecentCall& recent, uint64_t mark, CUstream stream) {
-  if (!recent.came_before(mark)) return context.launch(plan, prepared, stream);
-  Launch& launch = recent.renew();
-  context.bind(plan, prepared, launch);
-  recent.keep(generation, op_of<Args>(), plan, &args, sizeof args);
-  context.launch(plan, launch, stream);
-}
-
 /// Does of a call what this thread did not do before.
 template <class Args>
 void call_on_gpu(Context& context, const Args& args, CUstream stream) {
@@ -86,16 +75,21 @@ void call_on_gpu(Context& context, const Args& args, CUstream stream) {
 
   const uint64_t problem_mark = RecentProblem::mark_of(kOp, &args, sizeof args);
   RecentProblem& known = RecentProblem::place(problem_mark);
-  ArgsBytes moved;
-  if (known.move(generation, kOp, &args, moved))
-    return launch(context, known.plan(), args, moved.data(), generation, recent, mark, stream);
+  ArgsBytes prepared;
+  const Plan* plan = known.move(generation, kOp, &args, prepared) ? &known.plan() : nullptr;
+  if (!plan) {
+    Args& own = *new (prepared.data()) Args(args);
+    const Problem problem = prepare(own);
+    plan = context.find(problem);
+    if (!plan) return context.run(problem, &own, stream);
+    if (known.came_before(problem_mark)) known.keep(generation, kOp, *plan, &args);
+  }
 
-  Args prepared = args;
-  const Problem problem = prepare(prepared);
-  const Plan* const plan = context.find(problem);
-  if (!plan) return context.run(problem, &prepared, stream);
-  if (known.came_before(problem_mark)) known.keep(generation, kOp, *plan, &args);
-  launch(context, *plan, args, &prepared, generation, recent, mark, stream);
+  if (!recent.came_before(mark)) return context.launch(*plan, prepared.data(), stream);
+  Launch& launch = recent.renew();
+  context.bind(*plan, prepared.data(), launch);
+  recent.keep(generation, kOp, *plan, &args, sizeof args);
+  context.launch(*plan, launch, stream);
 }
 
 template <class Args>

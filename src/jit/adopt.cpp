@@ -27,7 +27,7 @@ int64_t adopt_kernels(const std::string& from, const std::string& to) {
   for (auto it = fs::recursive_directory_iterator(entries, failed); it != fs::recursive_directory_iterator();
        it.increment(failed)) {
     if (failed || it->path().extension() != ".kernel") continue;
-    adopted += adopt(it->path(), fs::path(to) / "kernels" / fs::relative(it->path(), entries, failed));
+    adopted += adopt(it->path(), fs::path(to) / "kernels" / it->path().lexically_relative(entries));
   }
   return adopted;
 }

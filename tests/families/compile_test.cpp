@@ -21,7 +21,7 @@
 namespace hstujit {
 namespace {
 
-constexpr size_t kSampledPoints = 8;
+constexpr size_t kSampledPoints = 12;
 constexpr size_t kThreads = 2;
 
 // The default, the points that need most and least of each resource, and a few spread evenly over the space.

@@ -43,6 +43,10 @@ std::optional<std::pair<Problem, ArgsBytes>> prepared_anew(const Operator& op, c
   return out;
 }
 
+TEST(MovableArgs, HaveRoomForEveryOperatorsTensors) {
+  for (const Operator& op : operators()) EXPECT_LE(op.tensors.size(), MovableArgs::kMostTensors) << op.name;
+}
+
 TEST(MovableArgs, ComeOutAsIfPrepared) {
   std::set<std::string_view> operators_moved;
   int moved = 0, stayed = 0;
