@@ -1,0 +1,72 @@
+// Tiles of query rows of a (sequence, head) of HSTU attention: what a tile's roles must know of it, and their order.
+#pragma once
+#include "attn90/shape.cuh"
+#include "params/attn_fwd.h"
+#include "tile/jagged_map.cuh"
+#include "variant/hstu_mask.cuh"
+#include "variant/row_tiles.cuh"
+
+namespace hstu::attn90 {
+
+// Where the rows of a sequence lie.
+struct HstuRows {
+  i64 start;
+  int length;
+
+  HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start, length); }
+  template <class Config>
+  HSTU_PRIM tile::JaggedBox keys(const variant::RowTilePlan<Config>& plan, int block) const {
+    return tile::JaggedBox(start, Config::kHasTargets && block >= plan.partial ? plan.full_end : length);
+  }
+};
+
+template <class Config>
+struct HstuTile {
+  variant::HstuMask<Config> mask;
+  variant::RowTilePlan<Config> plan;
+  i64 start;  // row of the sequence's position 0
+  int head;
+  int first_row;  // -1: there is no further tile
+
+  HSTU_PRIM HstuRows rows() const { return {start, mask.length}; }
+};
+
+// A place in the order of tiles: `pairs` (sequence, head) pairs of row_blocks tiles each, some of them behind the end
+// of their sequence. Its loads are under way when it is made.
+template <class Config>
+struct HstuPlace {
+  using T = Shape<Config>;
+  int head, first_row;
+  i64 start;
+  variant::HstuMask<Config> mask;
+
+  HSTU_PRIM HstuPlace(const AttnFwdParams& p, u32 index) {
+    const u32 pairs = p.batch * p.num_heads, section_tiles = p.section_pairs * p.row_blocks;
+    const u32 section = index / section_tiles, in_section = index - section * section_tiles;
+    const u32 first_pair = section * p.section_pairs;
+    const u32 section_pairs = variant::min_int(p.section_pairs, pairs - first_pair);
+    const int level = in_section / section_pairs;
+    const u32 pair = first_pair + (in_section - level * section_pairs), seq = pair / p.num_heads;
+    const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
+    start = offsets[seq];
+    mask = variant::HstuMask<Config>(p, seq, static_cast<int>(offsets[seq + 1] - start));
+    head = pair - seq * p.num_heads;
+    // Contextual rows see all of the history: their tile is among the longest.
+    const int row_tile = Config::kContextual ? (level == 0 ? 0 : p.row_blocks - level) : p.row_blocks - 1 - level;
+    first_row = row_tile * T::kBlockM;
+  }
+
+  HSTU_PRIM int rows() const { return mask.length; }
+  HSTU_PRIM variant::RowTilePlan<Config> plan() const {
+    return variant::RowTilePlan<Config>(mask, first_row, variant::min_int(first_row + T::kBlockM, mask.length));
+  }
+  HSTU_PRIM void describe(const variant::RowTilePlan<Config>& plan, HstuTile<Config>& tile) const {
+    tile.mask = mask;
+    tile.plan = plan;
+    tile.start = start;
+    tile.head = head;
+    tile.first_row = first_row;
+  }
+};
+
+}  // namespace hstu::attn90

@@ -1,0 +1,50 @@
+// The thread that starts the copies of Q, once a tile, and of K and V, block by block (attn90/shape.cuh).
+#pragma once
+#include "attn90/storage.cuh"
+
+namespace hstu::attn90 {
+
+// Loads what the tiles need: one thread. Params: maps q, k, v. Tile: first_row (none if negative), head, plan, which
+// has `blocks` and key_begin(block), and rows(), from which come boxes that load the queries() and the keys(plan,
+// block).
+template <class Config, class Tile, class Params>
+HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
+  using T = Shape<Config>;
+  const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring)), v_ring(prim::smem_addr(storage.v_ring));
+  RingPlace<Config::kStages> place;
+  RingPlace<kTileSlots> tile_place;
+  const u32 q_full = prim::smem_addr(&storage.q_full);
+  u32 q_parity = 0;
+#pragma unroll 1
+  for (;; tile_place.advance(), q_parity ^= 1) {
+    prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.parity);
+    const auto& tile = storage.tile[tile_place.stage];
+    if (tile.first_row < 0) return;
+    const auto plan = tile.plan;  // a copy, as are the others: the description is let go of before the keys come
+    const auto rows = tile.rows();
+    const auto queries = rows.queries();
+    const int head = tile.head;
+    prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
+    prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
+#pragma unroll
+    for (int panel = 0; panel < T::kPanelsQk; ++panel)
+      queries.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * 64, tile.first_row, head);
+    prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
+#pragma unroll 1
+    for (int block = 0; block < plan.blocks; ++block) {
+      const int key = plan.key_begin(block);
+      const auto keys = rows.keys(plan, block);
+      const u32 k_full = k_ring.acquire(place, T::kKBytes), k_stage = base + T::kKOffset + place.stage * T::kKBytes;
+#pragma unroll
+      for (int panel = 0; panel < T::kPanelsQk; ++panel)
+        keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * 64, key, head);
+      const u32 v_full = v_ring.acquire(place, T::kVBytes), v_stage = base + T::kVOffset + place.stage * T::kVBytes;
+#pragma unroll
+      for (int panel = 0; panel < T::kPanelsV; ++panel)
+        keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * 64, key, head);
+      place.advance();
+    }
+  }
+}
+
+}  // namespace hstu::attn90

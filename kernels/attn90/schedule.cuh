@@ -1,0 +1,44 @@
+// The thread that says which tile of query rows comes next (attn90/shape.cuh).
+#pragma once
+#include "attn90/storage.cuh"
+#include "params/attn_fwd.h"
+#include "tile/tile_counter.cuh"
+
+namespace hstu::attn90 {
+
+// Describes the tiles of this block of threads one after the other, ahead of those who work on them: one thread.
+// Place: where a tile of the order stands, Place(p, index); it has first_row, the number of its sequence's rows(), and
+// describes the tile once there is room, with the plan() made before.
+template <class Place, class Config, class Tile>
+HSTU_PRIM void schedule(const AttnFwdParams& p, Storage<Config, Tile>& storage) {
+  using T = Shape<Config>;
+  const u32 count = static_cast<u32>(p.batch * p.num_heads) * p.row_blocks;
+  RingPlace<kTileSlots> place;
+  tile::TileTaker tiles;
+  bool claimed = false;
+  u32 next = 0;
+#pragma unroll 1
+  for (Place at(p, blockIdx.x);; at = Place(p, next), next = tiles.take()) {
+    // More than one round for sequences longer than the grid foresaw.
+#pragma unroll 1
+    for (; at.first_row < at.rows(); at.first_row += p.row_blocks * T::kBlockM) {
+      const auto plan = at.plan();
+      prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
+      at.describe(plan, storage.tile[place.stage]);
+      prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+      place.advance();
+    }
+    if (!claimed) {  // only now, for the first tile needs no counter
+      claimed = true;
+      tiles.claim();
+      next = tiles.take();
+    }
+    if (next >= count) break;
+  }
+  tiles.leave();
+  prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
+  storage.tile[place.stage].first_row = -1;
+  prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+}
+
+}  // namespace hstu::attn90

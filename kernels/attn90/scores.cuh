@@ -1,0 +1,68 @@
+// Scores of the sm_90 attention kernels: S = Q K^T, the mask, and P = silu(S) as words of the next product's operand.
+#pragma once
+#include "attn90/warpgroup.cuh"
+#include "params/attn_fwd.h"
+#include "prim/math.cuh"
+#include "prim/wgmma.cuh"
+
+namespace hstu::attn90 {
+
+// S = Q K^T for kKeys keys from `row` of the stage on; one group of products.
+template <int kKeys, class Config, class Tile>
+HSTU_PRIM void issue_qk(const Warpgroup<Config, Tile>& wg, float (&s)[kKeys / 2],
+                        const u32 (&q)[Shape<Config>::kQWords][4], u32 stage, int row) {
+  using T = Shape<Config>;
+  using Element = typename Config::Element;
+  const u64 k = prim::smem_descriptor(wg.k_rows(stage, row), 16, 1024, prim::kSwizzle128);
+  const u64 a = prim::smem_descriptor(wg.q_rows(), 16, 1024, prim::kSwizzle128);
+#pragma unroll
+  for (int step = 0; step < T::kStepsQk; ++step) {
+    const u64 b = prim::advance_descriptor(k, step / 4 * T::kBlockN * 128 + step % 4 * 32);
+    if (step < T::kQSteps) {
+      const u32(&w)[4] = q[step < T::kQSteps ? step : 0];
+      prim::Wgmma<kKeys>::template rs<Element, Element>(s, w[0], w[1], w[2], w[3], b, step > 0);
+    } else {
+      prim::Wgmma<kKeys>::template ss<Element, Element>(
+          s, prim::advance_descriptor(a, step / 4 * T::kBlockM * 128 + step % 4 * 32), b, step > 0);
+    }
+  }
+  prim::wgmma_commit();
+}
+
+// S -> P in place: silu(x) = t tanh(t) + t with t = x / 2.
+template <int kCount>
+HSTU_PRIM void weigh(const AttnFwdParams& p, float (&s)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) {
+    const float t = s[i] * p.half_alpha;
+    s[i] = t * prim::tanh_approx(t) + t;
+  }
+}
+template <class Element, int kCount>
+HSTU_PRIM void pack(const float (&s)[kCount], u32 (&w)[kCount / 2]) {
+#pragma unroll
+  for (int i = 0; i < kCount / 2; ++i) w[i] = prim::pack2<Element>(s[2 * i], s[2 * i + 1]);
+}
+
+// Zeros for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see.
+template <int kKeys, class Mask>
+HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int key) {
+  const int lane = prim::lane_id();
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+#pragma unroll
+    for (int word = 0; word < (kKeys + 31) / 32; ++word) {
+      const u32 seen = mask.seen_bits(row + half * 8, key + word * 32) >> (lane % 4 * 2);
+#pragma unroll
+      for (int n = word * 4; n < (word + 1) * 4 && n < kKeys / 8; ++n) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          float& x = s[n * 4 + half * 2 + e];
+          x = seen & (1u << (n % 4 * 8 + e)) ? x : 0.0f;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace hstu::attn90

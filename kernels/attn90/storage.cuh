@@ -1,0 +1,45 @@
+// Shared memory of the sm_90 attention kernels: tiles of Q, K, V and O, the barriers between the roles, and the tiles'
+// descriptions. Tile: a kernel's description of a tile; schedule.cuh and load.cuh say what it must have.
+#pragma once
+#include "attn90/shape.cuh"
+#include "prim/mbarrier.cuh"
+#include "tile/tma_ring.cuh"
+
+namespace hstu::attn90 {
+
+using tile::RingPlace;
+template <class Config>
+using KeyRing = tile::TmaRing<Config::kStages, Config::kConsumers>;
+
+// Of the tile under way and the next: more would leave other blocks of threads without work at the end.
+inline constexpr int kTileSlots = 2;
+
+template <class Config, class Tile>
+struct Storage {
+  alignas(1024) unsigned char tiles[Shape<Config>::kTileBytes];
+  u64 tile_full[kTileSlots], tile_empty[kTileSlots];
+  u64 q_full, q_empty;
+  u64 k_ring[2 * Config::kStages], v_ring[2 * Config::kStages];
+  Tile tile[kTileSlots];
+};
+// The room behind the tiles; a round number, so that the host can say the sum.
+inline constexpr int kExtraBytes = 1024;
+template <class Config>
+constexpr int smem_bytes = Shape<Config>::kTileBytes + kExtraBytes;
+
+// By one thread; then a barrier of the block.
+template <class Config, class Tile>
+HSTU_PRIM void init(Storage<Config, Tile>& storage) {
+  constexpr int kConsumerWarps = Config::kConsumers * 4;
+  for (int i = 0; i < kTileSlots; ++i) {
+    prim::mbarrier_init(prim::smem_addr(&storage.tile_full[i]), 1);
+    prim::mbarrier_init(prim::smem_addr(&storage.tile_empty[i]), kConsumerWarps + 1);
+  }
+  prim::mbarrier_init(prim::smem_addr(&storage.q_full), 1);
+  prim::mbarrier_init(prim::smem_addr(&storage.q_empty), kConsumerWarps);
+  KeyRing<Config>(prim::smem_addr(storage.k_ring)).init();
+  KeyRing<Config>(prim::smem_addr(storage.v_ring)).init();
+  prim::mbarrier_fence_init();
+}
+
+}  // namespace hstu::attn90
