@@ -1,6 +1,6 @@
 // Tiles of query rows of a (sequence, head) of HSTU attention: what a tile's roles must know of it, and their order.
 #pragma once
-#include "attn90/shape.cuh"
+#include "attn90/schedule.cuh"
 #include "params/attn_fwd.h"
 #include "tile/jagged_map.cuh"
 #include "variant/hstu_mask.cuh"
@@ -31,8 +31,8 @@ struct HstuTile {
   HSTU_PRIM HstuRows rows() const { return {start, mask.length}; }
 };
 
-// A place in the order of tiles: `pairs` (sequence, head) pairs of row_blocks tiles each, some of them behind the end
-// of their sequence. Its loads are under way when it is made.
+// Where a tile of the order stands, some of them behind the end of their sequence. Its loads are under way when it is
+// made.
 template <class Config>
 struct HstuPlace {
   using T = Shape<Config>;
@@ -41,18 +41,14 @@ struct HstuPlace {
   variant::HstuMask<Config> mask;
 
   HSTU_PRIM HstuPlace(const AttnFwdParams& p, u32 index) {
-    const u32 pairs = p.batch * p.num_heads, section_tiles = p.section_pairs * p.row_blocks;
-    const u32 section = index / section_tiles, in_section = index - section * section_tiles;
-    const u32 first_pair = section * p.section_pairs;
-    const u32 section_pairs = variant::min_int(p.section_pairs, pairs - first_pair);
-    const int level = in_section / section_pairs;
-    const u32 pair = first_pair + (in_section - level * section_pairs), seq = pair / p.num_heads;
+    const TileOrder at(p, index);
     const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
-    start = offsets[seq];
-    mask = variant::HstuMask<Config>(p, seq, static_cast<int>(offsets[seq + 1] - start));
-    head = pair - seq * p.num_heads;
+    start = offsets[at.seq];
+    mask = variant::HstuMask<Config>(p, at.seq, static_cast<int>(offsets[at.seq + 1] - start));
+    head = at.head;
     // Contextual rows see all of the history: their tile is among the longest.
-    const int row_tile = Config::kContextual ? (level == 0 ? 0 : p.row_blocks - level) : p.row_blocks - 1 - level;
+    const int row_tile =
+        Config::kContextual ? (at.level == 0 ? 0 : p.row_blocks - at.level) : p.row_blocks - 1 - at.level;
     first_row = row_tile * T::kBlockM;
   }
 

@@ -6,6 +6,24 @@
 
 namespace hstu::attn90 {
 
+// A place in the order of tiles: `pairs` (sequence, head) pairs of row_blocks tiles each, a section of pairs after the
+// other and in it level by level.
+struct TileOrder {
+  u32 seq;
+  int head, level;
+
+  HSTU_PRIM TileOrder(const AttnFwdParams& p, u32 index) {
+    const u32 pairs = p.batch * p.num_heads, section_tiles = p.section_pairs * p.row_blocks;
+    const u32 section = index / section_tiles, in_section = index - section * section_tiles;
+    const u32 first_pair = section * p.section_pairs;
+    const u32 section_pairs = pairs - first_pair < p.section_pairs ? pairs - first_pair : p.section_pairs;
+    level = in_section / section_pairs;
+    const u32 pair = first_pair + (in_section - level * section_pairs);
+    seq = pair / p.num_heads;
+    head = pair - seq * p.num_heads;
+  }
+};
+
 // Describes the tiles of this block of threads one after the other, ahead of those who work on them: one thread.
 // Place: where a tile of the order stands, Place(p, index); it has first_row, the number of its sequence's rows(), and
 // describes the tile once there is room, with the plan() made before.

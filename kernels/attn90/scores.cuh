@@ -44,9 +44,9 @@ HSTU_PRIM void pack(const float (&s)[kCount], u32 (&w)[kCount / 2]) {
   for (int i = 0; i < kCount / 2; ++i) w[i] = prim::pack2<Element>(s[2 * i], s[2 * i + 1]);
 }
 
-// Zeros for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see.
+// `hidden` for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see.
 template <int kKeys, class Mask>
-HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int key) {
+HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int key, float hidden = 0.0f) {
   const int lane = prim::lane_id();
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -58,7 +58,7 @@ HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int 
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& x = s[n * 4 + half * 2 + e];
-          x = seen & (1u << (n % 4 * 8 + e)) ? x : 0.0f;
+          x = seen & (1u << (n % 4 * 8 + e)) ? x : hidden;
         }
       }
     }

@@ -1,9 +1,10 @@
 // Tiles, shared memory and registers of the sm_90 attention kernels, which share the rooms of this folder:
 //   schedule.cuh   which tile of query rows comes next, described a step ahead          one thread
 //   load.cuh       Q, K and V by TMA                                                    one thread
-//   warpgroup.cuh  what a consumer knows, fragments of Q; scores.cuh  S = Q K^T, mask, P
-//   values.cuh     O += P V; store.cuh  the rows of O                                    kConsumers warpgroups
-// A kernel (attn_fwd_sm90.cuh) says how the steps of a consumer follow each other.
+//   warpgroup.cuh  what a consumer knows, fragments of Q; scores.cuh  S = Q K^T, mask, P;
+//   softmax.cuh    P of softmax; values.cuh  O += P V; store.cuh  the rows of O          kConsumers warpgroups
+// A kernel (attn_fwd_sm90.cuh, flash_attn_sm90.cuh) brings its tiles (hstu_tile.cuh, flash_tile.cuh) and says how the
+// steps of a consumer follow each other.
 #pragma once
 #include "prim/types.cuh"
 

@@ -34,6 +34,7 @@ const Family* const kFamilies[] = {
     &kRmsNormRopeSm80,
     &kSoftmaxSm80,
     &kDropoutSm80,
+    &kFlashAttnSm90,
     &kFlashAttnSm80,
     &kCompleteCumsumSm80,
     &kConcat1dJaggedSm80,

@@ -33,6 +33,7 @@ extern const Family kGroupNormSm80;
 extern const Family kRmsNormRopeSm80;
 extern const Family kSoftmaxSm80;
 extern const Family kDropoutSm80;
+extern const Family kFlashAttnSm90;
 extern const Family kFlashAttnSm80;
 extern const Family kCompleteCumsumSm80;
 extern const Family kConcat1dJaggedSm80;

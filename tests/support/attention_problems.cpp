@@ -71,6 +71,12 @@ std::span<const std::string_view> attention_problems() {
       "batch=16 queries=2048 keys=2048",
       "flash_attention dtype=f16 head_dim_qk=64 head_dim_v=80 num_heads=3 offset_dtype=i64 mask=1 lse=0 vector=1 "
       "batch=16 queries=4096 keys=512",
+      "flash_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 mask=1 lse=1 vector=8 "
+      "batch=16 queries=16384 keys=2048",
+      "flash_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 mask=0 lse=1 vector=8 "
+      "batch=16 queries=16384 keys=2048",
+      "flash_attention dtype=bf16 head_dim_qk=72 head_dim_v=136 num_heads=2 offset_dtype=none mask=1 lse=0 vector=8 "
+      "batch=16 queries=512 keys=2048",
   };
   return kProblems;
 }

@@ -1,0 +1,74 @@
+// The running softmax of a consumer thread's two rows: P = 2^(scale (s - reference)), summed beside it.
+//
+// The reference need not be the greatest score, only near it: as long as no score of a warp's rows is kSlack powers of
+// two above theirs, P stays below 2^kSlack, and nothing that was added up before has to be scaled.
+#pragma once
+#include "prim/lanes.cuh"
+#include "prim/math.cuh"
+
+namespace hstu::attn90 {
+
+HSTU_PRIM float infinity() { return __uint_as_float(0x7f800000u); }
+
+struct Softmax {
+  static constexpr float kSlack = 8.0f;
+
+  float scale, slack;  // log2(e) times the logit scale, positive; kSlack powers of two as a difference of scores
+  float reference[2], sum[2];
+
+  HSTU_PRIM explicit Softmax(float log2_scale) : scale(log2_scale), slack(fminf(kSlack / log2_scale, 1e30f)) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      reference[half] = -infinity();
+      sum[half] = 0.0f;
+    }
+  }
+
+  // Looks at more scores. Returns whether what was added up with the weights before must be multiplied with `kept`.
+  template <int kCount>
+  HSTU_PRIM bool meet(const float (&s)[kCount], float (&kept)[2]) {
+    float most[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) most[i] = s[i];
+#pragma unroll
+    for (int i = 4; i < kCount; ++i) most[i % 4] = fmaxf(most[i % 4], s[i]);
+    float top[2] = {fmaxf(most[0], most[1]), fmaxf(most[2], most[3])};
+    prim::lane_maxima<4>(top);
+    const bool moves = top[0] > reference[0] + slack || top[1] > reference[1] + slack;
+    if (!__any_sync(prim::kFullWarp, moves)) return false;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float to = fmaxf(top[half], reference[half]);
+      // A row that has seen nothing yet keeps nothing.
+      kept[half] = to == -infinity() ? 0.0f : prim::ex2_approx((reference[half] - to) * scale);
+      reference[half] = to;
+      sum[half] *= kept[half];
+    }
+    return true;
+  }
+
+  // S -> P in place. kMayBeBlind: rows may have seen nothing yet.
+  template <bool kMayBeBlind, int kCount>
+  HSTU_PRIM void weigh(float (&s)[kCount]) {
+    float base[2], part[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+    for (int half = 0; half < 2; ++half)
+      base[half] = kMayBeBlind && reference[half] == -infinity() ? 0.0f : reference[half] * scale;
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) {
+      s[i] = prim::ex2_approx(s[i] * scale - base[i / 2 % 2]);
+      part[i % 4] += s[i];
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) sum[half] += part[half * 2] + part[half * 2 + 1];
+  }
+};
+
+// The thread's rows of O, multiplied each with its own.
+template <int kCount>
+HSTU_PRIM void scale_rows(float (&o)[kCount], const float (&by)[2]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) o[i] *= by[i / 2 % 2];
+}
+
+}  // namespace hstu::attn90

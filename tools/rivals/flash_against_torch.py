@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+"""flash_attention beside torch's scaled_dot_product_attention on the same tensors, by turns in one run.
+
+    tools/rivals/flash_against_torch.py build/libhstujit.so [--rounds 30] [--shapes 4x16384x16x128 ...] [--kinds full]
+
+Shapes are batch x length x heads x head dim, bf16, random data. Each line: TFLOP/s of the library and of each torch
+backend that takes the problem (medians; 256 MB are written before each call, outside the events), the library's rate
+over that of the fastest backend, and the relative difference of the results. Needs torch with CUDA.
+"""
+import argparse
+import ctypes
+import statistics
+
+import torch
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+BF16 = 3  # HSTU_DTYPE_BF16
+BACKENDS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
+SHAPES = ["4x16384x16x128", "16x2048x16x128", "4x8192x16x128", "16x2048x32x64", "4x8192x32x64"]
+
+
+class Tensor(ctypes.Structure):
+    """hstu_tensor, include/hstujit/base.h."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_int32),
+                ("shape", ctypes.c_int64 * 5), ("stride", ctypes.c_int64 * 5)]
+
+    @classmethod
+    def of(cls, t):
+        return cls(t.data_ptr(), BF16, t.dim(), (ctypes.c_int64 * 5)(*t.shape), (ctypes.c_int64 * 5)(*t.stride()))
+
+
+class Args(ctypes.Structure):
+    """hstu_flash_attention_args, include/hstujit/attention.h."""
+
+    _fields_ = [("struct_size", ctypes.c_size_t), ("q", Tensor), ("k", Tensor), ("v", Tensor), ("out", Tensor),
+                ("lse", Tensor), ("seq_offsets", Tensor), ("scale", ctypes.c_float), ("mask", ctypes.c_int),
+                ("max_seq_len", ctypes.c_int64)]
+
+
+class Library:
+    def __init__(self, path):
+        self.lib = ctypes.CDLL(path)
+        self.lib.hstu_last_error.restype = ctypes.c_char_p
+        self.context = ctypes.c_void_p()
+        self.check(self.lib.hstu_context_create(ctypes.byref(self.context), None))
+
+    def check(self, status):
+        if status != 0:
+            raise RuntimeError(self.lib.hstu_last_error().decode())
+
+    def attention(self, q, k, v, out, causal):
+        """A function that queues the call on torch's stream."""
+        none = Tensor()
+        args = Args(ctypes.sizeof(Args), Tensor.of(q), Tensor.of(k), Tensor.of(v), Tensor.of(out), none, none, 0.0,
+                    0 if causal else 1, 0)
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        return lambda: self.check(self.lib.hstu_flash_attention(self.context, ctypes.byref(args), stream))
+
+
+def torch_attention(backend, q, k, v, causal):
+    def call():
+        with sdpa_kernel([backend]):
+            return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
+
+    return call
+
+
+def milliseconds(calls, rounds, flush):
+    """Median of each call, in turns: forwards, backwards, forwards..."""
+    times = {name: [] for name in calls}
+    for _ in range(10):
+        for call in calls.values():
+            call()
+    for i in range(rounds):
+        for name in list(calls) if i % 2 == 0 else list(calls)[::-1]:
+            flush.fill_(1.0)
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            calls[name]()
+            end.record()
+            end.synchronize()
+            times[name].append(begin.elapsed_time(end))
+    return {name: statistics.median(t) for name, t in times.items()}
+
+
+def compare(library, shape, causal, rounds, flush):
+    batch, length, heads, dim = shape
+    q, k, v = (torch.randn(batch, heads, length, dim, device="cuda", dtype=torch.bfloat16) for _ in range(3))
+    out = torch.full_like(q, float("nan"))
+    calls = {"hstujit": library.attention(q, k, v, out, causal)}
+    want = None
+    for name, backend in BACKENDS.items():
+        call = torch_attention(backend, q, k, v, causal)
+        try:
+            want = call().float()
+        except RuntimeError as error:  # torch was built without it, or it does not take the problem
+            print(f"  {name}: {str(error).splitlines()[0][:100]}")
+            continue
+        calls[name] = call
+    calls["hstujit"]()
+    difference = ((out.float() - want).norm() / want.norm()).item() if want is not None else float("nan")
+    pairs = length * (length + 1) / 2 if causal else length * length
+    rates = {name: 4e-9 * batch * heads * dim * pairs / ms for name, ms in milliseconds(calls, rounds, flush).items()}
+    best = max((rate for name, rate in rates.items() if name != "hstujit"), default=float("nan"))
+    print(f"{str(shape):22s} {'causal' if causal else 'full':6s}", *(f"{n} {r:6.1f}" for n, r in rates.items()),
+          f"TFLOP/s, {rates['hstujit'] / best:.2f} of torch's best, difference {difference:.1e}", flush=True)
+    return difference < 1e-2
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library")
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--shapes", nargs="+", default=SHAPES)
+    parser.add_argument("--kinds", nargs="+", default=["causal", "full"], choices=["causal", "full"])
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    library = Library(options.library)
+    flush = torch.empty(64 << 20, device="cuda")
+    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    right = True
+    for shape in options.shapes:
+        for kind in options.kinds:
+            right &= compare(library, tuple(map(int, shape.split("x"))), kind == "causal", options.rounds, flush)
+    raise SystemExit(0 if right else "the results differ")
+
+
+if __name__ == "__main__":
+    main()
