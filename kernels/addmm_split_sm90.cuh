@@ -32,6 +32,7 @@
 #include "prim/memory.cuh"
 #include "prim/warpgroup.cuh"
 #include "tile/activation.cuh"
+#include "tile/dependent_launch.cuh"
 #include "tile/tma_ring.cuh"
 #include "tile/wgmma_operand.cuh"
 
@@ -94,11 +95,16 @@ class SplitProducer {
   HSTU_PRIM SplitProducer(const AddmmSplitParams& p, const SplitPart<Config>& part, u32 smem)
       : p_(p), part_(part), smem_(smem), ring_(smem + Shape::kRingAt) {}
 
-  HSTU_PRIM void start() {
+  // Opens the barriers and brings the first slices of w to L2.
+  HSTU_PRIM void open() const {
     ring_.init();
     if constexpr (Config::kSplit > 1) prim::mbarrier_init(smem_ + Shape::kArrivedAt, 1);
     prim::mbarrier_fence_init();
     if constexpr (Config::kSplit > 1) prim::mbarrier_arrive_expect_tx(smem_ + Shape::kArrivedAt, Shape::kSumsBytes);
+    if constexpr (tile::kStartsEarly)
+      for (u32 i = 0; i < part_.count && i < Config::kStages; ++i) prefetch(static_cast<i32>(part_.first + i) * 64);
+  }
+  HSTU_PRIM void start() {
     while (next_ < part_.count && next_ < Config::kStages) load();
   }
   HSTU_PRIM void finish() {
@@ -106,6 +112,12 @@ class SplitProducer {
   }
 
  private:
+  HSTU_PRIM void prefetch(i32 k) const {
+    if constexpr (Config::kSwap)
+      Shape::Tall::prefetch(&p_.w, part_.column, k);
+    else
+      Shape::Wide::prefetch(&p_.w, part_.column, k);
+  }
   HSTU_PRIM void load() {
     const i32 k = static_cast<i32>(part_.first + next_++) * 64;
     const u32 full = ring_.acquire(at_, Shape::kStageBytes), stage = smem_ + at_.stage * Shape::kStageBytes;
@@ -295,6 +307,8 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   const SplitPart<Config> part(p);
   SplitProducer<Config> producer(p, part, smem);
   const bool produces = warp == Shape::kConsumerWarps && prim::elect_one();
+  if (produces) producer.open();
+  tile::wait_for_kernels_before();
   if (produces) producer.start();
   __syncthreads();
   if constexpr (Config::kSplit > 1) prim::cluster_arrive();

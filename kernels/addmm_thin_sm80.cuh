@@ -31,6 +31,7 @@
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
 #include "tile/activation.cuh"
+#include "tile/dependent_launch.cuh"
 
 namespace hstu {
 
@@ -105,12 +106,16 @@ struct ThinColumns {
   HSTU_PRIM void load(const AddmmParams& p, i64 column, i64 k) {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i) {
-      const i64 at_column = column + (Config::kWAlongK ? 8 * i : 0), at_k = k + (Config::kWAlongK ? 0 : i);
-      const i64 at = Config::kWAlongK ? at_column * p.w_row_stride + at_k : at_k * p.w_row_stride + at_column;
 #pragma unroll
       for (int j = 0; j < kWords; ++j) word[i][j] = 0;
-      if (at_column < p.n && at_k < p.k) thin_load(word[i], static_cast<const u16*>(p.w) + at);
+      if (const u16* from = place(p, column, k, i)) thin_load(word[i], from);
     }
+  }
+  // Brings what load() will want to L2.
+  HSTU_PRIM static void prefetch(const AddmmParams& p, i64 column, i64 k) {
+#pragma unroll
+    for (int i = 0; i < kLoads; ++i)
+      if (const u16* from = place(p, column, k, i)) prim::prefetch_l2(from);
   }
   // Two consecutive k of fragment `column`: the first of four from 4h on, or the second.
   HSTU_PRIM u32 pair(int column, int h, int second) const {
@@ -120,6 +125,15 @@ struct ThinColumns {
   }
 
   u32 word[kLoads][kWords];
+
+ private:
+  // Of the i-th load; null beyond the matrix.
+  HSTU_PRIM static const u16* place(const AddmmParams& p, i64 column, i64 k, int i) {
+    const i64 at_column = column + (Config::kWAlongK ? 8 * i : 0), at_k = k + (Config::kWAlongK ? 0 : i);
+    if (at_column >= p.n || at_k >= p.k) return nullptr;
+    const i64 at = Config::kWAlongK ? at_column * p.w_row_stride + at_k : at_k * p.w_row_stride + at_column;
+    return static_cast<const u16*>(p.w) + at;
+  }
 };
 
 // A warp's sums of its slices.
@@ -132,8 +146,13 @@ class ThinProduct {
   HSTU_PRIM ThinProduct(const AddmmParams& p, i64 row, i64 column)
       : p_(p), row_(row + prim::lane_id() / 4), column_(column + ThinColumns<Config>::first_column()) {}
 
+  // What begin() will want of w, ahead of it.
+  HSTU_PRIM void prefetch(u32 warp) const {
+#pragma unroll
+    for (int i = 0; i < Config::kAhead; ++i) ThinColumns<Config>::prefetch(p_, column_, first_k(warp) + i * kStep);
+  }
   HSTU_PRIM void begin(u32 warp) {
-    k_ = static_cast<i64>(warp) * Shape::kSlice + prim::lane_id() % 4 * 8;
+    k_ = first_k(warp);
 #pragma unroll
     for (int i = 0; i < Config::kAhead; ++i) load(i, k_ + i * kStep);
   }
@@ -158,6 +177,7 @@ class ThinProduct {
  private:
   static constexpr int kStep = Shape::kSlice * Shape::kWarps;
 
+  HSTU_PRIM static i64 first_k(u32 warp) { return static_cast<i64>(warp) * Shape::kSlice + prim::lane_id() % 4 * 8; }
   HSTU_PRIM void load(int i, i64 k) {
     w_[i].load(p_, column_, k);
     x_[i].load(p_, row_, k);
@@ -276,6 +296,8 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   const i64 row = static_cast<i64>(blockIdx.y) * Config::kBlockM,
             column = static_cast<i64>(blockIdx.x) * Config::kBlockN;
   ThinProduct<Config> product(p, row, column);
+  if constexpr (tile::kStartsEarly) product.prefetch(warp);
+  tile::wait_for_kernels_before();
   product.begin(warp);
   ThinEpilogue<Config> epilogue(p, row, column);
   epilogue.fetch();

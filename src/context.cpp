@@ -102,7 +102,7 @@ const Plan* Context::make_ready(const Problem& problem, const void* args, CUstre
 }
 
 void Context::bind(const Plan& plan, const void* args, Launch& launch) const {
-  const auto fill = [&] { plan.choice.family->bind(args, plan.problem, plan.choice.config, facts_, launch); };
+  const auto fill = [&] { hstujit::bind(*plan.choice.family, args, plan.problem, plan.choice.config, facts_, launch); };
   try {
     fill();
   } catch (const NoCurrentContext&) {  // a tensor map needs one, and this thread never made any current

@@ -14,6 +14,7 @@
 #pragma once
 #include "prim/cluster.cuh"
 #include "prim/warpgroup.cuh"
+#include "tile/dependent_launch.cuh"
 #include "tile/raster.cuh"
 #include "tile/tma_ring.cuh"
 #include "tile/wgmma_operand.cuh"
@@ -274,6 +275,7 @@ HSTU_PRIM void run_roles(const typename Roles::Shape::Params& p, u32 smem) {
     init_product<Shape>(smem);
   }
   cluster_barrier<kCluster>();
+  wait_for_kernels_before();
 
   const TmaSchedule<Shape> schedule(p);
   if (warp >= Shape::kConsumerWarps) {

@@ -105,6 +105,7 @@ const Family kAddmmSm90 = {
     .write_config = write_config,
     .smem_expression = "addmm_sm90_smem_bytes<Config>",
     .bind = bind,
+    .dependent_launch = true,
 };
 
 }  // namespace hstujit

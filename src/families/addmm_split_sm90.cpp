@@ -163,6 +163,7 @@ const Family kAddmmSplitSm90 = {
     .write_config = write_config,
     .smem_expression = "addmm_split_sm90_smem_bytes<Config>",
     .bind = bind,
+    .dependent_launch = true,
 };
 
 }  // namespace hstujit

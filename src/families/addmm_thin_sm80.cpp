@@ -134,6 +134,7 @@ const Family kAddmmThinSm80 = {
     .write_config = write_config,
     .smem_expression = "addmm_thin_sm80_smem_bytes<Config>",
     .bind = bind,
+    .dependent_launch = true,
 };
 
 }  // namespace hstujit

@@ -26,6 +26,16 @@ bool legal(const Family& family, const Problem& problem, const Config& config, c
   return true;
 }
 
+bool launches_dependently(const Family& family, const DeviceFacts& device) {
+  return family.dependent_launch && device.compute_capability >= 90;
+}
+
+void bind(const Family& family, const void* args, const Problem& problem, const Config& config,
+          const DeviceFacts& device, Launch& launch) {
+  launch.dependent = launches_dependently(family, device);
+  family.bind(args, problem, config, device, launch);
+}
+
 std::string text(const Family& family, const Config& config) {
   std::string out;
   int index = 0;

@@ -56,7 +56,8 @@ struct Launch {
   uint32_t grid[3] = {1, 1, 1};  ///< grid[0] == 0: nothing to do
   uint32_t block[3] = {1, 1, 1};
   uint32_t smem_bytes = 0;
-  uint32_t cluster = 1;  ///< neighbouring blocks of the grid that share memory (sm_90); divides grid[0]
+  uint32_t cluster = 1;    ///< neighbouring blocks of the grid that share memory (sm_90); divides grid[0]
+  bool dependent = false;  ///< may start before the kernel in front has ended: see Family::dependent_launch
   alignas(128) std::byte params[1024];
 
   template <class Params>
@@ -96,7 +97,16 @@ struct Family {
   /// Grid, block, shared memory and params of one call. args is the operator's public args struct, normalised (strides
   /// and defaults filled in). The hot path: no heap, no strings.
   void (*bind)(const void* args, const Problem&, const Config&, const DeviceFacts&, Launch&);
+  /// Whether every block waits, as kernels/tile/dependent_launch.cuh does it, before it touches memory that an earlier
+  /// kernel may write or read. Only then may the kernel be launched while the one in front still runs.
+  bool dependent_launch = false;
 };
+
+/// Whether the family's kernels are launched that way on the device.
+bool launches_dependently(const Family& family, const DeviceFacts& device);
+/// The family's bind, and what the launch has from the family itself.
+void bind(const Family& family, const void* args, const Problem& problem, const Config& config,
+          const DeviceFacts& device, Launch& launch);
 
 /// All families that cover the problem on the device, preferred first. Empty: HSTU_ERROR_UNSUPPORTED.
 std::vector<const Family*> families_for(const Problem& problem, const DeviceFacts& device);

@@ -106,6 +106,7 @@ const Family kFp8GemmSm90 = {
     .write_config = write_config,
     .smem_expression = "fp8_gemm_sm90_smem_bytes<Config>",
     .bind = bind,
+    .dependent_launch = true,
 };
 
 }  // namespace hstujit

@@ -84,6 +84,7 @@ const Family kGatedMlpSm90 = {
     .write_config = write_config,
     .smem_expression = "gated_mlp_sm90_smem_bytes<Config>",
     .bind = bind,
+    .dependent_launch = true,
 };
 
 }  // namespace hstujit

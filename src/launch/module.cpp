@@ -34,13 +34,17 @@ CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
   config.blockDimZ = launch.block[2];
   config.sharedMemBytes = launch.smem_bytes;
   config.hStream = stream;
-  CUlaunchAttribute cluster{};
+  CUlaunchAttribute attributes[2];
+  config.attrs = attributes;
   if (launch.cluster > 1) {
+    CUlaunchAttribute& cluster = attributes[config.numAttrs++];
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
-    cluster.value.clusterDim.x = launch.cluster;
-    cluster.value.clusterDim.y = cluster.value.clusterDim.z = 1;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
+    cluster.value.clusterDim = {launch.cluster, 1, 1};
+  }
+  if (launch.dependent) {
+    CUlaunchAttribute& dependent = attributes[config.numAttrs++];
+    dependent.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    dependent.value.programmaticStreamSerializationAllowed = 1;
   }
   void* params[] = {const_cast<std::byte*>(launch.params)};  // the driver copies them
   return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);

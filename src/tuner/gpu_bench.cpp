@@ -72,7 +72,7 @@ GpuBench::Loaded& GpuBench::load(const Candidate& candidate) {
 
 Launch GpuBench::bound(const Candidate& candidate, CallBuffers::Shape shape) const {
   Launch launch;
-  candidate.family->bind(buffers_.args(shape), problem_, candidate.config, device_, launch);
+  bind(*candidate.family, buffers_.args(shape), problem_, candidate.config, device_, launch);
   return launch;
 }
 

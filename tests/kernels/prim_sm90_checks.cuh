@@ -187,4 +187,32 @@ __global__ void __launch_bounds__(256, 1) roles(const MapParams p) {
   prim::grid_launch_dependents();
 }
 
+// Two kernels, launched one behind another with the attribute of dependent launches: `first` lets `second` start, works
+// for a while and writes in[0..1023]; `second` looks at the clock, waits, and says how many of these it found wrong.
+// out: when first ended, when second began, what was wrong. p.in is memory, of which first writes every word.
+HSTU_PRIM u64 nanoseconds() {
+  u64 now;
+  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now)::"memory");
+  return now;
+}
+__global__ void __launch_bounds__(128, 1) first(const __grid_constant__ MapParams p) {
+  prim::grid_launch_dependents();
+  prim::grid_dependency_wait();
+  const u64 start = nanoseconds();
+  while (nanoseconds() - start < 50000) {}
+  u32* words = static_cast<u32*>(const_cast<void*>(p.in));
+  for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) words[i] = i + 1;
+  __syncthreads();
+  if (threadIdx.x == 0) static_cast<u64*>(p.out)[0] = nanoseconds();
+}
+__global__ void __launch_bounds__(128, 1) second(const __grid_constant__ MapParams p) {
+  const u64 start = nanoseconds();
+  prim::grid_launch_dependents();
+  prim::grid_dependency_wait();
+  const volatile u32* words = static_cast<const u32*>(p.in);
+  for (u32 i = threadIdx.x; i < 1024; i += blockDim.x)
+    if (words[i] != i + 1) atomicAdd(static_cast<u32*>(p.out) + 4, 1);
+  if (threadIdx.x == 0) static_cast<u64*>(p.out)[1] = start;
+}
+
 }  // namespace hstu::check

@@ -276,5 +276,51 @@ TEST(PrimWarpgroup, RolesTradeRegistersAndHandOver) {
   EXPECT_EQ(result.read<uint32_t>(), (std::vector<uint32_t>{8, 0}));
 }
 
+// ---- Launches that depend on the one before
+
+struct Overlap {
+  int started_early = 0, wrong = 0;
+};
+Overlap overlap_of_pairs(bool dependent, int pairs) {
+  const auto first = test::kernel_of_tests("prim_sm90_checks.cuh", "hstu::check::first");
+  const auto second = test::kernel_of_tests("prim_sm90_checks.cuh", "hstu::check::second");
+  const Driver& driver = *test::gpu()->driver;
+  Overlap seen;
+  for (int i = 0; i < pairs; ++i) {
+    const std::vector<uint32_t> poison(1024, 0xffffffffu);
+    const std::vector<uint64_t> zero(3, 0);
+    const DeviceBuffer words(poison.data(), 4096), out(zero.data(), 24);
+    Launch launch;
+    launch.block[0] = 128;
+    launch.dependent = dependent;
+    MapParams& params = launch.emplace<MapParams>();
+    params.in = words.data();
+    params.out = out.data();
+    driver.check(first->launch(launch, nullptr), "launching the first");
+    driver.check(second->launch(launch, nullptr), "launching the second");
+    driver.check(driver.cuStreamSynchronize(nullptr), "waiting for both");
+    const auto told = out.read<uint64_t>();
+    EXPECT_GT(told[0], 0u);
+    EXPECT_GT(told[1], 0u);
+    seen.started_early += told[1] < told[0];
+    seen.wrong += static_cast<int>(told[2]);
+  }
+  return seen;
+}
+
+TEST(PrimDependentLaunch, TheSecondKernelStartsEarlyAndReadsWhatTheFirstWrote) {
+  HSTU_NEEDS_SM90A();
+  const Overlap seen = overlap_of_pairs(true, 20);
+  EXPECT_EQ(seen.wrong, 0);
+  EXPECT_GT(seen.started_early, 0) << "the attribute did nothing";
+}
+
+TEST(PrimDependentLaunch, WithoutTheAttributeKernelsFollowEachOther) {
+  HSTU_NEEDS_SM90A();
+  const Overlap seen = overlap_of_pairs(false, 5);
+  EXPECT_EQ(seen.wrong, 0);
+  EXPECT_EQ(seen.started_early, 0);
+}
+
 }  // namespace
 }  // namespace hstujit

@@ -1,6 +1,7 @@
 // Finding kernel text, and a digest that follows exactly what a header includes.
 #include "specialise/kernel_sources.hpp"
 
+#include "families/family.hpp"
 #include "support/embedded_text.hpp"
 #include "support/error.hpp"
 #include "support/source_dir.hpp"
@@ -122,6 +123,22 @@ TEST(EmbeddedKernels, UnknownNameIsADefect) {
     KernelSources().closure("no_such_family.cuh");
     FAIL() << "there is no such family";
   } catch (const Error& error) { EXPECT_EQ(error.status(), HSTU_ERROR_INTERNAL); }
+}
+
+// Launched with the attribute, a kernel that does not wait would read what the one before has still to write.
+TEST(KernelSources, FamiliesThatStartEarlyHaveTheWaitInTheirKernels) {
+  KernelSources sources("");
+  int early = 0;
+  for (const Family* family : all_families()) {
+    if (!family->dependent_launch) continue;
+    ++early;
+    bool waits = false;
+    for (const auto& file : sources.closure(std::string(family->name) + ".cuh").files)
+      waits = waits || (file.name != "tile/dependent_launch.cuh" &&
+                        file.text.find("wait_for_kernels_before();") != std::string::npos);
+    EXPECT_TRUE(waits) << family->name;
+  }
+  EXPECT_GT(early, 0);
 }
 
 }  // namespace

@@ -41,7 +41,7 @@ class BareLaunch {
  public:
   BareLaunch(const Context& context, const Plan& plan, AnyArgs args) : driver_(context.driver()) {
     operator_of(plan.problem.op).prepare(address(args));
-    plan.choice.family->bind(address(args), plan.problem, plan.choice.config, context.facts(), launch_);
+    bind(*plan.choice.family, address(args), plan.problem, plan.choice.config, context.facts(), launch_);
     config_.gridDimX = launch_.grid[0], config_.gridDimY = launch_.grid[1], config_.gridDimZ = launch_.grid[2];
     config_.blockDimX = launch_.block[0], config_.blockDimY = launch_.block[1], config_.blockDimZ = launch_.block[2];
     config_.sharedMemBytes = launch_.smem_bytes;

@@ -31,7 +31,7 @@ FamilyRun::FamilyRun(Context& context, std::string_view family, const Problem& p
 void FamilyRun::launch(CUstream stream) const {
   const CurrentContext current(context_.driver(), context_.device_context());
   Launch launch;
-  family_.bind(args_, problem_, config_, context_.facts(), launch);
+  bind(family_, args_, problem_, config_, context_.facts(), launch);
   if (launch.grid[0] > 0) context_.driver().check(kernel_->launch(launch, stream), "launching a family's kernel");
 }
 
