@@ -22,15 +22,12 @@
 //                 longest rows down
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once
+#include "attn90/blocks.cuh"
 #include "attn90/hstu_tile.cuh"
-#include "attn90/load.cuh"
-#include "attn90/schedule.cuh"
-#include "attn90/scores.cuh"
+#include "attn90/roles.cuh"
+#include "attn90/softmax.cuh"
 #include "attn90/store.cuh"
-#include "attn90/values.cuh"
 #include "params/attn_fwd_sm90.h"
-#include "prim/proxy.cuh"
-#include "prim/warpgroup.cuh"
 
 namespace hstu {
 
@@ -54,8 +51,9 @@ struct Consumer {
   Warpgroup<Config, Tile> wg;
 
   // A block that some row of the tile does not see wholly, chunk by chunk.
+  template <class Weights>
   HSTU_PRIM void masked_block(const AttnFwdParams& p, const Tile& tile, const variant::RowsView<Config>& view,
-                              float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
+                              Weights& weights, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
     const int key_begin = tile.plan.key_begin(block);
     const int row = tile.first_row + wg.thread_row();
     wg.k_ring().wait(wg.place);
@@ -64,91 +62,87 @@ struct Consumer {
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
       if (!view.touches(key, key + kChunkN)) continue;
-      if (kOwnRows && tile.plan.targets) {
+      if (kOwnRows && Weights::kZeroIsNothing && tile.plan.targets) {
         own_rows(wg, p, o, q, wg.place.stage, at);
         continue;
       }
-      float s[kChunkN / 2];
-      u32 w[kChunkN / 4];
-      prim::wgmma_keep(s);
-      prim::wgmma_fence();
-      issue_qk<kChunkN>(wg, s, q, wg.place.stage, at);
-      prim::wgmma_wait<0>();
-      prim::wgmma_keep(s);
-      if (!view.sees_all(key, key + kChunkN)) apply_mask<kChunkN>(s, tile.mask, row, key);
-      weigh(p, s);
-      pack<Element>(s, w);
-      prim::wgmma_keep(o);
-      prim::wgmma_fence();
-      issue_pv<kChunkN>(wg, o, w, wg.place.stage, at);
-      prim::wgmma_wait<0>();
-      prim::wgmma_keep(o);
+      const bool all_seen = view.sees_all(key, key + kChunkN);
+      if constexpr (Weights::kZeroIsNothing)
+        masked_chunk<kChunkN>(wg, weights, o, q, at, tile.mask, row, key, all_seen);
+      else
+        masked_chunk<kChunkN>(wg, weights, o, q, at, BlockMask<Config>{tile.mask, tile.plan.end_of(block)}, row, key,
+                              all_seen);
     }
     wg.k_ring().release(wg.place);
     wg.v_ring().release(wg.place);
     wg.place.advance();
   }
 
-  // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
-  HSTU_PRIM void full_blocks(const AttnFwdParams& p, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4],
-                             int count) {
-    float s[kBlockN / 2];
-    u32 w[kBlockN / 4];
-    wg.k_ring().wait(wg.place);
-    prim::wgmma_keep(s);
-    prim::wgmma_fence();
-    issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-    prim::wgmma_wait<0>();
-    prim::wgmma_keep(s);
-    wg.k_ring().release(wg.place);
-    weigh(p, s);
-    pack<Element>(s, w);
+  // O of the tile's rows but for a factor.
+  template <class Weights>
+  HSTU_PRIM void attend(const AttnFwdParams& p, const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
+                        const u32 (&q)[T::kQWords][4]) {
+    const int partial = tile.plan.partial, full = tile.plan.blocks - partial, row = tile.first_row + wg.group * 64;
+    const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
 #pragma unroll 1
-    for (int block = 1; block < count; ++block) {
-      const auto before = wg.place;
-      wg.place.advance();
-      wg.k_ring().wait(wg.place);
-      prim::wgmma_keep(s);
-      prim::wgmma_keep(o);
-      prim::wgmma_fence();
-      issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-      wg.v_ring().wait(before);
-      issue_pv<kBlockN>(wg, o, w, before.stage, 0);
-      prim::wgmma_wait<1>();
-      prim::wgmma_keep(s);
-      wg.k_ring().release(wg.place);
-      weigh(p, s);
-      prim::wgmma_wait<0>();
-      prim::wgmma_keep(o);
-      wg.v_ring().release(before);
-      pack<Element>(s, w);
-    }
-    wg.v_ring().wait(wg.place);
-    prim::wgmma_keep(o);
-    prim::wgmma_fence();
-    issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
-    prim::wgmma_wait<0>();
-    prim::wgmma_keep(o);
-    wg.v_ring().release(wg.place);
-    wg.place.advance();
+    for (int block = 0; block < partial; ++block) masked_block(p, tile, view, weights, o, q, block);
+    if (full > 0) full_blocks<false>(wg, weights, o, q, full);
+    if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
   }
 
-  // Scales O and writes the rows of `tile` that exist.
-  HSTU_PRIM void store_output(const AttnFwdParams& p, const Tile& tile, const float (&o)[T::kColsV / 2]) const {
-    const int lane = prim::lane_id(), warp_row = wg.group * 64 + threadIdx.x % 128 / 32 * 16;
-    const i64 start = tile.start;
-    const int first = tile.first_row, length = tile.mask.length;
-    float scale[2] = {p.scale, p.scale};
-    if constexpr (Config::kAttnScale) {
+  // Under SiLU: what O of the thread's row and the eighth behind it is multiplied with.
+  HSTU_PRIM void find_scale(const AttnFwdParams& p, const Tile& tile, float (&scale)[2]) const {
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int position = first + warp_row + half * 8 + lane / 4;
-        const i64 row = start + (position < length ? position : 0);
+    for (int half = 0; half < 2; ++half) {
+      scale[half] = p.scale;
+      if constexpr (Config::kAttnScale) {
+        const int position = tile.first_row + wg.thread_row() + half * 8;
+        const i64 row = tile.start + (position < tile.mask.length ? position : 0);
         scale[half] = __uint_as_float(prim::ld_global4(p.attn_scale + row * p.attn_scale_stride));
       }
     }
+  }
+
+  HSTU_PRIM void store_lse(const AttnFwdParams& p, const Tile& tile, const float (&lse)[2]) const {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int position = tile.first_row + wg.thread_row() + half * 8;
+      if (position < tile.mask.length && prim::lane_id() % 4 == 0)
+        p.lse[(tile.start + position) * p.lse_row_stride + tile.head * p.lse_head_stride] = lse[half];
+    }
+  }
+
+  // Writes the rows of `tile` that exist.
+  HSTU_PRIM void store_output(const AttnFwdParams& p, const Tile& tile, const float (&o)[T::kColsV / 2],
+                              const float (&factor)[2]) const {
+    const i64 start = tile.start;
+    const int first = tile.first_row, length = tile.mask.length;
     auto* out = static_cast<Element*>(p.out) + (start + first) * p.out_row_stride + tile.head * p.out_head_stride;
-    store_rows(wg, o, scale, out, p.out_row_stride, first, length);
+    store_rows(wg, o, factor, out, p.out_row_stride, first, length);
+  }
+
+  // One tile under SiLU, or under softmax.
+  HSTU_PRIM void run_silu(const AttnFwdParams& p, const Tile& tile) {
+    u32 q[T::kQWords][4];
+    float o[T::kColsV / 2], scale[2];
+    wg.load_q(q);
+    clear(o);
+    Silu weights{p};
+    attend(p, tile, weights, o, q);
+    find_scale(p, tile, scale);
+    store_output(p, tile, o, scale);
+  }
+  HSTU_PRIM void run_softmax(const AttnFwdParams& p, const Tile& tile) {
+    u32 q[T::kQWords][4];
+    float o[T::kColsV / 2], factor[2], lse[2];
+    if (p.log2_alpha < 0) wg.negate_q();
+    wg.load_q(q);
+    clear(o);
+    Softmax weights(fabsf(p.log2_alpha));
+    attend(p, tile, weights, o, q);
+    weights.finish(factor, lse);
+    if constexpr (Config::kLse) store_lse(p, tile, lse);
+    store_output(p, tile, o, factor);
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
@@ -158,21 +152,12 @@ struct Consumer {
     for (;; tile_place.advance(), q_parity ^= 1) {
       const auto& tile = wg.storage.tile[tile_place.stage];
       wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
-      const int first_row = tile.first_row;
-      if (first_row < 0) return;
+      if (tile.first_row < 0) return;
       wg.wait(&wg.storage.q_full, q_parity);
-      u32 q[T::kQWords][4];
-      wg.load_q(q);
-      float o[T::kColsV / 2];
-#pragma unroll
-      for (int i = 0; i < T::kColsV / 2; ++i) o[i] = 0.0f;
-      const int partial = tile.plan.partial, full = tile.plan.blocks - partial, row = first_row + wg.group * 64;
-      const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
-#pragma unroll 1
-      for (int block = 0; block < partial; ++block) masked_block(p, tile, view, o, q, block);
-      if (full > 0) full_blocks(p, o, q, full);
-      if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
-      store_output(p, tile, o);
+      if (is_softmax_head<Config>(p, tile.head))
+        run_softmax(p, tile);
+      else
+        run_silu(p, tile);
       wg.release(&wg.storage.tile_empty[tile_place.stage]);
     }
   }
@@ -183,30 +168,7 @@ struct Consumer {
 template <class Config>
 __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
     attn_fwd_sm90(const __grid_constant__ AttnFwdSm90Params p) {
-  using T = attn90::Shape<Config>;
-  using Tile = attn90::HstuTile<Config>;
-  using Storage = attn90::Storage<Config, Tile>;
-  extern __shared__ __align__(1024) unsigned char shared[];
-  static_assert(sizeof(Storage) <= attn_fwd_sm90_smem_bytes<Config>, "attn90::kExtraBytes");
-  auto& storage = *reinterpret_cast<Storage*>(shared);
-  const u32 base = prim::smem_addr(storage.tiles);
-  if (threadIdx.x == 0) {
-    attn90::init(storage);
-    prim::tma_prefetch_map(&p.q);
-    prim::tma_prefetch_map(&p.k);
-    prim::tma_prefetch_map(&p.v);
-  }
-  __syncthreads();
-  const int group = prim::warp_id() / 4;
-  if (group == T::kConsumers) {
-    prim::lower_registers<T::kProducerRegisters>();
-    const int role = threadIdx.x - T::kConsumers * 128;
-    if (role == 0) attn90::load(p, storage, base);
-    if (role == 32) attn90::schedule<attn90::HstuPlace<Config>>(p.attn, storage);
-  } else {
-    prim::raise_registers<T::kConsumerRegisters>();
-    attn_fwd_sm90_detail::Consumer<Config>{{storage, base, group, {}}}.run(p.attn);
-  }
+  attn90::run<Config, attn90::HstuTile<Config>, attn90::HstuPlace<Config>, attn_fwd_sm90_detail::Consumer>(p);
 }
 
 }  // namespace hstu

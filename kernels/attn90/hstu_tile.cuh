@@ -8,6 +8,21 @@
 
 namespace hstu::attn90 {
 
+// Whether a head is under softmax, not SiLU: the first ones.
+template <class Config>
+HSTU_PRIM bool is_softmax_head(const AttnFwdParams& p, int head) {
+  return Config::kSoftmax && (!Config::kSilu || head < p.num_softmax_heads);
+}
+
+// The mask of a block that ends before key `end`.
+template <class Config>
+struct BlockMask {
+  const variant::HstuMask<Config>& mask;
+  int end;
+
+  HSTU_PRIM u32 seen_bits(int i, int key) const { return mask.seen_bits(i, key) & variant::bits_below(end - key); }
+};
+
 // Where the rows of a sequence lie.
 struct HstuRows {
   i64 start;
@@ -37,6 +52,7 @@ template <class Config>
 struct HstuPlace {
   using T = Shape<Config>;
   int head, first_row;
+  bool softmax;
   i64 start;
   variant::HstuMask<Config> mask;
 
@@ -46,6 +62,7 @@ struct HstuPlace {
     start = offsets[at.seq];
     mask = variant::HstuMask<Config>(p, at.seq, static_cast<int>(offsets[at.seq + 1] - start));
     head = at.head;
+    softmax = is_softmax_head<Config>(p, head);
     // Contextual rows see all of the history: their tile is among the longest.
     const int row_tile =
         Config::kContextual ? (at.level == 0 ? 0 : p.row_blocks - at.level) : p.row_blocks - 1 - at.level;
@@ -54,7 +71,8 @@ struct HstuPlace {
 
   HSTU_PRIM int rows() const { return mask.length; }
   HSTU_PRIM variant::RowTilePlan<Config> plan() const {
-    return variant::RowTilePlan<Config>(mask, first_row, variant::min_int(first_row + T::kBlockM, mask.length));
+    return variant::RowTilePlan<Config>(mask, first_row, variant::min_int(first_row + T::kBlockM, mask.length),
+                                        !softmax);
   }
   HSTU_PRIM void describe(const variant::RowTilePlan<Config>& plan, HstuTile<Config>& tile) const {
     tile.mask = mask;

@@ -38,6 +38,20 @@ HSTU_PRIM void weigh(const AttnFwdParams& p, float (&s)[kCount]) {
     s[i] = t * prim::tanh_approx(t) + t;
   }
 }
+struct Silu {
+  static constexpr bool kZeroIsNothing = true;
+  const AttnFwdParams& p;
+
+  HSTU_PRIM static float hidden() { return 0.0f; }
+  template <int kCount>
+  HSTU_PRIM static bool meet(const float (&)[kCount], float (&)[2]) {
+    return false;
+  }
+  template <bool kSome, int kCount>
+  HSTU_PRIM void weigh(float (&s)[kCount]) const {
+    attn90::weigh(p, s);
+  }
+};
 template <class Element, int kCount>
 HSTU_PRIM void pack(const float (&s)[kCount], u32 (&w)[kCount / 2]) {
 #pragma unroll

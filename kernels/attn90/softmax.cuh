@@ -11,6 +11,7 @@ namespace hstu::attn90 {
 HSTU_PRIM float infinity() { return __uint_as_float(0x7f800000u); }
 
 struct Softmax {
+  static constexpr bool kZeroIsNothing = false;
   static constexpr float kSlack = 8.0f;
 
   float scale, slack;  // log2(e) times the logit scale, positive; kSlack powers of two as a difference of scores
@@ -23,6 +24,8 @@ struct Softmax {
       sum[half] = 0.0f;
     }
   }
+
+  HSTU_PRIM static float hidden() { return -infinity(); }
 
   // Looks at more scores. Returns whether what was added up with the weights before must be multiplied with `kept`.
   template <int kCount>
@@ -47,13 +50,13 @@ struct Softmax {
     return true;
   }
 
-  // S -> P in place. kMayBeBlind: rows may have seen nothing yet.
-  template <bool kMayBeBlind, int kCount>
+  // S -> P in place. kSome: keys may be hidden from rows, which may have seen nothing yet.
+  template <bool kSome, int kCount>
   HSTU_PRIM void weigh(float (&s)[kCount]) {
     float base[2], part[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 #pragma unroll
     for (int half = 0; half < 2; ++half)
-      base[half] = kMayBeBlind && reference[half] == -infinity() ? 0.0f : reference[half] * scale;
+      base[half] = kSome && reference[half] == -infinity() ? 0.0f : reference[half] * scale;
 #pragma unroll
     for (int i = 0; i < kCount; ++i) {
       s[i] = prim::ex2_approx(s[i] * scale - base[i / 2 % 2]);
@@ -62,13 +65,17 @@ struct Softmax {
 #pragma unroll
     for (int half = 0; half < 2; ++half) sum[half] += part[half * 2] + part[half * 2 + 1];
   }
-};
 
-// The thread's rows of O, multiplied each with its own.
-template <int kCount>
-HSTU_PRIM void scale_rows(float (&o)[kCount], const float (&by)[2]) {
+  // What the rows of O are multiplied with at the end, and their log-sum-exp. Rows without keys are zeros.
+  HSTU_PRIM void finish(float (&factor)[2], float (&lse)[2]) const {
+    constexpr float kLn2 = 0.693147180559945f;
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) o[i] *= by[i / 2 % 2];
-}
+    for (int half = 0; half < 2; ++half) {
+      const float total = prim::lane_sum<4>(sum[half]);
+      factor[half] = total > 0 ? 1.0f / total : 0.0f;
+      lse[half] = total > 0 ? (reference[half] * scale + prim::lg2_approx(total)) * kLn2 : -infinity();
+    }
+  }
+};
 
 }  // namespace hstu::attn90

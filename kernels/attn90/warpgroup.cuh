@@ -3,7 +3,10 @@
 #pragma once
 #include "attn90/storage.cuh"
 #include "prim/lanes.cuh"
+#include "prim/memory.cuh"
 #include "prim/mma.cuh"
+#include "prim/named_barrier.cuh"
+#include "prim/proxy.cuh"
 
 namespace hstu::attn90 {
 
@@ -38,6 +41,22 @@ struct Warpgroup {
   HSTU_PRIM static u32 fragment(u32 rows, int step) {
     const u32 lane = prim::lane_id(), row = threadIdx.x % 128 / 32 * 16 + lane % 16;
     return rows + step / 4 * kRows * 128 + row * 128 + (((step % 4 * 2 + lane / 16) ^ (row & 7)) << 4);
+  }
+
+  // -Q for a negative logit scale, so that the greatest score has the greatest weight.
+  HSTU_PRIM void negate_q() const {
+#pragma unroll
+    for (int panel = 0; panel < T::kPanelsQk; ++panel) {
+#pragma unroll 1
+      for (int at = threadIdx.x % 128 * 16; at < 64 * 128; at += 128 * 16) {
+        const u32 address = q_rows() + panel * T::kBlockM * 128 + at;
+        prim::Quad x = prim::ld_shared(address);
+        for (u32& word : x.word) word ^= 0x80008000u;
+        prim::st_shared(address, x);
+      }
+    }
+    prim::fence_async_shared();
+    prim::named_barrier_sync(8 + group, 128);
   }
 
   HSTU_PRIM void load_q(u32 (&q)[T::kQWords][4]) const {

@@ -5,7 +5,8 @@
 // Keys of a plan lie in two ranges (variant/hstu_mask.cuh): `lower`, the union of the rows' intervals, and `upper`,
 // keys that only the rows' own target groups reach. Both are cut into blocks of kBlockN from their first key on, so
 // only a range's last block hangs over, and only at its end. Targets all see the same interval: what hangs over there
-// is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly.
+// is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly; under softmax it does not, and there
+// its keys behind the range's end, which may be the upper range's, are to be hidden.
 #pragma once
 #include "variant/hstu_mask.cuh"
 
@@ -19,11 +20,11 @@ struct RowTilePlan {
   int partial;  // blocks that are not full, the upper range's included
   int blocks;
   int full_end;  // keys of full blocks from here on are to be zeros
-  bool targets;  // all rows are targets: no block is partial but the upper range's
+  bool targets;  // all rows are targets: under SiLU no block is partial but the upper range's
 
   RowTilePlan() = default;
-  // Rows [first, last) of the sequence, not empty.
-  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last) {
+  // Rows [first, last) of the sequence, not empty. zero_is_nothing: keys that are zeros add nothing.
+  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, bool zero_is_nothing = true) {
     constexpr int kBlockN = Config::kBlockN;
     const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
     lower_begin = mask.low_min(first, last);
@@ -35,7 +36,8 @@ struct RowTilePlan {
     const int upper_blocks = targets ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
     full_end = targets ? shared_end : mask.length;
     full_first = (mask.low_max(first, last) - lower_begin + kBlockN - 1) / kBlockN;
-    full_last = targets ? shared_blocks : max_int(mask.limit_min(first, last) - lower_begin, 0) / kBlockN;
+    full_last =
+        targets && zero_is_nothing ? shared_blocks : max_int(mask.limit_min(first, last) - lower_begin, 0) / kBlockN;
     if (full_first >= full_last) full_first = full_last = 0;
     partial = lower_blocks - (full_last - full_first) + upper_blocks;
     blocks = lower_blocks + upper_blocks;
@@ -49,6 +51,12 @@ struct RowTilePlan {
     if (i < tail) return lower_begin + (full_last + i) * kBlockN;
     i -= tail;
     return i < full_first ? lower_begin + i * kBlockN : upper_begin + (i - full_first) * kBlockN;
+  }
+
+  // Where the range of block i, a partial one, ends; far behind all keys unless that is in another range's way.
+  HSTU_PRIM int end_of(int i) const {
+    const bool upper = i >= partial - (blocks - lower_blocks);
+    return Config::kHasTargets && targets && !upper ? full_end : 1 << 30;
   }
 };
 

@@ -48,8 +48,9 @@ bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_bytes(p, c) <= device.smem_per_block;
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  // Beside them rows, places, descriptors; with less to spare the compiler needs more room.
-  return c[kConsumers] == 3 ? held_registers(p, c) + 40 <= 152 : held_registers(p, c) + 32 <= 232;
+  // Beside them rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more.
+  const int softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ? 4 : 0;
+  return c[kConsumers] == 3 ? held_registers(p, c) + 40 + softmax <= 152 : held_registers(p, c) + 32 + softmax <= 232;
 }
 bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] <= q_steps_of(p); }
 
@@ -61,8 +62,7 @@ constexpr Rule kRules[] = {
 
 bool covers(const Problem& p, const DeviceFacts& device) {
   const auto dtype = static_cast<hstu_dtype>(p[attention::kDtype]);
-  const bool special = p[attention::kIntervals] > 0 || p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ||
-                       p[attention::kRab] != 0;
+  const bool special = p[attention::kIntervals] > 0 || p[attention::kRab] != 0;
   return device.compute_capability == 90 && !special && p[attention::kVector] == 8 &&
          (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16);
 }

@@ -15,6 +15,7 @@
 float __uint_as_float(unsigned);
 #include "variant/hstu_mask.cuh"
 #include "variant/interval_plan.cuh"
+#include "variant/row_tiles.cuh"
 
 namespace hstujit {
 namespace {
@@ -102,6 +103,40 @@ void check_rows(const Sequence& s, const hstu::variant::HstuMask<Config>& mask, 
   }
 }
 
+/// How often row i of a tile meets key j, by the plan of kernels whose blocks count from the sequence's start.
+template <class Config>
+int meetings(const hstu::variant::HstuMask<Config>& mask, const hstu::variant::RowTilePlan<Config>& plan,
+             const hstu::variant::RowsView<Config>& view, bool zero_is_nothing, int i, int j) {
+  constexpr int kBlockN = Config::kBlockN, kChunk = 16;
+  int count = 0;
+  for (int block = 0; block < plan.blocks; ++block) {
+    const int begin = plan.key_begin(block), chunk = begin + (j - begin) / kChunk * kChunk;
+    if (j < begin || j >= begin + kBlockN) continue;
+    if (block >= plan.partial) {
+      count += !zero_is_nothing || j < plan.full_end;
+    } else if (view.touches(chunk, chunk + kChunk)) {
+      const bool in_range = zero_is_nothing || j < plan.end_of(block);
+      const bool seen = (mask.seen_bits(i, chunk) >> (j - chunk) & 1) != 0 && in_range;
+      count += seen || view.sees_all(chunk, chunk + kChunk);
+    }
+  }
+  return count;
+}
+
+template <class Config>
+void check_row_tiles(const Sequence& s, const hstu::variant::HstuMask<Config>& mask, int first, int rows,
+                     bool zero_is_nothing) {
+  const int last = std::min(first + rows, s.n), warp_rows = 16;
+  const hstu::variant::RowTilePlan<Config> plan(mask, first, last, zero_is_nothing);
+  for (int i = first; i < last; ++i) {
+    const int warp = first + (i - first) / warp_rows * warp_rows;
+    const hstu::variant::RowsView<Config> view(mask, warp, std::min(warp + warp_rows, s.n));
+    for (int j = 0; j < s.n; ++j)
+      ASSERT_EQ(meetings(mask, plan, view, zero_is_nothing, i, j), int{sees<Config>(s, i, j)})
+          << s << " i=" << i << " j=" << j << " rows from " << first << (zero_is_nothing ? "" : ", softmax");
+  }
+}
+
 template <class Config>
 void check() {
   std::mt19937 random(Config::kBlockN);
@@ -117,6 +152,10 @@ void check() {
     const int rows = 16 << run % 3, warp_rows = std::max(rows / 2, 16);
     for (int last = s.n; last > 0; last -= rows) {  // row blocks count from the end; the last hangs over the start
       check_rows(s, mask, last - rows, rows, warp_rows);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    for (int first = 0; first < s.n; first += rows) {
+      check_row_tiles(s, mask, first, rows, run % 2 == 0);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
