@@ -1,5 +1,6 @@
 // Forward HSTU attention for sm_90a: TMA, warpgroup products, warps with roles.
 //   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
+// or, in the first num_softmax_heads heads, softmax attention over the allowed keys.
 //
 // A persistent block of threads per SM works on tiles of kBlockM = 64 kConsumers query rows of a (sequence, head),
 // taken from a counter that all share. Each of kConsumers warpgroups owns 64 rows and keeps their O in registers; one
@@ -18,7 +19,7 @@
 // V.
 //
 // Shared memory   Q | K ring | V ring | 64 columns of O | barriers, tile descriptions
-// Order           tiles of section_pairs (sequence, head) pairs, whose K and V share the L2 cache; in them from the
+// Order           tiles of section_pairs (sequence, head) pairs, which share keys in the L2 cache; in them from the
 //                 longest rows down
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once

@@ -74,8 +74,14 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
     return *std::find_if(std::rbegin(kQStepsValues), std::rend(kQStepsValues),
                          [&](int count) { return count <= std::min(most, q_all); });
   };
+  // Softmax goes through a block twice, so longer ones pay.
+  const bool softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax;
   const Config candidates[] = {
-      {{2, 64, 4, steps(8)}}, {{2, 64, 3, steps(8)}}, {{2, 64, 2, steps(6)}}, {{2, 64, 2, 0}}, {{2, 48, 2, 0}},
+      softmax ? Config{{2, 128, 2, steps(8)}} : Config{{2, 64, 4, steps(8)}},
+      {{2, 64, 3, steps(8)}},
+      {{2, 64, 2, steps(6)}},
+      {{2, 64, 2, 0}},
+      {{2, 48, 2, 0}},
   };
   for (const Config& c : candidates)
     if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
@@ -105,8 +111,8 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   const int64_t row_blocks =
       std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostTiles / pairs));
   k.attn.row_blocks = static_cast<int>(row_blocks);
-  k.attn.section_pairs =
-      attn_space::section_pairs(pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]) * size_of(a.q.dtype), device);
+  k.attn.section_pairs = attn_space::walked_section_pairs(
+      pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]) * size_of(a.q.dtype), device);
   encode_tensor_map(jagged_map(a.q, block_m(c)), k.q);
   encode_tensor_map(jagged_map(a.k, c[kBlockN]), k.k);
   encode_tensor_map(jagged_map(a.v, c[kBlockN]), k.v);

@@ -124,13 +124,6 @@ void encode_maps(const hstu_flash_attention_args& a, const Config& c, int64_t ke
   encode_tensor_map(map(keys > 0 ? a.v : a.q, c[kBlockN]), k.v);
 }
 
-/// (head, sequence) pairs whose tiles are neighbours in the order: they should share the L2 cache, but with few pairs
-/// many blocks of threads ask for the same keys at once (16384 keys, 2 to 32 pairs: 578 to 610 TFLOP/s).
-int64_t section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device) {
-  constexpr int64_t kFewestPairs = 16;
-  return std::min(pairs, std::max<int64_t>(kFewestPairs, attn_space::section_pairs(pairs, bytes_of_all, device)));
-}
-
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_flash_attention_args*>(args);
   const flash_attn::Extents extents = flash_attn::extents_of(a);
@@ -147,7 +140,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.attn.row_blocks = static_cast<int>(row_blocks);
   const int64_t dims = a.q.shape[extents.last] + a.v.shape[extents.last];
   k.attn.section_pairs =
-      static_cast<int>(section_pairs(pairs, pairs * extents.keys * dims * size_of(a.q.dtype), device));
+      attn_space::walked_section_pairs(pairs, pairs * extents.keys * dims * size_of(a.q.dtype), device);
   encode_maps(a, c, extents.keys, k);
   launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(device.sm_count, pairs * row_blocks));
   launch.block[0] = static_cast<uint32_t>(c[kConsumers] + 1) * 128;

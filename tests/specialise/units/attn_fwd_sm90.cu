@@ -149,7 +149,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 181248, "host and device disag
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8
+// attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=8
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -171,15 +171,15 @@ struct Config {
   static constexpr bool kLse = true;
   static constexpr bool kBias = false;
   static constexpr int kConsumers = 2;
-  static constexpr int kBlockN = 64;
-  static constexpr int kStages = 4;
+  static constexpr int kBlockN = 128;
+  static constexpr int kStages = 2;
   static constexpr int kQSteps = 8;
 };
 static_assert(attn_fwd_sm90_smem_bytes<Config> == 181248, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=4
+// attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=4
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -201,8 +201,8 @@ struct Config {
   static constexpr bool kLse = false;
   static constexpr bool kBias = false;
   static constexpr int kConsumers = 2;
-  static constexpr int kBlockN = 64;
-  static constexpr int kStages = 4;
+  static constexpr int kBlockN = 128;
+  static constexpr int kStages = 2;
   static constexpr int kQSteps = 4;
 };
 static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagree about shared memory");
