@@ -445,8 +445,12 @@ HSTU_PRIM void run(const AttnFwdParams& p) {
 
     // Rows before the first query; read again where needed, as registers are all taken.
     const auto hidden_rows = [&] { return tile.sequence.first_query() - tile.first_row; };
-    const typename T::QStream q(tile.sequence.q(p, tile.head, tile.first_row), p.q_row_stride);
-    q.load(q_base, p.q_row_stride, hidden_rows(), true);
+    if constexpr (Config::Keys::kLoadsQueries) {
+      Config::Keys::load_queries(p, tile, q_base, hidden_rows());
+    } else {
+      const typename T::QStream q(tile.sequence.q(p, tile.head, tile.first_row), p.q_row_stride);
+      q.load(q_base, p.q_row_stride, hidden_rows(), true);
+    }
     typename Config::Keys copies(p, tile);
 #pragma unroll
     for (int block = 0; block < T::kAhead; ++block) {

@@ -74,6 +74,57 @@ typedef struct hstu_attention_args {
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
 
+/** What one descale of an e4m3 tensor [total, num_heads, head_dim] is for, and so the shape of its descales. */
+typedef enum hstu_fp8_attention_scaling {
+  HSTU_FP8_ATTENTION_TENSOR = 0,   /* the whole tensor                    [1] */
+  HSTU_FP8_ATTENTION_HEAD = 1,     /* a head                              [num_heads] */
+  HSTU_FP8_ATTENTION_SEQUENCE = 2, /* a head of a sequence                [batch, num_heads] */
+  HSTU_FP8_ATTENTION_BLOCK = 3     /* a head of 128 rows, from row 0 on   [ceil(total / 128), num_heads] */
+} hstu_fp8_attention_scaling;
+
+/**
+ * hstu_attention of FP8: q, k and v are e4m3, x = stored value * its descale, out is 16 bits wide. Descales are those
+ * of hstu_quantize_fp8: its HSTU_FP8_TENSOR gives TENSOR, and on [total, num_heads * 128] its HSTU_FP8_BLOCK gives
+ * BLOCK for head_dim 128.
+ *
+ * q, k                   [total, num_heads, head_dim_qk] E4M3, last stride 1, other strides free
+ * v                      [total, num_heads, head_dim_v] E4M3
+ * out                    [total, num_heads, head_dim_v] BF16 or F16
+ * q_, k_, v_descale      f32, of the shape that `scaling` asks for
+ * fast_sums              0 or 1: sums of FP8 products may keep 14 bits, see below
+ * All else as in hstu_attention; without rab, and all heads weigh by silu.
+ *
+ * Compute capability 9.0 multiplies FP8 itself where q, k and v are aligned to 16 bytes (head dims too), out to 16, and
+ * mask is not INTERVALS nor scaling BLOCK. There the weights silu(alpha q_i . k_j) are rounded to e4m3, times a power
+ * of two: on normal data that makes a relative error (Frobenius, against exact attention of the same e4m3 values) of
+ * 2.7e-2. The power of two is the largest, from 1 to 2^20, with which a weight saturates only beyond an eighth of the
+ * greatest score that the descales admit, |alpha| * q_descale * k_descale * 448^2 * head_dim_qk; it is 8 for normal
+ * data scaled by its greatest magnitudes. The tensor cores add up with 14 bits, which biases sums of one sign towards
+ * zero: they go to f32 sums every 2048 keys (head_dim_v up to 128; else never). Where all weights and values are
+ * positive that leaves an error of 3.3e-2, and 1e-3 where values have their deviation for a mean. With fast_sums they
+ * run on, 3 to 5 % faster: at 12,000 keys the same errors are 1.6e-1 and 4e-3; without a mean there is none.
+ *
+ * All other cases are dequantised to out's type as they are loaded, and computed as hstu_attention of that type, whose
+ * range they must keep to.
+ *
+ * Source: NVIDIA recsys-examples, corelib/hstu (scalings); FlashAttention-3, arXiv:2407.08608.
+ */
+typedef struct hstu_attention_fp8_args {
+  size_t struct_size;
+  hstu_tensor q, k, v, out;
+  hstu_tensor q_descale, k_descale, v_descale;
+  hstu_tensor seq_offsets, num_targets, attn_scale, intervals;
+  float alpha;
+  hstu_mask mask;
+  hstu_fp8_attention_scaling scaling;
+  int64_t max_seq_len, scaling_seqlen;
+  int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
+  int64_t window_left, window_right;
+  hstu_tensor num_contexts;
+  int32_t fast_sums;
+} hstu_attention_fp8_args;
+HSTU_API hstu_status hstu_attention_fp8(hstu_context* context, const hstu_attention_fp8_args* args, hstu_stream stream);
+
 /**
  * The intervals of semi-local attention, for hstu_attention with mask INTERVALS: history row p sees the first_keys keys
  * at the beginning of its sequence and the last_keys keys up to itself, as far as they lie before it; targets see the

@@ -51,7 +51,7 @@ struct HstuTile {
 template <class Config>
 struct HstuPlace {
   using T = Shape<Config>;
-  int head, first_row;
+  int seq, head, first_row;
   bool softmax;
   i64 start;
   variant::HstuMask<Config> mask;
@@ -61,6 +61,7 @@ struct HstuPlace {
     const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
     start = offsets[at.seq];
     mask = variant::HstuMask<Config>(p, at.seq, static_cast<int>(offsets[at.seq + 1] - start));
+    seq = at.seq;
     head = at.head;
     softmax = is_softmax_head<Config>(p, head);
     // Contextual rows see all of the history: their tile is among the longest.

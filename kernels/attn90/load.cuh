@@ -10,7 +10,8 @@ namespace hstu::attn90 {
 template <class Config, class Tile, class Params>
 HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
   using T = Shape<Config>;
-  const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring)), v_ring(prim::smem_addr(storage.v_ring));
+  const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring));
+  const ValueRing<Config> v_ring(prim::smem_addr(storage.v_ring));
   RingPlace<Config::kStages> place;
   RingPlace<kTileSlots> tile_place;
   const u32 q_full = prim::smem_addr(&storage.q_full);
@@ -28,7 +29,7 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
 #pragma unroll
     for (int panel = 0; panel < T::kPanelsQk; ++panel)
-      queries.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * 64, tile.first_row, head);
+      queries.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * T::kPanelColumns, tile.first_row, head);
     prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
 #pragma unroll 1
     for (int block = 0; block < plan.blocks; ++block) {
@@ -37,11 +38,11 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
       const u32 k_full = k_ring.acquire(place, T::kKBytes), k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
-        keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * 64, key, head);
+        keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * T::kPanelColumns, key, head);
       const u32 v_full = v_ring.acquire(place, T::kVBytes), v_stage = base + T::kVOffset + place.stage * T::kVBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsV; ++panel)
-        keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * 64, key, head);
+        keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * T::kPanelColumns, key, head);
       place.advance();
     }
   }

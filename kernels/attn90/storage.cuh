@@ -11,6 +11,11 @@ using tile::RingPlace;
 template <class Config>
 using KeyRing = tile::TmaRing<Config::kStages, Config::kConsumers>;
 
+// Values that are to be transposed are let go of by those who do it.
+template <class Config>
+using ValueRing =
+    tile::TmaRing<Config::kStages, Shape<Config>::kTransposesV ? Shape<Config>::kTransposers : Config::kConsumers>;
+
 // Of the tile under way and the next: more would leave other blocks of threads without work at the end.
 inline constexpr int kTileSlots = 2;
 
@@ -33,12 +38,12 @@ HSTU_PRIM void init(Storage<Config, Tile>& storage) {
   constexpr int kConsumerWarps = Config::kConsumers * 4;
   for (int i = 0; i < kTileSlots; ++i) {
     prim::mbarrier_init(prim::smem_addr(&storage.tile_full[i]), 1);
-    prim::mbarrier_init(prim::smem_addr(&storage.tile_empty[i]), kConsumerWarps + 1);
+    prim::mbarrier_init(prim::smem_addr(&storage.tile_empty[i]), kConsumerWarps + Shape<Config>::kTransposers + 1);
   }
   prim::mbarrier_init(prim::smem_addr(&storage.q_full), 1);
   prim::mbarrier_init(prim::smem_addr(&storage.q_empty), kConsumerWarps);
   KeyRing<Config>(prim::smem_addr(storage.k_ring)).init();
-  KeyRing<Config>(prim::smem_addr(storage.v_ring)).init();
+  ValueRing<Config>(prim::smem_addr(storage.v_ring)).init();
   prim::mbarrier_fence_init();
 }
 

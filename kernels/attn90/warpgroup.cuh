@@ -23,7 +23,7 @@ struct Warpgroup {
   Ring place;
 
   HSTU_PRIM KeyRing<Config> k_ring() const { return KeyRing<Config>(prim::smem_addr(storage.k_ring)); }
-  HSTU_PRIM KeyRing<Config> v_ring() const { return KeyRing<Config>(prim::smem_addr(storage.v_ring)); }
+  HSTU_PRIM ValueRing<Config> v_ring() const { return ValueRing<Config>(prim::smem_addr(storage.v_ring)); }
   HSTU_PRIM static void release(u64* barrier) {
     if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(barrier));
   }
@@ -33,6 +33,9 @@ struct Warpgroup {
   HSTU_PRIM u32 q_rows() const { return base + group * 64 * 128; }
   HSTU_PRIM u32 k_rows(u32 stage, int row) const { return base + T::kKOffset + stage * T::kKBytes + row * 128; }
   HSTU_PRIM u32 v_rows(u32 stage, int row) const { return base + T::kVOffset + stage * T::kVBytes + row * 128; }
+  HSTU_PRIM u32 warp_staging() const {
+    return base + T::kOOffset + (group * 4 + threadIdx.x % 128 / 32) * T::kOWarpBytes;
+  }
   // Row of the tile that the thread's first accumulators belong to; the others are the eighth behind it.
   HSTU_PRIM int thread_row() const { return group * 64 + threadIdx.x % 128 / 32 * 16 + prim::lane_id() / 4; }
 

@@ -43,7 +43,12 @@ struct AttnFwdParams {
   int window_left, window_right;  // read only when Config::kLocal; negative: no limit
   int wide_contexts;              // 1: num_contexts are i64, 0: i32
   int section_pairs;              // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
+  // Factors of FP8 tensors, one a (sequence or 128 rows, head); strides are 0 where one is for all.
+  const float *q_scale, *k_scale, *v_scale;
+  long long q_scale_stride, q_scale_head_stride;
+  long long k_scale_stride, k_scale_head_stride;
+  long long v_scale_stride, v_scale_head_stride;
 };
-static_assert(sizeof(AttnFwdParams) == 328, "host and device disagree about AttnFwdParams");
+static_assert(sizeof(AttnFwdParams) == 400, "host and device disagree about AttnFwdParams");
 
 }  // namespace hstu

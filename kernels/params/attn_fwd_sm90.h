@@ -10,6 +10,6 @@ struct AttnFwdSm90Params {
   TensorMap q, k, v;  // boxes of 64 columns and kBlockM or kBlockN rows; tile/jagged_map.cuh says how rows are found
   AttnFwdParams attn;
 };
-static_assert(sizeof(AttnFwdSm90Params) == 768, "host and device disagree about AttnFwdSm90Params");
+static_assert(sizeof(AttnFwdSm90Params) == 896, "host and device disagree about AttnFwdSm90Params");
 
 }  // namespace hstu

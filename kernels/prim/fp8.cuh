@@ -36,6 +36,18 @@ HSTU_PRIM u32 pack2_fp8<e5m2>(float lo, float hi) {
   asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(r) : "f"(hi), "f"(lo));
   return r;
 }
+// Four floats to a word, the first in bits 0-7.
+template <class Fp8>
+HSTU_PRIM u32 pack4_fp8(float a, float b, float c, float d);
+template <>
+HSTU_PRIM u32 pack4_fp8<e4m3>(float a, float b, float c, float d) {
+  u32 r;
+  asm("{\n .reg .b16 l, h;\n cvt.rn.satfinite.e4m3x2.f32 l, %2, %1;\n cvt.rn.satfinite.e4m3x2.f32 h, %4, %3;\n"
+      " mov.b32 %0, {l, h};\n}"
+      : "=r"(r)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return r;
+}
 
 // The two values in bits 0-15 as a pair of f16; exact.
 template <class Fp8>

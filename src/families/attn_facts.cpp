@@ -2,15 +2,17 @@
 
 #include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
+#include "problem/attention_fp8.hpp"
 
 #include <algorithm>
 #include <numbers>
 
 namespace hstujit::attn_facts {
+namespace {
 
-void write(ConfigText& text, const Problem& p) {
+/// Integer types, head dims and the mask.
+void write_sequences(ConfigText& text, const Problem& p) {
   const auto target = static_cast<hstu_dtype>(p[attention::kTargetDtype]);
-  text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
   text.type("Offset", device_type(static_cast<hstu_dtype>(p[attention::kOffsetDtype])));
   text.type("Target", device_type(target == HSTU_DTYPE_NONE ? HSTU_DTYPE_I32 : target));
   text.constant("kHeadDimQk", p[attention::kHeadDimQk]);
@@ -24,6 +26,13 @@ void write(ConfigText& text, const Problem& p) {
   text.flag("kMaxAttnLen", p[attention::kMaxAttnLen] != 0);
   text.flag("kMinFullAttn", p[attention::kMinFullAttn] != 0);
   text.flag("kAttnScale", p[attention::kAttnScale] != 0);
+}
+
+}  // namespace
+
+void write(ConfigText& text, const Problem& p) {
+  text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
+  write_sequences(text, p);
   text.flag("kSilu", p[attention::kSoftmaxHeads] != attention_extras::kAllSoftmax);
   text.flag("kSoftmax", p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax);
   text.flag("kLse", p[attention::kLse] != 0);
@@ -68,6 +77,25 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_args& a, const Problem& p
   k.intervals_bound_stride = a.intervals.stride[1];
   k.num_contexts = a.num_contexts.data;
   k.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
+}
+
+void write_fp8(ConfigText& text, const Problem& p) {
+  write_sequences(text, p);
+  text.flag("kSilu", true);
+  text.flag("kSoftmax", false);
+  text.flag("kLse", false);
+  text.flag("kBias", false);
+}
+
+void fill(hstu::AttnFwdParams& k, const hstu_attention_fp8_args& a, const Problem& p) {
+  fill(k, attention_fp8::as_attention(a), p);
+  k.q_scale = static_cast<const float*>(a.q_descale.data);
+  k.k_scale = static_cast<const float*>(a.k_descale.data);
+  k.v_scale = static_cast<const float*>(a.v_descale.data);
+  using attention_fp8::unit_stride, attention_fp8::head_stride;
+  k.q_scale_stride = unit_stride(a.q_descale, a.scaling), k.q_scale_head_stride = head_stride(a.q_descale, a.scaling);
+  k.k_scale_stride = unit_stride(a.k_descale, a.scaling), k.k_scale_head_stride = head_stride(a.k_descale, a.scaling);
+  k.v_scale_stride = unit_stride(a.v_descale, a.scaling), k.v_scale_head_stride = head_stride(a.v_descale, a.scaling);
 }
 
 }  // namespace hstujit::attn_facts

@@ -13,4 +13,8 @@ void write(ConfigText& text, const Problem& problem);
 /// All of the arguments but row_blocks and section_pairs, which depend on the tiles.
 void fill(hstu::AttnFwdParams& params, const hstu_attention_args& args, const Problem& problem);
 
+/// The same of hstu_attention_fp8; element types are the family's to say.
+void write_fp8(ConfigText& text, const Problem& problem);
+void fill(hstu::AttnFwdParams& params, const hstu_attention_fp8_args& args, const Problem& problem);
+
 }  // namespace hstujit::attn_facts

@@ -49,6 +49,8 @@ extern const Family kAttnF32Sm80;
 extern const Family kFlashAttnF32Sm80;
 extern const Family kAttnDeltaF32Sm80;
 extern const Family kAttnPagedF32Sm80;
+extern const Family kAttnFp8Sm90;
+extern const Family kAttnFp8Sm80;
 extern const Family kJaggedReduceSumSm80;
 extern const Family kJaggedToPaddedDenseSm80;
 extern const Family kDenseToJaggedSm80;

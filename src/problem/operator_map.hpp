@@ -42,4 +42,5 @@
   X(jagged_truncate_history, hstu_jagged_truncate_history_args, hstu_jagged_truncate_history)                      \
   X(sort_kv_pairs, hstu_sort_kv_pairs_args, hstu_sort_kv_pairs)                                                    \
   X(sort_by_length, hstu_sort_by_length_args, hstu_sort_by_length)                                                 \
-  X(build_sla_func, hstu_build_sla_func_args, hstu_build_sla_func)
+  X(build_sla_func, hstu_build_sla_func_args, hstu_build_sla_func)                                                 \
+  X(hstu_attention_fp8, hstu_attention_fp8_args, hstu_attention_fp8)

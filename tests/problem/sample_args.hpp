@@ -60,6 +60,24 @@ inline hstu_attention_args sample_attention() {
   return args;
 }
 
+/// The same in FP8 with a scale a head, without attn_scale.
+inline hstu_attention_fp8_args sample_attention_fp8() {
+  hstu_attention_fp8_args args{};
+  args.struct_size = sizeof args;
+  args.q = hstu_heads(slot(0), HSTU_DTYPE_E4M3, 50, 2, 64);
+  args.k = hstu_heads(slot(1), HSTU_DTYPE_E4M3, 50, 2, 64);
+  args.v = hstu_heads(slot(2), HSTU_DTYPE_E4M3, 50, 2, 32);
+  args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 50, 2, 32);
+  args.q_descale = hstu_vector(slot(4), HSTU_DTYPE_F32, 2);
+  args.k_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 2);
+  args.v_descale = hstu_vector(slot(6), HSTU_DTYPE_F32, 2);
+  args.scaling = HSTU_FP8_ATTENTION_HEAD;
+  args.seq_offsets = hstu_vector(slot(7), HSTU_DTYPE_I64, 4);
+  args.num_targets = hstu_vector(slot(8), HSTU_DTYPE_I32, 3);
+  args.max_seq_len = 20;
+  return args;
+}
+
 /// 5 new rows in each of 3 sequences of 50 rows, 4 heads of q and 2 of k and v, bf16, with targets.
 inline hstu_delta_attention_args sample_delta() {
   hstu_delta_attention_args args{};

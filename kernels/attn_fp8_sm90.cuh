@@ -1,0 +1,246 @@
+// Forward HSTU attention in FP8 for sm_90a: q, k and v are e4m3 with scales, out is 16 bits wide. Roles, tiles and
+// rings are those of attn_fwd_sm90.cuh (attn90/shape.cuh); what differs:
+//
+//   transposers  two warps beside the loader turn each V tile in shared memory, for products of FP8 want both operands
+//                contiguous along the keys (attn90/fp8_values.cuh)
+//   consumer     S = Q K^T (wgmma e4m3), P = gain silu(S) rounded to e4m3 in registers, O += P V (wgmma e4m3)
+//
+// Scales of tensors, heads or sequences are one number a tile: those of q and k are part of the factors that make P of
+// S, with P's gain (attn90/fp8_tile.cuh), that of v and the gain's inverse one of O's. So each score costs two
+// multiplications, one special function, one FMA and half a conversion.
+//
+// The tensor cores add up FP8 with 14 bits. Every kPromoteKeys keys (0: never) O goes to f32 sums in shared memory.
+//
+// What limits it at head dim 128 is no single unit: special functions and tensor cores are each busy for 55 to 60 % of
+// the time, shared memory (a tile of K and V goes there, V comes and goes again, both are read) as long. Without the
+// transposition, for a trial, it is 8 % faster at length 4,096 and 4 % at 16,384. Measured on an H200: 96 keys a step
+// -2 to -4 %; Q from shared memory -3 to -5 %; three warpgroups of 96 keys even, but they need more registers than
+// there are once sums are promoted; weights packed before the products of the last block end (twice the words of P, two
+// steps a turn) +1 %, which spills in all but a few shapes. Promotion costs 3 %; with the f32 sums in registers 11 %,
+// since the weights then wait for the products, and with zeros put into O, or products drained for it, 6 to 9 %, since
+// the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
+//
+// Shared memory   Q | K ring | V ring | two stages of transposed V | 64 columns of O, or f32 sums | barriers, tiles
+#pragma once
+#include "attn90/fp8_tile.cuh"
+#include "attn90/fp8_values.cuh"
+#include "attn90/load.cuh"
+#include "attn90/schedule.cuh"
+#include "attn90/store.cuh"
+#include "params/attn_fwd_sm90.h"
+#include "prim/warpgroup.cuh"
+
+namespace hstu {
+
+template <class Config>
+constexpr int attn_fp8_sm90_smem_bytes = attn90::smem_bytes<Config>;
+
+namespace attn_fp8_sm90_detail {
+
+using namespace attn90;
+
+// One warpgroup's work: 64 rows of each tile.
+template <class Config>
+struct Consumer {
+  using T = Shape<Config>;
+  using Tile = Fp8Tile<Config>;
+  static constexpr int kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN;
+  static constexpr int kPromoteBlocks = (Config::kPromoteKeys + kBlockN - 1) / kBlockN;
+
+  Warpgroup<Config, Tile> wg;
+  u32 transposed_smem;
+  typename TransposedRing<Config>::Place value_place;
+
+  HSTU_PRIM TransposedRing<Config> v_ring() const { return TransposedRing<Config>(transposed_smem); }
+
+  // A block that some row of the tile does not see wholly, chunk by chunk.
+  HSTU_PRIM void masked_block(const Factors& f, const Tile& tile, const variant::RowsView<Config>& view,
+                              float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
+    const int key_begin = tile.plan.key_begin(block), row = tile.first_row + wg.thread_row();
+    wg.k_ring().wait(wg.place);
+    v_ring().wait(value_place);
+#pragma unroll 1
+    for (int at = 0; at < kBlockN; at += kChunkN) {
+      const int key = key_begin + at;
+      if (!view.touches(key, key + kChunkN)) continue;
+      float s[kChunkN / 2];
+      u32 w[kChunkN / 8];
+      prim::wgmma_keep(s);
+      prim::wgmma_fence();
+      issue_qk<kChunkN>(wg, s, q, wg.place.stage, at);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(s);
+      if (!view.sees_all(key, key + kChunkN)) apply_mask<kChunkN>(s, tile.mask, row, key);
+      weigh_gained(f, s);
+      pack_fp8(s, w);
+      prim::wgmma_keep(o);
+      prim::wgmma_fence();
+      issue_pv_fp8<kChunkN>(wg, o, w, value_place.stage, at, 1);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(o);
+    }
+    wg.k_ring().release(wg.place);
+    v_ring().release(value_place);
+    wg.place.advance();
+    value_place.advance();
+  }
+
+  // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
+  HSTU_PRIM void full_blocks(const Factors& f, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count) {
+    float s[kBlockN / 2];
+    u32 w[kBlockN / 8];
+    wg.k_ring().wait(wg.place);
+    prim::wgmma_keep(s);
+    prim::wgmma_fence();
+    issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
+    prim::wgmma_wait<0>();
+    prim::wgmma_keep(s);
+    wg.k_ring().release(wg.place);
+    weigh_gained(f, s);
+    pack_fp8(s, w);
+    int add = 1;  // 0: the sums start anew
+#pragma unroll 1
+    for (int block = 1; block < count; ++block) {
+      wg.place.advance();
+      wg.k_ring().wait(wg.place);
+      prim::wgmma_keep(s);
+      prim::wgmma_keep(o);
+      prim::wgmma_fence();
+      issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
+      v_ring().wait(value_place);
+      issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
+      prim::wgmma_wait<1>();
+      prim::wgmma_keep(s);
+      wg.k_ring().release(wg.place);
+      weigh_gained(f, s);
+      prim::wgmma_keep(s);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(o);
+      v_ring().release(value_place);
+      value_place.advance();
+      pack_fp8(s, w);
+      if constexpr (kPromoteBlocks > 0) {
+        add = block % kPromoteBlocks != 0;
+        if (!add) promote(o, block > kPromoteBlocks);
+      }
+    }
+    v_ring().wait(value_place);
+    prim::wgmma_keep(o);
+    prim::wgmma_fence();
+    issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
+    prim::wgmma_wait<0>();
+    prim::wgmma_keep(o);
+    v_ring().release(value_place);
+    wg.place.advance();
+    value_place.advance();
+  }
+
+  // The tensor cores add up with 14 bits: before too many keys have come together, their sums go to f32 sums in shared
+  // memory, and start anew. With `more`, there are such sums already.
+  HSTU_PRIM u32 promoted_sums() const { return wg.warp_staging() + prim::lane_id() * 16; }
+  HSTU_PRIM void promote(const float (&o)[T::kColsV / 2], bool more) const {
+#pragma unroll
+    for (int i = 0; i < T::kColsV / 8; ++i) {
+      const u32 at = promoted_sums() + i * 512;
+      prim::Quad sums{{0, 0, 0, 0}};
+      if (more) sums = prim::ld_shared(at);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) sums.word[j] = __float_as_uint(__uint_as_float(sums.word[j]) + o[i * 4 + j]);
+      prim::st_shared(at, sums);
+    }
+  }
+  HSTU_PRIM void add_promoted(float (&o)[T::kColsV / 2]) const {
+#pragma unroll
+    for (int i = 0; i < T::kColsV / 8; ++i) {
+      const prim::Quad sums = prim::ld_shared(promoted_sums() + i * 512);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) o[i * 4 + j] += __uint_as_float(sums.word[j]);
+    }
+  }
+
+  // Scales O and writes the rows of `tile` that exist.
+  HSTU_PRIM void store_output(const AttnFwdParams& p, const Factors& f, const Tile& tile,
+                              const float (&o)[T::kColsV / 2]) const {
+    using Output = typename Config::Output;
+    const i64 start = tile.start;
+    const int first = tile.first_row, length = tile.mask.length, row = first + wg.thread_row();
+    float scale[2];
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      scale[half] = p.scale;
+      if constexpr (Config::kAttnScale) {
+        const int position = row + half * 8;
+        const i64 at = start + (position < length ? position : 0);
+        scale[half] = __uint_as_float(prim::ld_global4(p.attn_scale + at * p.attn_scale_stride));
+      }
+      scale[half] *= f.output;
+    }
+    auto* out = static_cast<Output*>(p.out) + (start + first) * p.out_row_stride + tile.head * p.out_head_stride;
+    store_rows(wg, o, scale, out, p.out_row_stride, first, length);
+  }
+
+  HSTU_PRIM void run(const AttnFwdParams& p) {
+    RingPlace<kTileSlots> tile_place;
+    u32 q_parity = 0;
+#pragma unroll 1
+    for (;; tile_place.advance(), q_parity ^= 1) {
+      const Tile& tile = static_cast<const Tile&>(wg.storage.tile[tile_place.stage]);
+      wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
+      const int first_row = tile.first_row;
+      if (first_row < 0) return;
+      const Factors f(p, tile);
+      wg.wait(&wg.storage.q_full, q_parity);
+      u32 q[T::kQWords][4];
+      wg.load_q(q);
+      float o[T::kColsV / 2];
+#pragma unroll
+      for (float& x : o) x = 0.0f;
+      const int partial = tile.plan.partial, row = first_row + wg.group * 64;
+      const int full = tile.plan.blocks - partial;
+      const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
+#pragma unroll 1
+      for (int block = 0; block < partial; ++block) masked_block(f, tile, view, o, q, block);
+      if (full > 0) full_blocks(f, o, q, full);
+      if (kPromoteBlocks > 0 && full > kPromoteBlocks) add_promoted(o);
+      if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
+      store_output(p, f, tile, o);
+      wg.release(&wg.storage.tile_empty[tile_place.stage]);
+    }
+  }
+};
+
+}  // namespace attn_fp8_sm90_detail
+
+template <class Config>
+__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
+    attn_fp8_sm90(const __grid_constant__ AttnFwdSm90Params p) {
+  using T = attn90::Shape<Config>;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Storage = attn90::Fp8Storage<Config, Tile>;
+  extern __shared__ __align__(1024) unsigned char shared[];
+  static_assert(sizeof(Storage) <= attn_fp8_sm90_smem_bytes<Config>, "attn90::kExtraBytes");
+  auto& storage = *reinterpret_cast<Storage*>(shared);
+  const u32 base = prim::smem_addr(storage.tiles), transposed = prim::smem_addr(storage.transposed_ring);
+  if (threadIdx.x == 0) {
+    attn90::init<Config, Tile>(storage);
+    attn90::TransposedRing<Config>(transposed).init();
+    prim::mbarrier_fence_init();
+    prim::tma_prefetch_map(&p.q);
+    prim::tma_prefetch_map(&p.k);
+    prim::tma_prefetch_map(&p.v);
+  }
+  __syncthreads();
+  const int group = prim::warp_id() / 4;
+  if (group == T::kConsumers) {
+    prim::lower_registers<T::kProducerRegisters>();
+    const int role = threadIdx.x - T::kConsumers * 128;
+    if (role == 0) attn90::load<Config, Tile>(p, storage, base);
+    if (role == 32) attn90::schedule<attn90::Fp8Place<Config>, Config, Tile>(p.attn, storage);
+    if (role >= 64) attn90::transpose<Config, Tile>(storage, base, role / 32 - 2);
+  } else {
+    prim::raise_registers<T::kConsumerRegisters>();
+    attn_fp8_sm90_detail::Consumer<Config>{{storage, base, group, {}}, transposed, {}}.run(p.attn);
+  }
+}
+
+}  // namespace hstu

@@ -1,0 +1,70 @@
+// attn_fp8_sm80: jagged HSTU attention of e4m3 tensors, dequantised as they are loaded, with the instructions of sm_80,
+// kernels/attn_fp8_sm80.cuh.
+#include "families/attn_facts.hpp"
+#include "families/attn_space.hpp"
+#include "families/families.hpp"
+#include "params/attn_fwd.h"
+#include "problem/attention_fields.hpp"
+
+#include <algorithm>
+
+namespace hstujit {
+namespace {
+
+attn_space::Shape shape_of(const Problem& p) {
+  return {.head_dim_qk = p[attention::kHeadDimQk],
+          .head_dim_v = p[attention::kHeadDimV],
+          .vector = false,
+          .softmax = false,
+          .intervals = p[attention::kIntervals],
+          .spare = 16};
+}
+
+bool covers(const Problem&, const DeviceFacts&) { return true; }
+
+Config default_config(const Problem& p, const DeviceFacts& device) {
+  return attn_space::default_config(shape_of(p), device);
+}
+Resources resources(const Problem& p, const Config& c) { return attn_space::resources(shape_of(p), c); }
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  text.type("Mask", p[attention::kIntervals] > 0 ? "variant::IntervalMask<Config>" : "variant::HstuMask<Config>");
+  text.type("Sequences", "variant::JaggedSequences<Config>");
+  text.type("Keys", "tile::Fp8KeyRows<Config>");
+  text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
+  attn_facts::write_fp8(text, p);
+  text.flag("kVectorIo", p[attention_fp8::kVectorOut] == 8);
+  text.flag("kVectorIn", p[attention::kVector] >= 8);
+  text.flag("kBlockScales", p[attention_fp8::kScaling] == HSTU_FP8_ATTENTION_BLOCK);
+  attn_space::write_knobs(text, c);
+}
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
+  const auto& a = *static_cast<const hstu_attention_fp8_args*>(args);
+  const int64_t pairs = (a.seq_offsets.shape[0] - 1) * a.q.shape[1];
+  const int64_t rows = std::min(a.max_seq_len, a.q.shape[0]);
+  const int row_blocks = attn_space::set_grid(launch, shape_of(p), c, pairs, rows);
+  if (row_blocks == 0) return;
+  auto& k = launch.emplace<hstu::AttnFwdParams>();
+  attn_facts::fill(k, a, p);
+  k.row_blocks = row_blocks;
+  k.section_pairs = attn_space::section_pairs(pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]), device);
+}
+
+}  // namespace
+
+const Family kAttnFp8Sm80 = {
+    .name = "attn_fp8_sm80",
+    .op = Op::hstu_attention_fp8,
+    .min_compute_capability = 80,
+    .knobs = attn_space::kKnobs,
+    .rules = attn_space::kRules<shape_of>,
+    .covers = covers,
+    .default_config = default_config,
+    .resources = resources,
+    .write_config = write_config,
+    .smem_expression = "attn_fwd_sm80_smem_bytes<Config>",
+    .bind = bind,
+};
+
+}  // namespace hstujit
