@@ -1,22 +1,29 @@
 // Products of FP8 matrices, sm_90: out = a bT with both operands' scales, plus a bias row, on wgmma's FP8 products.
 //
 // The pipeline is tile/tma_product.cuh's: a slice has 128 k. The tensor cores add FP8 products up with 14 bits, so the
-// sums of each slice are promoted: scaled, where scales change along k, and added to accumulators in f32. While one
-// warpgroup does so the other multiplies: both halve each tile along m.
+// sums of each slice are promoted: scaled, where scales change along k, and added to accumulators in f32. With
+// kFast they stay in the tensor cores from the first slice to the last.
 //
-// Scales of tensors and rows, and the bias, wait for the epilogue.
+// With kPingPong each warpgroup has tiles, a ring and a producer thread of its own, so that a parity is always the next
+// lap's, whatever the other does. They take turns at the tensor cores, which one alone keeps busy: the sums of a slice
+// are promoted while the next is multiplied (64 x 128), or with kFast there is nothing to promote (64 x 256). One's
+// epilogue runs beside the other's products. w is resident then, or both rings would fetch it.
 //
-// Shared memory  kStages x (a slice | b slice) | boxes of every warp | scales and bias of every warpgroup's columns |
-//                barriers
-// Registers      producer 40, consumers 232: kBlockM / 2 x kBlockN / 128 accumulators, and the sums of 64 rows,
-//                kBlockN / 2
+// Otherwise both halve each tile along m, and one promotes while the other multiplies.
+//
+// Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
+//                warpgroup's columns | barriers
+// Registers      producer 40, consumers 232: rows kBlockN / 128 accumulators, and, if not kFast, sums of 64 rows and
+// 128
+//                columns at most, 64, with kPingPong twice
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
 //   Element             of out: bf16 or f16
 //   Bias, kHasBias      element type of the bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
-// Config, knobs         as in addmm_sm90.cuh; kXAlongK and kWAlongK are true, kPingPong and kResident false
+//   kFast               sums stay in the tensor cores; no scale changes along k
+// Config, knobs         as in addmm_sm90.cuh; kXAlongK and kWAlongK are true
 #pragma once
 #include "params/fp8_gemm_sm90.h"
 #include "tile/bias_row.cuh"
@@ -29,8 +36,12 @@ namespace hstu {
 // The epilogue's shared memory, from its beginning.
 template <class Config>
 struct Fp8Boxes {
-  static constexpr int kAtOnce = 2;  // groups of 16 columns; the registers that are left
   static constexpr bool kScaledColumns = Config::kScalingB == tile::kPerRow;
+  static constexpr int kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * Config::kBlockN / 256;
+  // Groups of 16 columns; the registers that are left.
+  static constexpr int kAtOnce = kAccumulators > 128                                                            ? 1
+                                 : kAccumulators == 128 && !Config::kFast && kScaledColumns && Config::kHasBias ? 2
+                                                                                                                : 4;
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce>;
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;
@@ -45,12 +56,21 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   using Product = tile::TmaProductShape<Config, typename Config::A, typename Config::B, Fp8Boxes<Config>::kBytes>;
   using Params = Fp8GemmTmaParams;
   static constexpr int kTileColumns = Config::kBlockN;
-  static_assert(!Config::kPingPong && !Config::kResident, "both warpgroups are at work on every slice");
+  static constexpr int kRings = Config::kPingPong ? 2 : 1;
+  using Ring = tile::TmaRing<Config::kStages / kRings, 2 / kRings, Config::kCluster>;
+  static constexpr int kPieces = (Config::kBlockN + 127) / 128, kPieceColumns = Config::kBlockN / kPieces;
+  // Where there are registers for the sums of two slices.
+  static constexpr bool kInTurn = Config::kPingPong && !Config::kFast;
+  static_assert(!kInTurn || (Product::kFragments == 1 && kPieces == 1), "accumulators and two sums fit the registers");
+  static_assert(Config::kPingPong == Config::kResident, "two rings would both fetch w");
   static_assert(Product::kBlockK == tile::kScaleSpan, "a slice has one scale along k");
   static_assert(Config::kScalingB != tile::kPerGroup, "scales that change along k and by column are not covered");
-  static_assert(Config::kScalingB != tile::kPerBlock || tile::kScaleSpan % Config::kBlockN == 0,
-                "a tile's columns have one block's scale");
+  static_assert(Config::kScalingB != tile::kPerBlock || Config::kBlockN != 192, "a piece's columns have one scale");
 
+  HSTU_PRIM static Ring ring(u32 smem, u32 which) { return Ring(smem + Product::kBarriersAt + which * Ring::kBytes); }
+  HSTU_PRIM static u32 stage(u32 smem, u32 which, u32 stage) {
+    return smem + Product::kRingAt + (which * (Config::kStages / kRings) + stage) * Product::kStageBytes;
+  }
   HSTU_PRIM static void load_x(u32 to, const Params& p, u32 barrier, i32 row, i32 k) {
     Product::TileX::load(to, &p.a, barrier, row, k, 0);
   }
@@ -63,110 +83,265 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
 template <class Config>
 constexpr int fp8_gemm_sm90_smem_bytes = Fp8TmaShape<Config>::kSmemBytes;
 
-// Scales of a thread's rows, g and g + 8 of each fragment, and of the tile's columns where these have one: of a slice
-// if they change along k, otherwise of the tile.
+// Which scales change along k; the sums of slices are multiplied by them. With kInTurn also by the others of rows and
+// tensors, so that the epilogue has less to do.
 template <class Config>
-class Fp8Scales {
- public:
-  static constexpr int kRows = 2 * Fp8TmaShape<Config>::kFragments;
+struct Fp8Scaling {
+  using Shape = Fp8TmaShape<Config>;
+  static constexpr int kRows = 2 * Shape::kFragments;  // of a thread: g and g + 8 of each fragment
   static constexpr bool kSlicesA = Config::kScalingA == tile::kPerGroup || Config::kScalingA == tile::kPerBlock;
   static constexpr bool kSlicesB = Config::kScalingB == tile::kPerBlock;
+  static constexpr bool kSlices = kSlicesA || kSlicesB, kInSums = kSlices || Shape::kInTurn;
+  static constexpr bool kRowsInSums = kSlicesA || Shape::kInTurn, kColumnsInSums = kSlicesB || Shape::kInTurn;
 
-  HSTU_PRIM Fp8Scales(const Fp8GemmTmaParams& p, i32 row, i32 column) : p_(p), row_(row), column_(column) {}
+  // Of row `at`, and of the block of `column`, in the first slice.
+  HSTU_PRIM static const float* of_row(const Fp8GemmTmaParams& p, i64 at) {
+    const i64 row = min(at, p.m - 1), unit = Config::kScalingA == tile::kPerBlock ? row / tile::kScaleSpan : row;
+    return p.a_descale + unit * p.a_descale_row_stride;
+  }
+  HSTU_PRIM static const float* of_column(const Fp8GemmTmaParams& p, i64 column) {
+    return p.b_descale + min(column, p.n - 1) / tile::kScaleSpan * p.b_descale_row_stride;
+  }
+  HSTU_PRIM static i64 row_of(int i) { return i / 2 * 64 + i % 2 * 8 + prim::lane_id() / 4; }
+};
 
-  // Whichever of them are of this kind; `slice` counts for those that change along k.
-  template <bool kOfSlice>
-  HSTU_PRIM void load(float (&scale)[kRows], u32 slice) const {
-    const float columns = kOfSlice == kSlicesB ? of_columns(slice) : 1.0f;
+// Scales of the sums of a slice.
+template <class Config>
+struct Fp8SliceScales {
+  using Scaling = Fp8Scaling<Config>;
+  HSTU_PRIM float of(int index, int piece) const { return row[index] * column[piece]; }
+  float row[Scaling::kRows], column[Scaling::Shape::kPieces];
+};
+
+// Walks through them, slice by slice: they are fetched while slices before are at work.
+template <class Config>
+class Fp8ScaleWalk {
+ public:
+  using Scaling = Fp8Scaling<Config>;
+  using Shape = typename Scaling::Shape;
+
+  HSTU_PRIM Fp8ScaleWalk(const Fp8GemmTmaParams& p)
+      : a_stride_(Scaling::kSlicesA ? p.a_descale_column_stride : 0),
+        b_stride_(Scaling::kSlicesB ? p.b_descale_column_stride : 0) {}
+
+  // Before the first slice of a tile's rows from `row` on.
+  HSTU_PRIM void start(const Fp8GemmTmaParams& p, i32 row, i32 column) {
+    if constexpr (Scaling::kRowsInSums)
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) scale[i] = kOfSlice == kSlicesA ? of_row(i, slice) * columns : columns;
+      for (int i = 0; i < Scaling::kRows; ++i) row_[i] = Scaling::of_row(p, row + Scaling::row_of(i));
+    if constexpr (kColumns)
+#pragma unroll
+      for (int i = 0; i < Shape::kPieces; ++i) column_[i] = Scaling::of_column(p, column + i * Shape::kPieceColumns);
+  }
+  HSTU_PRIM void load(Fp8SliceScales<Config>& to) {
+#pragma unroll
+    for (int i = 0; i < Scaling::kRows; ++i) to.row[i] = Scaling::kRowsInSums ? next(row_[i], a_stride_) : 1.0f;
+#pragma unroll
+    for (int i = 0; i < Shape::kPieces; ++i) to.column[i] = kColumns ? next(column_[i], b_stride_) : 1.0f;
   }
 
  private:
-  HSTU_PRIM float of_row(int i, u32 slice) const {
-    const i64 row = min(static_cast<i64>(row_) + i / 2 * 64 + i % 2 * 8 + prim::lane_id() / 4, p_.m - 1);
-    const i64 unit = Config::kScalingA == tile::kPerBlock ? row / tile::kScaleSpan : row;
-    return p_.a_descale[unit * p_.a_descale_row_stride + slice * p_.a_descale_column_stride];
-  }
-  HSTU_PRIM float of_columns(u32 slice) const {
-    if constexpr (Config::kScalingB == tile::kPerRow) return 1.0f;
-    return p_.b_descale[column_ / tile::kScaleSpan * p_.b_descale_row_stride + slice * p_.b_descale_column_stride];
+  static constexpr bool kColumns = Scaling::kColumnsInSums && Config::kScalingB != tile::kPerRow;
+  HSTU_PRIM static float next(const float*& p, i64 stride) {
+    const float scale = *p;
+    p += stride;
+    return scale;
   }
 
-  const Fp8GemmTmaParams& p_;
-  i32 row_, column_;
+  const i64 a_stride_, b_stride_;
+  const float* row_[Scaling::kRows];
+  const float* column_[Shape::kPieces];
 };
 
-// A warpgroup's products, promoted slice by slice.
+// A warpgroup's products: its tiles, or its half of each.
 template <class Config>
 class Fp8Consumer {
  public:
   using Shape = Fp8TmaShape<Config>;
-  using Scales = Fp8Scales<Config>;
-  static constexpr bool kScaled = Scales::kSlicesA || Scales::kSlicesB;
+  using Scaling = Fp8Scaling<Config>;
+  using Accumulators = typename Shape::Accumulators;
+  static constexpr u32 kTileStep = Config::kPingPong ? 2 : 1;
+  static constexpr bool kInTurn = Shape::kInTurn;
+  using SliceScales = Fp8SliceScales<Config>;
+  static_assert(!Config::kFast || !Scaling::kSlices, "sums with scales along k must be promoted");
 
-  HSTU_PRIM Fp8Consumer(u32 smem, u32 warpgroup, u32 slices)
-      : smem_(smem), slices_(slices), row(warpgroup * Shape::kRows) {}
+  HSTU_PRIM Fp8Consumer(const Fp8GemmTmaParams& p, u32 smem, u32 warpgroup, u32 slices)
+      : smem_(smem),
+        slices_(slices),
+        ring_(Config::kPingPong ? warpgroup : 0),
+        first_tile(ring_),
+        row(Config::kPingPong ? 0 : warpgroup * Shape::kRows),
+        turns_(smem, warpgroup),
+        walk_(p) {}
 
-  // acc = a bT of the next tile, descaled by what changes along k.
-  HSTU_PRIM void run(typename Shape::Accumulators& acc, const Scales& scales) {
-    float scale[Scales::kRows], next[Scales::kRows];
-    if constexpr (kScaled) scales.template load<true>(next, 0);
-    for (u32 slice = 0; slice < slices_; ++slice) {
-      if constexpr (kScaled) {
+  // Ahead of run(), by as much as there is to do.
+  HSTU_PRIM void begin(const Fp8GemmTmaParams& p, i32 first_row, i32 column) {
+    if constexpr (!Scaling::kInSums) return;
+    walk_.start(p, first_row, column);
 #pragma unroll
-        for (int i = 0; i < Scales::kRows; ++i) scale[i] = next[i];
-        if (slice + 1 < slices_) scales.template load<true>(next, slice + 1);
-      }
-      Shape::ring(smem_).wait(at_);
-#pragma unroll
-      for (int f = 0; f < Shape::kFragments; ++f) {
-        float sums[Config::kBlockN / 2];
-        multiply(sums, f);
-        if (f + 1 == Shape::kFragments) Shape::ring(smem_).release(at_);
-        promote(acc[f], sums, slice == 0, scale[2 * f], scale[2 * f + 1]);
-      }
-      at_.advance();
-    }
+    for (int i = 0; i < kAhead; ++i) walk_.load(of_[i]);
+  }
+  // acc = a bT of the next tile, descaled by what changes along k; with kInTurn by all but columns of their own.
+  HSTU_PRIM void run(Accumulators& acc) {
+    turns_.wait();
+    if constexpr (Config::kFast)
+      run_fast(acc);
+    else if constexpr (kInTurn)
+      run_in_turn(acc);
+    else
+      run_promoted(acc);
+    resident_ = true;
   }
 
  private:
   using TileX = typename Shape::TileX;
   using TileW = typename Shape::TileW;
+  static constexpr int kSums = Shape::kPieceColumns / 2;
+  using Sums = float[kSums];
 
-  HSTU_PRIM void multiply(float (&sums)[Config::kBlockN / 2], int f) const {
-    const u32 stage = smem_ + Shape::kRingAt + at_.stage * Shape::kStageBytes;
-    const u64 x = TileX::descriptor(stage, static_cast<int>(row) + 64 * f);
-    const u64 w = TileW::descriptor(stage + TileX::kBytes, 0);
-    prim::wgmma_fence();
+  HSTU_PRIM void run_fast(Accumulators& acc) {
+    typename Shape::Ring::Place before;
+    for (u32 slice = 0; slice < slices_; ++slice) {
+      wait(slice);
+      prim::wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < TileX::kSteps; ++step)
-      Shape::Wgmma::template ss<typename Config::A, typename Config::B>(sums, TileX::at_step(x, step),
-                                                                        TileW::at_step(w, step), step > 0);
-    prim::wgmma_commit();
+      for (int f = 0; f < Shape::kFragments; ++f) issue<Config::kBlockN>(acc[f], slice, f, 0, slice > 0);
+      prim::wgmma_commit();
+      if (slice > 0) {
+        prim::wgmma_wait<1>();
+        ring().release(before);
+      }
+      before = at_;
+      at_.advance();
+    }
+    turns_.pass();
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(sums);
+    ring().release(before);
+#pragma unroll
+    for (int f = 0; f < Shape::kFragments; ++f) prim::wgmma_keep(acc[f]);
   }
 
-  HSTU_PRIM static void promote(float (&acc)[Config::kBlockN / 2], const float (&sums)[Config::kBlockN / 2], bool first,
-                                float scale_low, float scale_high) {
+  // The sums of one slice are promoted while the next is multiplied; one warpgroup keeps the tensor cores busy alone.
+  HSTU_PRIM void run_in_turn(Accumulators& acc) {
+    Sums even, odd;
 #pragma unroll
-    for (int i = 0; i < Config::kBlockN / 2; ++i) {
-      const float before = first ? 0.0f : acc[i];
-      if constexpr (kScaled)
-        acc[i] = __fmaf_rn(sums[i], i & 2 ? scale_high : scale_low, before);
+    for (float& to : acc[0]) to = 0.0f;
+    auto before = at_;
+    issue_slice(even, 0);
+    u32 slice = 1;
+#pragma unroll
+    for (; slice + 1 < Config::kSlices; slice += 2) {
+      issue_slice(odd, slice);
+      finish_slice<1>(acc[0], even, of_[0], before, true);
+      issue_slice(even, slice + 1);
+      finish_slice<1>(acc[0], odd, of_[kAhead - 1], before, slice + 2 < Config::kSlices);
+    }
+    if constexpr (Config::kSlices % 2 == 0) {
+      issue_slice(odd, slice);
+      finish_slice<1>(acc[0], even, of_[0], before, false);
+    }
+    turns_.pass();
+    if constexpr (Config::kSlices % 2 == 0)
+      finish_slice<0>(acc[0], odd, of_[kAhead - 1], before, false);
+    else
+      finish_slice<0>(acc[0], even, of_[0], before, false);
+  }
+  // Promotes the slice at `before`, behind which kLater have been issued.
+  template <int kLater>
+  HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, SliceScales& scales, typename Shape::Ring::Place& before,
+                              bool more) {
+    prim::wgmma_wait<kLater>();
+    prim::wgmma_keep(sums);
+    ring().release(before);
+    before.advance();
+    promote<false>(acc, sums, 0, scales.of(0, 0), scales.of(1, 0));
+    if (Scaling::kSlices && more) walk_.load(scales);
+    prim::wgmma_keep(acc);  // else additions sink to where their sums are stored, and all slices' stay in registers
+  }
+  HSTU_PRIM void issue_slice(Sums& sums, u32 slice) {
+    wait(slice);
+    prim::wgmma_fence();
+    issue<Shape::kPieceColumns>(sums, slice, 0, 0, false);
+    prim::wgmma_commit();
+    at_.advance();
+  }
+
+  HSTU_PRIM void run_promoted(Accumulators& acc) {
+    for (u32 slice = 0; slice < slices_; ++slice) {
+      const SliceScales of = of_[0];
+      if (Scaling::kSlices && slice + 1 < slices_) walk_.load(of_[0]);
+      wait(slice);
+      if (slice == 0)
+        run_slice<true>(acc, of, slice);
       else
-        acc[i] = before + sums[i];
+        run_slice<false>(acc, of, slice);
+      at_.advance();
     }
   }
 
-  const u32 smem_, slices_;
+  // Piece by piece.
+  template <bool kFirst>
+  HSTU_PRIM void run_slice(Accumulators& acc, const SliceScales& scales, u32 slice) const {
+#pragma unroll
+    for (int f = 0; f < Shape::kFragments; ++f)
+#pragma unroll
+      for (int piece = 0; piece < Shape::kPieces; ++piece) {
+        Sums sums;
+        prim::wgmma_fence();
+        issue<Shape::kPieceColumns>(sums, slice, f, piece, false);
+        prim::wgmma_commit();
+        prim::wgmma_wait<0>();
+        prim::wgmma_keep(sums);
+        if (f + 1 == Shape::kFragments && piece + 1 == Shape::kPieces) ring().release(at_);
+        promote<kFirst>(acc[f], sums, piece, scales.of(2 * f, piece), scales.of(2 * f + 1, piece));
+      }
+  }
+
+  template <bool kFirst>
+  HSTU_PRIM static void promote(float (&acc)[Config::kBlockN / 2], const Sums& sums, int piece, float scale_low,
+                                float scale_high) {
+#pragma unroll
+    for (int i = 0; i < kSums; ++i) {
+      float& to = acc[piece * kSums + i];
+      if constexpr (Scaling::kInSums)
+        to = kFirst ? sums[i] * (i & 2 ? scale_high : scale_low)
+                    : __fmaf_rn(sums[i], i & 2 ? scale_high : scale_low, to);
+      else
+        to = kFirst ? sums[i] : to + sums[i];
+    }
+  }
+
+  HSTU_PRIM typename Shape::Ring ring() const { return Shape::ring(smem_, ring_); }
+  HSTU_PRIM void wait(u32 slice) const {
+    if (Shape::kSlicesHaveBarriers && !resident_) prim::mbarrier_wait(smem_ + Shape::kSlicesAt + 8 * slice, 0);
+    ring().wait(at_);
+  }
+
+  // Products of the slice, of 64 rows from 64 f on and kColumns columns of a piece.
+  template <int kColumns>
+  HSTU_PRIM void issue(float (&d)[kColumns / 2], u32 slice, int f, int piece, bool add) const {
+    const u32 stage = Shape::stage(smem_, ring_, at_.stage);
+    const u64 x = TileX::descriptor(stage, static_cast<int>(row) + 64 * f);
+    const u64 w = TileW::descriptor(Config::kResident ? smem_ + slice * TileW::kBytes : stage + TileX::kBytes,
+                                    piece * Shape::kPieceColumns);
+#pragma unroll
+    for (int step = 0; step < TileX::kSteps; ++step)
+      prim::Wgmma<kColumns>::template ss<typename Config::A, typename Config::B>(
+          d, TileX::at_step(x, step), TileW::at_step(w, step), step > 0 || add);
+  }
+
+  const u32 smem_, slices_, ring_;
 
  public:
-  const u32 row;  // the warpgroup's first in a tile
+  const u32 first_tile, row;  // row: the warpgroup's first in a tile
 
  private:
+  tile::Turns<Shape> turns_;
   typename Shape::Ring::Place at_;
+  bool resident_ = false;
+  static constexpr int kAhead = kInTurn && Scaling::kSlices && Config::kSlices > 1 ? 2 : 1;
+  Fp8ScaleWalk<Config> walk_;
+  SliceScales of_[kAhead];
 };
 
 // The columns' scales and bias, and results from a warp's accumulators; see tile/warp_boxes.cuh.
@@ -174,7 +349,7 @@ template <class Config>
 class Fp8Rows {
  public:
   using Shape = Fp8TmaShape<Config>;
-  using Scales = Fp8Scales<Config>;
+  using Scaling = Fp8Scaling<Config>;
   static constexpr int kLineBoxes = Config::kBlockN / 64;
 
   HSTU_PRIM Fp8Rows(const Fp8GemmTmaParams& p, u32 smem, u32 warpgroup)
@@ -183,16 +358,25 @@ class Fp8Rows {
         bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warpgroup) {}
 
   // Before the tile's products.
-  HSTU_PRIM void fetch(const Scales& scales, i32 column) {
-    scales.template load<false>(scale_, 0);
+  HSTU_PRIM void fetch(i32 row, i32 column) {
+    if constexpr (!Shape::kInTurn) {
+      const float columns = Scaling::kColumnsInSums || Shape::kScaledColumns ? 1.0f : *Scaling::of_column(p_, column);
+#pragma unroll
+      for (int i = 0; i < Scaling::kRows; ++i)
+        scale_[i] = Scaling::kRowsInSums ? columns : columns * *Scaling::of_row(p_, row + Scaling::row_of(i));
+    }
+    if (Config::kResident && shared_) return;
     if constexpr (Shape::kScaledColumns) scales_.fetch(p_.b_descale, p_.b_descale_row_stride, column, p_.n);
     if constexpr (Config::kHasBias) bias_.fetch(p_.bias, 1, column, p_.n);
   }
   // After them.
   HSTU_PRIM void share(const typename Shape::Accumulators& acc) {
     acc_ = &acc;
-    if constexpr (Shape::kScaledColumns) scales_.share();
-    if constexpr (Config::kHasBias) bias_.share();
+    if (!Config::kResident || !shared_) {
+      if constexpr (Shape::kScaledColumns) scales_.share();
+      if constexpr (Config::kHasBias) bias_.share();
+      shared_ = true;
+    }
     next(0, 0);
   }
 
@@ -211,7 +395,8 @@ class Fp8Rows {
 
  private:
   HSTU_PRIM float value(int fragment, int i, int held) const {
-    float x = (*acc_)[fragment][i] * scale_[2 * fragment + (i >> 1 & 1)];
+    float x = (*acc_)[fragment][i];
+    if constexpr (!Shape::kInTurn) x *= scale_[2 * fragment + (i >> 1 & 1)];
     if constexpr (Shape::kScaledColumns) x *= scales_.value(held, i >> 2 & 1, i & 1);
     if constexpr (Config::kHasBias) x += bias_.value(held, i >> 2 & 1, i & 1);
     return x;
@@ -220,8 +405,9 @@ class Fp8Rows {
   const Fp8GemmTmaParams& p_;
   typename Shape::Scales scales_;
   typename Shape::Bias bias_;
-  float scale_[Scales::kRows];
+  float scale_[Scaling::kRows];
   const typename Shape::Accumulators* acc_;
+  bool shared_ = false;  // a resident tile's columns stay
 };
 
 template <class Config>
@@ -234,18 +420,27 @@ struct Fp8Roles {
   HSTU_PRIM static void consume(const Fp8GemmTmaParams& p, const tile::TmaSchedule<Shape>& schedule, u32 smem,
                                 u32 warp) {
     constexpr int kLineBoxes = Fp8Rows<Config>::kLineBoxes, kTileBoxes = Shape::kFragments * kLineBoxes;
-    Fp8Consumer<Config> consumer(smem, warp / 4, schedule.slices);
+    Fp8Consumer<Config> consumer(p, smem, warp / 4, schedule.slices);
     const typename Shape::Boxes boxes(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes);
     Fp8Rows<Config> rows(p, smem, warp / 4);
-    for (u32 i = 0; i < schedule.count; ++i) {
-      const tile::TilePosition tile = schedule.position(i);
-      const i32 row = schedule.row(tile) + static_cast<i32>(consumer.row + warp % 4 * 16);
-      const Fp8Scales<Config> scales(p, row, schedule.column(tile));
-      rows.fetch(scales, schedule.column(tile));
+    const i32 warp_row = static_cast<i32>(consumer.row + warp % 4 * 16);
+    u32 i = consumer.first_tile;
+    if (i >= schedule.count) return;
+    tile::TilePosition tile = schedule.position(i);
+    consumer.begin(p, schedule.row(tile) + warp_row, schedule.column(tile));
+    while (true) {
+      const i32 row = schedule.row(tile) + warp_row, column = schedule.column(tile);
+      rows.fetch(row, column);
       typename Shape::Accumulators acc;
-      consumer.run(acc, scales);
+      consumer.run(acc);
+      i += consumer.kTileStep;
+      if (i < schedule.count) {
+        tile = schedule.position(i);
+        consumer.begin(p, schedule.row(tile) + warp_row, schedule.column(tile));
+      }
       rows.share(acc);
-      tile::write_boxes<kTileBoxes, kLineBoxes, Shape::kAtOnce>(boxes, &p.out, schedule.column(tile), row, rows);
+      tile::write_boxes<kTileBoxes, kLineBoxes, Shape::kAtOnce>(boxes, &p.out, column, row, rows);
+      if (i >= schedule.count) break;
     }
     boxes.wait_for_all();
   }

@@ -101,12 +101,28 @@ HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequa
                                          hstu_stream stream);
 
 /**
+ * How the sums of an FP8 product are accumulated where the device multiplies FP8 itself, whose sums keep 14 bits and
+ * are cut, not rounded. Relative error by k, without the rounding of results (bf16's alone is 1.7e-3):
+ *
+ *                             k      512      1024     4096
+ *   HSTU_FP8_ACCUMULATE_128   normal data 1.2e-4, data of one sign 6e-4, whatever k is
+ *   HSTU_FP8_ACCUMULATE_FAST  normal data    3.3e-4           1.3e-3
+ *                             of one sign    6e-3    1.5e-2   7e-2, all of it too small
+ *
+ * The default is therefore 128: its error stays far under the rounding of 16-bit results on any data. FAST is for
+ * operands of both signs, as after a norm.
+ */
+typedef enum hstu_fp8_accumulation {
+  HSTU_FP8_ACCUMULATE_128 = 0, /**< sums of 128 k are added up in f32 */
+  HSTU_FP8_ACCUMULATE_FAST = 1 /**< sums of all of k stay in the tensor cores */
+} hstu_fp8_accumulation;
+
+/**
  * Product of FP8 matrices: out = descaled(a) descaled(b)^T + bias, accumulated in f32, rounded once.
  *
  * Each operand has its own scaling, of the shape that hstu_quantize_fp8 gives it; b's rows are out's columns. Scales
  * that change along k are applied to sums of at most 128 k, the others at the end. Devices of compute capability 8.9
- * and 9.0 multiply FP8 itself, whose sums keep 14 bits, and add these up in f32 every 128 k: on normal data that
- * leaves a relative error of 1.3e-4, a twentieth of bf16's rounding. On 9.0 they do so for 16-bit results, operands
+ * and 9.0 multiply FP8 itself and accumulate as `accumulation` says. On 9.0 they do so for 16-bit results, operands
  * aligned to 16 bytes, and scales other than HSTU_FP8_GROUP of b; what remains, and all other devices, multiply in
  * f16, which holds both formats exactly.
  *
@@ -116,11 +132,14 @@ HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequa
  * b_descale  f32, for b and b_scaling
  * bias       absent, or [n] f32 or 16-bit
  * out        [m, n] f32 or 16-bit, row stride free
+ * accumulation  HSTU_FP8_ACCUMULATE_FAST allows sums of all of k in the tensor cores; without effect where a scale
+ *               changes along k
  */
 typedef struct hstu_fp8_gemm_args {
   size_t struct_size;
   hstu_tensor a, b, a_descale, b_descale, bias, out;
   hstu_fp8_scaling a_scaling, b_scaling;
+  hstu_fp8_accumulation accumulation;
 } hstu_fp8_gemm_args;
 HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_args* args, hstu_stream stream);
 

@@ -44,6 +44,7 @@ struct TmaProductShape {
   using Wgmma = prim::Wgmma<Config::kBlockN>;
   using Accumulators = float[kFragments][Config::kBlockN / 2];
   static constexpr int kBlockK = TileX::kBlockK;
+  static constexpr int kRings = 1;  // each with a producer thread of its own
   // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
   static constexpr bool kSlicesHaveBarriers = Config::kResident;
 
@@ -56,7 +57,8 @@ struct TmaProductShape {
   static constexpr int kSlicesAt = kTurnsAt + 8 * kWarpgroups;
   static constexpr int kSmemBytes = kSlicesAt + (Config::kResident ? 8 * Config::kSlices : 0);
 
-  HSTU_PRIM static Ring ring(u32 smem) { return Ring(smem + kBarriersAt); }
+  HSTU_PRIM static Ring ring(u32 smem, u32 = 0) { return Ring(smem + kBarriersAt); }
+  HSTU_PRIM static u32 stage(u32 smem, u32, u32 stage) { return smem + kRingAt + stage * kStageBytes; }
 };
 
 // Which tiles this block computes, in order. The grid has no more blocks, or clusters, than tiles; with kResident it is
@@ -119,13 +121,13 @@ HSTU_PRIM void prefetch_rows(const typename Shape::Params& p, const TmaSchedule<
     Shape::prefetch_x(p, row, static_cast<i32>(slice) * Shape::kBlockK);
 }
 
-// One thread: fetches slice after slice, tile after tile.
+// One thread a ring: fetches slice after slice of the ring's tiles.
 template <class Shape>
-HSTU_PRIM void produce(const typename Shape::Params& p, const TmaSchedule<Shape>& schedule, u32 smem) {
+HSTU_PRIM void produce(const typename Shape::Params& p, const TmaSchedule<Shape>& schedule, u32 smem, u32 which) {
   using Config = typename Shape::Config;
-  const typename Shape::Ring ring = Shape::ring(smem);
+  const typename Shape::Ring ring = Shape::ring(smem, which);
   typename Shape::Ring::Place at;
-  for (u32 i = 0; i < schedule.count; ++i) {
+  for (u32 i = which; i < schedule.count; i += Shape::kRings) {
     const TilePosition tile = schedule.position(i);
     const i32 row = schedule.row(tile), column = schedule.column(tile);
     if constexpr (Config::kResident) prefetch_rows(p, schedule, i + kTilesAhead);
@@ -137,7 +139,7 @@ HSTU_PRIM void produce(const typename Shape::Params& p, const TmaSchedule<Shape>
         Shape::load_w(smem + slice * Shape::TileW::kBytes, p, landed, column, k, 0);
       }
       const u32 full = ring.acquire(at, Shape::kStageBytes);
-      const u32 stage = smem + Shape::kRingAt + at.stage * Shape::kStageBytes;
+      const u32 stage = Shape::stage(smem, which, at.stage);
       Shape::load_x(stage, p, full, row, k);
       if constexpr (!Config::kResident) Shape::load_w(stage + Shape::TileX::kBytes, p, full, column, k, schedule.rank);
       at.advance();
@@ -246,7 +248,7 @@ class TmaConsumer {
 // By one thread; a barrier of the block or cluster follows.
 template <class Shape>
 HSTU_PRIM void init_product(u32 smem) {
-  Shape::ring(smem).init();
+  for (u32 ring = 0; ring < Shape::kRings; ++ring) Shape::ring(smem, ring).init();
   Turns<Shape>::init(smem);
   if constexpr (Shape::kSlicesHaveBarriers)
     for (u32 slice = 0; slice < Shape::Config::kSlices; ++slice)
@@ -280,7 +282,8 @@ HSTU_PRIM void run_roles(const typename Roles::Shape::Params& p, u32 smem) {
   const TmaSchedule<Shape> schedule(p);
   if (warp >= Shape::kConsumerWarps) {
     prim::lower_registers<40>();
-    if (warp == Shape::kConsumerWarps && prim::elect_one()) produce<Shape>(p, schedule, smem);
+    const u32 ring = warp - Shape::kConsumerWarps;
+    if (ring < Shape::kRings && prim::elect_one()) produce<Shape>(p, schedule, smem, ring);
   } else {
     prim::raise_registers<232>();
     Roles::consume(p, schedule, smem, warp);

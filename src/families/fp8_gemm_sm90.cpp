@@ -19,24 +19,49 @@ Facts facts(const Problem& p, const Config& c) {
   f.k = p[fp8_gemm::kK];
   f.element_bytes = 1;
   f.w_along_k = true;
+  f.most_stages = c[tma_product::kPingPong] ? 12 : 8;  // of both rings together
   f.epilogue_bytes = ((has_bias ? 1 : 0) + (scaled ? 1 : 0)) * 2 * 4 * (c[tma_product::kBlockN] + 16);
   return f;
 }
 
-int held_registers(const Config& c) { return tma_product::accumulators(c) + c[tma_product::kBlockN] / 2; }
+bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
+bool fast(const Problem& p) { return p[fp8_gemm::kFast] != 0; }
+/// Whether a warpgroup promotes one slice's sums while it multiplies the next: two sets of them.
+bool in_turn(const Problem& p, const Config& c) { return c[tma_product::kPingPong] && !fast(p); }
 
-bool sums_fit_beside_accumulators(const Problem&, const Config& c, const DeviceFacts&) {
-  return held_registers(c) <= 192;
+/// Columns of the sums that a warpgroup promotes at a time, of 64 rows.
+int piece_columns(const Config& c) { return c[tma_product::kBlockN] / ((c[tma_product::kBlockN] + 127) / 128); }
+int held_registers(const Problem& p, const Config& c) {
+  const int sums = fast(p) ? 0 : (in_turn(p, c) ? 2 : 1) * piece_columns(c) / 2;
+  return tma_product::accumulators(c) + sums;
 }
-bool warpgroups_share_tiles(const Problem&, const Config& c, const DeviceFacts&) { return !c[tma_product::kPingPong]; }
-bool columns_have_one_block(const Problem& p, const Config& c, const DeviceFacts&) {
-  return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] <= 128;
+
+bool sums_fit_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
+  return held_registers(p, c) <= 192;
 }
-constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 3>{
-    {{"one warpgroup multiplies while the other promotes its sums, so both are at work on every slice",
-      warpgroups_share_tiles},
-     {"accumulators and the sums of a slice of 64 rows take 192 registers at most", sums_fit_beside_accumulators},
-     {"a tile's columns have the scale of one block", columns_have_one_block}}});
+bool rings_share_no_w(const Problem&, const Config& c, const DeviceFacts&) {
+  return c[tma_product::kPingPong] == c[tma_product::kResident];
+}
+bool rings_are_deep(const Problem& p, const Config& c, const DeviceFacts&) {
+  return !c[tma_product::kPingPong] || tma_product::stages(facts(p, c), c) >= 6;
+}
+bool turns_are_short(const Problem& p, const Config& c, const DeviceFacts&) {
+  const bool scales = changes_along_k(p[fp8_gemm::kScalingA]) || changes_along_k(p[fp8_gemm::kScalingB]);
+  return !in_turn(p, c) || (c[tma_product::kBlockM] == 64 && c[tma_product::kBlockN] <= 128 &&
+                            tma_product::slices(facts(p, c)) <= (scales ? 4 : 8));
+}
+bool pieces_have_one_block(const Problem& p, const Config& c, const DeviceFacts&) {
+  return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] != 192;
+}
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 5>{
+    {{"warpgroups with tiles of their own have rings of their own, which must not both fetch w", rings_share_no_w},
+     {"and each ring has three stages", rings_are_deep},
+     {"promotion beside the next slice's products is unrolled over all of k: registers for 64 x 128 and 8 slices, for "
+      "4 "
+      "where each has scales",
+      turns_are_short},
+     {"accumulators and the sums of a slice take 192 registers at most", sums_fit_beside_accumulators},
+     {"columns that are promoted together have the scale of one block", pieces_have_one_block}}});
 
 /// What TMA takes, in results of 16 bits, whose rounding covers what promotion leaves of FP8 sums' error; scales of
 /// groups on a alone. sm_80's family takes the rest.
@@ -52,7 +77,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
 }
 
 Resources resources(const Problem& p, const Config& c) {
-  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), held_registers(c), 1};
+  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), held_registers(p, c), 1};
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -65,6 +90,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kHasBias", bias != HSTU_DTYPE_NONE);
   text.constant("kScalingA", p[fp8_gemm::kScalingA]);
   text.constant("kScalingB", p[fp8_gemm::kScalingB]);
+  text.flag("kFast", fast(p));
   text.flag("kXAlongK", true);
   text.flag("kWAlongK", true);
   tma_product::write_knobs(text, facts(p, c), c);

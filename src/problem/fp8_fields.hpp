@@ -34,6 +34,7 @@ enum : int {
   kVectorA /* bytes, up to 16 */,
   kVectorB,
   kVectorOut,
+  kFast /* sums of all of k may stay in the tensor cores */,
   kM
 };
 }

@@ -3,6 +3,7 @@
 #include "problem/fp8_fields.hpp"
 #include "problem/fp8_scales.hpp"
 #include "problem/operators.hpp"
+#include "support/error.hpp"
 
 namespace hstujit {
 namespace {
@@ -13,15 +14,26 @@ constexpr FieldInfo kFields[] = {
     {"dtype", FieldKind::dtype},     {"dtype_a", FieldKind::dtype},    {"dtype_b", FieldKind::dtype},
     {"n", FieldKind::exact},         {"k", FieldKind::exact},          {"scaling_a", FieldKind::exact},
     {"scaling_b", FieldKind::exact}, {"bias_dtype", FieldKind::dtype}, {"vector_a", FieldKind::exact},
-    {"vector_b", FieldKind::exact},  {"vector_out", FieldKind::exact}, {"m", FieldKind::bucket}};
+    {"vector_b", FieldKind::exact},  {"vector_out", FieldKind::exact}, {"fast", FieldKind::exact},
+    {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"a", offsetof(Args, a), TensorRole::input},
                                    {"b", offsetof(Args, b), TensorRole::input, 1},
                                    {"a_descale", offsetof(Args, a_descale), TensorRole::input},
                                    {"b_descale", offsetof(Args, b_descale), TensorRole::input},
                                    {"bias", offsetof(Args, bias), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"a_scaling", offsetof(Args, a_scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
-                                   {"b_scaling", offsetof(Args, b_scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
+constexpr std::string_view kAccumulationWords[] = {"128", "fast"};
+constexpr ScalarSlot kScalars[] = {
+    {"a_scaling", offsetof(Args, a_scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
+    {"b_scaling", offsetof(Args, b_scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
+    {"accumulation", offsetof(Args, accumulation), ScalarSlot::Kind::i32, kAccumulationWords}};
+
+void check_accumulation(const hstu_fp8_accumulation& accumulation) {
+  const int value = checks::code(accumulation);
+  if (value < HSTU_FP8_ACCUMULATE_128 || value > HSTU_FP8_ACCUMULATE_FAST)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "accumulation = {}: use ACCUMULATE_128 (0) or ACCUMULATE_FAST (1)", value);
+}
+bool changes_along_k(hstu_fp8_scaling scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
 
 void check_bias(hstu_tensor& t, const checks::Tensor& out) {
   if (!checks::given("bias", t)) return;
@@ -54,6 +66,7 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   checks::disjoint(out, b);
   fp8::check_scaling("a_scaling", args.a_scaling);
   fp8::check_scaling("b_scaling", args.b_scaling);
+  check_accumulation(args.accumulation);
   checks::disjoint(out, fp8::check_descale("a_descale", args.a_descale, args.a_scaling, a.t.shape[0], a.t.shape[1]));
   checks::disjoint(out, fp8::check_descale("b_descale", args.b_descale, args.b_scaling, b.t.shape[0], b.t.shape[1]));
   check_bias(args.bias, out);
@@ -70,6 +83,8 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   problem[fp8_gemm::kVectorA] = bytes_an_access(a.t);
   problem[fp8_gemm::kVectorB] = bytes_an_access(b.t);
   problem[fp8_gemm::kVectorOut] = checks::Vector(out.t.dtype).tensor(out.t).elements();
+  problem[fp8_gemm::kFast] = args.accumulation == HSTU_FP8_ACCUMULATE_FAST && !changes_along_k(args.a_scaling) &&
+                             !changes_along_k(args.b_scaling);
   problem[fp8_gemm::kM] = bucket(a.t.shape[0]);
   return problem;
 }

@@ -172,6 +172,36 @@ TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
   expect_all_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
 }
 
+// Rows enough for every schedule.
+TEST(Fp8GemmCandidates, AreAllCorrectInEachAccumulation) {
+  HSTU_NEEDS_DEVICE();
+  struct Way {
+    hstu_fp8_scaling a, b;
+    hstu_fp8_accumulation accumulation;
+  };
+  for (const Way& way : {Way{HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_128},
+                         Way{HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_FAST},
+                         Way{HSTU_FP8_GROUP, HSTU_FP8_BLOCK, HSTU_FP8_ACCUMULATE_128}}) {
+    HostMemory memory;
+    hstu_fp8_gemm_args args{};
+    args.struct_size = sizeof args;
+    args.a = memory.random(HSTU_DTYPE_E4M3, {8460, 384});
+    args.b = memory.random(HSTU_DTYPE_E4M3, {504, 384}, {}, 0, 0.05);
+    const auto scales = [&](hstu_fp8_scaling scaling, int64_t rows) {
+      if (scaling == HSTU_FP8_ROW) return memory.random(HSTU_DTYPE_F32, {rows}, {}, 1, 0.25);
+      return memory.random(HSTU_DTYPE_F32, {scaling == HSTU_FP8_BLOCK ? (rows + 127) / 128 : rows, 3}, {}, 1, 0.25);
+    };
+    args.a_descale = scales(way.a, 8460);
+    args.b_descale = scales(way.b, 504);
+    args.a_scaling = way.a;
+    args.b_scaling = way.b;
+    args.accumulation = way.accumulation;
+    args.bias = memory.random(HSTU_DTYPE_F32, {504});
+    args.out = memory.poison(kBf16, {8460, 504});
+    expect_all_correct(memory, args, &hstu_fp8_gemm_args::out, test::rounded_once(kBf16));
+  }
+}
+
 class RowNormCandidates : public testing::TestWithParam<int64_t> {};
 
 TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {

@@ -19,13 +19,14 @@ struct Case {
   hstu_fp8_scaling a = kRow, b = kRow;
   hstu_dtype dtype_a = kE4m3, dtype_b = kE4m3, bias = HSTU_DTYPE_NONE;
   Layout layout_a{}, layout_b{}, out{};
+  hstu_fp8_accumulation accumulation = HSTU_FP8_ACCUMULATE_128;
 };
 
 std::string name_of_case(const Case& c) {
   const auto layout = [](const Layout& l) { return fmt::format("p{}s{}", l.row_padding, l.shift); };
-  return fmt::format("{}_{}x{}x{}_{}{}_{}{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n, static_cast<int>(c.a),
+  return fmt::format("{}_{}x{}x{}_{}{}_{}{}_{}_{}_{}_{}{}", name_of(c.dtype), c.m, c.k, c.n, static_cast<int>(c.a),
                      static_cast<int>(c.b), name_of(c.dtype_a), name_of(c.dtype_b), name_of(c.bias), layout(c.layout_a),
-                     layout(c.layout_b), layout(c.out));
+                     layout(c.layout_b), layout(c.out), c.accumulation == HSTU_FP8_ACCUMULATE_FAST ? "_fast" : "");
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 
@@ -51,6 +52,7 @@ TEST_P(Fp8GemmSweep, EqualsTheOracle) {
   args.b_descale = descale(memory, c.b, c.n, c.k);
   args.a_scaling = c.a;
   args.b_scaling = c.b;
+  args.accumulation = c.accumulation;
   if (c.bias != HSTU_DTYPE_NONE) args.bias = memory.random(c.bias, {c.n});
   args.out = memory.poison(c.dtype, {c.m, c.n}, c.out);
   // Sums of f16 products are cut off rather than rounded by tensor cores.
@@ -86,6 +88,20 @@ std::vector<Case> cases() {
     all.push_back({kBf16, 140, 256, 160, kTensor, kTensor, kE4m3, kE4m3, kF32, {}, {.shift = padding}});
     all.push_back({kBf16, 140, 256, 160, kGroup, kGroup, kE4m3, kE4m3, kF32, {}, {}, {.row_padding = padding}});
   }
+  // Tiles enough for warpgroups with rings of their own: every count of slices, and scales of each kind.
+  const auto many = [&](int64_t k, hstu_fp8_scaling a, hstu_fp8_scaling b, hstu_dtype bias, bool fast) {
+    Case c{kBf16, 8460, k, 504, a, b, kE4m3, kE5m2, bias};
+    if (fast) c.accumulation = HSTU_FP8_ACCUMULATE_FAST;
+    all.push_back(c);
+  };
+  for (const int64_t k : {128, 144, 384, 512, 640, 1024}) {
+    many(k, kRow, kRow, HSTU_DTYPE_NONE, false);
+    many(k, kRow, kRow, HSTU_DTYPE_NONE, true);
+    if (k <= 512) many(k, kGroup, kBlock, kBf16, false);
+  }
+  many(512, kTensor, kRow, kF32, false);
+  many(512, kBlock, kTensor, HSTU_DTYPE_NONE, false);
+  many(256, kTensor, kTensor, kBf16, true);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Cases, Fp8GemmSweep, testing::ValuesIn(cases()),

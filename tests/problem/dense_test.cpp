@@ -105,11 +105,22 @@ TEST(PrepareDense, KeyOfFp8Gemm) {
   EXPECT_EQ(
       text(prepare(args)),
       "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias_dtype=none vector_a=8 "
-      "vector_b=8 vector_out=8 m=64");
+      "vector_b=8 vector_out=8 fast=0 m=64");
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_EQ(args.a_descale.shape[0], args.a.shape[0]);
   EXPECT_NO_THROW(prepare(args));
+}
+
+TEST(PrepareDense, Fp8GemmIsFastOnlyWhereNoScaleChangesAlongK) {
+  auto args = sample_gemm();
+  args.accumulation = HSTU_FP8_ACCUMULATE_FAST;
+  EXPECT_NE(text(prepare(args)).find(" fast=0 "), std::string::npos) << "groups and blocks";
+  args.a_scaling = args.b_scaling = HSTU_FP8_TENSOR;
+  args.a_descale = args.b_descale = hstu_vector(slot(6), kF32, 1);
+  EXPECT_NE(text(prepare(args)).find(" fast=1 "), std::string::npos);
+  args.accumulation = HSTU_FP8_ACCUMULATE_128;
+  EXPECT_NE(text(prepare(args)).find(" fast=0 "), std::string::npos);
 }
 
 const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
@@ -149,6 +160,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.b.shape[1] = 263; }, kShape, "b.shape[1] = 263"},
         Spoiled<Gemm>{"OtherN", [](Gemm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
         Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.a_scaling, 9); }, kInvalid, "a_scaling = 9"},
+        Spoiled<Gemm>{"Accumulation", [](Gemm& a) { test::set_code(a.accumulation, 2); }, kInvalid, "accumulation = 2"},
         Spoiled<Gemm>{"GroupsOfA", [](Gemm& a) { a.a_descale.shape[1] = 2; }, kShape, "a_descale.shape[1] = 2"},
         Spoiled<Gemm>{"BlocksOfB", [](Gemm& a) { a.b_descale.shape[0] = 2; }, kShape, "b_descale.shape[0] = 2"},
         Spoiled<Gemm>{"ShortBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), kF32, 95); }, kShape,

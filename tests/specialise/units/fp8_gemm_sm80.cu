@@ -1,4 +1,4 @@
-// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias_dtype=none vector_a=16 vector_b=16 vector_out=8 m=8192
+// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias_dtype=none vector_a=16 vector_b=16 vector_out=8 fast=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 #include "fp8_gemm_sm80.cuh"
@@ -30,7 +30,7 @@ struct Config {
 static_assert(fp8_gemm_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias_dtype=bf16 vector_a=16 vector_b=16 vector_out=8 m=8192
+// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias_dtype=bf16 vector_a=16 vector_b=16 vector_out=8 fast=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 #include "fp8_gemm_sm80.cuh"
@@ -62,7 +62,103 @@ struct Config {
 static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias_dtype=none vector_a=16 vector_b=16 vector_out=8 m=8192
+// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias_dtype=none vector_a=16 vector_b=16 vector_out=8 fast=1 m=65536
+// fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
+// fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
+#include "fp8_gemm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using A = e4m3;
+  using B = e4m3;
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr bool kHasBias = false;
+  static constexpr int kScalingA = 1;
+  static constexpr int kScalingB = 1;
+  static constexpr int kVectorX = 16;
+  static constexpr int kVectorW = 16;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+  static constexpr bool kNative = false;
+};
+static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=4096 k=1024 scaling_a=1 scaling_b=1 bias_dtype=bf16 vector_a=16 vector_b=16 vector_out=8 fast=0 m=65536
+// fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
+// fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
+#include "fp8_gemm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using A = e4m3;
+  using B = e4m3;
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr bool kHasBias = true;
+  static constexpr int kScalingA = 1;
+  static constexpr int kScalingB = 1;
+  static constexpr int kVectorX = 16;
+  static constexpr int kVectorW = 16;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 128;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+  static constexpr bool kNative = false;
+};
+static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=2 scaling_b=3 bias_dtype=bf16 vector_a=16 vector_b=16 vector_out=8 fast=0 m=65536
+// fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
+// fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
+#include "fp8_gemm_sm80.cuh"
+namespace hstu {
+struct Config {
+  using A = e4m3;
+  using B = e4m3;
+  using Element = bf16;
+  using Bias = bf16;
+  static constexpr bool kHasBias = true;
+  static constexpr int kScalingA = 2;
+  static constexpr int kScalingB = 3;
+  static constexpr int kVectorX = 16;
+  static constexpr int kVectorW = 16;
+  static constexpr int kVectorZ = 8;
+  static constexpr bool kTailK = false;
+  static constexpr int kBlockM = 128;
+  static constexpr int kBlockN = 64;
+  static constexpr int kBlockK = 64;
+  static constexpr int kWarpsM = 2;
+  static constexpr int kWarpsN = 2;
+  static constexpr int kThreads = 128;
+  static constexpr int kStages = 4;
+  static constexpr int kGroup = 8;
+  static constexpr bool kPersistent = false;
+  static constexpr int kMinBlocks = 2;
+  static constexpr bool kNative = false;
+};
+static_assert(fp8_gemm_sm80_smem_bytes<Config> == 54272, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias_dtype=none vector_a=16 vector_b=16 vector_out=8 fast=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 #include "fp8_gemm_sm80.cuh"
@@ -94,7 +190,7 @@ struct Config {
 static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=333 k=77 scaling_a=2 scaling_b=2 bias_dtype=f32 vector_a=1 vector_b=1 vector_out=1 m=128
+// fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=333 k=77 scaling_a=2 scaling_b=2 bias_dtype=f32 vector_a=1 vector_b=1 vector_out=1 fast=0 m=128
 // fp8_gemm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=2 group=8 min_blocks=1 native=0
 // fp8_gemm_sm80 sm_90a block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=2 group=8 min_blocks=1 native=0
 #include "fp8_gemm_sm80.cuh"
@@ -126,7 +222,7 @@ struct Config {
 static_assert(fp8_gemm_sm80_smem_bytes<Config> == 22528, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// fp8_gemm dtype=f32 dtype_a=e5m2 dtype_b=e5m2 n=2048 k=2048 scaling_a=2 scaling_b=2 bias_dtype=none vector_a=8 vector_b=4 vector_out=4 m=8192
+// fp8_gemm dtype=f32 dtype_a=e5m2 dtype_b=e5m2 n=2048 k=2048 scaling_a=2 scaling_b=2 bias_dtype=none vector_a=8 vector_b=4 vector_out=4 fast=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 #include "fp8_gemm_sm80.cuh"
