@@ -5,6 +5,7 @@
 #include "tuner/records.hpp"
 #include "workload/calls.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -83,6 +84,36 @@ TEST_F(ToolReports, ComparesWithTheBoundOfKnownDevices) {
   EXPECT_TRUE(contains(report({"--workload", at("w.json")}), ">45 %<"));
   EXPECT_TRUE(contains(report({"--workload", at("w.json")}), "class=\"bound\" x1"));
   EXPECT_FALSE(contains(report(), "class=\"bound\" x1"));
+}
+
+TEST_F(ToolReports, SaysWhereAnFp8ProductIsSlowerThanTheSameIn16Bits) {
+  const auto product = [](int n) {
+    return parse_problem(fmt::format("fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n={} k=256 scaling_a=1 scaling_b=1 "
+                                     "bias_dtype=none vector_a=16 vector_b=16 vector_out=8 fast=0 m=8192",
+                                     n))
+        .value();
+  };
+  const auto wide = [](int n) {
+    return parse_problem(fmt::format("addmm dtype=bf16 n={} k=256 bias=0 bias_dtype=none activation=0 act_columns=0 "
+                                     "x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 "
+                                     "allow_tf32=0 split=0 m=8192",
+                                     n))
+        .value();
+  };
+  Job slow = job("1", product(1024)), faster = job("2", wide(1024)), fast = job("3", product(2048)),
+      slower = job("4", wide(2048)), alone = job("5", product(512));
+  slow.trials = {standard_trial(14'000)};
+  faster.trials = {standard_trial(12'500)};
+  fast.trials = {standard_trial(20'000)};
+  slower.trials = {standard_trial(30'000)};
+  alone.trials = {standard_trial(99'000)};
+  Records({at("store"), ""}).absorb({slow, faster, fast, slower, alone});
+  const std::string advice = "bf16 would be faster: addmm takes 12.5 us";
+  EXPECT_EQ(count(report(), "would be faster"), 1u);
+  EXPECT_TRUE(contains(report(), advice)) << report();
+  const Outcome show = hstu_tune({"show", "--records"}, at("store"));
+  EXPECT_TRUE(contains(show.out, advice)) << show.out;
+  EXPECT_EQ(count(show.out, "would be faster"), 1u) << show.out;
 }
 
 TEST_F(ToolReports, OfNothingSaysSo) {

@@ -2,6 +2,7 @@
 // winner against the default and the device's bound, and what earlier drivers and kernels measured.
 #include "hstu_tune/command.hpp"
 #include "hstu_tune/html.hpp"
+#include "hstu_tune/precision_advice.hpp"
 #include "hstu_tune/table.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
@@ -29,6 +30,7 @@ struct Chapter {
   Record record;
   std::vector<Job> jobs;
   std::optional<double> bound;  ///< seconds
+  std::string advice;           ///< on the precision of its operands, or ""
 
   double best() const { return static_cast<double>(record.trial.timing.median_ns) * 1e-9; }
   double standard() const { return static_cast<double>(record.standard_ns) * 1e-9; }
@@ -36,8 +38,10 @@ struct Chapter {
 
 std::vector<Chapter> chapters_of(const Records& records, const Traffic* traffic) {
   std::vector<Chapter> chapters;
-  for (const Record& record : records.winners()->all()) {
-    Chapter chapter{record, records.jobs(record.problem, record.device_class), std::nullopt};
+  const std::vector<Record> all = records.winners()->all();
+  for (const Record& record : all) {
+    Chapter chapter{record, records.jobs(record.problem, record.device_class), std::nullopt,
+                    precision_advice(record, all)};
     if (traffic)
       for (const Need& need : traffic->needs)
         if (need.problem == record.problem) chapter.bound = html::bound_seconds(need.work, record.device_class);
@@ -122,6 +126,7 @@ std::string section(const Chapter& chapter, size_t index) {
                   html::escaped(chapter.record.trial.family), html::escaped(chapter.record.trial.config),
                   duration_text(chapter.best()), gain_text(chapter.standard(), chapter.best()),
                   chapter.bound ? fmt::format(", {} of the device's bound", bound_text(chapter)) : "");
+  if (!chapter.advice.empty()) out += fmt::format("<p>{}.</p>\n", html::escaped(chapter.advice));
   for (const Job& job : chapter.jobs)
     if (job.uid == chapter.record.job) {
       out += html::candidates(job, chapter.record, chapter.bound);

@@ -1,5 +1,6 @@
 // show: what the store holds: tuned records, and compiled kernels with all the compiler said about them.
 #include "hstu_tune/command.hpp"
+#include "hstu_tune/precision_advice.hpp"
 #include "hstu_tune/table.hpp"
 #include "jit/entry.hpp"
 #include "support/files.hpp"
@@ -26,9 +27,10 @@ bool matches(const Options& options, const std::string& text) {
 void show_records(const Options& options, const ContextOptions& store) {
   const Records records(
       records_options(store.store_path, store.system_store_path, open_pack(store.system_store_path).get()));
-  Table table(
-      {"device", "problem", "family", "configuration", ">time", ">spread", ">default", ">SM MHz", "measured with"});
-  for (const Record& record : records.winners()->all()) {
+  Table table({"device", "problem", "family", "configuration", ">time", ">spread", ">default", ">SM MHz",
+               "measured with", "remark"});
+  const std::vector<Record> all = records.winners()->all();
+  for (const Record& record : all) {
     const std::string problem = text(record.problem);
     if (!matches(options, problem) && !matches(options, record.device_class)) continue;
     const Timing& timing = record.trial.timing;
@@ -38,7 +40,8 @@ void show_records(const Options& options, const ContextOptions& store) {
                                                                   static_cast<double>(timing.median_ns)
                                                             : 0.0),
                duration_text(static_cast<double>(record.standard_ns) * 1e-9), fmt::format("{}", record.trial.sm_mhz),
-               fmt::format("driver {}, {}", record.evidence.driver, record.evidence.compiler)});
+               fmt::format("driver {}, {}", record.evidence.driver, record.evidence.compiler),
+               precision_advice(record, all)});
   }
   fmt::print("records in {}\n", records.path().empty() ? "memory" : records.path());
   if (table.empty())
