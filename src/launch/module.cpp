@@ -41,7 +41,8 @@ CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
     cluster.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
     cluster.value.clusterDim = {launch.cluster, 1, 1};
   }
-  if (launch.dependent) {
+  constexpr int kCapturesDependence = 12030;  // since CUDA 12.3 captures keep the attribute
+  if (launch.dependent && driver_.version >= kCapturesDependence) {
     CUlaunchAttribute& dependent = attributes[config.numAttrs++];
     dependent.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     dependent.value.programmaticStreamSerializationAllowed = 1;
