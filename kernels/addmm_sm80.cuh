@@ -227,8 +227,10 @@ class AddmmEpilogue {
       }
   }
 
+  // Element by element into several matrices is many addresses: those of one pass at a time fit the registers.
   HSTU_PRIM void store(int block) {
-#pragma unroll
+    constexpr int kUnroll = Config::kSplitColumns && Config::kVectorZ < Staged::kChunkElements ? 1 : Staged::kPasses;
+#pragma unroll kUnroll
     for (int pass = 0; pass < Staged::kPasses; ++pass)
       store(row_ + 16 * block + pass * Staged::kRowsPerPass, prim::ld_shared(staged_.row(pass)),
             columns_of(block, pass));
