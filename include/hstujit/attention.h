@@ -22,14 +22,14 @@ typedef enum hstu_mask {
  * Jagged HSTU attention, forward: out_i = 1/scaling_seqlen * sum_j allowed(i, j) silu(alpha q_i . k_j) v_j within each
  * sequence (Zhai et al. 2024, arXiv:2402.17152). Sequences lie one behind another along the rows.
  *
- * q, k                   [total, num_heads, head_dim_qk] f32 or 16-bit, last stride 1, other strides free. f32 has a
- *                        kernel without tensor cores, for precision rather than speed
- * v, out                 [total, num_heads, head_dim_v] same dtype; head_dim_v may differ from head_dim_qk
- * seq_offsets            [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
- * num_targets            absent or [batch] i32 or i64: the last num_targets[b] rows see history and themselves only
- * attn_scale             absent, or f32 [1] or [total]: replaces 1/scaling_seqlen (per query row)
- * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk)
- * max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
+ * q, out                 [total, num_heads, head_dim_qk], [total, num_heads, head_dim_v] f32 or 16-bit, same dtype,
+ * last stride 1, other strides free. f32 has a kernel without tensor cores, for precision rather than speed. head_dim_v
+ * may differ from head_dim_qk k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads,
+ * head_dim_v], likewise; num_heads is a multiple of num_kv_heads, and neighbouring heads of q share one seq_offsets
+ * [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched num_targets absent or
+ * [batch] i32 or i64: the last num_targets[b] rows see history and themselves only attn_scale             absent, or
+ * f32 [1] or [total]: replaces 1/scaling_seqlen (per query row) alpha                  logit scale; 0 means
+ * 1/sqrt(head_dim_qk) max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
  * scaling_seqlen         divisor; 0 means max_seq_len
  * mask                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets and
  *                        num_contexts. Everything else goes with every mask

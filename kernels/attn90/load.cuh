@@ -1,6 +1,7 @@
 // The thread that starts the copies of Q, once a tile, and of K and V, block by block (attn90/shape.cuh).
 #pragma once
 #include "attn90/storage.cuh"
+#include "variant/kv_heads.cuh"
 
 namespace hstu::attn90 {
 
@@ -24,7 +25,7 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     const auto plan = tile.plan;  // a copy, as are the others: the description is let go of before the keys come
     const auto rows = tile.rows();
     const auto queries = rows.queries();
-    const int head = tile.head;
+    const int head = tile.head, kv_head = variant::kv_head_of<Config>(head);
     prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
     prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
 #pragma unroll
@@ -38,11 +39,11 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
       const u32 k_full = k_ring.acquire(place, T::kKBytes), k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
-        keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * T::kPanelColumns, key, head);
+        keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * T::kPanelColumns, key, kv_head);
       const u32 v_full = v_ring.acquire(place, T::kVBytes), v_stage = base + T::kVOffset + place.stage * T::kVBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsV; ++panel)
-        keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * T::kPanelColumns, key, head);
+        keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * T::kPanelColumns, key, kv_head);
       place.advance();
     }
   }

@@ -7,8 +7,8 @@ namespace hstu {
 // attn_fwd_*: jagged HSTU attention, forward.
 struct AttnFwdParams {
   const void* q;            // [total, num_heads, head_dim_qk]
-  const void* k;            // [total, num_heads, head_dim_qk]
-  const void* v;            // [total, num_heads, head_dim_v]
+  const void* k;            // [total, num_heads / Config::kHeadsPerKv, head_dim_qk]
+  const void* v;            // [total, num_heads / Config::kHeadsPerKv, head_dim_v]
   void* out;                // [total, num_heads, head_dim_v]
   const void* seq_offsets;  // [batch + 1], Config::Offset
   const void* num_targets;  // [batch], Config::Target; read only when Config::kHasTargets

@@ -3,6 +3,7 @@
 #pragma once
 #include "params/attn_fwd.h"
 #include "prim/types.cuh"
+#include "variant/kv_heads.cuh"
 
 namespace hstu::variant {
 
@@ -33,10 +34,12 @@ struct JaggedSequences {
     return static_cast<const Element*>(p.q) + (row + position) * p.q_row_stride + head * p.q_head_stride;
   }
   HSTU_PRIM const Element* k(const AttnFwdParams& p, int head, int position) const {
-    return static_cast<const Element*>(p.k) + (row + position) * p.k_row_stride + head * p.k_head_stride;
+    return static_cast<const Element*>(p.k) + (row + position) * p.k_row_stride +
+           kv_head_of<Config>(head) * p.k_head_stride;
   }
   HSTU_PRIM const Element* v(const AttnFwdParams& p, int head, int position) const {
-    return static_cast<const Element*>(p.v) + (row + position) * p.v_row_stride + head * p.v_head_stride;
+    return static_cast<const Element*>(p.v) + (row + position) * p.v_row_stride +
+           kv_head_of<Config>(head) * p.v_head_stride;
   }
   HSTU_PRIM Element* out(const AttnFwdParams& p, int head, int position) const {
     return static_cast<Element*>(p.out) + (row + position) * p.out_row_stride + head * p.out_head_stride;

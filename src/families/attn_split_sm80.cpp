@@ -17,8 +17,10 @@ bool covers(const Problem& p, const DeviceFacts&) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_attention_args*>(args);
-  if (auto* k = attn_split::bind(a, p, c, a.seq_offsets.shape[0] - 1, a.max_seq_len, launch))
+  if (auto* k = attn_split::bind(a, p, c, a.seq_offsets.shape[0] - 1, a.max_seq_len, launch)) {
     k->seq_offsets = k->q_offsets = a.seq_offsets.data;
+    k->heads_per_kv = p[attention::kHeadsPerKv];
+  }
 }
 
 }  // namespace

@@ -21,7 +21,7 @@ constexpr FieldInfo kFields[] = {
     {"min_full_attn", FieldKind::exact}, {"attn_scale", FieldKind::exact},   {"vector", FieldKind::exact},
     {"batch", FieldKind::bucket},        {"total", FieldKind::bucket},       {"max_seq_len", FieldKind::bucket},
     {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact},    {"softmax_heads", FieldKind::exact},
-    {"lse", FieldKind::exact},           {"rab", FieldKind::exact}};
+    {"lse", FieldKind::exact},           {"rab", FieldKind::exact},          {"heads_per_kv", FieldKind::exact}};
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
@@ -54,8 +54,9 @@ void check_heads(const checks::Tensor& q, const checks::Tensor& k, const checks:
   for (const checks::Tensor* other : {&k, &v, &out}) {
     checks::same_dtype(*other, q);
     checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
-    checks::extent(*other, 1, q.t.shape[1], "num_heads = q.shape[1]");
   }
+  checks::extent(out, 1, q.t.shape[1], "num_heads = q.shape[1]");
+  checks::extent(v, 1, k.t.shape[1], "num_kv_heads = k.shape[1]");
   attention_checks::head_dim("head_dim_qk", q);
   attention_checks::head_dim("head_dim_v", v);
   checks::extent(k, 2, q.t.shape[2], "head_dim_qk = q.shape[2]");
@@ -81,6 +82,7 @@ Problem prepare(hstu_attention_args& args) {
   attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
   const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
   args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
+  const int32_t heads_per_kv = attention_checks::heads_per_kv(q, k);
 
   Problem problem{Op::hstu_attention, {}};
   problem[attention::kDtype] = q.t.dtype;
@@ -101,6 +103,7 @@ Problem prepare(hstu_attention_args& args) {
   problem[attention::kMaxSeqLen] = bucket(args.max_seq_len);
   problem[attention::kTargetGroups] = args.target_group_size > 1;
   problem[attention::kIntervals] = intervals;
+  problem[attention::kHeadsPerKv] = heads_per_kv;
   attention_extras::check(args, q, out, problem);
   return problem;
 }
@@ -112,12 +115,12 @@ Work work_of(const hstu_attention_args& args) {
     const int64_t first = integer_at(args.seq_offsets, b), n = integer_at(args.seq_offsets, b + 1) - first;
     pairs += reference::pair_count_of_heads(args, b, first, 0, n);
   }
-  const double heads = static_cast<double>(args.q.shape[1]);
+  const double heads = static_cast<double>(args.q.shape[1] + args.k.shape[1]);  // of q and out, of k and v
   const double dims = static_cast<double>(args.q.shape[2] + args.v.shape[2]);
   const double rows = static_cast<double>(integer_at(args.seq_offsets, batch));
   const double b = static_cast<double>(batch), scales = static_cast<double>(args.attn_scale.shape[0]);
   return {.flops = 2 * pairs * dims,
-          .bytes = rows * heads * 2 * dims * size_of(args.q.dtype) + (b + 1) * size_of(args.seq_offsets.dtype) +
+          .bytes = rows * heads * dims * size_of(args.q.dtype) + (b + 1) * size_of(args.seq_offsets.dtype) +
                    b * size_of(args.num_targets.dtype) + b * size_of(args.num_contexts.dtype) +
                    scales * size_of(args.attn_scale.dtype) + static_cast<double>(extent_bytes(args.intervals)) +
                    static_cast<double>(extent_bytes(args.rab)) + 4 * rows * static_cast<double>(args.lse.shape[0])};

@@ -79,6 +79,15 @@ void head_dim(const char* name, const checks::Tensor& a) {
     fail(HSTU_ERROR_UNSUPPORTED, "{} = {} ({}.shape[{}]): attention covers 1 to 256", name, dim, a.name, a.t.rank - 1);
 }
 
+int32_t heads_per_kv(const checks::Tensor& q, const checks::Tensor& k) {
+  const int64_t heads = q.t.shape[1], kv_heads = k.t.shape[1];
+  if (kv_heads == heads) return 1;
+  if (kv_heads == 0 || heads % kv_heads != 0)
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "k.shape[1] = {}: it must divide num_heads = q.shape[1] = {}", kv_heads, heads);
+  checks::field(q, 1);
+  return static_cast<int32_t>(heads / kv_heads);
+}
+
 checks::Tensor offsets(const char* name, hstu_tensor& t, const checks::Tensor& out) {
   const checks::Tensor offsets = checks::required<1>(name, t);
   checks::integer(offsets);

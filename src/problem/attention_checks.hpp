@@ -18,6 +18,9 @@ inline constexpr std::string_view kMaskWords[] = {"causal", "full", "local", "in
 /// 1 to 256. UNSUPPORTED.
 void head_dim(const char* name, const checks::Tensor& a);
 
+/// How many heads of q share one of k, q and k being [rows, heads, dim]. SHAPE_MISMATCH unless all as many.
+int32_t heads_per_kv(const checks::Tensor& q, const checks::Tensor& k);
+
 /// Offsets that are there: batch + 1 integers, apart from the output.
 checks::Tensor offsets(const char* name, hstu_tensor& t, const checks::Tensor& out);
 /// num_targets, if it is there: batch integers.

@@ -24,7 +24,8 @@ enum : int {
   kIntervals /* how many; 0 unless the mask has them */,
   kSoftmaxHeads /* 0 none, 1 all, 2 some */,
   kLse /* 0|1 */,
-  kRab /* 0|1 */
+  kRab /* 0|1 */,
+  kHeadsPerKv
 };
 }
 

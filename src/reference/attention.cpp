@@ -42,6 +42,7 @@ class HeadOfSequence {
         mask_(sequence_mask(args, b, integer_at(args.seq_offsets, b), head)),
         batch_index_(b),
         head_(head),
+        kv_head_(head * args.k.shape[1] / args.q.shape[1]),
         first_(integer_at(args.seq_offsets, b)),
         n_(integer_at(args.seq_offsets, b + 1) - first_),
         dim_qk_(args.q.shape[2]),
@@ -50,9 +51,9 @@ class HeadOfSequence {
     values_.resize(index(n_ * dim_v_));
     query_.resize(index(dim_qk_));
     for (int64_t j = 0; j < n_; ++j) {
-      load_head(args.k, j, query_.data());
+      load_head(args.k, j, kv_head_, query_.data());
       for (int64_t d = 0; d < dim_qk_; ++d) keys_[index(d * n_ + j)] = query_[index(d)];
-      load_head(args.v, j, &values_[index(j * dim_v_)]);
+      load_head(args.v, j, kv_head_, &values_[index(j * dim_v_)]);
     }
     scores_.resize(index(n_));
     result_.resize(index(dim_v_));
@@ -61,7 +62,7 @@ class HeadOfSequence {
   void run(const Output& out, const Output& lse) {
     const bool softmax = head_ < args_.num_softmax_heads;
     for (int64_t i = 0; i < n_; ++i) {
-      load_head(args_.q, i, query_.data());
+      load_head(args_.q, i, head_, query_.data());
       score(i);
       const double sum = softmax ? exponentiate(i) : 0;
       gather(i, softmax);
@@ -73,8 +74,8 @@ class HeadOfSequence {
   }
 
  private:
-  void load_head(const hstu_tensor& t, int64_t position, double* out) const {
-    load(t, (first_ + position) * t.stride[0] + head_ * t.stride[1], t.shape[2], out);
+  void load_head(const hstu_tensor& t, int64_t position, int64_t head, double* out) const {
+    load(t, (first_ + position) * t.stride[0] + head * t.stride[1], t.shape[2], out);
   }
 
   /// alpha q_i . k_j for a range of keys that holds all allowed ones.
@@ -127,7 +128,7 @@ class HeadOfSequence {
 
   const hstu_attention_args& args_;
   const SequenceMask mask_;
-  const int64_t batch_index_, head_, first_, n_, dim_qk_, dim_v_;
+  const int64_t batch_index_, head_, kv_head_, first_, n_, dim_qk_, dim_v_;
   std::vector<double> keys_;    ///< [dim_qk, n]
   std::vector<double> values_;  ///< [n, dim_v]
   std::vector<double> query_, scores_, result_;

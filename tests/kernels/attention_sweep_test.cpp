@@ -245,7 +245,32 @@ std::vector<AttentionCase> extras() {
   return cases;
 }
 
+/// Heads of q that share heads of k and v, with every mask and every extra, in all families.
+std::vector<AttentionCase> grouped() {
+  std::vector<AttentionCase> cases;
+  for (const auto& [heads, kv] : {std::pair<int64_t, int64_t>{4, 2}, {6, 1}, {3, 3}, {8, 2}})
+    for (const hstu_dtype dtype : {kBf16, HSTU_DTYPE_F32})
+      cases.push_back({.dtype = dtype, .heads = heads, .kv_heads = kv, .lengths = ragged()});
+  const AttentionCase base{.heads = 4, .dim_qk = 128, .dim_v = 64, .kv_heads = 2, .lengths = {200, 0, 67, 129, 1, 300}};
+  const auto add = [&](auto change) {
+    AttentionCase c = base;
+    change(c);
+    cases.push_back(c);
+  };
+  add([](AttentionCase& c) { c.targets = Targets::some, c.contextual = 10, c.max_attn_len = 40, c.min_full = 20; });
+  add([](AttentionCase& c) { c.targets = Targets::some, c.group = 3; });
+  add([](AttentionCase& c) { c.mask = HSTU_MASK_FULL, c.scale = Scale::rows; });
+  add([](AttentionCase& c) { c.mask = HSTU_MASK_LOCAL, c.left = 30, c.right = 7; });
+  add([](AttentionCase& c) { c.mask = HSTU_MASK_INTERVALS, c.intervals = 2, c.interval_heads = 4; });
+  add([](AttentionCase& c) { c.softmax_heads = 3, c.lse = true, c.bias = test::Bias::of_heads; });
+  add([](AttentionCase& c) { c.dtype = HSTU_DTYPE_F32, c.softmax_heads = 1, c.bias = test::Bias::shared; });
+  add([](AttentionCase& c) { c.placement = Placement::heads; });
+  add([](AttentionCase& c) { c.dim_qk = 50, c.dim_v = 25; });
+  return cases;
+}
+
 const auto kNameOf = [](const auto& info) { return test::name_of_case(info.param); };
+INSTANTIATE_TEST_SUITE_P(Grouped, AttentionSweep, testing::ValuesIn(grouped()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Combinations, AttentionSweep, testing::ValuesIn(RandomCases().draw(96)), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Wide, AttentionSweep, testing::ValuesIn(wide()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special_masks()), kNameOf);

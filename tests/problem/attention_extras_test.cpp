@@ -47,6 +47,14 @@ TEST(AttentionExtras, AreInTheKey) {
   EXPECT_EQ(prepare(args)[attention::kSoftmaxHeads], attention_extras::kNoSoftmax);
 }
 
+TEST(AttentionExtras, GroupsOfHeadsAreInTheKey) {
+  Args args = sample();
+  EXPECT_EQ(prepare(args)[attention::kHeadsPerKv], 1);
+  args = sample();
+  args.k.shape[1] = args.v.shape[1] = 1;
+  EXPECT_EQ(prepare(args)[attention::kHeadsPerKv], 2);
+}
+
 TEST(AttentionExtras, NumbersOfContextsAreInTheKey) {
   Args args = sample();
   EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOwnContexts);

@@ -47,6 +47,26 @@ TEST(AttentionExtrasReference, SoftmaxHeadsAreFlashAttention) {
   EXPECT_TRUE(std::isnan(lse[15])) << "rows behind the last sequence are left alone";
 }
 
+TEST(AttentionExtrasReference, GroupsOfHeadsReadTheSameKeys) {
+  HostMemory memory;
+  const AttentionCase c{
+      .dtype = HSTU_DTYPE_F32, .heads = 6, .dim_qk = 8, .dim_v = 4, .kv_heads = 2, .lengths = {5, 0, 9}};
+  const Args grouped = test::attention_args(memory, c);
+  Args repeated = grouped;  // each head of k and v stands three times, for q's heads 0 to 2 and 3 to 5
+  for (auto [from, to] : {std::pair{&grouped.k, &repeated.k}, {&grouped.v, &repeated.v}}) {
+    *to = memory.poison(HSTU_DTYPE_F32, {from->shape[0], 6, from->shape[2]});
+    for (int64_t row = 0; row < 14; ++row)
+      for (int64_t at = 0; at < 6 * from->shape[2]; ++at) {
+        const int64_t head = at / from->shape[2], source = head / 3 * from->shape[2] + at % from->shape[2];
+        static_cast<float*>(to->data)[row * to->stride[0] + at] =
+            static_cast<const float*>(from->data)[row * from->stride[0] + source];
+      }
+  }
+  const auto got = exact_result(grouped, &Args::out), expected = exact_result(repeated, &Args::out);
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < 14 * 6 * 4; ++i) EXPECT_EQ(got[i], expected[i]) << i;
+}
+
 TEST(AttentionExtrasReference, ConstantBiasIsAShiftOfTheScores) {
   HostMemory memory;
   const AttentionCase c{.dtype = HSTU_DTYPE_F32,

@@ -23,6 +23,7 @@ enum class Placement {
 struct AttentionCase {
   hstu_dtype dtype = HSTU_DTYPE_BF16;
   int64_t heads = 2, dim_qk = 64, dim_v = 64;
+  int64_t kv_heads = 0;  ///< of k and v, when apart; 0: as many as heads
   std::vector<int64_t> lengths{};
   int64_t contextual = 0, max_attn_len = 0, min_full = 0;
   bool own_contexts = false;  ///< each sequence has a number of contextual rows of its own, at most `contextual`
@@ -53,7 +54,8 @@ inline std::string name_of_case(const AttentionCase& c) {
                      static_cast<int>(c.mask), name_of(c.offset_dtype), name_of(c.target_dtype),
                      static_cast<int>(c.placement), c.layout.row_padding, c.layout.shift, c.max_seq_len, c.group,
                      c.left < 0 ? 999 : c.left, c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads,
-                     c.softmax_heads, c.lse ? "l" : "", static_cast<int>(c.bias), c.own_contexts ? "o" : "");
+                     c.softmax_heads, c.lse ? "l" : "", static_cast<int>(c.bias), c.own_contexts ? "o" : "") +
+         (c.kv_heads > 0 ? fmt::format("_kv{}", c.kv_heads) : "");
 }
 
 inline void PrintTo(const AttentionCase& c, std::ostream* out) { *out << name_of_case(c); }
