@@ -145,6 +145,27 @@ HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build
                                          hstu_stream stream);
 
 /**
+ * The relative bias of positions and times, for hstu_attention's rab: rab[b, h, i, j] = position_weights[h, n - 1 + j -
+ * i] + time_weights[h, bucket(t_(i + 1) - t_j)], in f32, rounded once. t are the sequence's timestamps, t_n is t_(n -
+ * 1): a row uses the time of the next item, which it predicts. bucket(d) = trunc(ln(max(|d|, 1)) / 0.301), in f32, at
+ * most the last row of time_weights; differences are taken in 64 bits before they become floats.
+ *
+ * timestamps        [batch, n] i64; row stride free. hstu_expand_1d_jagged_to_dense lays a jagged tensor out like this,
+ *                   each sequence's last time repeated behind its end, which the definition above asks for
+ * position_weights  [1 or num_heads, 2 n - 1] f32 or 16-bit, one row for all heads or a row a head; row stride free
+ * time_weights      [1 or num_heads, buckets + 1] same dtype, likewise; at least one column
+ * rab               [batch, num_heads, n, n] f32 or 16-bit, last stride 1, others free; num_heads may be 1, as
+ *                   hstu_attention takes it. Every element is written
+ * Source: meta-recsys/generative-recommenders, research, RelativeBucketedTimeAndPositionBasedBias.
+ */
+typedef struct hstu_rel_bias_args {
+  size_t struct_size;
+  hstu_tensor timestamps, position_weights, time_weights;
+  hstu_tensor rab;
+} hstu_rel_bias_args;
+HSTU_API hstu_status hstu_rel_bias(hstu_context* context, const hstu_rel_bias_args* args, hstu_stream stream);
+
+/**
  * Attention of the newest rows of each sequence against all of its keys and values, which a cache holds: rows
  * [keys - queries, keys) of hstu_attention on the whole sequence. Forward only.
  *

@@ -259,6 +259,23 @@ HSTU_API hstu_status hstu_split_1d_jagged(hstu_context* context, const hstu_spli
                                           hstu_stream stream);
 
 /**
+ * Each sequence once without its first element and once without its last: the inputs and the answers of a model that
+ * predicts the next item. Every sequence must have an element.
+ *
+ * lengths                      [batch] i32 or i64, at least 1 each, adding up to total. "cpu" refuses others; a GPU
+ * does not look: with an empty sequence the values written are unspecified, but none lies outside of the outputs values
+ * [total] any dtype without_first, without_last  [total - batch] dtype of values Source:
+ * meta-recsys/generative-recommenders, jagged_remove_first_or_last_1D.
+ */
+typedef struct hstu_jagged_remove_first_or_last_1d_args {
+  size_t struct_size;
+  hstu_tensor lengths, values, without_first, without_last;
+} hstu_jagged_remove_first_or_last_1d_args;
+HSTU_API hstu_status hstu_jagged_remove_first_or_last_1d(hstu_context* context,
+                                                         const hstu_jagged_remove_first_or_last_1d_args* args,
+                                                         hstu_stream stream);
+
+/**
  * Lays each sequence out in a row of its own: out[b, t] = values[offsets[b] + min(t, n - 1)] for a sequence of n
  * elements, 0 for one without any. Longer sequences are cut.
  *

@@ -4,7 +4,8 @@
 
 namespace hstu {
 
-// concat_1d_jagged_*, split_1d_jagged_*, replace_last_n_*, jagged_transpose_1d_*, jagged_truncate_history_*
+// concat_1d_jagged_*, split_1d_jagged_*, jagged_remove_1d_*, replace_last_n_*, jagged_transpose_1d_*,
+// jagged_truncate_history_*
 struct JaggedLengthsParams {
   const void* left_lengths;   // [batch]; truncation: the targets, where there are any
   const void* right_lengths;  // [batch], or null where there is one part

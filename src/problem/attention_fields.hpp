@@ -62,6 +62,10 @@ enum : int {
 };
 }
 
+namespace rel_bias {
+enum : int { kDtype /* of rab */, kTableDtype, kNumHeads, kVector, kBatch, kPositions };
+}
+
 namespace append_kv_cache {
 enum : int {
   kElementBytes,

@@ -34,7 +34,8 @@ enum : int {
 };
 }
 
-/// concat_1d_jagged, split_1d_jagged, replace_last_n_with_jagged and jagged_transpose_1d.
+/// concat_1d_jagged, split_1d_jagged, jagged_remove_first_or_last_1d, replace_last_n_with_jagged and
+/// jagged_transpose_1d.
 namespace jagged_lengths {
 enum : int {
   kAccessBytes /* of an aligned access to all tensors of elements: 16, 8, 4, 2 or 1 */,

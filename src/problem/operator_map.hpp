@@ -43,4 +43,6 @@
   X(sort_kv_pairs, hstu_sort_kv_pairs_args, hstu_sort_kv_pairs)                                                    \
   X(sort_by_length, hstu_sort_by_length_args, hstu_sort_by_length)                                                 \
   X(build_sla_func, hstu_build_sla_func_args, hstu_build_sla_func)                                                 \
-  X(hstu_attention_fp8, hstu_attention_fp8_args, hstu_attention_fp8)
+  X(hstu_attention_fp8, hstu_attention_fp8_args, hstu_attention_fp8)                                               \
+  X(rel_bias, hstu_rel_bias_args, hstu_rel_bias)                                                                   \
+  X(jagged_remove_first_or_last_1d, hstu_jagged_remove_first_or_last_1d_args, hstu_jagged_remove_first_or_last_1d)

@@ -88,6 +88,37 @@ TEST_P(JaggedVectorSweep, Splits) {
   expect_same_bits(memory, args, {args.left, args.right});
 }
 
+TEST_P(JaggedVectorSweep, RemovesTheFirstOrTheLast) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  auto rows = lengths(c, 5);
+  for (int64_t& length : rows) ++length;
+  hstu_jagged_remove_first_or_last_1d_args args{};
+  args.lengths = memory.integers(c.left, rows);
+  args.values = scrambled(memory, c.dtype, {sum(rows)});
+  args.without_first = memory.poison(c.dtype, {sum(rows) - c.batch});
+  args.without_last = memory.poison(c.dtype, {sum(rows) - c.batch});
+  expect_same_bits(memory, args, {args.without_first, args.without_last});
+}
+
+/// What the caller must not do stays inside of the outputs.
+TEST(JaggedVectorsOnDevice, RemovalWritesNothingElseForEmptySequences) {
+  HSTU_NEEDS_RESULTS();
+  if (test::test_device()->cpu) GTEST_SKIP() << "refused";
+  HostMemory memory;
+  const std::vector<int64_t> rows{0, 3, 0, 0, 5, 1, 0};
+  hstu_jagged_remove_first_or_last_1d_args args{};
+  args.struct_size = sizeof args;
+  args.lengths = memory.integers(kI64, rows);
+  args.values = scrambled(memory, HSTU_DTYPE_F32, {sum(rows)});
+  args.without_first = memory.poison(HSTU_DTYPE_F32, {2});
+  args.without_last = memory.poison(HSTU_DTYPE_F32, {2});
+  test::DeviceCall call(memory, Op::jagged_remove_first_or_last_1d, &args);
+  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
+  EXPECT_TRUE(call.wrote_only({args.without_first, args.without_last}));
+}
+
 TEST_P(JaggedVectorSweep, ReplacesTheLastRows) {
   HSTU_NEEDS_DEVICE();
   const Case& c = GetParam();

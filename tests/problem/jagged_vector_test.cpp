@@ -15,6 +15,7 @@ const auto kNameOf = [](const auto& info) { return std::string(info.param.name);
 
 using Concat = hstu_concat_1d_jagged_args;
 using Split = hstu_split_1d_jagged_args;
+using Remove = hstu_jagged_remove_first_or_last_1d_args;
 using Replace = hstu_replace_last_n_with_jagged_args;
 using Transpose = hstu_jagged_transpose_1d_args;
 using Sum = hstu_complete_cumsum_args;
@@ -40,6 +41,16 @@ Split sample_split() {
   args.values = concat.out;
   args.left = concat.left;
   args.right = concat.right;
+  return args;
+}
+
+Remove sample_remove() {
+  Remove args{};
+  args.struct_size = sizeof args;
+  args.lengths = hstu_vector(slot(0), HSTU_DTYPE_I64, 3);
+  args.values = hstu_vector(slot(1), HSTU_DTYPE_BF16, 40);
+  args.without_first = hstu_vector(slot(2), HSTU_DTYPE_BF16, 37);
+  args.without_last = hstu_vector(slot(3), HSTU_DTYPE_BF16, 37);
   return args;
 }
 
@@ -93,6 +104,10 @@ TEST(PrepareJaggedVectors, Keys) {
   auto split = sample_split();
   EXPECT_EQ(text(prepare(split)),
             "split_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i32 offset=none batch=4 rows=64");
+  auto remove = sample_remove();
+  EXPECT_EQ(text(prepare(remove)),
+            "jagged_remove_first_or_last_1d access_bytes=2 row_bytes=2 left_length=i64 right_length=none offset=none "
+            "batch=4 rows=64");
   auto replace = sample_replace();
   EXPECT_EQ(text(prepare(replace)),
             "replace_last_n_with_jagged access_bytes=16 row_bytes=128 left_length=i64 right_length=i32 offset=none "
@@ -137,6 +152,26 @@ INSTANTIATE_TEST_SUITE_P(BadInput, Split1dRefuses,
                                          Spoiled<Split>{"PartsOverEachOther", [](Split& a) { a.right.data = slot(2); },
                                                         kInvalid, "left overlaps right"}),
                          kNameOf);
+
+class RemoveRefuses : public testing::TestWithParam<Spoiled<Remove>> {};
+TEST_P(RemoveRefuses, Field) { test::expect_refused(sample_remove(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, RemoveRefuses,
+    testing::Values(Spoiled<Remove>{"OtherStructSize", [](Remove& a) { a.struct_size = 8; }, kInvalid,
+                                    "struct_size = 8"},
+                    Spoiled<Remove>{"FloatingLengths", [](Remove& a) { a.lengths.dtype = HSTU_DTYPE_F32; }, kDtype,
+                                    "lengths.dtype"},
+                    Spoiled<Remove>{"OtherDtype", [](Remove& a) { a.without_last.dtype = HSTU_DTYPE_F16; }, kDtype,
+                                    "without_last.dtype = f16"},
+                    Spoiled<Remove>{"OtherSize", [](Remove& a) { a.without_first.shape[0] = 40; }, kShape,
+                                    "without_first.shape[0] = 40"},
+                    Spoiled<Remove>{"MoreSequencesThanElements", [](Remove& a) { a.lengths.shape[0] = 41; }, kShape,
+                                    "without_first.shape[0] = 37"},
+                    Spoiled<Remove>{"OutputOverValues", [](Remove& a) { a.without_last.data = slot(1); }, kInvalid,
+                                    "without_last overlaps values"},
+                    Spoiled<Remove>{"OutputsOverEachOther", [](Remove& a) { a.without_last.data = slot(2); }, kInvalid,
+                                    "overlaps"}),
+    kNameOf);
 
 class ReplaceRefuses : public testing::TestWithParam<Spoiled<Replace>> {};
 TEST_P(ReplaceRefuses, Field) { test::expect_refused(sample_replace(), GetParam()); }

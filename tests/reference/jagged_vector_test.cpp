@@ -79,6 +79,24 @@ TEST(JaggedVectorReference, ConcatenationAndItsInverse) {
   EXPECT_EQ(right_again, right);
 }
 
+TEST(JaggedVectorReference, RemovesTheFirstOrTheLast) {
+  const Lengths lengths{3, 1, 2};
+  const Numbers values{1, 2, 3, 4, 5, 6};
+  Numbers without_first(3, -1), without_last(3, -1);
+  hstu_jagged_remove_first_or_last_1d_args args{};
+  args.lengths = vector(lengths);
+  args.values = vector(values);
+  args.without_first = vector(without_first);
+  args.without_last = vector(without_last);
+  execute(args);
+  EXPECT_EQ(without_first, (Numbers{2, 3, 6}));
+  EXPECT_EQ(without_last, (Numbers{1, 2, 5}));
+  for (const Lengths& wrong : {Lengths{4, 0, 2}, Lengths{3, 1, 1}, Lengths{3, -1, 4}}) {
+    args.lengths = vector(wrong);
+    EXPECT_THROW(execute(args), Error) << wrong[1];
+  }
+}
+
 TEST(JaggedVectorReference, ExpandsWithTheLastElement) {
   const Numbers values{1, 2, 3, 4, 5};
   const Lengths offsets{0, 2, 2, 5};

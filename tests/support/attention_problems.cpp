@@ -48,7 +48,16 @@ std::span<const std::string_view> attention_problems() {
       "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1",
       "hstu_attention dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0",
+      "target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=4",
+      "hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=2",
+      "rel_bias dtype=bf16 table_dtype=f32 num_heads=1 vector=8 batch=32 positions=2048",
+      "rel_bias dtype=f32 table_dtype=bf16 num_heads=4 vector=4 batch=8 positions=256",
+      "rel_bias dtype=f16 table_dtype=f16 num_heads=2 vector=1 batch=8 positions=64",
       "delta_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=80 num_heads=4 heads_per_kv=2 offset_dtype=i32 "
       "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 "
       "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096",

@@ -44,6 +44,10 @@ std::span<const std::string_view> jagged_problems() {
       "concat_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",
       "concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i64 offset=none batch=32 rows=64",
       "split_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",
+      "jagged_remove_first_or_last_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=none "
+      "batch=512 rows=524288",
+      "jagged_remove_first_or_last_1d access_bytes=1 row_bytes=1 left_length=i32 right_length=none offset=none "
+      "batch=32 rows=64",
       "replace_last_n_with_jagged access_bytes=16 row_bytes=1024 left_length=i64 right_length=i32 offset=none "
       "batch=512 "
       "rows=524288",

@@ -1,0 +1,36 @@
+// jagged_remove_first_or_last_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=none batch=512 rows=524288
+// jagged_remove_1d_sm80 sm_80 threads=256 rounds=1
+// jagged_remove_1d_sm80 sm_90a threads=256 rounds=1
+#include "jagged_remove_1d_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = i64;
+  using RightLength = tile::Dense;
+  using Offset = tile::Dense;
+  static constexpr int kAccessBytes = 8;
+  static constexpr int kRowAccesses = 1;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = 256;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(jagged_remove_1d_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// jagged_remove_first_or_last_1d access_bytes=1 row_bytes=1 left_length=i32 right_length=none offset=none batch=32 rows=64
+// jagged_remove_1d_sm80 sm_80 threads=256 rounds=1
+// jagged_remove_1d_sm80 sm_90a threads=256 rounds=1
+#include "jagged_remove_1d_sm80.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = i32;
+  using RightLength = tile::Dense;
+  using Offset = tile::Dense;
+  static constexpr int kAccessBytes = 1;
+  static constexpr int kRowAccesses = 1;
+  static constexpr int kThreads = 256;
+  static constexpr int kRows = 256;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(jagged_remove_1d_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+}  // namespace hstu
+
