@@ -40,7 +40,7 @@ static inline int64_t hstu_uvqk_columns(hstu_layer_dims dims) {
 /**
  * Layer norm, projection, SiLU on u: uvqk = [silu(u) | v | q | k] = layer_norm(x) w + b.
  *
- * x                       [rows, embedding] 16-bit (f32 also on "cpu")
+ * x                       [rows, embedding] f32 or 16-bit
  * norm_weight, norm_bias  [embedding], as hstu_layer_norm takes them
  * uvqk_weight             [embedding, hstu_uvqk_columns(dims)] x's dtype, strides as hstu_addmm takes them
  * uvqk_bias               [hstu_uvqk_columns(dims)], or absent
@@ -93,7 +93,7 @@ typedef struct hstu_output_options {
 /**
  * The output stage: out = x + norm_mul(attn, u) w.
  *
- * attn, u                 [rows, dim] 16-bit (f32 also on "cpu")
+ * attn, u                 [rows, dim] f32 or 16-bit
  * norm_weight, norm_bias  [dim], or [num_groups] under group norm; no bias with HSTU_NORM_RMS
  * output_weight           [segments * dim, embedding], strides as hstu_addmm takes them; segments as in hstu_norm_mul
  * x, out                  [rows, embedding] attn's dtype; x is the residual, absent: none; out may be x itself
@@ -121,7 +121,7 @@ typedef struct hstu_layer_weights {
 /**
  * Layers one behind another: x -> out.
  *
- * x, out      [rows, embedding] 16-bit (f32 also on "cpu"); out may be x itself
+ * x, out      [rows, embedding] f32 or 16-bit; out may be x itself
  * layers      num_layers parameter sets, on the host, read during the call
  * eps         of the input norm; 0 means 1e-6
  * attention   of every layer; q, k, v and out in it must be absent, struct_size in it is not read
