@@ -5,8 +5,6 @@
 //           row to row, stay in registers; so do the columns' times, as 32-bit differences to the first where they fit.
 //           Times in order, as they mostly are, have their youngest and oldest at a piece's ends: where these lie in
 //           one bucket or in neighbouring ones, an element takes one comparison. Otherwise each finds its bucket.
-//           Measured (H200, 32 x 2048 x 2048): 1680 GB/s in bf16, 3144 in f32, of a copy's 4016: the rows unrolled take
-//           more instructions than their cache holds.
 // Buckets   From the approximate logarithm comes a bucket that is right or one too low; the least age of the next one,
 //           which the host computes from the definition, decides. Ages are exact differences, rounded to float once.
 // Barriers  one __syncthreads: the tables of buckets are in shared memory.
