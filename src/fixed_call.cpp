@@ -33,7 +33,11 @@ const FixedCall::Bound& FixedCall::look_again(Context& context) const {
   if (bounds_.empty() || bounds_.back()->plan != &plan) {
     auto bound = std::make_unique<Bound>();
     bound->plan = &plan;
-    if (plan.kernel) context.bind(plan, args_.prepared(), bound->launch);
+    const auto bind = [&](const void* prepared, Launch& launch) { context.bind(plan, prepared, launch); };
+    if (plan.kernel) {
+      bind(args_.prepared(), bound->launch);
+      bound->places = AddressPlaces::find(args_, bind);
+    }
     bounds_.push_back(std::move(bound));
     bound_.store(bounds_.back().get(), std::memory_order_release);
   }
@@ -67,8 +71,14 @@ void FixedCall::launch(Context& context, const void* args, CUstream stream) cons
   }
   const Bound& now = bound(context);
   if (same) return context.launch(*now.plan, now.launch, stream);
+  if (!args_.moves(args)) return launch_anew(context, args, stream);
+  if (now.places) {
+    Launch moved = now.launch;
+    now.places->write(args, moved);
+    return context.launch(*now.plan, moved, stream);
+  }
   ArgsBytes moved;
-  if (!args_.move(args, moved)) return launch_anew(context, args, stream);
+  args_.move(args, moved);
   context.launch(*now.plan, moved.data(), stream);
 }
 

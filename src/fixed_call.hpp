@@ -3,6 +3,7 @@
 #pragma once
 
 #include "context.hpp"
+#include "launch/address_places.hpp"
 #include "problem/movable_args.hpp"
 
 #include <atomic>
@@ -25,6 +26,7 @@ class FixedCall {
   struct Bound {
     const Plan* plan;
     Launch launch;
+    std::optional<AddressPlaces> places;
   };
 
   const Bound& bound(Context& context) const;

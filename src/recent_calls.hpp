@@ -1,9 +1,10 @@
 // What a thread remembers of its last calls, so that less of the next is done anew: calls with the very same arguments,
-// as those of a server with buffers of its own, are launched as they were; calls that differ in their buffers alone are
-// bound anew, but neither checked nor keyed. Both are kept when they come a second time: what came once may never come
-// again, and is not worth the place of what does.
+// as those of a server with buffers of its own, are launched as they were; of calls that differ in their buffers alone
+// only the addresses are written anew. Both are kept when they come a second time: what came once may never come again,
+// and is not worth the place of what does.
 #pragma once
 
+#include "launch/address_places.hpp"
 #include "launch/plan.hpp"
 #include "problem/movable_args.hpp"
 
@@ -42,17 +43,13 @@ class RecentCall : public Newcomer {
   bool is(uint64_t generation, Op op, const void* args, size_t size) const {
     return generation_ == generation && op_ == op && std::memcmp(given_.data(), args, size) == 0;
   }
-  /// Holds nothing from here on, until keep(). The launch is as new, to be bound.
-  Launch& renew() {
-    generation_ = kNobodys;
-    return *new (&launch_) Launch;
-  }
   /// generation: read before the plan was looked up, so that an exchange since is noticed.
-  void keep(uint64_t generation, Op op, const Plan& plan, const void* args, size_t size) {
+  void keep(uint64_t generation, Op op, const Plan& plan, const void* args, size_t size, const Launch& launch) {
     generation_ = generation;
     op_ = op;
     plan_ = &plan;
     std::memcpy(given_.data(), args, size);
+    launch_ = launch;
   }
 
   const Plan& plan() const { return *plan_; }
@@ -73,16 +70,28 @@ class RecentProblem : public Newcomer {
   static uint64_t mark_of(Op op, const void* args, size_t size);
   static RecentProblem& place(uint64_t mark);
 
-  /// Writes what prepare() makes of such a call's arguments. generation: as with RecentCall.
-  bool move(uint64_t generation, Op op, const void* args, ArgsBytes& out) const {
-    return generation_ == generation && op_ == op && known_->move(args, out);
+  /// The launch of such a call, until the next; null for other calls. generation: as with RecentCall.
+  const Launch* launch_of(uint64_t generation, Op op, const void* args) {
+    if (generation_ != generation || op_ != op || !known_->moves(args)) return nullptr;
+    places_->write(args, launch_);
+    return &launch_;
   }
-  void keep(uint64_t generation, Op op, const Plan& plan, const void* args) {
+  /// Whether a call with this mark should be kept: it came twice, and its launch is not known to have no places.
+  bool wants(uint64_t generation, uint64_t mark) { return came_before(mark) && (mark ^ generation) != unplaced_; }
+  /// launch: of these arguments. bind: of the plan's kernel.
+  void keep(uint64_t generation, uint64_t mark, Op op, const Plan& plan, const void* args, const Launch& launch,
+            const AddressPlaces::Bind& bind) {
     generation_ = kNobodys;  // until all of it is there
     known_.emplace(operator_of(op), args);
-    generation_ = generation;
+    places_ = AddressPlaces::find(*known_, bind);
+    if (!places_) {
+      unplaced_ = mark ^ generation;
+      return;
+    }
+    launch_ = launch;
     op_ = op;
     plan_ = &plan;
+    generation_ = generation;
   }
   const Plan& plan() const { return *plan_; }
 
@@ -90,7 +99,10 @@ class RecentProblem : public Newcomer {
   uint64_t generation_ = kNobodys;
   Op op_{};
   const Plan* plan_ = nullptr;
-  std::optional<MovableArgs> known_;  ///< if the generation is somebody's
+  std::optional<MovableArgs> known_;  ///< if the generation is somebody's, as is the next
+  std::optional<AddressPlaces> places_;
+  Launch launch_;
+  uint64_t unplaced_ = 0;
 };
 
 }  // namespace hstujit

@@ -75,20 +75,21 @@ void call_on_gpu(Context& context, const Args& args, CUstream stream) {
 
   const uint64_t problem_mark = RecentProblem::mark_of(kOp, &args, sizeof args);
   RecentProblem& known = RecentProblem::place(problem_mark);
-  ArgsBytes prepared;
-  const Plan* plan = known.move(generation, kOp, &args, prepared) ? &known.plan() : nullptr;
-  if (!plan) {
-    Args& own = *new (prepared.data()) Args(args);
-    const Problem problem = prepare(own);
-    plan = context.find(problem);
-    if (!plan) return context.run(problem, &own, stream);
-    if (known.came_before(problem_mark)) known.keep(generation, kOp, *plan, &args);
+  if (const Launch* moved = known.launch_of(generation, kOp, &args)) {
+    if (recent.came_before(mark)) recent.keep(generation, kOp, known.plan(), &args, sizeof args, *moved);
+    return context.launch(known.plan(), *moved, stream);
   }
 
-  if (!recent.came_before(mark)) return context.launch(*plan, prepared.data(), stream);
-  Launch& launch = recent.renew();
-  context.bind(*plan, prepared.data(), launch);
-  recent.keep(generation, kOp, *plan, &args, sizeof args);
+  Args prepared = args;
+  const Problem problem = prepare(prepared);
+  const Plan* plan = context.find(problem);
+  if (!plan) return context.run(problem, &prepared, stream);
+  Launch launch;
+  context.bind(*plan, &prepared, launch);
+  if (recent.came_before(mark)) recent.keep(generation, kOp, *plan, &args, sizeof args, launch);
+  if (known.wants(generation, problem_mark))
+    known.keep(generation, problem_mark, kOp, *plan, &args, launch,
+               [&](const void* there, Launch& bound) { context.bind(*plan, there, bound); });
   context.launch(*plan, launch, stream);
 }
 

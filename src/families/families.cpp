@@ -32,8 +32,7 @@ const Family* const kFamilies[] = {
     &kJaggedReduceSumSm80, &kJaggedToPaddedDenseSm80,
     &kDenseToJaggedSm80,   &kJaggedTruncateHistorySm80,
     &kSortKvPairsSm80,     &kSortByLengthSm80,
-    &kBuildSlaFuncSm80,
-    &kRelBiasSm80,
+    &kBuildSlaFuncSm80,    &kRelBiasSm80,
     &kJaggedRemove1dSm80,
 };
 

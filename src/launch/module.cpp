@@ -24,7 +24,7 @@ LoadedKernel::LoadedKernel(const Driver& driver, const CompiledKernel& kernel, i
 
 LoadedKernel::~LoadedKernel() { driver_.cuLibraryUnload(library_); }
 
-CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
+CUlaunchConfig LoadedKernel::driver_config(const Launch& launch, CUstream stream, CUlaunchAttribute* attributes) const {
   CUlaunchConfig config{};
   config.gridDimX = launch.grid[0];
   config.gridDimY = launch.grid[1];
@@ -34,7 +34,6 @@ CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
   config.blockDimZ = launch.block[2];
   config.sharedMemBytes = launch.smem_bytes;
   config.hStream = stream;
-  CUlaunchAttribute attributes[2];
   config.attrs = attributes;
   if (launch.cluster > 1) {
     CUlaunchAttribute& cluster = attributes[config.numAttrs++];
@@ -47,6 +46,12 @@ CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
     dependent.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     dependent.value.programmaticStreamSerializationAllowed = 1;
   }
+  return config;
+}
+
+CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
+  CUlaunchAttribute attributes[kMostAttributes];
+  const CUlaunchConfig config = driver_config(launch, stream, attributes);
   void* params[] = {const_cast<std::byte*>(launch.params)};  // the driver copies them
   return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);
 }

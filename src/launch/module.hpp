@@ -21,6 +21,10 @@ class LoadedKernel {
   /// Queues one launch. The hot path: no heap, no strings, no environment.
   CUresult launch(const Launch& launch, CUstream stream) const;
 
+  static constexpr int kMostAttributes = 2;
+  /// What a launch asks of the driver, in its own terms; attributes has room for kMostAttributes, and outlives it.
+  CUlaunchConfig driver_config(const Launch& launch, CUstream stream, CUlaunchAttribute* attributes) const;
+
   CUfunction function() const { return function_; }
 
  private:

@@ -46,28 +46,32 @@ bool MovableArgs::same(const void* args) const {
   return std::memcmp(args, given_.data(), op_->args_size) == 0;
 }
 
-bool MovableArgs::move(const void* args, ArgsBytes& out) const {
+bool MovableArgs::moves(const void* args) const {
   const auto* bytes = static_cast<const std::byte*>(args);
   for (const Stretch& s : between())
     if (std::memcmp(bytes + s.offset, given_.data() + s.offset, s.size) != 0) return false;
-  std::memcpy(out.data(), prepared_.data(), op_->args_size);
   for (const Buffer& b : buffers()) {
-    const uintptr_t fresh = address_at(args, b.offset), known = address_at(prepared_.data(), b.offset);
+    const uintptr_t fresh = address_at(args, b.offset), known = address_at(given_.data(), b.offset);
     if (((fresh ^ known) & kAlignment) != 0 || (fresh == 0) != (known == 0)) return false;
-    std::memcpy(out.data() + b.offset, &fresh, sizeof fresh);
   }
   for (const Buffer& b : buffers())
-    if (b.output && meets_another(b, out)) return false;
+    if (b.output && meets_another(b, args)) return false;
   return true;
 }
 
+void MovableArgs::move(const void* args, ArgsBytes& out) const {
+  std::memcpy(out.data(), prepared_.data(), op_->args_size);
+  for (const Buffer& b : buffers())
+    std::memcpy(out.data() + b.offset, static_cast<const std::byte*>(args) + b.offset, sizeof(uintptr_t));
+}
+
 /// Tensors that met before, an output in place of its input say, may meet again at the same distance.
-bool MovableArgs::meets_another(const Buffer& output, const ArgsBytes& moved) const {
-  const uintptr_t begin = address_at(moved.data(), output.offset), known = address_at(prepared_.data(), output.offset);
+bool MovableArgs::meets_another(const Buffer& output, const void* args) const {
+  const uintptr_t begin = address_at(args, output.offset), known = address_at(given_.data(), output.offset);
   for (const Buffer& other : buffers()) {
-    const uintptr_t at = address_at(moved.data(), other.offset);
+    const uintptr_t at = address_at(args, other.offset);
     if (begin < at + other.bytes && at < begin + output.bytes &&
-        begin - at != known - address_at(prepared_.data(), other.offset))
+        begin - at != known - address_at(given_.data(), other.offset))
       return true;
   }
   return false;

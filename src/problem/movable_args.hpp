@@ -38,10 +38,16 @@ class MovableArgs {
   /// unless they begin with the struct's size.
   bool same(const void* args) const;
 
-  /// Writes to `out` what prepare() makes of args, whose problem is then problem(). False, and `out` means nothing,
-  /// when more than addresses differs, or when addresses might change the outcome: another alignment, a buffer that
-  /// comes or goes, or an output that meets another tensor where it did not before. same() comes first.
-  bool move(const void* args, ArgsBytes& out) const;
+  /// Whether prepare() would make of args what it made of the construction's, but for the addresses. False when more
+  /// than addresses differs, or when addresses might change the outcome: another alignment, a buffer that comes or
+  /// goes, or an output that meets another tensor where it did not before. same() comes first.
+  bool moves(const void* args) const;
+  /// Writes to `out` what prepare() makes of such args.
+  void move(const void* args, ArgsBytes& out) const;
+
+  size_t tensors() const { return present_; }
+  /// Where the struct has a tensor's address.
+  size_t address_offset(size_t tensor) const { return buffers_[tensor].offset; }
 
  private:
   /// Where a tensor's address stands in the struct, and how far the tensor reaches from it.
@@ -55,7 +61,7 @@ class MovableArgs {
     size_t offset, size;
   };
 
-  bool meets_another(const Buffer& output, const ArgsBytes& moved) const;
+  bool meets_another(const Buffer& output, const void* args) const;
 
   std::span<const Buffer> buffers() const { return {buffers_.data(), present_}; }
   std::span<const Stretch> between() const { return {between_.data(), present_ + 1}; }

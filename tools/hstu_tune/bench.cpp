@@ -69,8 +69,9 @@ void add_bench(CLI::App& app, Action& action) {
       ->check(CLI::IsMember(kParts));
   add_device_option(*command, options->device);
   add_arch_option(*command, options->targets);
-  command->add_option("--rivals", options->rivals,
-                      "Script that measures other engines on the same machine: tools/rivals/engine.py")
+  command
+      ->add_option("--rivals", options->rivals,
+                   "Script that measures other engines on the same machine: tools/rivals/engine.py")
       ->excludes("--arch");
   add_store_option(*command, options->store);
   command->callback([&action, options] { action = [options] { return execute(*options); }; });
