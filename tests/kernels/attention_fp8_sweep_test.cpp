@@ -148,8 +148,8 @@ std::vector<Case> cases() {
     all.push_back({{.lengths = ragged(), .layout = {.shift = padding}}, kHead});
   }
   all.push_back({{.lengths = ragged(), .placement = Placement::heads}, kSequence});
-  all.push_back({{.heads = 1, .lengths = {0, 0}}});
-  all.push_back({{.heads = 1, .lengths = {}}});
+  all.push_back({{.heads = 1, .lengths = {0, 0}, .max_seq_len = 8}});
+  all.push_back({{.heads = 1, .lengths = {}, .max_seq_len = 8}});
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Cases, AttentionFp8Sweep, testing::ValuesIn(cases()),

@@ -56,7 +56,9 @@ TEST_P(Fp8GemmSweep, EqualsTheOracle) {
   if (c.bias != HSTU_DTYPE_NONE) args.bias = memory.random(c.bias, {c.n});
   args.out = memory.poison(c.dtype, {c.m, c.n}, c.out);
   // Sums of f16 products are cut off rather than rounded by tensor cores.
-  const test::Tolerance tolerance = c.dtype == kF32 ? test::Tolerance{2e-5, 300} : test::rounded_once(c.dtype);
+  test::Tolerance tolerance = c.dtype == kF32 ? test::Tolerance{2e-5, 300} : test::rounded_once(c.dtype);
+  if (c.accumulation == HSTU_FP8_ACCUMULATE_FAST && c.dtype == kBf16)  // six deviations of what fp8.h says of it
+    tolerance.ulps_of_row += 6 * 3.3e-4 * std::sqrt(static_cast<double>(c.k) / 512) * 256;
   test::expect_correct(memory, args, &hstu_fp8_gemm_args::out, tolerance);
 }
 
