@@ -17,6 +17,18 @@ using State = hstu_context::State;
 
 long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 
+/// Makes every thread of the process pass a full fence; false where the system cannot. Registering waits some
+/// milliseconds in a process of many threads, so it is left to the first context that is destroyed.
+bool fence_all_threads() {
+  static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  return (registered && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) || membarrier(MEMBARRIER_CMD_GLOBAL) == 0;
+}
+
+bool can_fence_all_threads() {
+  const long commands = membarrier(MEMBARRIER_CMD_QUERY);
+  return commands > 0 && (commands & (MEMBARRIER_CMD_PRIVATE_EXPEDITED | MEMBARRIER_CMD_GLOBAL)) != 0;
+}
+
 /// Every handle and every thread's mark. Lives as long as the process: threads of the host may outlast its statics.
 struct Registry {
   std::mutex mutex;
@@ -87,8 +99,8 @@ using namespace hstujit;
 
 hstu_context* hstu_context::create(ContextOptions options, const Environment& environment) {
   watch_forks();
-  static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
-  if (!registered) Visit::no_membarrier_.store(true);
+  static const bool can_fence = can_fence_all_threads();
+  if (!can_fence) Visit::no_membarrier_.store(true);
   auto made = std::make_unique<Context>(std::move(options), environment);
   auto* handle = new hstu_context(std::move(made));
   const std::lock_guard lock(registry().mutex);
@@ -99,8 +111,7 @@ hstu_context* hstu_context::create(ContextOptions options, const Environment& en
 void hstu_context::destroy() {
   State expected = State::open;
   if (!state.compare_exchange_strong(expected, State::destroyed)) return;
-  if (Visit::no_membarrier_.load() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (Visit::no_membarrier_.load() || !fence_all_threads()) std::atomic_thread_fence(std::memory_order_seq_cst);
   for (const Visitor* each = registry().visitors.load(std::memory_order_acquire); each; each = each->next)
     while (each->inside.load(std::memory_order_acquire) == this) std::this_thread::yield();
   owned_.reset();

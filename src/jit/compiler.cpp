@@ -39,8 +39,8 @@ class Program {
   Program(const Nvrtc& nvrtc, const Source& source, const SourceClosure& headers) : nvrtc_(nvrtc), source_(source) {
     std::vector<const char*> names, texts;
     for (const SourceClosure::File& file : headers.files) {
-      names.push_back(file.name.c_str());
-      texts.push_back(file.text.c_str());
+      names.push_back(file.name);
+      texts.push_back(file.text);
     }
     check(nvrtc.nvrtcCreateProgram(&program_, source.unit.c_str(), "unit.cu", static_cast<int>(names.size()),
                                    texts.data(), names.data()),

@@ -58,8 +58,8 @@ std::vector<std::string> included_names(std::string_view text) {
 
 KernelSources::KernelSources(std::string folder) : folder_(std::move(folder)) {}
 
-const std::string& KernelSources::text_of(const std::string& name, std::string_view included_by) {
-  if (const auto known = texts_.find(name); known != texts_.end()) return known->second;
+const KernelSources::Known& KernelSources::file_named(const std::string& name, std::string_view included_by) {
+  if (const auto known = files_.find(name); known != files_.end()) return known->second;
   std::optional<std::string> text = folder_.empty() ? embedded_text(name) : file_text(folder_ + "/" + name);
   if (!text && folder_.empty())
     fail(HSTU_ERROR_INTERNAL, "kernel source \"{}\", wanted by {}, is not among the embedded files", name, included_by);
@@ -68,26 +68,31 @@ const std::string& KernelSources::text_of(const std::string& name, std::string_v
          "kernel source \"{}\", wanted by {}, cannot be read in {} (HSTUJIT_KERNELS): the folder needs the layout of "
          "the project's kernels/",
          name, included_by, folder_);
-  return texts_.emplace(name, std::move(*text)).first->second;
+  Known file{name, std::move(*text), {}, {}};
+  file.digest = digest(file.text);
+  file.includes = included_names(file.text);
+  return files_.emplace(name, std::move(file)).first->second;
 }
 
 const SourceClosure& KernelSources::closure(std::string_view header) {
   const std::lock_guard lock(mutex_);
   if (const auto known = closures_.find(header); known != closures_.end()) return known->second;
   std::map<std::string, std::string> wanted{{std::string(header), "the unit"}};  // name -> who includes it
-  std::set<std::string> seen;
-  SourceClosure closure;
+  std::map<std::string_view, const Known*> seen;
   while (!wanted.empty()) {
     const auto [name, includer] = *wanted.begin();
     wanted.erase(wanted.begin());
-    if (!seen.insert(name).second) continue;
-    const std::string& text = text_of(name, includer);
-    for (std::string& included : included_names(text)) wanted.emplace(std::move(included), name);
-    closure.files.push_back({name, text});
+    if (seen.contains(name)) continue;
+    const Known& file = file_named(name, includer);
+    seen.emplace(file.name, &file);
+    for (const std::string& included : file.includes) wanted.emplace(included, name);
   }
-  std::ranges::sort(closure.files, {}, &SourceClosure::File::name);
+  SourceClosure closure;
   Digester digester;
-  for (const SourceClosure::File& file : closure.files) digester.add(file.name).add(file.text);
+  for (const auto& [name, file] : seen) {
+    closure.files.push_back({file->name.c_str(), file->text.c_str()});
+    digester.add(name).add(file->digest.hex());
+  }
   closure.digest = digester.finish();
   return closures_.emplace(header, std::move(closure)).first->second;
 }

@@ -14,9 +14,10 @@ namespace hstujit {
 
 /// A header with all it includes, directly or not; the digest changes with any of them and with nothing else.
 struct SourceClosure {
+  /// As NVRTC takes them; whoever made the closure keeps the texts.
   struct File {
-    std::string name;  ///< as #include spells it: "prim/mma.cuh"
-    std::string text;
+    const char* name;  ///< as #include spells it: "prim/mma.cuh"
+    const char* text;
   };
   std::vector<File> files;  ///< by name
   Digest digest;
@@ -31,11 +32,16 @@ class KernelSources {
   const SourceClosure& closure(std::string_view header);
 
  private:
-  const std::string& text_of(const std::string& name, std::string_view included_by);
+  struct Known {
+    std::string name, text;
+    Digest digest;
+    std::vector<std::string> includes;
+  };
+  const Known& file_named(const std::string& name, std::string_view included_by);
 
   std::string folder_;
   std::mutex mutex_;
-  std::map<std::string, std::string, std::less<>> texts_;
+  std::map<std::string, Known, std::less<>> files_;
   std::map<std::string, SourceClosure, std::less<>> closures_;
 };
 

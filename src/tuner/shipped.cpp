@@ -8,21 +8,27 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 namespace hstujit {
 namespace {
 
-/// The line, one problem's jobs on one device class, that holds both texts; "" when there is none.
-std::string_view line_with(std::string_view text, std::string_view problem, std::string_view device_class) {
-  for (size_t at = text.find(problem); at != std::string_view::npos; at = text.find(problem, at + 1)) {
-    const size_t begin = text.rfind('\n', at) + 1;  // of none: 0
-    std::string_view line = text.substr(begin, text.find('\n', at) - begin);
-    if (line.find(device_class) == std::string_view::npos) continue;
-    if (line.ends_with(',')) line.remove_suffix(1);
-    return line;
-  }
-  return {};
+// How an export writes a line: one problem's jobs on one device class.
+constexpr std::string_view kClass = "{\"device_class\":\"", kProblem = "\"problem\":\"", kEnd = "\"}";
+
+std::string name_of(std::string_view device_class, std::string_view problem) {
+  return fmt::format("{}\n{}", device_class, problem);
+}
+
+/// name_of a line; nothing for lines of another kind, the head and the foot of an export.
+std::optional<std::string> name_of_line(std::string_view line) {
+  if (!line.starts_with(kClass) || !line.ends_with(kEnd)) return std::nullopt;
+  const size_t problem = line.rfind(kProblem);
+  if (problem == std::string_view::npos) return std::nullopt;
+  const std::string_view from_class = line.substr(kClass.size()), from_problem = line.substr(problem + kProblem.size());
+  return name_of(from_class.substr(0, from_class.find('"')), from_problem.substr(0, from_problem.size() - kEnd.size()));
 }
 
 /// The decisions of an exported text; nothing of one that cannot be read.
@@ -40,16 +46,23 @@ std::vector<Record> records_of(std::string_view text) {
 
 }  // namespace
 
+void ShippedRecords::index_lines() const {
+  for (std::string_view text : texts_)
+    while (!text.empty()) {
+      const size_t end = std::min(text.find('\n'), text.size());
+      std::string_view line = text.substr(0, end);
+      text.remove_prefix(std::min(end + 1, text.size()));
+      if (line.ends_with(',')) line.remove_suffix(1);
+      if (auto name = name_of_line(line)) lines_.try_emplace(std::move(*name), line);
+    }
+}
+
 std::optional<Record> ShippedRecords::find(const Problem& problem, std::string_view device_class) const {
-  const std::string problem_text = fmt::format("\"problem\":\"{}\"", text(problem));
-  const std::string class_text = fmt::format("\"device_class\":\"{}\"", device_class);
-  for (const std::string_view text : texts_) {
-    const std::string_view line = line_with(text, problem_text, class_text);
-    if (line.empty()) continue;
-    auto records = records_of(export_of_line(line));
-    if (!records.empty()) return std::move(records.front());
-  }
-  return std::nullopt;
+  std::call_once(indexing_, [&] { index_lines(); });
+  const auto line = lines_.find(name_of(device_class, text(problem)));
+  if (line == lines_.end()) return std::nullopt;
+  auto records = records_of(export_of_line(line->second));
+  return records.empty() ? std::nullopt : std::optional(std::move(records.front()));
 }
 
 const Winners& ShippedRecords::all() const {

@@ -1,13 +1,15 @@
 // Records that the library ships: tuner_db/<device>.json, reviewed as text and embedded by the build. The lowest layer
-// of all, asked only where no store and no pack has anything to say, and read no further than asked for, so that a
-// start does not pay for them.
+// of all, asked only where no store and no pack has anything to say. A start does not pay for those that it does not
+// ask for: lines are found by their beginning and end, and read one by one.
 #pragma once
 
 #include "tuner/winners.hpp"
 
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace hstujit {
@@ -17,15 +19,18 @@ class ShippedRecords {
   /// Exported texts (records_text.hpp); they must outlive this.
   explicit ShippedRecords(std::vector<std::string_view> texts) : texts_(std::move(texts)) {}
 
-  /// The record of exactly this problem. Reads one line.
+  /// The record of exactly this problem. Parses one line.
   std::optional<Record> find(const Problem& problem, std::string_view device_class) const;
 
   /// All of them; read when first asked for.
   const Winners& all() const;
 
  private:
+  void index_lines() const;
+
   const std::vector<std::string_view> texts_;
-  mutable std::once_flag reading_;
+  mutable std::once_flag indexing_, reading_;
+  mutable std::unordered_map<std::string, std::string_view> lines_;  ///< by device class and problem
   mutable Winners all_;
 };
 

@@ -45,9 +45,9 @@ TEST_F(KernelFolder, ClosureHoldsEverythingIncludedOnce) {
   KernelSources sources(folder());
   const SourceClosure& closure = sources.closure("k.cuh");
   ASSERT_EQ(closure.files.size(), 3u);
-  EXPECT_EQ(closure.files[0].name, "k.cuh");
-  EXPECT_EQ(closure.files[1].name, "prim/a.cuh");
-  EXPECT_EQ(closure.files[2].name, "prim/b.cuh");
+  EXPECT_STREQ(closure.files[0].name, "k.cuh");
+  EXPECT_STREQ(closure.files[1].name, "prim/a.cuh");
+  EXPECT_STREQ(closure.files[2].name, "prim/b.cuh");
 }
 
 TEST_F(KernelFolder, DigestFollowsIncludedFilesOnly) {

@@ -36,12 +36,14 @@ std::string text_of(const std::filesystem::path& path) {
 /// The test's own header and every kernel header that it includes.
 SourceClosure closure_of(const std::string& header) {
   static KernelSources sources;
+  static std::map<std::string, std::map<std::string, std::string>> kept;
+  std::map<std::string, std::string>& files = kept[header];
   const std::string text = text_of(source_dir() / "tests" / "kernels" / header);
-  std::map<std::string, std::string> files{{header, text}};
+  files.emplace(header, text);
   for (const std::string& name : included_names(text))
     for (const SourceClosure::File& file : sources.closure(name).files) files.emplace(file.name, file.text);
   SourceClosure closure;
-  for (auto& [name, content] : files) closure.files.push_back({name, content});
+  for (const auto& [name, content] : files) closure.files.push_back({name.c_str(), content.c_str()});
   return closure;
 }
 

@@ -29,6 +29,8 @@ struct Yardsticks {
   double product_tflops = 0;  ///< cuBLASLt, 8192 cubed, bf16; 0 where it is not installed
 };
 Yardsticks measure_yardsticks(BenchRun& bench);
+/// GB/s of a device copy that reads and writes so many bytes together, cold.
+double measure_copy(BenchRun& bench, size_t bytes);
 
 /// Every problem of the traffic once, cold.
 void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks);

@@ -22,6 +22,7 @@ struct Result {
   Timing timing;
   int sm_mhz = 0;
   double vendor_s = 0;  ///< cuBLASLt on the same product; 0 where that means nothing
+  double copy_gbs = 0;  ///< a device copy of as many bytes; 0 where they are so many that any copy will do
   std::string configuration;
 
   double seconds() const { return static_cast<double>(timing.median_ns) * 1e-9; }
@@ -77,6 +78,9 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_
   const auto call = [&](CUstream stream) { stack.run(index_of(need), bench.host.get(), stream); };
   time(bench, watch, need, stack, with_vendor, call, result);
   result.configuration = text(bench.context().plan_for(need.problem, nullptr, nullptr).choice);
+  constexpr double kMany = 256e6;
+  if (result.figure && result.figure->rate == FigureSpec::Rate::gbs && need.work.bytes < kMany)
+    result.copy_gbs = measure_copy(bench, static_cast<size_t>(need.work.bytes));
   return result;
 }
 
@@ -134,6 +138,11 @@ void print(const std::vector<Result>& results, Report& report) {
   table.print();
 }
 
+std::string copy_text(const Result& r, const Yardsticks& yardsticks) {
+  const std::string text = fmt::format("device copy: {:.0f} GB/s", yardsticks.copy_gbs);
+  return r.copy_gbs > 0 ? fmt::format("{}, of as many bytes {:.0f}", text, r.copy_gbs) : text;
+}
+
 /// What the workload asks of the operator.
 Figure figure_of(const FigureSpec& promise, const Result& r, const Yardsticks& yardsticks) {
   const std::string& id = promise.id;
@@ -142,7 +151,7 @@ Figure figure_of(const FigureSpec& promise, const Result& r, const Yardsticks& y
       return {id,   r.tflops(),     "TFLOP/s",
               true, promise.target, fmt::format("cuBLASLt 8192^3: {:.0f} TFLOP/s", yardsticks.product_tflops)};
     case FigureSpec::Rate::gbs:
-      return {id, r.gbs(), "GB/s", true, promise.target, fmt::format("device copy: {:.0f} GB/s", yardsticks.copy_gbs)};
+      return {id, r.gbs(), "GB/s", true, promise.target, copy_text(r, yardsticks)};
     case FigureSpec::Rate::of_vendor:
       return {id,
               100 * r.vendor_s / r.seconds(),

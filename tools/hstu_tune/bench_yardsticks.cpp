@@ -7,20 +7,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hstujit::tool {
 namespace {
-
-double copy_gbs(BenchRun& bench) {
-  constexpr size_t kBytes = size_t{512} << 20;
-  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
-  const auto from = reinterpret_cast<CUdeviceptr>(memory->allocate(kBytes));
-  const auto to = reinterpret_cast<CUdeviceptr>(memory->allocate(kBytes));
-  Stopwatch watch(bench.driver(), bench.context().device_context());
-  const Timing timing = watch.cold([&](CUstream stream) {
-    bench.driver().check(bench.driver().cuMemcpyDtoDAsync(to, from, kBytes, stream), "copying");
-  });
-  return 2.0 * kBytes / static_cast<double>(timing.median_ns);
-}
 
 /// 0 where the library is missing or refuses, which is said.
 double product_tflops(BenchRun& bench) try {
@@ -48,8 +38,21 @@ double product_tflops(BenchRun& bench) try {
 
 }  // namespace
 
+double measure_copy(BenchRun& bench, size_t bytes) {
+  const size_t half = std::max<size_t>(bytes / 2, 1);
+  const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
+  const auto from = reinterpret_cast<CUdeviceptr>(memory->allocate(half));
+  const auto to = reinterpret_cast<CUdeviceptr>(memory->allocate(half));
+  Stopwatch watch(bench.driver(), bench.context().device_context());
+  const Timing timing = watch.cold([&](CUstream stream) {
+    bench.driver().check(bench.driver().cuMemcpyDtoDAsync(to, from, half, stream), "copying");
+  });
+  return 2.0 * static_cast<double>(half) / static_cast<double>(timing.median_ns);
+}
+
 Yardsticks measure_yardsticks(BenchRun& bench) {
-  const Yardsticks yardsticks{copy_gbs(bench), product_tflops(bench)};
+  constexpr size_t kBytes = size_t{1} << 30;
+  const Yardsticks yardsticks{measure_copy(bench, kBytes), product_tflops(bench)};
   fmt::print("yardsticks: device copy {:.0f} GB/s; ", yardsticks.copy_gbs);
   if (yardsticks.product_tflops > 0)
     fmt::print("cuBLASLt 8192 x 8192 x 8192 bf16 {:.0f} TFLOP/s\n", yardsticks.product_tflops);
