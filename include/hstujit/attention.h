@@ -23,13 +23,15 @@ typedef enum hstu_mask {
  * sequence (Zhai et al. 2024, arXiv:2402.17152). Sequences lie one behind another along the rows.
  *
  * q, out                 [total, num_heads, head_dim_qk], [total, num_heads, head_dim_v] f32 or 16-bit, same dtype,
- * last stride 1, other strides free. f32 has a kernel without tensor cores, for precision rather than speed. head_dim_v
- * may differ from head_dim_qk k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads,
- * head_dim_v], likewise; num_heads is a multiple of num_kv_heads, and neighbouring heads of q share one seq_offsets
- * [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched num_targets absent or
- * [batch] i32 or i64: the last num_targets[b] rows see history and themselves only attn_scale             absent, or
- * f32 [1] or [total]: replaces 1/scaling_seqlen (per query row) alpha                  logit scale; 0 means
- * 1/sqrt(head_dim_qk) max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
+ *                        last stride 1, other strides free. f32 has a kernel without tensor cores, for precision
+ *                        rather than speed. head_dim_v may differ from head_dim_qk
+ * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v], likewise; num_heads is
+ *                        a multiple of num_kv_heads, and neighbouring heads of q share one
+ * seq_offsets            [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
+ * num_targets            absent or [batch] i32 or i64: the last num_targets[b] rows see history and themselves only
+ * attn_scale             absent, or f32 [1] or [total]: replaces 1/scaling_seqlen (per query row)
+ * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk)
+ * max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
  * scaling_seqlen         divisor; 0 means max_seq_len
  * mask                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets and
  *                        num_contexts. Everything else goes with every mask
@@ -133,8 +135,9 @@ HSTU_API hstu_status hstu_attention_fp8(hstu_context* context, const hstu_attent
  * seq_offsets         [batch + 1] i32 or i64
  * num_targets         absent or [batch] i32 or i64
  * intervals           [1 or num_heads, 3, total] i32, the same for all heads; last stride 1, others free; columns
- * behind the last sequence are left untouched last_keys, first_keys, contextual_seq_len  not negative Source:
- * alibaba/TorchEasyRec, build_sla_func.
+ *                     behind the last sequence are left untouched
+ * last_keys, first_keys, contextual_seq_len  not negative
+ * Source: alibaba/TorchEasyRec, build_sla_func.
  */
 typedef struct hstu_build_sla_func_args {
   size_t struct_size;
@@ -145,10 +148,11 @@ HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build
                                          hstu_stream stream);
 
 /**
- * The relative bias of positions and times, for hstu_attention's rab: rab[b, h, i, j] = position_weights[h, n - 1 + j -
- * i] + time_weights[h, bucket(t_(i + 1) - t_j)], in f32, rounded once. t are the sequence's timestamps, t_n is t_(n -
- * 1): a row uses the time of the next item, which it predicts. bucket(d) = trunc(ln(max(|d|, 1)) / 0.301), in f32, at
- * most the last row of time_weights; differences are taken in 64 bits before they become floats.
+ * The relative bias of positions and times, for hstu_attention's rab, in f32, rounded once:
+ *   rab[b, h, i, j] = position_weights[h, n - 1 + j - i] + time_weights[h, bucket(t_(i + 1) - t_j)]
+ * t are the sequence's timestamps, t_n is t_(n - 1): a row uses the time of the next item, which it predicts.
+ * bucket(d) = trunc(ln(max(|d|, 1)) / 0.301), in f32, at most the last row of time_weights; differences are taken in 64
+ * bits before they become floats.
  *
  * timestamps        [batch, n] i64; row stride free. hstu_expand_1d_jagged_to_dense lays a jagged tensor out like this,
  *                   each sequence's last time repeated behind its end, which the definition above asks for
@@ -260,9 +264,12 @@ HSTU_API hstu_status hstu_append_kv_cache(hstu_context* context, const hstu_appe
  *         seq_offsets    [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
  *         max_seq_len    longest sequence the caller expects, > 0; longer ones are still computed. Dense: not read
  * q, k, v and out are f32 (without tensor cores) or 16-bit with last stride 1 and other strides free; head dims are 1
- * to 256. lse    log-sum-exp of a query's scaled scores, natural logarithm scale  of the scores; 0 means
- * 1/sqrt(head_dim_qk) mask   FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries A query
- * that sees no key gives zeros and an lse of minus infinity.
+ * to 256.
+ *
+ * lse    log-sum-exp of a query's scaled scores, natural logarithm
+ * scale  of the scores; 0 means 1/sqrt(head_dim_qk)
+ * mask   FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries
+ * A query that sees no key gives zeros and an lse of minus infinity.
  */
 typedef struct hstu_flash_attention_args {
   size_t struct_size;
