@@ -182,9 +182,11 @@ HSTU_API hstu_status hstu_rel_bias(hstu_context* context, const hstu_rel_bias_ar
  * num_targets            the last num_targets[b] rows of a sequence, new or not
  * attn_scale             absent, or f32 [1] or [total_q]
  * intervals              i32 [1 or num_heads, 2 m - 1, total_q]
- * All else as in hstu_attention. Note that scaling_seqlen follows max_seq_len: to continue a prefill, pass that of the
- * prefill. New rows of a sequence with fewer keys than new rows give 0 where they lie before its first key.
- * Source: meta-recsys/generative-recommenders, delta_hstu_mha.
+ * rab                    absent, or [batch, 1 or num_heads, n, n] q's dtype, by positions in the whole sequence; of it
+ *                        the new rows are read
+ * All else as in hstu_attention, whose heads all weigh by silu here. Note that scaling_seqlen follows max_seq_len: to
+ * continue a prefill, pass that of the prefill. New rows of a sequence with fewer keys than new rows give 0 where they
+ * lie before its first key. Source: meta-recsys/generative-recommenders, delta_hstu_mha.
  */
 typedef struct hstu_delta_attention_args {
   size_t struct_size;
@@ -196,6 +198,7 @@ typedef struct hstu_delta_attention_args {
   int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
   int64_t window_left, window_right;
   hstu_tensor num_contexts;
+  hstu_tensor rab;
 } hstu_delta_attention_args;
 HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delta_attention_args* args,
                                           hstu_stream stream);
@@ -228,6 +231,7 @@ typedef struct hstu_paged_attention_args {
   int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
   int64_t window_left, window_right;
   hstu_tensor num_contexts;
+  hstu_tensor rab;
 } hstu_paged_attention_args;
 HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_paged_attention_args* args,
                                           hstu_stream stream);

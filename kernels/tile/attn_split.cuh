@@ -1,12 +1,13 @@
 // Forward HSTU attention with the keys split among warps, for few queries against many keys; instructions of sm_80
 // (cp.async, ldmatrix, mma.sync). The kernels attn_split_*, attn_delta_* and attn_paged_* are this one.
-//   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
+//   O_i = scale * sum over allowed keys j of silu(alpha (q_i . k_j + rab_ij)) v_j
 // A sequence's queries are its newest rows, or all; its keys are jagged or lie in the pages of a cache.
 //
 // One block of threads per (block of kBlockM queries, head, sequence), and few of those: what counts is how many bytes
 // of K and V are on their way. So the warps split the keys. kKeyGroups groups of kRowWarps warps take the key blocks in
 // turn; each group has a ring of its own, filled by its own threads, and waits for nobody else. There is no softmax:
-// the groups' O are added at the end.
+// the groups' O are added at the end. A relative bias (Config::kBias) is what the scores are added to; prefetches run
+// as far ahead of it as the copies of its keys.
 //
 //   Q tile  --cp.async--> smem --ldmatrix--> A
 //   K, V    --cp.async--> a ring of kStages each group --ldmatrix--> S = Q K^T, P = silu(S), O += P V
@@ -29,12 +30,14 @@
 #include "variant/cached_keys.cuh"
 #include "variant/hstu_mask.cuh"
 #include "variant/interval_mask.cuh"
+#include "variant/relative_bias.cuh"
 
 namespace hstu {
 
 // Problem facts in Config: Mask, Element, Offset, QOffset, Target, Page, kHeadDimQk, kHeadDimV, kVectorIo (all pointers
-// 16-byte aligned, all strides and head dims multiples of 8), kJaggedQ, kPageSize (0: not paged), kAttnScale and those
-// of the mask. Knobs: kRowsPerWarp, kRowWarps, kKeyGroups, kBlockN (keys a group takes at a time), kStages, kMinBlocks.
+// 16-byte aligned, all strides and head dims multiples of 8), kJaggedQ, kPageSize (0: not paged), kAttnScale, kBias and
+// those of the mask. Knobs: kRowsPerWarp, kRowWarps, kKeyGroups, kBlockN (keys a group takes at a time), kStages,
+// kMinBlocks.
 template <class Config>
 struct AttnSplit {
   static constexpr int kGroupThreads = Config::kRowWarps * 32;
@@ -58,9 +61,9 @@ struct AttnSplit {
   static constexpr int kRowTiles = Config::kRowsPerWarp / 16;  // m16 tiles of a warp
   static constexpr int kStepsQk = kColsQk / 16;                // k16 steps of Q K^T
   // Keys that go through together where all are seen: of 32, each piece of Q feeds twice as many products. Page numbers
-  // take the registers for that.
+  // take the registers for that, or the bias.
   static constexpr int kFullKeys =
-      kBlockN % 32 == 0 && Config::kPageSize == 0 && kRowTiles * (kColsV / 2 + 16) <= 164 ? 32 : 16;
+      kBlockN % 32 == 0 && Config::kPageSize == 0 && !Config::kBias && kRowTiles * (kColsV / 2 + 16) <= 164 ? 32 : 16;
 
   static_assert(Config::kRowsPerWarp % 16 == 0, "a warp owns whole m16 tiles");
   static_assert(kBlockN % 16 == 0, "a key block is whole k16 steps of P V");
@@ -238,6 +241,61 @@ HSTU_PRIM void copy_keys(u32 base, const variant::CachedKeys<Config>& keys, cons
   }
 }
 
+template <int kRowTiles, int kColTiles>
+HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
+#pragma unroll
+  for (int m = 0; m < kRowTiles; ++m) {
+#pragma unroll
+    for (int n = 0; n < kColTiles; ++n) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) acc[m][n][i] = 0.0f;
+    }
+  }
+}
+
+// The bias of this block's sequence and head, where there is one.
+template <class Config, bool kBias = Config::kBias>
+struct TileBias {
+  HSTU_PRIM TileBias(const AttnSplitParams&, int) {}
+  HSTU_PRIM void prefetch(int, int) const {}
+  template <int kRowTiles, int kColTiles>
+  HSTU_PRIM void begin(float (&s)[kRowTiles][kColTiles][4], int, int) const {
+    clear(s);
+  }
+};
+template <class Config>
+struct TileBias<Config, true> {
+  variant::RelativeBias<Config> bias;
+
+  HSTU_PRIM TileBias(const AttnSplitParams& p, int head) : bias(p, blockIdx.x / p.row_blocks / p.num_heads, head) {}
+
+  // Of the warp's rows from first_row on and the keys of a block from `key` on, a sector of L2 each.
+  HSTU_PRIM void prefetch(int first_row, int key) const {
+    constexpr int kSectorKeys = 32 / static_cast<int>(sizeof(typename Config::Element));
+    constexpr int kSectors = Config::kBlockN / kSectorKeys, kAll = Config::kRowsPerWarp * kSectors;
+#pragma unroll
+    for (int i = 0; i < (kAll + 31) / 32; ++i) {
+      const int index = i * 32 + static_cast<int>(prim::lane_id());
+      if (kAll % 32 == 0 || index < kAll)
+        bias.prefetch(first_row + index / kSectors, key + index % kSectors * kSectorKeys);
+    }
+  }
+
+  // What the scores of the warp's rows from first_row on and the keys from `key` on are added to.
+  template <int kRowTiles, int kColTiles>
+  HSTU_PRIM void begin(float (&s)[kRowTiles][kColTiles][4], int first_row, int key) const {
+    const int lane = prim::thread_id() % 32, row = first_row + lane / 4, column = key + lane % 4 * 2;
+#pragma unroll
+    for (int m = 0; m < kRowTiles; ++m) {
+#pragma unroll
+      for (int n = 0; n < kColTiles; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) s[m][n][i] = bias.at(row + m * 16 + i / 2 * 8, column + n * 8 + i % 2);
+      }
+    }
+  }
+};
+
 // Key block `block` of the plan to the stage at `stage`; `next` comes after it, if there is one.
 template <class Config>
 HSTU_PRIM void copy_block(const TileInfo<Config>& tile, PagesAhead<Config>& pages, u32 stage, int block, int next) {
@@ -261,18 +319,6 @@ struct WarpState {
   tile::LaneAddress<typename T::VTile> v_lane;
 };
 
-template <int kRowTiles, int kColTiles>
-HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
-#pragma unroll
-  for (int m = 0; m < kRowTiles; ++m) {
-#pragma unroll
-    for (int n = 0; n < kColTiles; ++n) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) acc[m][n][i] = 0.0f;
-    }
-  }
-}
-
 // silu(x) = t tanh(t) + t with t = x / 2; `half` is alpha / 2.
 HSTU_PRIM float silu(float s, float half) {
   const float t = s * half;
@@ -280,15 +326,16 @@ HSTU_PRIM float silu(float s, float half) {
 }
 
 // O += silu(Q K^T) V for kKeys keys from `row` of the stage. kMasked: some row does not see one of them; `key` is the
-// first's position, `first_row` that of the warp's rows.
+// first's position, `first_row` that of the warp's rows. Keys before `begin` are none.
 template <class Config, int kKeys, bool kMasked>
 HSTU_PRIM void add_keys(WarpState<Config>& w, u32 stage_bytes, int row, float half_alpha,
-                        const typename Config::Mask& mask, int first_row, int key) {
+                        const typename Config::Mask& mask, const TileBias<Config>& bias, int first_row, int key,
+                        int begin) {
   using T = AttnSplit<Config>;
   using Element = typename Config::Element;
   constexpr int kSteps = kKeys / 16;
   float s[T::kRowTiles][2 * kSteps][4];
-  clear(s);
+  bias.begin(s, first_row, key);
   const auto k_lane = w.k_lane.moved(stage_bytes);
 #pragma unroll
   for (int step = 0; step < T::kStepsQk; ++step) {
@@ -317,7 +364,9 @@ HSTU_PRIM void add_keys(WarpState<Config>& w, u32 stage_bytes, int row, float ha
       for (int half = 0; half < 2; ++half) {
         u32 seen = 0xffff;
         if constexpr (kMasked) {
-          seen = mask.seen_bits(first_row + m * 16 + half * 8 + lane / 4, key + step * 16) >> lane % 4 * 2;
+          seen = mask.seen_bits(first_row + m * 16 + half * 8 + lane / 4, key + step * 16);
+          if constexpr (Config::kBias) seen &= ~variant::bits_below(begin - (key + step * 16));
+          seen >>= lane % 4 * 2;
         }
 #pragma unroll
         for (int n = 0; n < 2; ++n) {
@@ -353,6 +402,7 @@ HSTU_PRIM void attend(const AttnSplitParams& p, WarpState<Config>& w, const Tile
   const int last_row = first_row + Config::kRowsPerWarp;
   const auto& mask = tile.mask;
   const typename Config::Mask::View view(mask, tile.plan, variant::max_int(first_row, tile.begin), last_row);
+  const TileBias<Config> bias(p, tile.head);
   int next = group;  // block to copy
   PagesAhead<Config> pages;
   if constexpr (Config::kPageSize > 0) {
@@ -360,7 +410,10 @@ HSTU_PRIM void attend(const AttnSplitParams& p, WarpState<Config>& w, const Tile
   }
 #pragma unroll
   for (int stage = 0; stage + 1 < kStages; ++stage, next += kGroups) {
-    if (next < blocks) copy_block<Config>(tile, pages, ring + stage * T::kStageBytes, next, next + kGroups);
+    if (next < blocks) {
+      copy_block<Config>(tile, pages, ring + stage * T::kStageBytes, next, next + kGroups);
+      bias.prefetch(first_row, tile.plan.key_begin(next));
+    }
     prim::cp_async_commit();
   }
   prim::cp_async_wait<kStages - 1>();  // Q is there
@@ -371,19 +424,29 @@ HSTU_PRIM void attend(const AttnSplitParams& p, WarpState<Config>& w, const Tile
     prim::cp_async_wait<kStages - 2>();
     sync_group<Config>(group);  // all copies of this block have landed, and all have left the stage before it
     const int free_stage = stage == 0 ? kStages - 1 : stage - 1;
-    if (next < blocks) copy_block<Config>(tile, pages, ring + free_stage * T::kStageBytes, next, next + kGroups);
+    if (next < blocks) {
+      copy_block<Config>(tile, pages, ring + free_stage * T::kStageBytes, next, next + kGroups);
+      bias.prefetch(first_row, tile.plan.key_begin(next));
+    }
     prim::cp_async_commit();
     const u32 stage_bytes = stage * T::kStageBytes;
     const int key = tile.plan.key_begin(block);
-    if (view.sees_block(block)) {
+    bool all_seen = view.sees_block(block);
+    int begin = 0;
+    if constexpr (Config::kBias) {  // keys before the range are zeros, which add nothing without a bias only
+      begin = tile.plan.range_begin(block);
+      all_seen = all_seen && key >= begin;
+    }
+    if (all_seen) {
 #pragma unroll 1
       for (int row = 0; row < T::kBlockN; row += T::kFullKeys)
-        add_keys<Config, T::kFullKeys, false>(w, stage_bytes, row, p.half_alpha, mask, first_row, key + row);
+        add_keys<Config, T::kFullKeys, false>(w, stage_bytes, row, p.half_alpha, mask, bias, first_row, key + row,
+                                              begin);
     } else {
 #pragma unroll 1
       for (int row = 0; row < T::kBlockN; row += 16)
         if (view.touches(key + row, key + row + 16))
-          add_keys<Config, 16, true>(w, stage_bytes, row, p.half_alpha, mask, first_row, key + row);
+          add_keys<Config, 16, true>(w, stage_bytes, row, p.half_alpha, mask, bias, first_row, key + row, begin);
     }
     stage = stage + 1 == kStages ? 0 : stage + 1;
   }

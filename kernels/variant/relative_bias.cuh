@@ -1,6 +1,6 @@
 // Relative attention bias: a number for each pair of positions, added to q . k before the logit scale.
 #pragma once
-#include "params/attn_fwd.h"
+#include "prim/memory.cuh"
 #include "prim/types.cuh"
 
 namespace hstu::variant {
@@ -8,7 +8,9 @@ namespace hstu::variant {
 template <class Config>
 class RelativeBias {
  public:
-  HSTU_PRIM RelativeBias(const AttnFwdParams& p, int seq, int head)
+  // Params: rab, rab_positions and its strides.
+  template <class Params>
+  HSTU_PRIM RelativeBias(const Params& p, int seq, int head)
       : bias_(static_cast<const Element*>(p.rab) + seq * p.rab_batch_stride + head * p.rab_head_stride),
         row_stride_(p.rab_row_stride),
         positions_(p.rab_positions) {}
@@ -17,6 +19,12 @@ class RelativeBias {
   HSTU_PRIM float at(int i, int j) const {
     const bool inside = static_cast<u32>(i) < positions_ && static_cast<u32>(j) < positions_;
     return inside ? prim::to_float(bias_[i * row_stride_ + j]) : 0.0f;
+  }
+
+  // Brings the numbers of query position i around key position j to L2 ahead of their use.
+  HSTU_PRIM void prefetch(int i, int j) const {
+    const bool inside = static_cast<u32>(i) < positions_ && static_cast<u32>(j) < positions_;
+    if (inside) prim::prefetch_l2(bias_ + i * row_stride_ + j);
   }
 
  private:

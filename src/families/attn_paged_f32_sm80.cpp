@@ -24,7 +24,6 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   attn_split::write_facts(text, p);
   text.flag("kSilu", true);
   text.flag("kLse", false);
-  text.flag("kBias", false);
   attn_f32::write_knobs(text, c);
 }
 

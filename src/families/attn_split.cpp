@@ -38,8 +38,9 @@ int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlock
 
 bool four_or_eight_warps(const Problem&, const Config& c, const DeviceFacts&) { return warps(c) == 4 || warps(c) == 8; }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  // Addresses, fragments, masks; more for element-wise copies.
-  const int others = (c[kRowsPerWarp] == 16 ? 52 : 84) + (facts_of(p).vector == 8 ? 0 : 16);
+  // Addresses, fragments, masks; more for element-wise copies, and for the places of a bias.
+  const Facts f = facts_of(p);
+  const int others = (c[kRowsPerWarp] == 16 ? 52 : 84) + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0);
   return held_registers(p, c) + others <= register_budget(c);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
@@ -95,6 +96,7 @@ Facts facts_of(const Problem& p) {
             p[a::kTargetGroups] != 0,
             p[a::kAttnScale] != 0,
             p[a::kAttnScale] == attention_checks::kOneScale,
+            p[a::kRab] != 0,
             p[a::kMaxSeqLen]};
   }
   namespace d = delta_attention;
@@ -115,6 +117,7 @@ Facts facts_of(const Problem& p) {
           p[d::kTargetGroups] != 0,
           p[d::kAttnScale] != 0,
           p[d::kAttnScale] == attention_checks::kOneScale,
+          p[d::kRab] != 0,
           p[d::kMaxQLen]};
 }
 
@@ -167,6 +170,7 @@ void write_facts(ConfigText& text, const Problem& p) {
   text.flag("kMinFullAttn", f.min_full_attn);
   text.flag("kAttnScale", f.attn_scale);
   text.flag("kSoftmax", false);
+  text.flag("kBias", f.bias);
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -209,6 +213,10 @@ void fill(hstu::AttnSplitParams& p, const Args& a, const Problem& problem, int64
   p.window_right = static_cast<int>(a.window_right);
   p.num_contexts = a.num_contexts.data;
   p.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
+  p.rab = a.rab.data;
+  p.rab_positions = static_cast<int>(a.rab.shape[2]);
+  p.rab_batch_stride = a.rab.stride[0], p.rab_head_stride = a.rab.shape[1] == 1 ? 0 : a.rab.stride[1];
+  p.rab_row_stride = a.rab.stride[2];
 }
 
 void fill_cache(hstu::AttnSplitParams& p, const hstu_delta_attention_args& a, const Problem& problem) {

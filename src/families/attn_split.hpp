@@ -11,7 +11,7 @@ namespace hstujit::attn_split {
 struct Facts {
   hstu_dtype element, offset, q_offset, target, page;
   int32_t head_dim_qk, head_dim_v, page_size, mask, intervals, vector;
-  bool contextual, max_attn_len, min_full_attn, target_groups, attn_scale, one_scale;
+  bool contextual, max_attn_len, min_full_attn, target_groups, attn_scale, one_scale, bias;
   int32_t rows;  ///< of q in a sequence at most, bucketed
 };
 Facts facts_of(const Problem& problem);

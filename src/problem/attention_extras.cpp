@@ -18,18 +18,19 @@ void check_lse(hstu_attention_args& args, const checks::Tensor& out) {
     checks::disjoint(lse, checks::required<3>(name, *in));
 }
 
-void check_rab(hstu_attention_args& args, const checks::Tensor& q, const checks::Tensor& out) {
-  const checks::Tensor rab = checks::required<4>("rab", args.rab);
+}  // namespace
+
+bool bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const checks::Tensor& out) {
+  if (!checks::given("rab", t)) return false;
+  const checks::Tensor rab = checks::required<4>("rab", t);
   checks::same_dtype(rab, q);
-  checks::extent(rab, 0, args.seq_offsets.shape[0] - 1, "batch = seq_offsets.shape[0] - 1");
+  checks::extent(rab, 0, batch, "batch, the number of sequences");
   if (rab.t.shape[1] != 1) checks::extent(rab, 1, q.t.shape[1], "1 or num_heads = q.shape[1]");
   checks::extent(rab, 3, rab.t.shape[2], "the positions rab.shape[2]");
   checks::field(rab, 2);  // kernels count positions in 32 bits
   checks::disjoint(out, rab);
-  if (present(args.lse)) checks::disjoint(checks::required<2>("lse", args.lse), rab);
+  return true;
 }
-
-}  // namespace
 
 void check(hstu_attention_args& args, const checks::Tensor& q, const checks::Tensor& out, Problem& problem) {
   const int64_t heads = q.t.shape[1], softmax = args.num_softmax_heads;
@@ -43,10 +44,12 @@ void check(hstu_attention_args& args, const checks::Tensor& q, const checks::Ten
            "num_softmax_heads");
     check_lse(args, out);
   }
-  if (checks::given("rab", args.rab)) check_rab(args, q, out);
+  const bool biased = bias(args.rab, args.seq_offsets.shape[0] - 1, q, out);
+  if (biased && present(args.lse))
+    checks::disjoint(checks::required<2>("lse", args.lse), checks::required<4>("rab", args.rab));
   problem[attention::kSoftmaxHeads] = softmax == 0 ? kNoSoftmax : softmax == heads ? kAllSoftmax : kSomeSoftmax;
   problem[attention::kLse] = present(args.lse);
-  problem[attention::kRab] = present(args.rab);
+  problem[attention::kRab] = biased;
 }
 
 }  // namespace hstujit::attention_extras

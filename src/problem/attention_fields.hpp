@@ -58,7 +58,8 @@ enum : int {
   kVector,
   kBatch,
   kMaxQLen,
-  kMaxSeqLen
+  kMaxSeqLen,
+  kRab /* 0|1 */
 };
 }
 

@@ -3,6 +3,8 @@
 #include "support/element.hpp"
 #include "support/error.hpp"
 
+#include <algorithm>
+
 namespace hstujit::delta_attention {
 
 void check_queries(const checks::Tensor& q, const checks::Tensor& out, const checks::Tensor& v) {
@@ -56,6 +58,13 @@ QueryRows query_rows(const hstu_tensor& q_offsets, int64_t total_q, int64_t batc
   if (present(q_offsets)) return {integer_at(q_offsets, b), integer_at(q_offsets, b + 1)};
   const int64_t each = total_q / batch;
   return {b * each, (b + 1) * each};
+}
+
+double bias_count(const hstu_tensor& rab, int64_t n, int64_t queries) {
+  if (!present(rab)) return 0;
+  const int64_t first = std::max<int64_t>(n - queries, 0), end = std::min(n, rab.shape[2]);
+  return static_cast<double>(rab.shape[1]) * static_cast<double>(std::max<int64_t>(end - first, 0)) *
+         static_cast<double>(end);
 }
 
 }  // namespace hstujit::delta_attention

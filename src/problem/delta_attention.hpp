@@ -2,18 +2,22 @@
 #pragma once
 
 #include "problem/attention_checks.hpp"
+#include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
 
 namespace hstujit::delta_attention {
 
-inline constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},          {"head_dim_qk", FieldKind::exact},   {"head_dim_v", FieldKind::exact},
-    {"num_heads", FieldKind::exact},      {"heads_per_kv", FieldKind::exact},  {"offset_dtype", FieldKind::dtype},
-    {"q_offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype},  {"page_dtype", FieldKind::dtype},
-    {"page_size", FieldKind::exact},      {"mask", FieldKind::exact},          {"contextual", FieldKind::exact},
-    {"max_attn_len", FieldKind::exact},   {"min_full_attn", FieldKind::exact}, {"target_groups", FieldKind::exact},
-    {"intervals", FieldKind::exact},      {"attn_scale", FieldKind::exact},    {"vector", FieldKind::exact},
-    {"batch", FieldKind::bucket},         {"max_q_len", FieldKind::bucket},    {"max_seq_len", FieldKind::bucket}};
+inline constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},          {"head_dim_qk", FieldKind::exact},
+                                        {"head_dim_v", FieldKind::exact},     {"num_heads", FieldKind::exact},
+                                        {"heads_per_kv", FieldKind::exact},   {"offset_dtype", FieldKind::dtype},
+                                        {"q_offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype},
+                                        {"page_dtype", FieldKind::dtype},     {"page_size", FieldKind::exact},
+                                        {"mask", FieldKind::exact},           {"contextual", FieldKind::exact},
+                                        {"max_attn_len", FieldKind::exact},   {"min_full_attn", FieldKind::exact},
+                                        {"target_groups", FieldKind::exact},  {"intervals", FieldKind::exact},
+                                        {"attn_scale", FieldKind::exact},     {"vector", FieldKind::exact},
+                                        {"batch", FieldKind::bucket},         {"max_q_len", FieldKind::bucket},
+                                        {"max_seq_len", FieldKind::bucket},   {"rab", FieldKind::exact}};
 
 /// q and out: [total_q, num_heads, ...], apart, of one dtype; head_dim_v is that of `v`.
 void check_queries(const checks::Tensor& q, const checks::Tensor& out, const checks::Tensor& v);
@@ -55,5 +59,8 @@ struct QueryRows {
   int64_t first = 0, last = 0;
 };
 QueryRows query_rows(const hstu_tensor& q_offsets, int64_t total_q, int64_t batch, int64_t b);
+
+/// Numbers of rab that the last `queries` rows of a sequence of n keys read.
+double bias_count(const hstu_tensor& rab, int64_t n, int64_t queries);
 
 }  // namespace hstujit::delta_attention

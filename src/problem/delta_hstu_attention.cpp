@@ -19,7 +19,8 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
                                    {"intervals", offsetof(Args, intervals), TensorRole::integer},
-                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer}};
+                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer},
+                                   {"rab", offsetof(Args, rab), TensorRole::input}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -58,17 +59,19 @@ Problem prepare(hstu_delta_attention_args& args) {
 
   Problem problem = key_of(Op::delta_hstu_attention, args, k.t, scale, intervals, contextual, batch);
   problem[kOffsetDtype] = offsets.t.dtype;
+  problem[kRab] = attention_extras::bias(args.rab, batch, q, out);
   problem[kVector] = checks::Vector(q.t.dtype).tensor(q.t).tensor(k.t).tensor(v.t).tensor(out.t).elements();
   return problem;
 }
 
 Work work_of(const hstu_delta_attention_args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1, total_q = args.q.shape[0];
-  double pairs = 0;
+  double pairs = 0, biases = 0;
   for (int64_t b = 0; b < batch; ++b) {
     const QueryRows rows = query_rows(args.q_offsets, total_q, batch, b);
     const int64_t n = integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b);
     pairs += reference::pair_count_of_heads(args, b, rows.last - n, n - (rows.last - rows.first), n);
+    biases += bias_count(args.rab, n, rows.last - rows.first);
   }
   const double dims = static_cast<double>(args.q.shape[2] + args.v.shape[2]);
   const double rows = static_cast<double>(total_q * args.q.shape[1]);
@@ -77,7 +80,7 @@ Work work_of(const hstu_delta_attention_args& args) {
   for (const hstu_tensor* t :
        {&args.seq_offsets, &args.q_offsets, &args.num_targets, &args.attn_scale, &args.intervals, &args.num_contexts})
     integers += static_cast<double>(extent_bytes(*t));
-  return {.flops = 2 * pairs * dims, .bytes = (rows + keys) * dims * size_of(args.q.dtype) + integers};
+  return {.flops = 2 * pairs * dims, .bytes = ((rows + keys) * dims + biases) * size_of(args.q.dtype) + integers};
 }
 
 void make_edge_case(hstu_delta_attention_args&, Integers& integers) {

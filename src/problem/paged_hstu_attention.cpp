@@ -25,7 +25,8 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
                                    {"intervals", offsetof(Args, intervals), TensorRole::integer},
-                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer}};
+                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer},
+                                   {"rab", offsetof(Args, rab), TensorRole::input}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -88,13 +89,14 @@ Problem prepare(hstu_paged_attention_args& args) {
   Problem problem = key_of(Op::paged_hstu_attention, args, cache.k.t, scale, intervals, contextual, cache.batch);
   problem[kPageDtype] = args.last_page_lens.dtype;
   problem[kPageSize] = static_cast<int32_t>(cache.page_size);
+  problem[kRab] = attention_extras::bias(args.rab, cache.batch, q, out);
   problem[kVector] = vector.elements();
   return problem;
 }
 
 Work work_of(const hstu_paged_attention_args& args) {
   const int64_t batch = args.last_page_lens.shape[0], total_q = args.q.shape[0];
-  double pairs = 0, keys = 0;
+  double pairs = 0, keys = 0, biases = 0;
   for (int64_t b = 0; b < batch; ++b) {
     const QueryRows rows = query_rows(args.q_offsets, total_q, batch, b);
     const int64_t queries = rows.last - rows.first;
@@ -102,6 +104,7 @@ Work work_of(const hstu_paged_attention_args& args) {
     const int64_t n = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b) + targets;
     pairs += reference::pair_count_of_heads(args, b, rows.last - n, n - queries, n);
     keys += static_cast<double>(n * args.k_cache.shape[2]);
+    biases += bias_count(args.rab, n, queries);
   }
   const double dims = static_cast<double>(args.q.shape[2] + args.out.shape[2]);
   const double rows = static_cast<double>(total_q * args.q.shape[1]);
@@ -109,7 +112,7 @@ Work work_of(const hstu_paged_attention_args& args) {
   for (const hstu_tensor* t : {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets,
                                &args.num_targets, &args.attn_scale, &args.intervals, &args.num_contexts})
     integers += static_cast<double>(extent_bytes(*t));
-  return {.flops = 2 * pairs * dims, .bytes = (rows + keys) * dims * size_of(args.q.dtype) + integers};
+  return {.flops = 2 * pairs * dims, .bytes = ((rows + keys) * dims + biases) * size_of(args.q.dtype) + integers};
 }
 
 void make_edge_case(hstu_paged_attention_args&, Integers& integers) {

@@ -14,6 +14,15 @@ double output_scale(const CachedCall& call, int64_t row) {
   return scale[call.attn_scale.shape[0] == 1 ? 0 : row * call.attn_scale.stride[0]];
 }
 
+/// What rab adds to the score of positions i and j.
+double bias_of(const hstu_tensor& rab, const CachedHead& head, int64_t i, int64_t j) {
+  if (!present(rab) || i >= rab.shape[2] || j >= rab.shape[3]) return 0;
+  double bias = 0;
+  load(rab, head.sequence * rab.stride[0] + (rab.shape[1] == 1 ? 0 : head.head) * rab.stride[1] + i * rab.stride[2] + j,
+       1, &bias);
+  return bias;
+}
+
 std::vector<double> gather(int64_t count, int64_t dim, const std::function<void(int64_t, double*)>& row) {
   std::vector<double> out(index(count * dim));
   for (int64_t j = 0; j < count; ++j) row(j, &out[index(j * dim)]);
@@ -34,6 +43,7 @@ void attend(const CachedCall& call, const CachedHead& head, const Output& out) {
       if (!head.mask.allows(i, j, head.keys)) continue;
       double score = 0;
       for (int64_t d = 0; d < call.dim_qk; ++d) score += query[index(d)] * keys[index(j * call.dim_qk + d)];
+      score += bias_of(call.rab, head, i, j);
       const double p = silu(call.alpha * score) * output_scale(call, row);
       for (int64_t d = 0; d < call.dim_v; ++d) result[index(d)] += p * values[index(j * call.dim_v + d)];
     }

@@ -39,6 +39,7 @@ CachedHead head_of(const hstu_delta_attention_args& args, int64_t b, int64_t hea
     };
   };
   return {.mask = sequence_mask(args, b, rows.last - keys, head),
+          .sequence = b,
           .head = head,
           .keys = keys,
           .queries = rows.last - rows.first,
@@ -53,9 +54,13 @@ void run(const hstu_delta_attention_args& args, double* const* exact) {
   check_contents(args);
   check_contexts(args);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
-  const CachedCall call{
-      args.q,          args.attn_scale, static_cast<double>(args.alpha), static_cast<double>(args.scaling_seqlen),
-      args.q.shape[2], args.v.shape[2]};
+  const CachedCall call{.q = args.q,
+                        .attn_scale = args.attn_scale,
+                        .rab = args.rab,
+                        .alpha = static_cast<double>(args.alpha),
+                        .scaling_seqlen = static_cast<double>(args.scaling_seqlen),
+                        .dim_qk = args.q.shape[2],
+                        .dim_v = args.out.shape[2]};
   const Output out(args.out, exact);
   const double operations = operator_of(Op::delta_hstu_attention).work(&args).flops;
   parallel_for(batch * heads, operations,

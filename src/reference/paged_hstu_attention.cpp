@@ -46,6 +46,7 @@ CachedHead head_of(const hstu_paged_attention_args& args, int64_t b, int64_t hea
   const int64_t keys = cached + (present(args.num_targets) ? integer_at(args.num_targets, b) : 0);
   const int64_t kv_head = head / (args.q.shape[1] / args.k_cache.shape[2]), row_of_zero = rows.last - keys;
   return {.mask = sequence_mask(args, b, row_of_zero, head),
+          .sequence = b,
           .head = head,
           .keys = keys,
           .queries = rows.last - rows.first,
@@ -60,9 +61,13 @@ void run(const hstu_paged_attention_args& args, double* const* exact) {
   check_contents(args);
   check_contexts(args);
   const int64_t batch = args.last_page_lens.shape[0], heads = args.q.shape[1];
-  const CachedCall call{
-      args.q,          args.attn_scale,  static_cast<double>(args.alpha), static_cast<double>(args.scaling_seqlen),
-      args.q.shape[2], args.out.shape[2]};
+  const CachedCall call{.q = args.q,
+                        .attn_scale = args.attn_scale,
+                        .rab = args.rab,
+                        .alpha = static_cast<double>(args.alpha),
+                        .scaling_seqlen = static_cast<double>(args.scaling_seqlen),
+                        .dim_qk = args.q.shape[2],
+                        .dim_v = args.out.shape[2]};
   const Output out(args.out, exact);
   const double operations = operator_of(Op::paged_hstu_attention).work(&args).flops;
   parallel_for(batch * heads, operations,

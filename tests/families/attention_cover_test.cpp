@@ -141,6 +141,7 @@ TEST(AttentionCover, EveryCombinationOfDeltaAttention) {
     args.k = heads(2, kv, kRows, s.dim_qk), args.v = heads(3, kv, kRows, s.dim_v);
     args.seq_offsets = hstu_vector(buffer(5), s.dim_qk % 32 ? kI32 : kI64, kBatch + 1);
     if (options.flag()) args.q_offsets = hstu_vector(buffer(12), kI64, kBatch + 1), args.max_q_len = 100;
+    if (options.flag()) args.rab = {buffer(11), s.dtype, 4, {kBatch, 1, 1000, 1000}, {}};
     if (!set_mask(args, options, kNew, s.heads) || options.exhausted()) return false;
     problem = prepare(args);
     return true;
@@ -161,6 +162,7 @@ TEST(AttentionCover, EveryCombinationOfPagedAttention) {
     if (table) args.page_ids = hstu_vector(buffer(16), kI32, 150);
     args.last_page_lens = hstu_vector(buffer(17), kI32, kBatch);
     if (options.flag()) args.q_offsets = hstu_vector(buffer(12), kI64, kBatch + 1), args.max_q_len = 100;
+    if (options.flag()) args.rab = {buffer(11), s.dtype, 4, {kBatch, 1, 1000, 1000}, {}};
     if (!set_mask(args, options, kNew, s.heads) || options.exhausted()) return false;
     if (args.num_targets.dtype != HSTU_DTYPE_NONE)
       args.k = heads(2, s, kNew, s.dim_qk), args.v = heads(3, s, kNew, s.dim_v);

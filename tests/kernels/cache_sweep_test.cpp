@@ -5,6 +5,7 @@
 namespace hstujit {
 namespace {
 
+using test::Bias;
 using test::CacheCase;
 using test::HostMemory;
 using test::ragged;
@@ -97,6 +98,41 @@ std::vector<CacheCase> masks() {
   return cases;
 }
 
+/// A relative bias beside all that shapes how it is read: head dims, masks, new rows few and many, other options.
+std::vector<CacheCase> biased() {
+  std::vector<CacheCase> cases;
+  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 261, 7};
+  for (const Bias bias : {Bias::shared, Bias::of_heads, Bias::short_of_positions})
+    for (const int64_t delta : {1, 17, -140}) {
+      cases.push_back({.lengths = lengths, .delta = delta, .bias = bias});
+      cases.push_back({.dtype = kF16, .lengths = ragged(), .delta = delta, .targets = Targets::some, .bias = bias});
+      cases.push_back({.dtype = HSTU_DTYPE_F32, .lengths = lengths, .delta = delta, .bias = bias});
+    }
+  for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{128, 128}, {256, 256}, {16, 32}, {7, 5}, {96, 250}})
+    cases.push_back({.dim_qk = qk, .dim_v = v, .lengths = lengths, .delta = 40, .bias = Bias::of_heads});
+  cases.push_back({.heads = 6, .kv_heads = 2, .lengths = lengths, .delta = -50, .bias = Bias::of_heads});
+  cases.push_back({.lengths = {1500, 40, 1025, 3}, .delta = 33, .bias = Bias::shared});
+  const auto add = [&](CacheCase c) {
+    c.dim_qk = c.dim_v = 32;
+    c.lengths = lengths;
+    c.bias = Bias::of_heads;
+    for (const hstu_dtype dtype : {HSTU_DTYPE_BF16, HSTU_DTYPE_F32})
+      for (const int64_t delta : {20, -140}) {
+        c.dtype = dtype;
+        c.delta = delta;
+        cases.push_back(c);
+      }
+  };
+  add({.contextual = 33, .scale = Scale::rows});
+  add({.targets = Targets::some, .max_attn_len = 5, .min_full = 20});
+  add({.targets = Targets::some, .contextual = 30, .max_attn_len = 40, .own_contexts = true});
+  add({.targets = Targets::some, .group = 7});
+  add({.mask = HSTU_MASK_FULL});
+  add({.mask = HSTU_MASK_LOCAL, .left = 64, .right = 30});
+  add({.mask = HSTU_MASK_INTERVALS, .intervals = 3, .interval_heads = 2});
+  return cases;
+}
+
 std::vector<CacheCase> pages() {
   std::vector<CacheCase> cases;
   for (const int64_t page_size : {1, 7, 16, 32, 64, 300})
@@ -152,6 +188,8 @@ INSTANTIATE_TEST_SUITE_P(Masks, PagedSweep, testing::ValuesIn(masks()), kNameOf)
 INSTANTIATE_TEST_SUITE_P(Pages, PagedSweep, testing::ValuesIn(pages()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Shapes, AppendSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Pages, AppendSweep, testing::ValuesIn(pages()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Biased, DeltaSweep, testing::ValuesIn(biased()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Biased, PagedSweep, testing::ValuesIn(biased()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Elements, AppendSweep, testing::ValuesIn(elements()), kNameOf);
 
 /// The new rows are the tail of the whole: the same numbers, from another kernel.

@@ -19,14 +19,31 @@ using Append = hstu_append_kv_cache_args;
 
 TEST(PrepareDelta, FillsDefaultsAndNamesTheKey) {
   Delta args = test::sample_delta();
-  EXPECT_EQ(text(prepare(args)),
-            "delta_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
-            "q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
-            "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=32");
+  EXPECT_EQ(
+      text(prepare(args)),
+      "delta_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
+      "q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=32 rab=0");
   EXPECT_EQ(args.max_q_len, 5);
   EXPECT_EQ(args.scaling_seqlen, 20);
   EXPECT_EQ(args.alpha, 0.125f);
   EXPECT_EQ(args.target_group_size, 1);
+}
+
+hstu_tensor sample_rab(int64_t heads) {
+  hstu_tensor rab{slot(11), HSTU_DTYPE_BF16, 4, {3, heads, 25, 25}, {}};
+  return rab;
+}
+
+TEST(PrepareDelta, TheBiasIsInTheKey) {
+  Delta args = test::sample_delta();
+  args.rab = sample_rab(4);
+  EXPECT_EQ(prepare(args)[delta_attention::kRab], 1);
+  args.rab = sample_rab(1);
+  EXPECT_EQ(prepare(args)[delta_attention::kRab], 1);
+  Paged paged = test::sample_paged();
+  paged.rab = sample_rab(4);
+  EXPECT_EQ(prepare(paged)[delta_attention::kRab], 1);
 }
 
 TEST(PrepareDelta, EmptyBatches) {
@@ -40,10 +57,11 @@ TEST(PrepareDelta, EmptyBatches) {
 
 TEST(PreparePaged, NamesTheKeyAndTakesOnePageASequence) {
   Paged args = test::sample_paged();
-  EXPECT_EQ(text(prepare(args)),
-            "paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
-            "q_offset_dtype=none target_dtype=i64 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
-            "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=128");
+  EXPECT_EQ(
+      text(prepare(args)),
+      "paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
+      "q_offset_dtype=none target_dtype=i64 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=128 rab=0");
   args = test::sample_paged();
   args.page_offsets = args.page_ids = {};
   EXPECT_NO_THROW(prepare(args));
@@ -79,6 +97,21 @@ TEST(PrepareAppend, KeepsTheSizeOfElementsNotTheirType) {
   other = test::sample_append();
   other.k.data = slot(1, 4);
   EXPECT_EQ(prepare(other)[append_kv_cache::kVector], 4);
+}
+
+TEST(WorkOfCaches, CountsTheBiasesOfNewRows) {
+  const int64_t offsets[] = {0, 6, 6, 44};
+  Delta with = test::sample_delta(), without = with;
+  for (Delta* args : {&with, &without}) {
+    args->seq_offsets.data = const_cast<int64_t*>(offsets);
+    args->num_targets = {};
+  }
+  with.rab = sample_rab(4);
+  prepare(with);
+  prepare(without);
+  const Operator& op = operator_of(Op::delta_hstu_attention);
+  // Five rows of the first sequence; the third has its new rows behind the 25 positions of rab.
+  EXPECT_EQ(op.work(&with).bytes - op.work(&without).bytes, 2 * 4 * 5 * 6);
 }
 
 TEST(WorkOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
@@ -171,6 +204,31 @@ INSTANTIATE_TEST_SUITE_P(
                          a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I64, 4, 3, 15);
                        },
                        kDtype, "intervals.dtype = i64"},
+        Spoiled<Delta>{"OtherDtypeOfRab",
+                       [](Delta& a) {
+                         a.rab = sample_rab(4);
+                         a.rab.dtype = HSTU_DTYPE_F16;
+                       },
+                       kDtype, "rab.dtype = f16"},
+        Spoiled<Delta>{"BatchOfRab",
+                       [](Delta& a) {
+                         a.rab = sample_rab(4);
+                         a.rab.shape[0] = 2;
+                       },
+                       kShape, "rab.shape[0] = 2"},
+        Spoiled<Delta>{"HeadsOfRab", [](Delta& a) { a.rab = sample_rab(2); }, kShape, "rab.shape[1] = 2"},
+        Spoiled<Delta>{"OblongRab",
+                       [](Delta& a) {
+                         a.rab = sample_rab(1);
+                         a.rab.shape[2] = 15;
+                       },
+                       kShape, "rab.shape[3] = 25"},
+        Spoiled<Delta>{"RabInOut",
+                       [](Delta& a) {
+                         a.rab = sample_rab(1);
+                         a.rab.data = a.out.data;
+                       },
+                       kInvalid, "out overlaps rab"},
         Spoiled<Delta>{"OutOnK", [](Delta& a) { a.out.data = a.k.data; }, kInvalid, "out overlaps k"},
         Spoiled<Delta>{"OutOnOffsets", [](Delta& a) { a.seq_offsets.data = slot(3, 8); }, kInvalid,
                        "out overlaps seq_offsets"}),
@@ -209,6 +267,18 @@ INSTANTIATE_TEST_SUITE_P(
                        },
                        kInvalid, "v is there"},
         Spoiled<Paged>{"OtherRowsOfK", [](Paged& a) { a.k.shape[0] = a.v.shape[0] = 14; }, kShape, "k.shape[0] = 14"},
+        Spoiled<Paged>{"BatchOfRab",
+                       [](Paged& a) {
+                         a.rab = sample_rab(1);
+                         a.rab.shape[0] = 4;
+                       },
+                       kShape, "rab.shape[0] = 4"},
+        Spoiled<Paged>{"RankOfRab",
+                       [](Paged& a) {
+                         a.rab = sample_rab(1);
+                         a.rab.rank = 3;
+                       },
+                       kInvalid, "rab.rank = 3"},
         Spoiled<Paged>{"OutOnCache", [](Paged& a) { a.out.data = a.k_cache.data; }, kInvalid, "out overlaps k_cache"},
         Spoiled<Paged>{"OutOnPageIds", [](Paged& a) { a.page_ids.data = slot(3, 8); }, kInvalid,
                        "out overlaps page_ids"}),

@@ -2,6 +2,7 @@
 #include "support/attention_cases.hpp"
 #include "support/oracle.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace hstujit {
@@ -105,6 +106,51 @@ TEST(AttentionExtrasReference, BiasOfAPairMovesThatPairOnly) {
     for (size_t head = 0; head < 2; ++head)
       EXPECT_EQ(after[(row * 2 + head) * 3] != before[(row * 2 + head) * 3], row == 6 && head == 1)
           << row << ' ' << head;
+}
+
+/// New rows of a biased sequence are the last rows of the whole, whether its keys are jagged or in pages.
+TEST(AttentionExtrasReference, NewRowsReadTheBiasOfTheirPositions) {
+  constexpr int64_t kNew = 3, kDim = 4, kRow = 2 * kDim;
+  HostMemory memory;
+  const AttentionCase c{.dtype = HSTU_DTYPE_F32,
+                        .heads = 2,
+                        .dim_qk = kDim,
+                        .dim_v = kDim,
+                        .lengths = {5, 3, 9},
+                        .bias = test::Bias::of_heads,
+                        .spare_rows = 0};
+  const Args whole = test::attention_args(memory, c);
+  hstu_delta_attention_args delta{};
+  delta.struct_size = sizeof delta;
+  delta.q = memory.poison(HSTU_DTYPE_F32, {3 * kNew, 2, kDim});
+  delta.out = memory.poison(HSTU_DTYPE_F32, {3 * kNew, 2, kDim});
+  delta.k = whole.k, delta.v = whole.v, delta.rab = whole.rab, delta.seq_offsets = whole.seq_offsets;
+  delta.max_seq_len = whole.max_seq_len;
+  hstu_paged_attention_args paged{};
+  paged.struct_size = sizeof paged;
+  paged.q = delta.q, paged.out = delta.out, paged.rab = delta.rab, paged.max_seq_len = delta.max_seq_len;
+  paged.k_cache = memory.poison(HSTU_DTYPE_F32, {3, 9, 2, kDim});
+  paged.v_cache = memory.poison(HSTU_DTYPE_F32, {3, 9, 2, kDim});
+  paged.last_page_lens = memory.integers(HSTU_DTYPE_I32, c.lengths);
+  const auto copy = [](const hstu_tensor& to, int64_t row, const hstu_tensor& from, int64_t source, int64_t rows) {
+    const auto* const begin = static_cast<const float*>(from.data) + source * kRow;
+    std::copy(begin, begin + rows * kRow, static_cast<float*>(to.data) + row * kRow);
+  };
+  const int64_t ends[] = {5, 8, 17};
+  for (int64_t b = 0; b < 3; ++b) {
+    const int64_t length = c.lengths[static_cast<size_t>(b)];
+    copy(delta.q, b * kNew, whole.q, ends[b] - kNew, kNew);
+    copy(paged.k_cache, b * 9, whole.k, ends[b] - length, length);
+    copy(paged.v_cache, b * 9, whole.v, ends[b] - length, length);
+  }
+  const auto all = exact_result(whole, &Args::out), tails = exact_result(delta, &hstu_delta_attention_args::out);
+  const auto in_pages = exact_result(paged, &hstu_paged_attention_args::out);
+  for (size_t b = 0; b < 3; ++b)
+    for (size_t i = 0; i < kNew * kRow; ++i) {
+      const double expected = all[static_cast<size_t>((ends[b] - kNew) * kRow) + i];
+      EXPECT_NEAR(tails[b * kNew * kRow + i], expected, 1e-12) << b << ' ' << i;
+      EXPECT_NEAR(in_pages[b * kNew * kRow + i], expected, 1e-12) << b << ' ' << i;
+    }
 }
 
 }  // namespace

@@ -53,6 +53,11 @@ void place_queries(HostMemory& memory, const CacheCase& c, const Batch& batch, A
   args.window_right = c.right;
   if (c.mask == HSTU_MASK_INTERVALS)
     args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, batch.longest);
+  if (c.bias == Bias::absent) return;
+  // Positions without a number, or rows that are longer than any sequence.
+  const int64_t positions = c.bias == Bias::short_of_positions ? batch.longest / 2 : batch.longest + 5;
+  const auto sequences = static_cast<int64_t>(c.lengths.size());
+  args.rab = memory.random(c.dtype, {sequences, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});
 }
 
 /// Pages of a cache, poison; the page table names them in no order and leaves some out.
@@ -118,7 +123,8 @@ std::string name_of_case(const CacheCase& c) {
                      c.contextual, c.max_attn_len, c.min_full, c.group, static_cast<int>(c.mask),
                      c.left < 0 ? 999 : c.left, c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads,
                      static_cast<int>(c.scale), c.page_size, c.one_page ? "o" : "", c.interleaved ? "i" : "",
-                     name_of(c.integer_dtype), c.layout.row_padding, c.layout.shift, c.own_contexts ? "_o" : "");
+                     name_of(c.integer_dtype), c.layout.row_padding, c.layout.shift, c.own_contexts ? "_o" : "") +
+         (c.bias == Bias::absent ? "" : fmt::format("_b{}", static_cast<int>(c.bias)));
 }
 
 void PrintTo(const CacheCase& c, std::ostream* out) { *out << name_of_case(c); }

@@ -20,6 +20,7 @@ struct CacheCase {
   int64_t left = 0, right = 0;
   int64_t intervals = 0, interval_heads = 1;
   Scale scale = Scale::absent;
+  Bias bias = Bias::absent;
   int64_t page_size = 32;
   bool one_page = false;     ///< no page table: sequence b has page b
   bool interleaved = false;  ///< K and V pages alternate in one buffer

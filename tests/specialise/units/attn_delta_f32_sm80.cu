@@ -1,4 +1,4 @@
-// delta_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=80 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096
+// delta_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=80 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096 rab=0
 // attn_delta_f32_sm80 sm_80 block_n=32 min_blocks=2
 // attn_delta_f32_sm80 sm_90a block_n=32 min_blocks=2
 #include "attn_delta_f32_sm80.cuh"
@@ -26,12 +26,49 @@ struct Config {
   static constexpr bool kMinFullAttn = true;
   static constexpr bool kAttnScale = true;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr bool kSilu = true;
   static constexpr bool kLse = false;
-  static constexpr bool kBias = false;
   static constexpr int kBlockN = 32;
   static constexpr int kMinBlocks = 2;
 };
 static_assert(attn_f32_smem_bytes<Config> == 33280, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// delta_hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=1 vector=4 batch=32 max_q_len=32 max_seq_len=4096 rab=1
+// attn_delta_f32_sm80 sm_80 block_n=32 min_blocks=2
+// attn_delta_f32_sm80 sm_90a block_n=32 min_blocks=2
+#include "attn_delta_f32_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Sequences = variant::CachedSequences<Config>;
+  using Element = float;
+  using Offset = i64;
+  using QOffset = i32;
+  using Target = i32;
+  using Page = i32;
+  using Mask = variant::HstuMask<Config>;
+  static constexpr int kHeadDimQk = 128;
+  static constexpr int kHeadDimV = 128;
+  static constexpr bool kVectorIo = false;
+  static constexpr bool kJaggedQ = false;
+  static constexpr int kPageSize = 0;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr int kIntervals = 0;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = true;
+  static constexpr bool kContextual = true;
+  static constexpr bool kMaxAttnLen = true;
+  static constexpr bool kMinFullAttn = true;
+  static constexpr bool kAttnScale = true;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = true;
+  static constexpr bool kSilu = true;
+  static constexpr bool kLse = false;
+  static constexpr int kBlockN = 32;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree about shared memory");
 }  // namespace hstu
 

@@ -1,4 +1,4 @@
-// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096
+// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=0
 // attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=2 key_groups=4 block_n=16 stages=3 min_blocks=2
 #include "attn_delta_sm80.cuh"
 namespace hstu {
@@ -24,6 +24,7 @@ struct Config {
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kRowWarps = 2;
   static constexpr int kKeyGroups = 4;
@@ -34,7 +35,7 @@ struct Config {
 static_assert(attn_split_smem_bytes<Config> == 107008, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096
+// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=0
 // attn_delta_sm80 sm_80 rows_per_warp=32 row_warps=1 key_groups=8 block_n=16 stages=2 min_blocks=1
 #include "attn_delta_sm80.cuh"
 namespace hstu {
@@ -60,6 +61,7 @@ struct Config {
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kRowWarps = 1;
   static constexpr int kKeyGroups = 8;
@@ -70,7 +72,7 @@ struct Config {
 static_assert(attn_split_smem_bytes<Config> == 139776, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// delta_hstu_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096
+// delta_hstu_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=0
 // attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 #include "attn_delta_sm80.cuh"
@@ -97,6 +99,7 @@ struct Config {
   static constexpr bool kMinFullAttn = true;
   static constexpr bool kAttnScale = true;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 16;
   static constexpr int kRowWarps = 8;
   static constexpr int kKeyGroups = 1;
@@ -105,5 +108,191 @@ struct Config {
   static constexpr int kMinBlocks = 1;
 };
 static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=1
+// attn_delta_sm80 sm_80 rows_per_warp=32 row_warps=1 key_groups=8 block_n=16 stages=2 min_blocks=1
+#include "attn_delta_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Offset = i64;
+  using QOffset = i32;
+  using Target = i32;
+  using Page = i32;
+  using Mask = variant::HstuMask<Config>;
+  static constexpr int kHeadDimQk = 128;
+  static constexpr int kHeadDimV = 128;
+  static constexpr bool kVectorIo = true;
+  static constexpr bool kJaggedQ = false;
+  static constexpr int kPageSize = 0;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr int kIntervals = 0;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = true;
+  static constexpr int kRowsPerWarp = 32;
+  static constexpr int kRowWarps = 1;
+  static constexpr int kKeyGroups = 8;
+  static constexpr int kBlockN = 16;
+  static constexpr int kStages = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(attn_split_smem_bytes<Config> == 139776, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=1
+// attn_delta_sm80 sm_90a rows_per_warp=32 row_warps=1 key_groups=8 block_n=16 stages=3 min_blocks=1
+#include "attn_delta_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Offset = i64;
+  using QOffset = i32;
+  using Target = i32;
+  using Page = i32;
+  using Mask = variant::HstuMask<Config>;
+  static constexpr int kHeadDimQk = 128;
+  static constexpr int kHeadDimV = 128;
+  static constexpr bool kVectorIo = true;
+  static constexpr bool kJaggedQ = false;
+  static constexpr int kPageSize = 0;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr int kIntervals = 0;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = true;
+  static constexpr int kRowsPerWarp = 32;
+  static constexpr int kRowWarps = 1;
+  static constexpr int kKeyGroups = 8;
+  static constexpr int kBlockN = 16;
+  static constexpr int kStages = 3;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(attn_split_smem_bytes<Config> == 205312, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// delta_hstu_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=1
+// attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+// attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+#include "attn_delta_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Offset = i32;
+  using QOffset = i64;
+  using Target = i32;
+  using Page = i32;
+  using Mask = variant::HstuMask<Config>;
+  static constexpr int kHeadDimQk = 50;
+  static constexpr int kHeadDimV = 256;
+  static constexpr bool kVectorIo = false;
+  static constexpr bool kJaggedQ = true;
+  static constexpr int kPageSize = 0;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr int kIntervals = 0;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = true;
+  static constexpr bool kContextual = true;
+  static constexpr bool kMaxAttnLen = true;
+  static constexpr bool kMinFullAttn = true;
+  static constexpr bool kAttnScale = true;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = true;
+  static constexpr int kRowsPerWarp = 16;
+  static constexpr int kRowWarps = 8;
+  static constexpr int kKeyGroups = 1;
+  static constexpr int kBlockN = 64;
+  static constexpr int kStages = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// delta_hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=1
+// attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=32 stages=2 min_blocks=1
+#include "attn_delta_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Offset = i64;
+  using QOffset = i64;
+  using Target = i32;
+  using Page = i32;
+  using Mask = variant::HstuMask<Config>;
+  static constexpr int kHeadDimQk = 256;
+  static constexpr int kHeadDimV = 256;
+  static constexpr bool kVectorIo = true;
+  static constexpr bool kJaggedQ = true;
+  static constexpr int kPageSize = 0;
+  static constexpr bool kCausal = false;
+  static constexpr bool kLocal = true;
+  static constexpr int kIntervals = 0;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = true;
+  static constexpr int kRowsPerWarp = 16;
+  static constexpr int kRowWarps = 8;
+  static constexpr int kKeyGroups = 1;
+  static constexpr int kBlockN = 32;
+  static constexpr int kStages = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// delta_hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=1
+// attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+#include "attn_delta_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Offset = i64;
+  using QOffset = i64;
+  using Target = i32;
+  using Page = i32;
+  using Mask = variant::HstuMask<Config>;
+  static constexpr int kHeadDimQk = 256;
+  static constexpr int kHeadDimV = 256;
+  static constexpr bool kVectorIo = true;
+  static constexpr bool kJaggedQ = true;
+  static constexpr int kPageSize = 0;
+  static constexpr bool kCausal = false;
+  static constexpr bool kLocal = true;
+  static constexpr int kIntervals = 0;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = true;
+  static constexpr int kRowsPerWarp = 16;
+  static constexpr int kRowWarps = 8;
+  static constexpr int kKeyGroups = 1;
+  static constexpr int kBlockN = 64;
+  static constexpr int kStages = 2;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(attn_split_smem_bytes<Config> == 197120, "host and device disagree about shared memory");
 }  // namespace hstu
 

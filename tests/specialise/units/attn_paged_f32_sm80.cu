@@ -1,4 +1,4 @@
-// paged_hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024
+// paged_hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=0
 // attn_paged_f32_sm80 sm_80 block_n=32 min_blocks=2
 // attn_paged_f32_sm80 sm_90a block_n=32 min_blocks=2
 #include "attn_paged_f32_sm80.cuh"
@@ -26,12 +26,49 @@ struct Config {
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr bool kSilu = true;
   static constexpr bool kLse = false;
-  static constexpr bool kBias = false;
   static constexpr int kBlockN = 32;
   static constexpr int kMinBlocks = 2;
 };
 static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// paged_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=48 num_heads=4 heads_per_kv=2 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=1
+// attn_paged_f32_sm80 sm_80 block_n=32 min_blocks=2
+// attn_paged_f32_sm80 sm_90a block_n=32 min_blocks=2
+#include "attn_paged_f32_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Sequences = variant::CachedSequences<Config>;
+  using Element = float;
+  using Offset = i32;
+  using QOffset = i32;
+  using Target = i32;
+  using Page = i32;
+  using Mask = variant::HstuMask<Config>;
+  static constexpr int kHeadDimQk = 64;
+  static constexpr int kHeadDimV = 48;
+  static constexpr bool kVectorIo = false;
+  static constexpr bool kJaggedQ = true;
+  static constexpr int kPageSize = 32;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr int kIntervals = 0;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = true;
+  static constexpr bool kSilu = true;
+  static constexpr bool kLse = false;
+  static constexpr int kBlockN = 32;
+  static constexpr int kMinBlocks = 2;
+};
+static_assert(attn_f32_smem_bytes<Config> == 29184, "host and device disagree about shared memory");
 }  // namespace hstu
 

@@ -25,6 +25,7 @@ struct Config {
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kRowWarps = 4;
   static constexpr int kKeyGroups = 2;
@@ -62,6 +63,7 @@ struct Config {
   static constexpr bool kMinFullAttn = true;
   static constexpr bool kAttnScale = true;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kRowWarps = 4;
   static constexpr int kKeyGroups = 2;
@@ -99,6 +101,7 @@ struct Config {
   static constexpr bool kMinFullAttn = false;
   static constexpr bool kAttnScale = false;
   static constexpr bool kSoftmax = false;
+  static constexpr bool kBias = false;
   static constexpr int kRowsPerWarp = 32;
   static constexpr int kRowWarps = 4;
   static constexpr int kKeyGroups = 2;
