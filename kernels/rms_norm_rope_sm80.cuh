@@ -10,15 +10,19 @@
 // Angles    a row's cosines and sines serve all its heads; where a team's step is a multiple of half a head, a thread
 //           needs the same ones for all its accesses and loads them once.
 // Memory    x and y may be the same buffer: a team has read a row before it writes it.
+// FP8       rows are held once more, turned, until the greatest value of a unit is known (tile/row_quantiser.cuh). Of
+//           128 columns under one scale a pair lies in one unit, where heads divide 128, or each half in one of its
+//           own, where 128 divides half a head.
 // Config    facts: Element, Weight, Angle; kDim (of a row), kHalf (of a head), kPairVector (elements of an aligned
-// access
-//           to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups 1.
+//           access to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups
+//           1; Fp8 and kScaling of a y in FP8.
 //           knobs: kThreads, kThreadsPerRow, kRowsPerThread; kPacked (rows stay as stored until they are turned, for
 //           16-bit elements: fewer threads hold a row, each with more loads in flight); kMinBlocks is 1.
 // Sources   Su et al. 2021, arXiv:2104.09864, in the form that turns halves (GPT-NeoX); Zhang, Sennrich 2019.
 #pragma once
 #include "params/rms_norm_rope.h"
 #include "tile/row_norm.cuh"
+#include "tile/row_quantiser.cuh"
 
 namespace hstu {
 
@@ -43,17 +47,27 @@ struct Columns {
   HSTU_PRIM int first() const { return head + angle; }
 };
 
+template <class Config, bool kQuantised = Config::kScaling != tile::kPerTensor>
+struct ResultOf {
+  using Type = typename Config::Element;
+};
+template <class Config>
+struct ResultOf<Config, true> {
+  using Type = typename Config::Fp8;
+};
+
 template <class Config>
 struct Row {
+  using Result = typename ResultOf<Config>::Type;
   const typename Config::Element* x;
-  typename Config::Element* y;
+  Result* y;
   const typename Config::Angle* cosine;
   const typename Config::Angle* sine;
 
   HSTU_PRIM Row(const RmsNormRopeParams& p, i64 row) {
     const i64 batch = static_cast<i64>(static_cast<u64>(row) / static_cast<u64>(p.length)), at = row - batch * p.length;
     x = static_cast<const typename Config::Element*>(p.x) + batch * p.x_batch_stride + at * p.x_row_stride;
-    y = static_cast<typename Config::Element*>(p.y) + batch * p.y_batch_stride + at * p.y_row_stride;
+    y = static_cast<Result*>(p.y) + batch * p.y_batch_stride + at * p.y_row_stride;
     cosine = static_cast<const typename Config::Angle*>(p.cosine) + at * p.cosine_row_stride;
     sine = static_cast<const typename Config::Angle*>(p.sine) + at * p.sine_row_stride;
   }
@@ -108,14 +122,14 @@ HSTU_PRIM void unpack_anew(float (&x)[kRows][Shape::kAccesses][2 * kPair],
   }
 }
 
-// Scales by rstd and weight, turns by the angles, and rounds.
+// Scales by rstd and weight, and turns by the angles.
 template <class Config>
-HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> turned(
-    const float (&x)[2 * Config::kPairVector], float rstd,
-    const Pair<typename Config::Weight, Config::kPairVector>& weight,
-    const Angles<typename Config::Angle, Config::kPairVector>& angles) {
+HSTU_PRIM void turn(float (&first)[Config::kPairVector], float (&second)[Config::kPairVector],
+                    const float (&x)[2 * Config::kPairVector], float rstd,
+                    const Pair<typename Config::Weight, Config::kPairVector>& weight,
+                    const Angles<typename Config::Angle, Config::kPairVector>& angles) {
   constexpr int kPair = Config::kPairVector;
-  float w[2 * kPair], cosine[kPair], sine[kPair], first[kPair], second[kPair];
+  float w[2 * kPair], cosine[kPair], sine[kPair];
   unpack(w, weight);
   tile::unpack(cosine, angles.cosine);
   tile::unpack(sine, angles.sine);
@@ -125,10 +139,65 @@ HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> turned(
     first[v] = __fmaf_rn(a, cosine[v], -(b * sine[v]));
     second[v] = __fmaf_rn(b, cosine[v], a * sine[v]);
   }
+}
+
+// The same, rounded.
+template <class Config>
+HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> turned(
+    const float (&x)[2 * Config::kPairVector], float rstd,
+    const Pair<typename Config::Weight, Config::kPairVector>& weight,
+    const Angles<typename Config::Angle, Config::kPairVector>& angles) {
+  constexpr int kPair = Config::kPairVector;
+  float first[kPair], second[kPair];
+  turn<Config>(first, second, x, rstd, weight, angles);
   Pair<typename Config::Element, kPair> out;
   tile::pack(out.first, first);
   tile::pack(out.second, second);
   return out;
+}
+
+// Of a row's units of scaling: 128 columns hold both halves of a pair, or one.
+template <class Config, class Shape>
+using Greatest = tile::RowGreatest<Config, Shape, Config::kHalf % tile::kScaleSpan == 0 ? 2 : 1>;
+
+// Rows in registers, turned, to FP8 and their scales.
+template <class Config, class Shape>
+HSTU_PRIM void quantise(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
+                        u32 smem, const float (&x)[Shape::kRowsPerThread][Shape::kAccesses][2 * Config::kPairVector]) {
+  using Fp8 = typename Config::Fp8;
+  using Units = Greatest<Config, Shape>;
+  constexpr int kPair = Config::kPairVector;
+  constexpr bool kApart = Config::kHalf % tile::kScaleSpan == 0;
+  constexpr float kLargest = prim::Fp8Format<Fp8>::kLargest;
+  static_assert(!Units::kGrouped || kApart || tile::kScaleSpan % (2 * Config::kHalf) == 0,
+                "heads divide 128, or 128 divides their halves");
+  const Units greatest(x, team, smem);
+#pragma unroll
+  for (int r = 0; r < Shape::kRowsPerThread; ++r) {
+    const int at = team.row + r * Shape::kRowsAtOnce;
+    if (!rows.has(at)) continue;
+    const i64 row = rows.matrix_row(at);
+    Fp8* const y = Row<Config>(p, row).y;
+    float* const descale = p.descale + row * p.descale_row_stride;
+#pragma unroll
+    for (int a = 0; a < Shape::kAccesses; ++a) {
+      if (!team.holds(a)) continue;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int column = Columns<Config, Shape>(team, a).first() + half * Config::kHalf;
+        const float size = greatest.size(r, a, kApart ? half : 0);
+        float value[kPair];
+#pragma unroll
+        for (int v = 0; v < kPair; ++v) value[v] = x[r][a][half * kPair + v];
+        tile::RowPack<Fp8, kPair> q;
+        tile::pack_fp8(q, value, prim::div_exact(kLargest, size));
+        tile::store(y + column, q);
+        if (Units::writes(team, a) && (half == 0 || (Units::kGrouped && kApart)))
+          descale[Units::kGrouped ? column / tile::kScaleSpan * p.descale_column_stride : 0] =
+              prim::div_exact(size, kLargest);
+      }
+    }
+  }
 }
 
 // The rows of one block, held in registers.
@@ -137,6 +206,7 @@ HSTU_PRIM void held_rows(const RmsNormRopeParams& p, const tile::RowTeam<Shape>&
                          const tile::RowBlock<Shape>& rows, tile::RowPartial* exchange) {
   using Element = typename Config::Element;
   using At = Columns<Config, Shape>;
+  constexpr bool kQuantised = Greatest<Config, Shape>::kOn;
   constexpr int kRows = Shape::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
   Pair<Element, kPair> packs[kRows][kAccesses];
   Angles<typename Config::Angle, kPair> angles[kRows][At::kSameAngles ? 1 : kAccesses];
@@ -175,13 +245,21 @@ HSTU_PRIM void held_rows(const RmsNormRopeParams& p, const tile::RowTeam<Shape>&
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const int row = team.row + r * Shape::kRowsAtOnce;
-      if (!rows.has(row)) continue;
-      const auto out = turned<Config>(x[r][a], moments[r].rstd, weight, angles[r][At::kSameAngles ? 0 : a]);
-      Element* to = Row<Config>(p, rows.matrix_row(row)).y + column;
-      tile::store(to, out.first);
-      tile::store(to + Config::kHalf, out.second);
+      if constexpr (kQuantised) {
+        float first[kPair], second[kPair];
+        turn<Config>(first, second, x[r][a], moments[r].rstd, weight, angles[r][At::kSameAngles ? 0 : a]);
+#pragma unroll
+        for (int v = 0; v < kPair; ++v) x[r][a][v] = first[v], x[r][a][kPair + v] = second[v];
+      } else {
+        if (!rows.has(row)) continue;
+        const auto out = turned<Config>(x[r][a], moments[r].rstd, weight, angles[r][At::kSameAngles ? 0 : a]);
+        Element* to = Row<Config>(p, rows.matrix_row(row)).y + column;
+        tile::store(to, out.first);
+        tile::store(to + Config::kHalf, out.second);
+      }
     }
   }
+  if constexpr (kQuantised) { quantise<Config>(p, team, rows, prim::smem_addr(exchange) + Shape::kExchangeBytes, x); }
 }
 
 // One row by the whole block, read twice.
@@ -224,7 +302,8 @@ HSTU_PRIM void long_row(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
 }  // namespace rope
 
 template <class Config>
-constexpr int rms_norm_rope_smem_bytes = rope::Shape<Config>::kExchangeBytes;
+constexpr int rms_norm_rope_smem_bytes =
+    rope::Shape<Config>::kExchangeBytes + rope::Greatest<Config, rope::Shape<Config>>::kSmemBytes;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)

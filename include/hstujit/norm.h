@@ -91,12 +91,14 @@ HSTU_API hstu_status hstu_group_norm(hstu_context* context, const hstu_group_nor
  * c = cosine[s, d], z = sine[s, d] and d in the first half of a head,
  * y[d] = n[d] c - n[d + half] z and y[d + half] = n[d + half] c + n[d] z. n is not rounded in between.
  *
- * x, y          [batch, length, hidden] f32 or 16-bit, same dtype; batch and row stride free; y may be x itself
- * weight        [hidden] f32 or 16-bit
+ * x, y          [batch, length, hidden] f32 or 16-bit, same dtype; batch and row stride free; y may be x itself; or y
+ * in FP8, as in hstu_layer_norm, lines of whole halves of heads of 4 elements weight        [hidden] f32 or 16-bit
  * cosine, sine  [length, head_dim] or [length, head_dim / 2], f32 or 16-bit, same dtype; only the first half of the
  *               columns is read
  * head_dim      even, divides hidden; 0 means cosine.shape[1]
  * eps           0 means 1e-6
+ * descale, scaling  of a y in FP8, as in hstu_layer_norm, of y as a matrix [batch * length, hidden]. GROUP takes heads
+ *               that divide 128, or of a multiple of 256
  * Source: Su et al. 2021, arXiv:2104.09864, turning halves as GPT-NeoX does.
  */
 typedef struct hstu_rms_norm_rope_args {
@@ -104,6 +106,8 @@ typedef struct hstu_rms_norm_rope_args {
   hstu_tensor x, weight, cosine, sine, y;
   float eps;
   int64_t head_dim;
+  hstu_fp8_scaling scaling;
+  hstu_tensor descale;
 } hstu_rms_norm_rope_args;
 HSTU_API hstu_status hstu_rms_norm_rope(hstu_context* context, const hstu_rms_norm_rope_args* args, hstu_stream stream);
 

@@ -9,40 +9,45 @@ namespace hstu::tile {
 
 // Config: Fp8 e4m3 or e5m2; kScaling kPerRow or kPerGroup, kPerTensor: nothing is quantised. Shared memory has the
 // greatest value of every warp's rows, where several warps share one.
-template <class Config, class Shape>
-class RowQuantiser {
+
+// The greatest magnitudes of the units of a thread's rows, as bits of floats. An access is kParts equal parts, each of
+// which lies with those of its neighbours in 128 columns of its own.
+template <class Config, class Shape, int kParts = 1>
+class RowGreatest {
  public:
-  static constexpr bool kOn = Config::kScaling != kPerTensor;
-  static constexpr int kRows = Shape::kRowsPerThread;
+  static constexpr bool kOn = Config::kScaling != kPerTensor, kGrouped = Config::kScaling == kPerGroup;
+  static constexpr int kRows = Shape::kRowsPerThread, kPart = Shape::kVector / kParts;
   static constexpr int kSmemBytes =
       Config::kScaling == kPerRow && Shape::kWarps > 1 ? kRows* Shape::kBlockWarps * 4 : 0;
   static constexpr int kUnitLanes =
-      kScaleSpan / Shape::kVector < Shape::kThreadsPerRow ? kScaleSpan / Shape::kVector : Shape::kThreadsPerRow;
-  static_assert(Config::kScaling != kPerGroup ||
-                    (kUnitLanes <= 32 && (Shape::kAccesses == 1 || kUnitLanes * Shape::kVector == kScaleSpan)),
+      kScaleSpan / kPart < Shape::kThreadsPerRow ? kScaleSpan / kPart : Shape::kThreadsPerRow;
+  static constexpr int kUnits = kGrouped ? Shape::kAccesses * kParts : 1;
+  static_assert(!kGrouped || (kUnitLanes <= 32 && (Shape::kAccesses == 1 || kUnitLanes * kPart == kScaleSpan)),
                 "128 columns lie in one access of part of a warp");
   static_assert(!kOn || !Shape::kLooped, "rows are held until their greatest value is known");
 
-  HSTU_PRIM RowQuantiser(const RowNormParams& p, unsigned char* smem) : p_(p), smem_(prim::smem_addr(smem)) {}
+  u32 bits[kRows][kUnits];
 
-  // x: this thread's parts of its rows.
-  HSTU_PRIM void run(const float (&x)[kRows][Shape::kAccesses][Shape::kVector], const RowTeam<Shape>& team,
-                     const RowBlock<Shape>& rows) const {
-    u32 greatest[kRows][kUnits];
+  // x: this thread's parts of its rows. smem: kSmemBytes.
+  HSTU_PRIM RowGreatest(const float (&x)[kRows][Shape::kAccesses][Shape::kVector], const RowTeam<Shape>& team,
+                        u32 smem) {
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) find(greatest[r], x[r], team);
-    if constexpr (kSmemBytes > 0) join(greatest);
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      const int row = team.row + r * Shape::kRowsAtOnce;
-      if (rows.has(row)) store(x[r], greatest[r], rows.matrix_row(row), team);
-    }
+    for (int r = 0; r < kRows; ++r) find(bits[r], x[r], team);
+    if constexpr (kSmemBytes > 0) join(smem);
+  }
+
+  // Of part `part` of access `access`, as a number, and not so small that dividing by it overflows.
+  HSTU_PRIM float size(int row, int access, int part) const {
+    constexpr float kLeast = 1e-12f;
+    return __uint_as_float(max(bits[row][kUnits == 1 ? 0 : access * kParts + part], __float_as_uint(kLeast)));
+  }
+  // Whether this thread writes the scale of an access's units.
+  HSTU_PRIM static bool writes(const RowTeam<Shape>& team, int access) {
+    return kGrouped ? team.lane % kUnitLanes == 0 : access == 0 && team.lane == 0;
   }
 
  private:
-  using Fp8 = typename Config::Fp8;
-  static constexpr int kUnits = Config::kScaling == kPerGroup ? Shape::kAccesses : 1;
-  static constexpr int kLanes = Config::kScaling == kPerGroup ? kUnitLanes : Shape::kLanes;  // that share one
+  static constexpr int kLanes = kGrouped ? kUnitLanes : Shape::kLanes;  // that share one
 
   HSTU_PRIM static void find(u32 (&greatest)[kUnits], const float (&x)[Shape::kAccesses][Shape::kVector],
                              const RowTeam<Shape>& team) {
@@ -52,7 +57,7 @@ class RowQuantiser {
     for (int a = 0; a < Shape::kAccesses; ++a)
 #pragma unroll
       for (int v = 0; v < Shape::kVector; ++v) {
-        u32& unit = greatest[kUnits == 1 ? 0 : a];
+        u32& unit = greatest[kUnits == 1 ? 0 : a * kParts + v / kPart];
         if (team.holds(a)) unit = max(unit, __float_as_uint(x[a][v]) & 0x7fffffffu);
       }
 #pragma unroll
@@ -60,33 +65,57 @@ class RowQuantiser {
   }
 
   // Of a team's warps.
-  HSTU_PRIM void join(u32 (&greatest)[kRows][kUnits]) const {
+  HSTU_PRIM void join(u32 smem) {
     const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 #pragma unroll
     for (int r = 0; r < kRows; ++r)
-      if (lane == 0) prim::st_shared(smem_ + (r * Shape::kBlockWarps + warp) * 4, greatest[r][0]);
+      if (lane == 0) prim::st_shared(smem + (r * Shape::kBlockWarps + warp) * 4, bits[r][0]);
     __syncthreads();
     const u32 from = warp / Shape::kWarps * Shape::kWarps + lane % Shape::kWarps;
 #pragma unroll
     for (int r = 0; r < kRows; ++r)
-      greatest[r][0] = prim::lane_max<32>(prim::ld_shared4(smem_ + (r * Shape::kBlockWarps + from) * 4));
+      bits[r][0] = prim::lane_max<32>(prim::ld_shared4(smem + (r * Shape::kBlockWarps + from) * 4));
+  }
+};
+
+// Of rows whose accesses are contiguous.
+template <class Config, class Shape>
+class RowQuantiser {
+ public:
+  using Greatest = RowGreatest<Config, Shape>;
+  static constexpr bool kOn = Greatest::kOn;
+  static constexpr int kRows = Greatest::kRows, kSmemBytes = Greatest::kSmemBytes;
+
+  HSTU_PRIM RowQuantiser(const RowNormParams& p, unsigned char* smem) : p_(p), smem_(prim::smem_addr(smem)) {}
+
+  // x: this thread's parts of its rows.
+  HSTU_PRIM void run(const float (&x)[kRows][Shape::kAccesses][Shape::kVector], const RowTeam<Shape>& team,
+                     const RowBlock<Shape>& rows) const {
+    const Greatest greatest(x, team, smem_);
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const int row = team.row + r * Shape::kRowsAtOnce;
+      if (rows.has(row)) store(x[r], greatest, r, rows.matrix_row(row), team);
+    }
   }
 
-  HSTU_PRIM void store(const float (&x)[Shape::kAccesses][Shape::kVector], const u32 (&greatest)[kUnits], i64 row,
+ private:
+  using Fp8 = typename Config::Fp8;
+
+  HSTU_PRIM void store(const float (&x)[Shape::kAccesses][Shape::kVector], const Greatest& greatest, int r, i64 row,
                        const RowTeam<Shape>& team) const {
-    constexpr float kLeast = 1e-12f, kLargest = prim::Fp8Format<Fp8>::kLargest;
+    constexpr float kLargest = prim::Fp8Format<Fp8>::kLargest;
     Fp8* to = static_cast<Fp8*>(p_.y) + row * p_.y_row_stride + team.column(0);
     float* descale = p_.descale + row * p_.descale_row_stride;
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
       if (!team.holds(a)) continue;
-      const float size = __uint_as_float(max(greatest[kUnits == 1 ? 0 : a], __float_as_uint(kLeast)));
+      const float size = greatest.size(r, a, 0);
       RowPack<Fp8, Shape::kVector> q;
       pack_fp8(q, x[a], prim::div_exact(kLargest, size));
       tile::store(to + a * Shape::kStep, q);
-      const bool first = Config::kScaling == kPerGroup ? team.lane % kUnitLanes == 0 : a == 0 && team.lane == 0;
-      if (first)
-        descale[Config::kScaling == kPerGroup ? team.column(a) / kScaleSpan * p_.descale_column_stride : 0] =
+      if (Greatest::writes(team, a))
+        descale[Greatest::kGrouped ? team.column(a) / kScaleSpan * p_.descale_column_stride : 0] =
             prim::div_exact(size, kLargest);
     }
   }

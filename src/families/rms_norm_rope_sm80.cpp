@@ -8,7 +8,16 @@
 namespace hstujit {
 namespace {
 
-bool covers(const Problem& problem, const DeviceFacts&) { return problem[rms_norm_rope::kDim] > 0; }
+/// Half a head's columns, and their partners, lie in 128 columns together or in 128 of their own.
+bool scales_fit_heads(const Problem& problem) {
+  const int32_t head_dim = problem[rms_norm_rope::kHeadDim];
+  return problem[rms_norm_rope::kScaling] != HSTU_FP8_GROUP || 128 % head_dim == 0 || head_dim % 256 == 0;
+}
+
+bool covers(const Problem& problem, const DeviceFacts&) {
+  return problem[rms_norm_rope::kDim] > 0 && scales_fit_heads(problem) &&
+         row_norm::covers_scaling(problem, rms_norm_rope::kScaling, rms_norm_rope::kVector);
+}
 
 void write_config(ConfigText& text, const Problem& problem, const Config& config) {
   text.type("Element", device_type(static_cast<hstu_dtype>(problem[rms_norm_rope::kDtype])));
@@ -16,6 +25,8 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
   text.type("Angle", device_type(static_cast<hstu_dtype>(problem[rms_norm_rope::kAngleDtype])));
   text.constant("kHalf", problem[rms_norm_rope::kHeadDim] / 2);
   text.constant("kPairVector", problem[rms_norm_rope::kVector]);
+  row_norm::write_scaling(text, static_cast<hstu_dtype>(problem[rms_norm_rope::kFp8]),
+                          problem[rms_norm_rope::kScaling]);
   text.flag("kPacked", config[row_norm::kPacked] != 0);
   row_norm::write_config(text, problem, config);
 }
@@ -38,6 +49,7 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   p.cosine_row_stride = a.cosine.stride[0];
   p.sine_row_stride = a.sine.stride[0];
   p.eps = a.eps;
+  row_norm::bind_descale(a.descale, a.scaling, p);
 }
 
 }  // namespace

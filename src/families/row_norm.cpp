@@ -179,7 +179,11 @@ Facts facts_of_rope(const Problem& p) {
   f.element_bytes = bytes_of(p, rms_norm_rope::kDtype);
   f.weight_bytes = bytes_of(p, rms_norm_rope::kWeightDtype);
   f.rows = int64_t{p[rms_norm_rope::kBatch]} * p[rms_norm_rope::kLength];
-  f.packable = f.element_bytes == 2;
+  const int32_t scaling = p[rms_norm_rope::kScaling];
+  f.packable = f.element_bytes == 2 && scaling == HSTU_FP8_TENSOR;  // else rows are held as results, too
+  f = quantised(f, scaling);
+  // Halves of heads of 256 and more lie in units of their own, whose threads take half an access to each.
+  if (scaling == HSTU_FP8_GROUP && p[rms_norm_rope::kHeadDim] % 256 == 0) f.least_team *= 2;
   return f;
 }
 
@@ -318,13 +322,6 @@ void write_scaling(ConfigText& text, hstu_dtype fp8, int scaling) {
 bool covers_scaling(const Problem& problem, int scaling, int vector) {
   const Facts f = facts_of(problem);
   return problem[scaling] == HSTU_FP8_TENSOR || (f.length <= longest_held(f) && problem[vector] >= 4);
-}
-
-void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, hstu::RowNormParams& params) {
-  if (scaling == HSTU_FP8_TENSOR) return;
-  params.descale = static_cast<float*>(descale.data);
-  params.descale_row_stride = descale.stride[0];
-  params.descale_column_stride = scaling == HSTU_FP8_GROUP ? descale.stride[1] : 0;
 }
 
 hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,

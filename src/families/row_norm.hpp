@@ -63,8 +63,14 @@ inline void write_scaling(ConfigText& text) { write_scaling(text, HSTU_DTYPE_NON
 /// Whether a norm's results can be quantised as they are written.
 bool covers_scaling(const Problem& problem, int scaling, int vector);
 
-/// Where the scales of results in FP8 go.
-void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, hstu::RowNormParams& params);
+/// Where the scales of results in FP8 go. Params: of a family whose results may be.
+template <class Params>
+void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, Params& params) {
+  if (scaling == HSTU_FP8_TENSOR) return;
+  params.descale = static_cast<float*>(descale.data);
+  params.descale_row_stride = descale.stride[0];
+  params.descale_column_stride = scaling == HSTU_FP8_GROUP ? descale.stride[1] : 0;
+}
 
 /// The launch of a norm of kernels/tile/norm_rows.cuh. Part of the hot path.
 hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,

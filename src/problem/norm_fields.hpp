@@ -14,7 +14,7 @@ namespace group_norm {
 enum : int { kDtype, kWeightDtype, kHasWeight, kDim, kGroups, kVector, kRows };
 }
 namespace rms_norm_rope {
-enum : int { kDtype, kWeightDtype, kAngleDtype, kDim, kHeadDim, kVector, kBatch, kLength };
+enum : int { kDtype, kWeightDtype, kAngleDtype, kFp8, kScaling, kDim, kHeadDim, kVector, kBatch, kLength };
 }
 namespace softmax {
 enum : int { kDtype, kDim, kLog, kZeroEmpty, kVector, kRows };

@@ -1,6 +1,7 @@
 // RMS norm with rotary position embedding as a problem: checks, key and cost.
 #include "problem/checks.hpp"
 #include "problem/edge_case.hpp"
+#include "problem/fp8_scales.hpp"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
 #include "problem/row_checks.hpp"
@@ -12,16 +13,17 @@ namespace {
 using Args = hstu_rms_norm_rope_args;
 
 constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},       {"weight_dtype", FieldKind::dtype},
-                                 {"angle_dtype", FieldKind::dtype}, {"dim", FieldKind::exact},
+                                 {"angle_dtype", FieldKind::dtype}, {"fp8", FieldKind::dtype},
+                                 {"scaling", FieldKind::exact},     {"dim", FieldKind::exact},
                                  {"head_dim", FieldKind::exact},    {"vector", FieldKind::exact},
                                  {"batch", FieldKind::bucket},      {"length", FieldKind::bucket}};
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"cosine", offsetof(Args, cosine), TensorRole::input},
-                                   {"sine", offsetof(Args, sine), TensorRole::input},
-                                   {"y", offsetof(Args, y), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input},           {"weight", offsetof(Args, weight), TensorRole::input},
+    {"cosine", offsetof(Args, cosine), TensorRole::input}, {"sine", offsetof(Args, sine), TensorRole::input},
+    {"y", offsetof(Args, y), TensorRole::output},          {"descale", offsetof(Args, descale), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
-                                   {"head_dim", offsetof(Args, head_dim), ScalarSlot::Kind::i64}};
+                                   {"head_dim", offsetof(Args, head_dim), ScalarSlot::Kind::i64},
+                                   {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 
 void check_head_dim(Args& args) {
   if (args.head_dim == 0) args.head_dim = args.cosine.shape[1];
@@ -54,10 +56,15 @@ Problem prepare(hstu_rms_norm_rope_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required<3>("x", args.x), y = checks::required<3>("y", args.y);
   checks::floating(x);
-  checks::same_dtype(y, x);
+  const bool quantised = fp8::stores(args.y.dtype);
+  if (!quantised) checks::same_dtype(y, x);
   for (int d = 0; d < 3; ++d) checks::extent(y, d, args.x.shape[d], "x's extent");
   checks::no_self_overlap(y);
-  checks::disjoint_or_same(y, x);
+  if (quantised)
+    checks::disjoint(y, x);
+  else
+    checks::disjoint_or_same(y, x);
+  checks::quantised(x, y, args.x.shape[0] * args.x.shape[1], args.x.shape[2], args.descale, args.scaling);
   checks::weight("weight", args.weight, args.x.shape[2], "x.shape[2]", y);
   const checks::Tensor cosine = check_angles("cosine", args.cosine, args, y);
   const checks::Tensor sine = check_angles("sine", args.sine, args, y);
@@ -77,6 +84,8 @@ Problem prepare(hstu_rms_norm_rope_args& args) {
   problem[rms_norm_rope::kDtype] = args.x.dtype;
   problem[rms_norm_rope::kWeightDtype] = args.weight.dtype;
   problem[rms_norm_rope::kAngleDtype] = args.cosine.dtype;
+  if (quantised) problem[rms_norm_rope::kFp8] = args.y.dtype;
+  problem[rms_norm_rope::kScaling] = args.scaling;
   problem[rms_norm_rope::kDim] = checks::field(x, 2);
   problem[rms_norm_rope::kHeadDim] = static_cast<int32_t>(args.head_dim);
   problem[rms_norm_rope::kVector] = vector.elements();
@@ -91,12 +100,13 @@ Work work_of(const hstu_rms_norm_rope_args& args) {
   const double angles = length * static_cast<double>(args.head_dim);  // cosines and sines of half a head
   // Square and sum; scale; weight; turn.
   return {.flops = elements * 7,
-          .bytes = elements * 2 * size_of(args.x.dtype) + hidden * size_of(args.weight.dtype) +
+          .bytes = elements * (size_of(args.x.dtype) + size_of(args.y.dtype)) + hidden * size_of(args.weight.dtype) +
                    angles * size_of(args.cosine.dtype)};
 }
 
 void make_edge_case(hstu_rms_norm_rope_args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0] * args.x.shape[1]);
 }
 
 }  // namespace hstujit

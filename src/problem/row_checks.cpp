@@ -21,21 +21,22 @@ Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises) {
   return r;
 }
 
-void quantised(const Rows& rows, hstu_tensor& descale, const hstu_fp8_scaling& scaling) {
+void quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
+               const hstu_fp8_scaling& scaling) {
   fp8::check_scaling("scaling", scaling);
-  if (!fp8::stores(rows.y.t.dtype)) {
+  if (!fp8::stores(y.t.dtype)) {
     if (given("descale", descale) || scaling != HSTU_FP8_TENSOR)
       fail(HSTU_ERROR_INVALID_ARGUMENT, "descale or scaling is there: they belong to a y in e4m3 or e5m2; y is {}",
-           name_of(static_cast<hstu_dtype>(rows.y.t.dtype)));
+           name_of(static_cast<hstu_dtype>(y.t.dtype)));
     return;
   }
   if (scaling != HSTU_FP8_ROW && scaling != HSTU_FP8_GROUP)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "scaling = {}: a norm quantises by ROW (1) or GROUP (2)",
          static_cast<int>(scaling));
-  const Tensor checked = fp8::check_descale("descale", descale, scaling, rows.x.t.shape[0], rows.dim());
+  const Tensor checked = fp8::check_descale("descale", descale, scaling, rows, columns);
   no_self_overlap(checked);
-  disjoint(checked, rows.x);
-  disjoint(checked, rows.y);
+  disjoint(checked, x);
+  disjoint(checked, y);
 }
 
 Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what, const Tensor& out) {

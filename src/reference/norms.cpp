@@ -24,7 +24,8 @@ void for_rows(const hstu_tensor& x, const hstu_tensor& y, double* const* exact, 
   });
 }
 
-/// Quantises a row of results, if y is in FP8, each unit by its own scale, which goes to `descale`, the second output.
+/// Quantises a row of results, if y is in FP8 (as a matrix: of the last dimension), each unit by its own scale, which
+/// goes to `descale`, the second output.
 class RowQuantiser {
  public:
   RowQuantiser(const hstu_tensor& y, const hstu_tensor& descale, hstu_fp8_scaling scaling, double* const* exact)
@@ -32,7 +33,7 @@ class RowQuantiser {
 
   void run(Row& x, int64_t row) const {
     if (!fp8::stores(y_.dtype)) return;
-    const int64_t dim = y_.shape[1], unit = grouped_ ? fp8::kSpan : std::max<int64_t>(dim, 1);
+    const int64_t dim = y_.shape[y_.rank - 1], unit = grouped_ ? fp8::kSpan : std::max<int64_t>(dim, 1);
     for (int64_t first = 0; first == 0 || first < dim; first += unit)
       write(row, first / unit, quantise(x, first, std::min(dim, first + unit)));
   }
@@ -114,6 +115,7 @@ void run(const hstu_rms_norm_rope_args& args, double* const* exact) {
   const int64_t batch = args.x.shape[0], length = args.x.shape[1], hidden = args.x.shape[2], half = args.head_dim / 2;
   const Row weight = load_vector(args.weight, hidden, 1);
   const Output out(args.y, exact);
+  const RowQuantiser quantiser(args.y, args.descale, args.scaling, exact);
   parallel_for(batch * length, 20.0 * static_cast<double>(batch * length * hidden), [&](int64_t row) {
     const int64_t b = row / length, s = row % length;
     Row x(static_cast<size_t>(hidden)), cosine(static_cast<size_t>(half)), sine(cosine);
@@ -130,6 +132,7 @@ void run(const hstu_rms_norm_rope_args& args, double* const* exact) {
         second[d] = b2 * c + a * z;
       }
     }
+    quantiser.run(x, row);
     out.write(b, 0, hidden, x.data(), s);
   });
 }

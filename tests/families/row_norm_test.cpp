@@ -116,6 +116,17 @@ std::vector<Problem> problems() {
           hstu_rms_norm_rope_args rope = rope_args(dtype, other, 1000, (dim + 1) / 2 * head_dim, head_dim);
           out.push_back(prepare(rope));
         }
+      for (const int64_t head_dim : {64, 128, 256})
+        for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
+          const int64_t hidden = (dim + 1) / 2 * head_dim;
+          if (hidden > 16384) continue;  // is not held
+          hstu_rms_norm_rope_args rope = rope_args(dtype, kBf16, 1000, hidden, head_dim);
+          rope.y.dtype = HSTU_DTYPE_E4M3;
+          rope.scaling = scaling;
+          rope.descale = hstu_matrix(buffer(6), kF32, 2000, (hidden + 127) / 128);
+          if (scaling == HSTU_FP8_ROW) rope.descale = hstu_vector(buffer(6), kF32, 2000);
+          out.push_back(prepare(rope));
+        }
     }
   }
   return out;
@@ -249,6 +260,26 @@ TEST(RmsNormRopeSm80, BindsRowsOfAllBatches) {
   EXPECT_EQ(p.cosine_row_stride, 64);
   EXPECT_EQ(launch.grid[0],
             200u / static_cast<uint32_t>(config[row_norm::kThreads] / config[row_norm::kThreadsPerRow]));
+}
+
+TEST(RmsNormRopeSm80, QuantisesWhereScalesFitHeads) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  const auto covered = [&](hstu_fp8_scaling scaling, int64_t hidden, int64_t head_dim) {
+    hstu_rms_norm_rope_args args = rope_args(kBf16, kF32, 100, hidden, head_dim);
+    args.y.dtype = HSTU_DTYPE_E4M3;
+    args.scaling = scaling;
+    args.descale = scaling == HSTU_FP8_ROW ? hstu_vector(buffer(6), kF32, 200)
+                                           : hstu_matrix(buffer(6), kF32, 200, (hidden + 127) / 128);
+    return kRmsNormRopeSm80.covers(prepare(args), device);
+  };
+  for (const int64_t head_dim : {8, 64, 128, 256, 512})
+    EXPECT_TRUE(covered(HSTU_FP8_GROUP, 1024, head_dim)) << head_dim;
+  for (const int64_t head_dim : {48, 192, 384}) {
+    EXPECT_FALSE(covered(HSTU_FP8_GROUP, 1152, head_dim)) << head_dim;
+    EXPECT_TRUE(covered(HSTU_FP8_ROW, 1152, head_dim)) << head_dim;
+  }
+  EXPECT_FALSE(covered(HSTU_FP8_ROW, 1152, 4)) << "half a head is an access";
+  EXPECT_FALSE(covered(HSTU_FP8_ROW, 32768, 64)) << "rows are held";
 }
 
 TEST(DropoutSm80, BindsSeedAndThreshold) {

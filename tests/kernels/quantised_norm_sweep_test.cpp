@@ -83,6 +83,63 @@ std::vector<Case> cases() {
 const auto kNameOf = [](const auto& info) { return name_of_case(info.param); };
 INSTANTIATE_TEST_SUITE_P(Rows, QuantisedNormSweep, testing::ValuesIn(cases()), kNameOf);
 
+struct RopeCase {
+  Case norm;
+  int64_t batch, head_dim;
+};
+
+std::string name_of_case(const RopeCase& c) {
+  return fmt::format("{}_b{}_d{}", name_of_case(c.norm), c.batch, c.head_dim);
+}
+void PrintTo(const RopeCase& c, std::ostream* out) { *out << name_of_case(c); }
+
+/// [batch * rows, dim] as [batch, rows, dim].
+hstu_tensor batched(hstu_tensor t, int64_t batch) {
+  t.rank = 3;
+  t.shape[2] = t.shape[1], t.shape[1] = batch > 0 ? t.shape[0] / batch : 5, t.shape[0] = batch;
+  t.stride[2] = 1, t.stride[1] = t.stride[0], t.stride[0] = t.shape[1] * t.stride[1];
+  return t;
+}
+
+class QuantisedRopeSweep : public testing::TestWithParam<RopeCase> {};
+
+TEST_P(QuantisedRopeSweep, EqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  const auto& [norm, batch, head_dim] = GetParam();
+  using Args = hstu_rms_norm_rope_args;
+  const auto plain = args_of<hstu_rms_norm_args>(memory, norm);
+  Args args{};
+  args.struct_size = sizeof args;
+  args.x = batched(plain.x, batch), args.y = batched(plain.y, batch);
+  args.weight = plain.weight, args.scaling = plain.scaling, args.descale = plain.descale;
+  args.cosine = memory.random(kF32, {args.x.shape[1], head_dim});
+  args.sine = memory.random(kF32, {args.x.shape[1], head_dim});
+  test::expect_correct(memory, args, {{&Args::y, kSteps}, {&Args::descale, kScale}});
+}
+
+std::vector<RopeCase> rope_cases() {
+  std::vector<RopeCase> all;
+  for (const auto scaling : {kRow, kGroup}) {
+    for (const int64_t head_dim : {16, 32, 64, 128})
+      for (const int64_t dim : {128, 640, 1024, 4096}) all.push_back({{kBf16, kE4m3, scaling, 34, dim}, 2, head_dim});
+    for (const int64_t head_dim : {256, 512}) {
+      all.push_back({{kBf16, kE4m3, scaling, 34, 1536}, 2, head_dim});
+      all.push_back({{kF32, kE5m2, scaling, 9, 512}, 3, head_dim});
+    }
+    for (const int64_t dim : {64, 512, 768}) all.push_back({{kF32, kE4m3, scaling, 35, dim}, 5, 64});
+    all.push_back({{kF16, kE5m2, scaling, 6, 8192}, 2, 64});
+    all.push_back({{kF16, kE4m3, scaling, 4, 16384}, 2, 128});
+    all.push_back({{kBf16, kE4m3, scaling, 129, 768, true, {.row_padding = 8}, {.row_padding = 8}}, 1, 64});
+    all.push_back({{kBf16, kE4m3, scaling, 40, 512, true, {.row_padding = 4}, {.row_padding = 4}}, 2, 64});
+    all.push_back({{kBf16, kE4m3, scaling, 1, 512}, 1, 64});
+    all.push_back({{kBf16, kE4m3, scaling, 0, 512}, 0, 64});
+  }
+  for (const int64_t head_dim : {48, 96, 192}) all.push_back({{kBf16, kE4m3, kRow, 34, 1152}, 2, head_dim});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Rows, QuantisedRopeSweep, testing::ValuesIn(rope_cases()), kNameOf);
+
 TEST(QuantisedNorm, SaysWhatFitsNoOutputInFp8) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;

@@ -86,12 +86,33 @@ TEST(PrepareNorms, Keys) {
             "group_norm dtype=bf16 weight_dtype=f32 has_weight=1 dim=96 groups=4 vector=8 rows=64");
   auto rope = sample_rope();
   EXPECT_EQ(text(prepare(rope)),
-            "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 dim=96 head_dim=24 vector=4 batch=4 length=32");
+            "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=none scaling=0 dim=96 head_dim=24 vector=4 "
+            "batch=4 length=32");
   auto softmax = sample<Softmax>();
   softmax.log = 1;
   EXPECT_EQ(text(prepare(softmax)), "softmax dtype=bf16 dim=96 log=1 zero_empty=0 vector=8 rows=64");
   auto dropout = sample_dropout();
   EXPECT_EQ(text(prepare(dropout)), "dropout dtype=bf16 active=1 flat=1 words=1 vector=8 rows=64 dim=128");
+}
+
+/// y in FP8 with a scale a row.
+Rope quantised_rope() {
+  Rope args = sample_rope();
+  args.y.dtype = HSTU_DTYPE_E4M3;
+  args.scaling = HSTU_FP8_ROW;
+  args.descale = hstu_vector(slot(8), HSTU_DTYPE_F32, args.x.shape[0] * args.x.shape[1]);
+  return args;
+}
+
+TEST(PrepareNorms, RopeTakesScalesOfAllRows) {
+  auto rope = quantised_rope();
+  const Problem rows = prepare(rope);
+  EXPECT_EQ(rows[rms_norm_rope::kFp8], HSTU_DTYPE_E4M3);
+  EXPECT_EQ(rows[rms_norm_rope::kScaling], HSTU_FP8_ROW);
+  rope = quantised_rope();
+  rope.scaling = HSTU_FP8_GROUP;
+  rope.descale = hstu_matrix(slot(8), HSTU_DTYPE_F32, rope.x.shape[0] * rope.x.shape[1], 1);
+  EXPECT_EQ(prepare(rope)[rms_norm_rope::kScaling], HSTU_FP8_GROUP);
 }
 
 TEST(PrepareNorms, Defaults) {
@@ -270,6 +291,16 @@ TEST(NormsRefuse, BadGroupNorm) {
                   {"GroupsThatDoNotDivide", [](Group& a) { a.num_groups = 5; }, kInvalid, "num_groups = 5"},
                   {"WeightPerColumn", [](Group& a) { a.weight.shape[0] = 96; }, kShape, "weight.shape[0] = 96"},
                   {"WeightAlone", [](Group& a) { a.bias = {}; }, kInvalid, "bias is absent"}});
+}
+
+TEST(NormsRefuse, BadRmsNormRopeInFp8) {
+  refuses<Rope>(quantised_rope,
+                {{"ScalesOfBatches", [](Rope& a) { a.descale.shape[0] = 3; }, kShape, "descale.shape[0] = 3"},
+                 {"NoScales", [](Rope& a) { a.descale = {}; }, kInvalid, "descale is absent"},
+                 {"BlockScales", [](Rope& a) { a.scaling = HSTU_FP8_BLOCK; }, kInvalid, "scaling = 3"},
+                 {"ScalesOfBf16", [](Rope& a) { a.y.dtype = HSTU_DTYPE_BF16; }, kInvalid, "descale"},
+                 {"InPlace", [](Rope& a) { a.y.data = a.x.data; }, kInvalid, "y overlaps x"},
+                 {"ScalesInX", [](Rope& a) { a.descale.data = a.x.data; }, kInvalid, "descale overlaps x"}});
 }
 
 TEST(NormsRefuse, BadRmsNormRope) {

@@ -93,6 +93,38 @@ TEST(NormChecksum, RmsNormRope) {
   expect_sums(exact_result(args, &hstu_rms_norm_rope_args::y), -2.22490503, 25.2158537);
 }
 
+/// Quantising as the rows are written is quantising what would be written.
+TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
+  for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
+    HostMemory memory;
+    hstu_rms_norm_rope_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(kF32, {2, 3, 192});
+    args.weight = memory.random(kF32, {192});
+    args.cosine = memory.random(kF32, {3, 64});
+    args.sine = memory.random(kF32, {3, 64});
+    args.y = memory.poison(kF32, {2, 3, 192});
+    hstu_rms_norm_rope_args direct = args;
+    direct.y = memory.poison(HSTU_DTYPE_E4M3, {2, 3, 192});
+    direct.scaling = scaling;
+    direct.descale = scaling == HSTU_FP8_ROW ? memory.poison(kF32, {6}) : memory.poison(kF32, {6, 2});
+    prepare(args);
+    run(args);
+    hstu_quantize_fp8_args quantise{};
+    quantise.struct_size = sizeof quantise;
+    quantise.x = args.y;
+    quantise.x.rank = 2;
+    quantise.x.shape[0] = 6, quantise.x.shape[1] = 192, quantise.x.stride[0] = 192, quantise.x.stride[1] = 1;
+    quantise.q = memory.poison(HSTU_DTYPE_E4M3, {6, 192});
+    quantise.scaling = scaling;
+    quantise.descale = memory.poison(kF32, {6, 2});
+    if (scaling == HSTU_FP8_ROW) quantise.descale = memory.poison(kF32, {6});
+    EXPECT_EQ(exact_result(direct, &hstu_rms_norm_rope_args::y), exact_result(quantise, &hstu_quantize_fp8_args::q));
+    EXPECT_EQ(exact_result(direct, &hstu_rms_norm_rope_args::descale),
+              exact_result(quantise, &hstu_quantize_fp8_args::descale));
+  }
+}
+
 TEST(ReferenceNorms, GroupNormOfOneGroupIsLayerNormWithScalars) {
   HostMemory memory;
   hstu_group_norm_args group{};
