@@ -76,12 +76,12 @@ typedef struct hstu_attention_args {
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
 
-/** What one descale of an e4m3 tensor [total, num_heads, head_dim] is for, and so the shape of its descales. */
+/** What one descale of an e4m3 tensor [total, heads, head_dim] is for, and so the shape of its descales. */
 typedef enum hstu_fp8_attention_scaling {
   HSTU_FP8_ATTENTION_TENSOR = 0,   /* the whole tensor                    [1] */
-  HSTU_FP8_ATTENTION_HEAD = 1,     /* a head                              [num_heads] */
-  HSTU_FP8_ATTENTION_SEQUENCE = 2, /* a head of a sequence                [batch, num_heads] */
-  HSTU_FP8_ATTENTION_BLOCK = 3     /* a head of 128 rows, from row 0 on   [ceil(total / 128), num_heads] */
+  HSTU_FP8_ATTENTION_HEAD = 1,     /* a head                              [heads] */
+  HSTU_FP8_ATTENTION_SEQUENCE = 2, /* a head of a sequence                [batch, heads] */
+  HSTU_FP8_ATTENTION_BLOCK = 3     /* a head of 128 rows, from row 0 on   [ceil(total / 128), heads] */
 } hstu_fp8_attention_scaling;
 
 /**
@@ -89,10 +89,11 @@ typedef enum hstu_fp8_attention_scaling {
  * of hstu_quantize_fp8: its HSTU_FP8_TENSOR gives TENSOR, and on [total, num_heads * 128] its HSTU_FP8_BLOCK gives
  * BLOCK for head_dim 128.
  *
- * q, k                   [total, num_heads, head_dim_qk] E4M3, last stride 1, other strides free
- * v                      [total, num_heads, head_dim_v] E4M3
+ * q                      [total, num_heads, head_dim_qk] E4M3, last stride 1, other strides free
+ * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v] E4M3, likewise;
+ *                        num_heads is a multiple of num_kv_heads, and neighbouring heads of q share one
  * out                    [total, num_heads, head_dim_v] BF16 or F16
- * q_, k_, v_descale      f32, of the shape that `scaling` asks for
+ * q_, k_, v_descale      f32, of the shape that `scaling` asks for; those of k and v for num_kv_heads
  * fast_sums              0 or 1: sums of FP8 products may keep 14 bits, see below
  * All else as in hstu_attention; without rab, and all heads weigh by silu.
  *

@@ -1,6 +1,7 @@
 // Tiles of query rows of HSTU attention in FP8: what the scales of q, k and v make of the factors of scores and output.
 #pragma once
 #include "attn90/hstu_tile.cuh"
+#include "variant/kv_heads.cuh"
 
 namespace hstu::attn90 {
 
@@ -38,10 +39,10 @@ struct Factors {
 
   template <class Config>
   HSTU_PRIM Factors(const AttnFwdParams& p, const Fp8Tile<Config>& tile) {
-    const i64 seq = tile.seq, head = tile.head;
+    const i64 seq = tile.seq, head = tile.head, kv_head = variant::kv_head_of<Config>(tile.head);
     const float q_scale = p.q_scale[seq * p.q_scale_stride + head * p.q_scale_head_stride];
-    const float k_scale = p.k_scale[seq * p.k_scale_stride + head * p.k_scale_head_stride];
-    const float v_scale = p.v_scale[seq * p.v_scale_stride + head * p.v_scale_head_stride];
+    const float k_scale = p.k_scale[seq * p.k_scale_stride + kv_head * p.k_scale_head_stride];
+    const float v_scale = p.v_scale[seq * p.v_scale_stride + kv_head * p.v_scale_head_stride];
     half_alpha = p.half_alpha * q_scale * k_scale;
     const float gain = weight_gain<Config>(half_alpha);
     gained_alpha = half_alpha * gain;

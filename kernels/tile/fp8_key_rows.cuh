@@ -6,6 +6,7 @@
 #include "prim/memory.cuh"
 #include "tile/attn_ring.cuh"
 #include "tile/attn_tiles.cuh"
+#include "variant/kv_heads.cuh"
 
 namespace hstu::tile {
 
@@ -65,16 +66,16 @@ template <class Config>
 struct Fp8KeyRows {
   using T = AttnFwdSm80<Config>;
   static constexpr bool kLoadsQueries = true;
-  i64 row;    // of the tensors: first of the block to load
-  int begin;  // first row of the block that belongs to its range
-  int seq, head;
+  i64 row;        // of the tensors: first of the block to load
+  int begin;      // first row of the block that belongs to its range
+  int seq, head;  // of k and v
 
   template <class Row>
   HSTU_PRIM Fp8KeyRows(const AttnFwdParams&, const Row& tile)
       : row(tile.sequence.row + tile.plan.key_begin(0)),
         begin(tile.plan.range_begin(0) - tile.plan.key_begin(0)),
         seq(tile.seq),
-        head(tile.head) {}
+        head(variant::kv_head_of<Config>(tile.head)) {}
 
   HSTU_PRIM void part(const AttnFwdParams& p, const AttnRing<Config>& ring, int block, bool enable, int part,
                       int) const {

@@ -82,6 +82,7 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_args& a, const Problem& p
 
 void write_fp8(ConfigText& text, const Problem& p) {
   write_sequences(text, p);
+  if (p[attention_fp8::kHeadsPerKv] > 1) text.constant("kHeadsPerKv", p[attention_fp8::kHeadsPerKv]);
   text.flag("kSilu", true);
   text.flag("kSoftmax", false);
   text.flag("kLse", false);

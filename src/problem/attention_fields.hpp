@@ -32,7 +32,12 @@ enum : int {
 /// The fields of hstu_attention up to kIntervals, at the same places: dtype is out's, vector the bytes of an access to
 /// q, k and v, up to 16.
 namespace attention_fp8 {
-enum : int { kScaling = attention::kIntervals + 1 /* hstu_fp8_attention_scaling */, kVectorOut, kFastSums };
+enum : int {
+  kScaling = attention::kIntervals + 1 /* hstu_fp8_attention_scaling */,
+  kVectorOut,
+  kFastSums,
+  kHeadsPerKv
+};
 }
 
 /// Of delta_hstu_attention and paged_hstu_attention alike.

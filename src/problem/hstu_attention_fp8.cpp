@@ -21,7 +21,7 @@ constexpr FieldInfo kFields[] = {
     {"min_full_attn", FieldKind::exact}, {"attn_scale", FieldKind::exact},   {"vector", FieldKind::exact},
     {"batch", FieldKind::bucket},        {"total", FieldKind::bucket},       {"max_seq_len", FieldKind::bucket},
     {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact},    {"scaling", FieldKind::exact},
-    {"vector_out", FieldKind::exact},    {"fast_sums", FieldKind::exact}};
+    {"vector_out", FieldKind::exact},    {"fast_sums", FieldKind::exact},    {"heads_per_kv", FieldKind::exact}};
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
@@ -55,10 +55,9 @@ void check_heads(const checks::Tensor& q, const checks::Tensor& k, const checks:
     if (in->t.dtype != HSTU_DTYPE_E4M3) checks::refuse_dtype(*in, "it must be e4m3");
   if (out.t.dtype != HSTU_DTYPE_BF16 && out.t.dtype != HSTU_DTYPE_F16)
     checks::refuse_dtype(out, "it must be bf16 or f16");
-  for (const checks::Tensor* other : {&k, &v, &out}) {
-    checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
-    checks::extent(*other, 1, q.t.shape[1], "num_heads = q.shape[1]");
-  }
+  for (const checks::Tensor* other : {&k, &v, &out}) checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
+  checks::extent(out, 1, q.t.shape[1], "num_heads = q.shape[1]");
+  checks::extent(v, 1, k.t.shape[1], "num_kv_heads = k.shape[1]");
   attention_checks::head_dim("head_dim_qk", q);
   attention_checks::head_dim("head_dim_v", v);
   checks::extent(k, 2, q.t.shape[2], "head_dim_qk = q.shape[2]");
@@ -67,7 +66,9 @@ void check_heads(const checks::Tensor& q, const checks::Tensor& k, const checks:
   for (const checks::Tensor* in : {&q, &k, &v}) checks::disjoint(out, *in);
 }
 
-void check_descale(const char* name, hstu_tensor& t, const Args& args, const checks::Tensor& out) {
+/// Of a tensor with this many heads, which `what` explains.
+void check_descale(const char* name, hstu_tensor& t, const Args& args, int64_t heads, const char* what,
+                   const checks::Tensor& out) {
   const auto scaling = args.scaling;
   const bool matrix = scaling == HSTU_FP8_ATTENTION_SEQUENCE || scaling == HSTU_FP8_ATTENTION_BLOCK;
   const checks::Tensor descale = matrix ? checks::required_any_strides<2>(name, t) : checks::required<1>(name, t);
@@ -77,7 +78,7 @@ void check_descale(const char* name, hstu_tensor& t, const Args& args, const che
       checks::extent(descale, 0, 1, "1, one scale for the tensor");
       break;
     case HSTU_FP8_ATTENTION_HEAD:
-      checks::extent(descale, 0, args.q.shape[1], "num_heads = q.shape[1]");
+      checks::extent(descale, 0, heads, what);
       break;
     case HSTU_FP8_ATTENTION_SEQUENCE:
       checks::extent(descale, 0, args.seq_offsets.shape[0] - 1, "batch = seq_offsets.shape[0] - 1");
@@ -86,7 +87,7 @@ void check_descale(const char* name, hstu_tensor& t, const Args& args, const che
       checks::extent(descale, 0, fp8::ceil_div(args.q.shape[0], fp8::kSpan), "ceil(total / 128)");
       break;
   }
-  if (matrix) checks::extent(descale, 1, args.q.shape[1], "num_heads = q.shape[1]");
+  if (matrix) checks::extent(descale, 1, heads, what);
   checks::disjoint(out, descale);
 }
 
@@ -94,9 +95,9 @@ void check_scaling(Args& args, const checks::Tensor& out) {
   const int scaling = checks::code(args.scaling);
   if (scaling < HSTU_FP8_ATTENTION_TENSOR || scaling > HSTU_FP8_ATTENTION_BLOCK)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "scaling = {}: use TENSOR (0), HEAD (1), SEQUENCE (2) or BLOCK (3)", scaling);
-  check_descale("q_descale", args.q_descale, args, out);
-  check_descale("k_descale", args.k_descale, args, out);
-  check_descale("v_descale", args.v_descale, args, out);
+  check_descale("q_descale", args.q_descale, args, args.q.shape[1], "num_heads = q.shape[1]", out);
+  check_descale("k_descale", args.k_descale, args, args.k.shape[1], "num_kv_heads = k.shape[1]", out);
+  check_descale("v_descale", args.v_descale, args, args.k.shape[1], "num_kv_heads = k.shape[1]", out);
 }
 
 }  // namespace
@@ -146,6 +147,7 @@ Problem prepare(Args& args) {
   const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
   args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
   checks::flag("fast_sums", args.fast_sums);
+  const int32_t heads_per_kv = attention_checks::heads_per_kv(q, k);
 
   Problem problem{Op::hstu_attention_fp8, {}};
   problem[attention::kDtype] = out.t.dtype;
@@ -168,6 +170,7 @@ Problem prepare(Args& args) {
   problem[attention::kIntervals] = intervals;
   problem[attention_fp8::kScaling] = args.scaling;
   problem[attention_fp8::kFastSums] = args.fast_sums;
+  problem[attention_fp8::kHeadsPerKv] = heads_per_kv;
   problem[attention_fp8::kVectorOut] = checks::Vector(out.t.dtype).tensor(out.t).elements();
   return problem;
 }

@@ -31,8 +31,8 @@ std::string name_of_case(const Case& c) {
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 
 /// Scales between a half and one and a half times the one of normal data stored with a deviation of 1.
-hstu_tensor descale(HostMemory& memory, const Case& c, int64_t total) {
-  const int64_t heads = c.attention.heads, batch = static_cast<int64_t>(c.attention.lengths.size());
+hstu_tensor descale(HostMemory& memory, const Case& c, int64_t heads, int64_t total) {
+  const int64_t batch = static_cast<int64_t>(c.attention.lengths.size());
   const auto random = [&](std::initializer_list<int64_t> shape) {
     const hstu_tensor t = memory.random(HSTU_DTYPE_F32, shape, {.row_padding = shape.size() == 2 ? 3 : 0});
     const int64_t rows = shape.size() == 2 ? t.shape[0] : 1, columns = shape.size() == 2 ? t.shape[1] : t.shape[0];
@@ -71,9 +71,9 @@ Args args_of(HostMemory& memory, const Case& c) {
   args.v = e4m3_like(memory, c.attention, a.v, rows);
   args.out = a.out;
   args.scaling = c.scaling;
-  args.q_descale = descale(memory, c, total);
-  args.k_descale = descale(memory, c, total);
-  args.v_descale = descale(memory, c, total);
+  args.q_descale = descale(memory, c, args.q.shape[1], total);
+  args.k_descale = descale(memory, c, args.k.shape[1], total);
+  args.v_descale = descale(memory, c, args.v.shape[1], total);
   args.seq_offsets = a.seq_offsets, args.num_targets = a.num_targets, args.attn_scale = a.attn_scale;
   args.intervals = a.intervals, args.num_contexts = a.num_contexts;
   args.mask = a.mask;
@@ -152,6 +152,29 @@ std::vector<Case> cases() {
   all.push_back({{.heads = 1, .lengths = {}, .max_seq_len = 8}});
   return all;
 }
+
+/// Heads of q that share heads of k and v, and their scales.
+std::vector<Case> grouped() {
+  std::vector<Case> all;
+  for (const auto scaling : {kTensor, kHead, kSequence, kBlock})
+    for (const auto& [heads, kv] : {std::pair<int64_t, int64_t>{4, 2}, {6, 1}})
+      all.push_back({{.heads = heads, .dim_qk = 128, .dim_v = 128, .kv_heads = kv, .lengths = ragged()}, scaling});
+  all.push_back({{.dtype = kF16, .heads = 8, .dim_qk = 64, .dim_v = 32, .kv_heads = 2, .lengths = ragged()}, kHead});
+  all.push_back({{.heads = 4,
+                  .kv_heads = 2,
+                  .lengths = {200, 0, 67, 129},
+                  .contextual = 9,
+                  .max_attn_len = 40,
+                  .min_full = 20,
+                  .targets = Targets::some},
+                 kSequence});
+  all.push_back(
+      {{.heads = 4, .kv_heads = 2, .lengths = {200, 67}, .mask = HSTU_MASK_INTERVALS, .intervals = 2}, kSequence});
+  all.push_back({{.heads = 4, .dim_qk = 50, .dim_v = 25, .kv_heads = 2, .lengths = ragged()}, kHead});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Grouped, AttentionFp8Sweep, testing::ValuesIn(grouped()),
+                         [](const auto& c) { return name_of_case(c.param); });
 INSTANTIATE_TEST_SUITE_P(Cases, AttentionFp8Sweep, testing::ValuesIn(cases()),
                          [](const auto& c) { return name_of_case(c.param); });
 

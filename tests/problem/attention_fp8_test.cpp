@@ -48,6 +48,20 @@ TEST(AttentionFp8, KeySaysWhatShapesCode) {
   EXPECT_EQ(prepare(args)[attention_fp8::kVectorOut], 2);
 }
 
+/// The sample with two heads of q on one of k and v.
+Args grouped() {
+  Args args = sample();
+  args.k.shape[1] = args.v.shape[1] = 1;
+  args.k_descale.shape[0] = args.v_descale.shape[0] = 1;
+  return args;
+}
+
+TEST(AttentionFp8, GroupsOfHeadsAreInTheKey) {
+  Args args = sample(), shared = grouped();
+  EXPECT_EQ(prepare(args)[attention_fp8::kHeadsPerKv], 1);
+  EXPECT_EQ(prepare(shared)[attention_fp8::kHeadsPerKv], 2);
+}
+
 TEST(AttentionFp8, FieldsUpToIntervalsAreThoseOfAttention) {
   const auto fields = fields_of(Op::hstu_attention_fp8), of_attention = fields_of(Op::hstu_attention);
   for (size_t i = 0; i <= attention::kIntervals; ++i) EXPECT_EQ(fields[i].name, of_attention[i].name);
@@ -88,6 +102,19 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"Fp8Out", [](Args& a) { a.out.dtype = HSTU_DTYPE_E4M3; }, kDtype, "out.dtype = e4m3"},
         Spoiled<Args>{"RowsOfK", [](Args& a) { a.k.shape[0] = 49; }, kShape, "k.shape[0] = 49"},
         Spoiled<Args>{"HeadsOfV", [](Args& a) { a.v.shape[1] = 1; }, kShape, "v.shape[1] = 1"},
+        Spoiled<Args>{"UnevenGroups",
+                      [](Args& a) {
+                        a.k.shape[1] = a.v.shape[1] = 3;
+                        a.k_descale.shape[0] = a.v_descale.shape[0] = 3;
+                      },
+                      kShape, "k.shape[1] = 3: it must divide num_heads = q.shape[1] = 2"},
+        Spoiled<Args>{"ScalesOfQForKeys",
+                      [](Args& a) {
+                        a = grouped();
+                        a.k_descale.shape[0] = 2;
+                      },
+                      kShape, "k_descale.shape[0] = 2: it must be num_kv_heads = k.shape[1] = 1"},
+        Spoiled<Args>{"HeadsOfOut", [](Args& a) { a.out.shape[1] = 1; }, kShape, "out.shape[1] = 1"},
         Spoiled<Args>{"DimOfOut", [](Args& a) { a.out.shape[2] = 16; }, kShape, "out.shape[2] = 16"},
         Spoiled<Args>{"WideHead",
                       [](Args& a) {
