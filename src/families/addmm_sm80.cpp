@@ -97,14 +97,14 @@ bool copies_divide_among_threads(const Problem& p, const Config& c, const Device
 constexpr Rule kRules[] = {
     {"a warp's part must be whole 16 x 32 pieces, its width a power of two", warp_tiles_are_whole},
     {"a warp's part is square, at most 64 x 64, but for few rows; taller blocks than 2 : 1 spill",
-     warp_tiles_are_not_thin},
+     warp_tiles_are_not_thin, true},
     {"f32, whose sums and fragments count twice, and gathered operands take parts of 32 x 32 at most, a tile a block",
      small_parts_where_registers_go_elsewhere},
     {"accumulators and fragments would not fit the registers", registers_suffice},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
-    {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps},
+    {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps, true},
     {"the tile must not be larger than the matrix", rows_are_used},
-    {"where large tiles fill the device, small ones only cost", large_products_take_large_tiles},
+    {"where large tiles fill the device, small ones only cost", large_products_take_large_tiles, true},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
 };
 

@@ -88,7 +88,9 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   return candidates[std::size(candidates) - 1];
 }
 
-Resources resources(const Problem& p, const Config& c) { return {(c[kConsumers] + 1) * 128, smem_bytes(p, c), 0, 1}; }
+Resources resources(const Problem& p, const Config& c) {
+  return {(c[kConsumers] + 1) * 128, smem_bytes(p, c), held_registers(p, c), 1, c[kConsumers] * 128};
+}
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   attn_facts::write(text, p);

@@ -46,10 +46,11 @@ template <Shape (*shape_of)(const Problem&)>
 inline constexpr Rule kRules[] = {
     {"q_steps must not exceed the k16 steps of head_dim_qk", holds<shape_of, q_fits_its_steps>},
     {"accumulators and resident Q would not fit the registers", holds<shape_of, registers_suffice>},
-    {"too few warps for the registers they use, and another block would fit", holds<shape_of, registers_are_used>},
+    {"too few warps for the registers they use, and another block would fit", holds<shape_of, registers_are_used>,
+     true},
     {"the tiles of min_blocks blocks must fit the shared memory of an SM", holds<shape_of, smem_fits>},
     {"fewer than eight warps an SM leave its schedulers nothing to switch to, and another block would fit",
-     holds<shape_of, some_warps_to_switch>},
+     holds<shape_of, some_warps_to_switch>, true},
 };
 
 /// (head, sequence) pairs whose K and V together stay in half of the L2 cache, in equal sections.

@@ -26,6 +26,11 @@ bool legal(const Family& family, const Problem& problem, const Config& config, c
   return true;
 }
 
+bool works(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device) {
+  return std::ranges::all_of(family.rules,
+                             [&](const Rule& rule) { return rule.for_speed || rule.holds(problem, config, device); });
+}
+
 bool launches_dependently(const Family& family, const DeviceFacts& device) {
   return family.dependent_launch && device.compute_capability >= 90;
 }

@@ -41,6 +41,7 @@ struct Config {
 struct Rule {
   std::string_view why;
   bool (*holds)(const Problem&, const Config&, const DeviceFacts&);
+  bool for_speed = false;  ///< what it refuses would work, but slowly, or with spills
 };
 
 /// What a configuration needs, known without compiling. registers: a lower-bound estimate per thread, 0 unknown.
@@ -49,6 +50,7 @@ struct Resources {
   int smem_bytes = 0;  ///< dynamic shared memory per block
   int registers = 0;
   int min_blocks = 1;  ///< blocks per SM the kernel is compiled for (__launch_bounds__)
+  int holders = 0;     ///< threads that take so many registers, where the others give theirs away; 0: all of them
 };
 
 /// One launch, filled on the caller's stack. The kernel takes the params struct by value as its only parameter.
@@ -116,6 +118,8 @@ std::span<const Family* const> all_families();
 /// True when every rule holds; otherwise *why gets the first broken rule's reason.
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
            std::string_view* why = nullptr);
+/// True when every rule holds that is not for speed alone: the kernel would work.
+bool works(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device);
 
 /// "block_m=128 block_n=64 stages=2"; parse takes what text gave, missing knobs keep `missing`'s value, unknown ones
 /// fail.

@@ -36,7 +36,8 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
 }
 
 Resources resources(const Problem& p, const Config& c) {
-  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), tma_product::accumulators(c), 1};
+  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), tma_product::accumulators(c), 1,
+          tma_product::kHolders};
 }
 
 /// As kernels/tile/gated.cuh numbers them.

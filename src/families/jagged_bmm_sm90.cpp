@@ -40,12 +40,16 @@ bool sequences_fill_tiles(const Problem& p, const Config& c, const DeviceFacts&)
 bool ring_outlasts_latency(const Problem& p, const Config& c, const DeviceFacts&) {
   return !c[tma_product::kResident] || tma_product::slices(facts(p, c)) >= 4;
 }
+bool sums_leave_room(const Problem&, const Config& c, const DeviceFacts&) {
+  return !c[tma_product::kPingPong] || tma_product::accumulators(c) <= 128;
+}
 
-constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 3>{{
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 4>{{
     {"tile rows that follow one another are mostly of different sequences: nothing to fetch together",
      blocks_are_alone},
     {"tiles twice as tall as sequences are on average are mostly empty", sequences_fill_tiles},
     {"beside resident slices the ring has no more stages than these: 4 at least", ring_outlasts_latency},
+    {"192 sums of a ping-pong tile and its place among the sequences spill", sums_leave_room},
 }});
 
 /// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
@@ -60,7 +64,8 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
 }
 
 Resources resources(const Problem& p, const Config& c) {
-  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), tma_product::accumulators(c), 1};
+  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), tma_product::accumulators(c), 1,
+          tma_product::kHolders};
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {

@@ -32,8 +32,8 @@ int slices(const Facts&);         ///< of 128 bytes along k
 int boxes(const Facts&, const Config&);
 int stages(const Facts&, const Config&);  ///< as many as fit
 int smem_bytes(const Facts&, const Config&);
-constexpr int kThreads = 384;
-constexpr int kMostRows = 1 << 30;  ///< coordinates have 32 bits
+constexpr int kThreads = 384, kHolders = 256;  // the warpgroup that fetches gives its registers to the other two
+constexpr int kMostRows = 1 << 30;             ///< coordinates have 32 bits
 
 /// Legality, one function a reason: see shared_rules().
 bool parts_are_whole(const Config&);
@@ -63,7 +63,7 @@ constexpr std::array<Rule, 7 + kOwn> rules(const std::array<Rule, kOwn>& own = {
       {"the ring must have 3 stages in the shared memory that is left",
        [](P p, C c, D) { return ring_is_deep(facts_of(p, c), c); }},
       {"where large tiles fill the device, small ones only cost",
-       [](P p, C c, D device) { return large_products_take_large_tiles(facts_of(p, c), c, device); }},
+       [](P p, C c, D device) { return large_products_take_large_tiles(facts_of(p, c), c, device); }, true},
   }};
   std::copy(own.begin(), own.end(), all.begin() + 7);
   return all;

@@ -39,7 +39,8 @@ std::string_view misfit(const Resources& r, const DeviceFacts& device) {
   if (r.threads > kMaxThreads) return "more than 1024 threads in a block";
   if (r.threads * r.min_blocks > device.threads_per_sm) return "more threads than an SM holds";
   if (r.registers > kMaxRegisters) return "more than 255 registers a thread";
-  if (int64_t{r.registers} * r.threads * r.min_blocks > device.registers_per_sm) return "more registers than an SM has";
+  const int64_t holders = r.holders > 0 ? r.holders : r.threads;
+  if (r.registers * holders * r.min_blocks > device.registers_per_sm) return "more registers than an SM has";
   return {};
 }
 
@@ -99,14 +100,18 @@ std::vector<Config> Space::neighbours(const Config& config) const {
   return out;
 }
 
-Space enumerate(const Family& family, const Problem& problem, const DeviceFacts& device, SpaceCensus* census) {
+Space enumerate(const Family& family, const Problem& problem, const DeviceFacts& device, SpaceCensus* census,
+                Width width) {
   std::vector<std::vector<int32_t>> values;
   for (const Knob& knob : family.knobs) values.emplace_back(knob.values.begin(), knob.values.end());
   SpaceCensus count;
   std::vector<Config> points;
+  const auto allowed = [&](const Config& config) {
+    return width == Width::wide ? works(family, problem, config, device) : legal(family, problem, config, device);
+  };
   for_product(values, [&](const Config& config) {
     ++count.product;
-    if (!legal(family, problem, config, device))
+    if (!allowed(config))
       ++count.illegal;
     else if (!misfit(family.resources(problem, config), device).empty())
       ++count.misfits;

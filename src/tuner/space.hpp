@@ -65,7 +65,11 @@ struct SpaceCensus {
   int64_t misfits = 0;  ///< legal, but too large for the device
 };
 
+/// Which rules cut a space down: all of them, as tuning has it, or not those for speed, to see what these refuse.
+enum class Width { usual, wide };
+
 /// Enumerates the configurations of a family that fit. The default is always among them.
-Space enumerate(const Family& family, const Problem& problem, const DeviceFacts& device, SpaceCensus* census = nullptr);
+Space enumerate(const Family& family, const Problem& problem, const DeviceFacts& device, SpaceCensus* census = nullptr,
+                Width width = Width::usual);
 
 }  // namespace hstujit
