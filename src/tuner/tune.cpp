@@ -145,7 +145,7 @@ std::vector<Config> Tuner::hints(const Family& family) const {
 }
 
 void Tuner::search_family(TuningJob& job, const Family& family, double deadline) {
-  const Space space = enumerate(family, task_.problem, task_.device);
+  const Space space = enumerate(family, task_.problem, task_.device, nullptr, options_.width);
   const std::string strategy = options_.strategy.empty() ? std::string(default_strategy(space)) : options_.strategy;
   const auto search = make_search(strategy, space, hints(family), options_.seed);
   if (!search) fail(HSTU_ERROR_INVALID_ARGUMENT, "strategy = {}: there are exhaustive, random and local", strategy);

@@ -5,6 +5,7 @@
 #include "tuner/bench.hpp"
 #include "tuner/compile_pool.hpp"
 #include "tuner/records.hpp"
+#include "tuner/space.hpp"
 
 #include <atomic>
 #include <functional>
@@ -32,9 +33,10 @@ struct TuneProgress {
 struct TuneOptions {
   int64_t budget_ms = 30'000;  ///< of the whole run; the default configuration and a short final run in any case
   uint64_t seed = 1;
-  int compile_threads = 0;  ///< 0: default_compile_threads()
-  std::string strategy;     ///< "": default_strategy() of each space
-  bool again = false;       ///< tune even if a finished job of the same circumstances is there
+  int compile_threads = 0;     ///< 0: default_compile_threads()
+  std::string strategy;        ///< "": default_strategy() of each space
+  Width width = Width::usual;  ///< wide: to record spaces; a winner that a rule refuses is not used
+  bool again = false;          ///< tune even if a finished job of the same circumstances is there
   const std::atomic<bool>* cancel =
       nullptr;  ///< set to true from anywhere (a signal handler): stop and keep what is known
   std::function<void(const TuneProgress&)> progress;  ///< called from the tuning thread

@@ -56,6 +56,23 @@ TEST_F(ToolCompiles, WarmFillsTheStoreForEveryTarget) {
   EXPECT_TRUE(contains(run({"show", "--log", "sm_90a"}).out, "==== layer_norm_sm80 sm_90a"));
 }
 
+TEST_F(ToolCompiles, WarmCompilesWholeSpacesAndEachKernelOnce) {
+  HSTU_NEEDS_NVRTC();
+  const std::string sums = file("sums.json", R"({"format": "hstujit-workload-1", "name": "sums", "operators": [
+      {"op": "complete_cumsum", "tensors": {
+        "values": {"dtype": "i32", "shape": [500]}, "out": {"dtype": "i32", "shape": [501]}}},
+      {"op": "complete_cumsum", "tensors": {
+        "values": {"dtype": "i32", "shape": [900]}, "out": {"dtype": "i32", "shape": [901]}}}]})");
+  const Outcome first = run({"warm", sums, "--spaces", "--arch", "sm_80"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_TRUE(contains(first.out, "complete_cumsum_sm80               6        6         0")) << first.out;
+  EXPECT_TRUE(contains(first.out, "complete_cumsum_sm80               6        0         0")) << first.out;
+  EXPECT_TRUE(contains(first.out, "sums: 6 compiled, 0 from the store")) << first.out;
+  const Outcome second = run({"warm", sums, "--spaces", "--wide", "--arch", "sm_80"});
+  EXPECT_TRUE(contains(second.out, "sums: 0 compiled, 6 from the store")) << second.out;
+  EXPECT_EQ(run({"warm", sums, "--wide", "--arch", "sm_80"}).code, 2);
+}
+
 TEST_F(ToolCompiles, ShowSkipsDamagedKernels) {
   HSTU_NEEDS_NVRTC();
   ASSERT_EQ(run({"warm", norms(), "--arch", "sm_80"}).code, 0);

@@ -3,7 +3,6 @@
 #include "support/error.hpp"
 #include "support/files.hpp"
 #include "tuner/recorded_text.hpp"
-#include "tuner/space.hpp"
 
 #include <fmt/format.h>
 
@@ -37,12 +36,12 @@ void write(const std::string& path, const NamedSpace& space) {
 
 }  // namespace
 
-SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, const std::string& folder) {
+SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, Width width, const std::string& folder) {
   SpacesWritten written;
   for (const Need& need : needs) {
     const auto jobs = context.records().jobs(need.problem, context.facts().device_class());
     for (const Family* family : families_for(need.problem, context.facts())) {
-      const size_t size = enumerate(*family, need.problem, context.facts()).size();
+      const size_t size = enumerate(*family, need.problem, context.facts(), nullptr, width).size();
       const auto space = complete_space(jobs, *family, size);
       ++(space ? written.complete : written.incomplete);
       if (space)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "hstu_tune/command.hpp"
+#include "tuner/space.hpp"
 
 #include <string>
 #include <vector>
@@ -13,6 +14,6 @@ namespace hstujit::tool {
 struct SpacesWritten {
   int complete = 0, incomplete = 0;
 };
-SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, const std::string& folder);
+SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, Width width, const std::string& folder);
 
 }  // namespace hstujit::tool

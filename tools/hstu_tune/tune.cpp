@@ -27,6 +27,7 @@ int gpu_of(const Shard& shard) {
 struct Options {
   std::string workload, device, shard;
   std::string spaces;  ///< folder for recorded spaces; "" for none
+  bool wide = false;
   bool all_gpus = false;
   TuningOptions tuning;
   StoreChoice store;
@@ -38,6 +39,9 @@ Options shared_out(Options options, Traffic& traffic) {
   if (!options.spaces.empty()) {
     options.tuning.strategy = "exhaustive";
     options.tuning.again = true;  // one job holds it all
+    if (options.wide) options.tuning.width = Width::wide;
+  } else if (options.wide) {
+    throw UsageError("--wide goes with --record-spaces");
   }
   const auto shard = options.shard.empty() ? launched_shard() : parse_shard(options.shard);
   const bool alone = !shard || shard->count == 1;
@@ -92,7 +96,7 @@ int execute(const Options& given) {
   if (outcome.interrupted)
     fmt::print(stderr, "hstu-tune: interrupted; what was measured is kept, the same command goes on from there\n");
   SpacesWritten spaces;
-  if (!options.spaces.empty()) spaces = record_spaces(*context, traffic->needs, options.spaces);
+  if (!options.spaces.empty()) spaces = record_spaces(*context, traffic->needs, options.tuning.width, options.spaces);
   if (spaces.incomplete > 0)
     fmt::print(stderr, "hstu-tune: {} spaces were not measured completely and not written; raise --budget\n",
                spaces.incomplete);
@@ -127,6 +131,9 @@ void add_tune(CLI::App& app, Action& action) {
   command->add_option("--record-spaces", options->spaces,
                       "Measure every configuration and write each problem's space to this folder, for the simulator "
                       "(implies --strategy exhaustive; mind the budget)");
+  command->add_flag("--wide", options->wide,
+                    "With --record-spaces: also what the families refuse for speed alone (needs a store of its own, "
+                    "since its winners may be such)");
   command->add_option("--device", options->device, "cuda, cuda:N (default: cuda; of several processes each its own)");
   add_store_option(*command, options->store);
   command->callback([&action, options] { action = [options] { return execute(*options); }; });

@@ -91,6 +91,7 @@ class Tuner {
     job.budget_ms = budget_.share_ms(share);
     job.seed = options_.seed;
     job.strategy = options_.strategy;
+    job.width = options_.width;
     job.again = options_.again;
     job.cancel = &Interrupt::flag();
     job.progress = [&](const TuneProgress& now) { show(progress_, now, need.call->name, index, count, budget_); };

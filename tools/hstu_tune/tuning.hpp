@@ -14,6 +14,7 @@ struct TuningOptions {
   bool only_missing = false;  ///< leave problems alone that have a record of any age
   bool again = false;         ///< measure anew what was tuned under the same circumstances
   bool by_time = false;       ///< share the budget by the time that the traffic spends in each problem, not equally
+  Width width = Width::usual;
   uint64_t seed = 1;
   std::string strategy;  ///< "": by the size of the space
 };

@@ -1,4 +1,6 @@
-// warm: compiles everything a workload needs, in parallel; for named targets without a GPU.
+// warm: compiles everything a workload needs, or all that tuning it may try, in parallel; for named targets without a
+// GPU.
+#include "hstu_tune/warm_spaces.hpp"
 #include "hstu_tune/warming.hpp"
 
 #include <CLI/CLI.hpp>
@@ -12,6 +14,7 @@ namespace {
 struct Options {
   std::string workload, device = "cuda";
   std::vector<std::string> targets;
+  bool spaces = false, wide = false;
   StoreChoice store;
 };
 
@@ -22,6 +25,12 @@ int execute(const Options& options) {
   if (contexts.empty()) {
     require_gpu_name(options.device);
     contexts.push_back(open_context(options.store, options.device));
+  }
+  if (options.wide && !options.spaces) throw UsageError("--wide goes with --spaces");
+  if (options.spaces) {
+    const bool complete = warm_spaces(contexts, traffic->needs, options.wide ? Width::wide : Width::usual);
+    fmt::print("{}: {}\n", traffic->workload.name, counters_text(contexts));
+    return complete ? 0 : 1;
   }
   const std::vector<Warmed> all = warm(contexts, traffic->needs, [](const Warmed& one) {
     if (!one.plan)
@@ -40,6 +49,9 @@ void add_warm(CLI::App& app, Action& action) {
   command->add_option("workload", options->workload, "Workload file")->required();
   add_device_option(*command, options->device);
   add_arch_option(*command, options->targets);
+  command->add_flag("--spaces", options->spaces,
+                    "Compile every configuration that tuning the workload may try, so that a GPU only has to measure");
+  command->add_flag("--wide", options->wide, "With --spaces: also what the families refuse for speed alone");
   add_store_option(*command, options->store);
   command->callback([&action, options] { action = [options] { return execute(*options); }; });
 }
