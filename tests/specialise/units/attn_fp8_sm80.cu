@@ -1,4 +1,4 @@
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 #include "attn_fp8_sm80.cuh"
@@ -37,7 +37,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 #include "attn_fp8_sm80.cuh"
@@ -76,7 +76,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fp8_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 #include "attn_fp8_sm80.cuh"
@@ -115,7 +115,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 #include "attn_fp8_sm80.cuh"
@@ -154,7 +154,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fp8_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 #include "attn_fp8_sm80.cuh"
@@ -193,7 +193,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 45568, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 #include "attn_fp8_sm80.cuh"
@@ -232,7 +232,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0
+// hstu_attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
 #include "attn_fp8_sm80.cuh"
@@ -271,7 +271,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 scaling=2 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fp8_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 #include "attn_fp8_sm80.cuh"
@@ -309,5 +309,85 @@ struct Config {
   static constexpr int kMinBlocks = 2;
 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 82528, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+#include "attn_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Mask = variant::HstuMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Keys = tile::Fp8KeyRows<Config>;
+  using Element = bf16;
+  using Offset = i64;
+  using Target = i32;
+  static constexpr int kHeadDimQk = 128;
+  static constexpr int kHeadDimV = 128;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr int kHeadsPerKv = 4;
+  static constexpr bool kSilu = true;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
+  static constexpr bool kVectorIn = true;
+  static constexpr bool kBlockScales = false;
+  static constexpr int kRowsPerWarp = 16;
+  static constexpr int kWarps = 8;
+  static constexpr int kBlockN = 32;
+  static constexpr int kStages = 4;
+  static constexpr int kQSteps = 8;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
+#include "attn_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Mask = variant::HstuMask<Config>;
+  using Sequences = variant::JaggedSequences<Config>;
+  using Keys = tile::Fp8KeyRows<Config>;
+  using Element = f16;
+  using Offset = i32;
+  using Target = i32;
+  static constexpr int kHeadDimQk = 64;
+  static constexpr int kHeadDimV = 32;
+  static constexpr bool kCausal = false;
+  static constexpr bool kLocal = false;
+  static constexpr bool kHasTargets = false;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr int kHeadsPerKv = 2;
+  static constexpr bool kSilu = true;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
+  static constexpr bool kVectorIo = true;
+  static constexpr bool kVectorIn = true;
+  static constexpr bool kBlockScales = true;
+  static constexpr int kRowsPerWarp = 16;
+  static constexpr int kWarps = 4;
+  static constexpr int kBlockN = 32;
+  static constexpr int kStages = 2;
+  static constexpr int kQSteps = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 }  // namespace hstu
 

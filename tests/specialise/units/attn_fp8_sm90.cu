@@ -1,4 +1,4 @@
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
 #include "attn_fp8_sm90.cuh"
 namespace hstu {
@@ -30,7 +30,7 @@ struct Config {
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 164864, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=160 stages=2 q_steps=4
 #include "attn_fp8_sm90.cuh"
 namespace hstu {
@@ -62,7 +62,7 @@ struct Config {
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=2
 #include "attn_fp8_sm90.cuh"
 namespace hstu {
@@ -94,7 +94,7 @@ struct Config {
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 164864, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=4
 #include "attn_fp8_sm90.cuh"
 namespace hstu {
@@ -126,7 +126,7 @@ struct Config {
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=2
 #include "attn_fp8_sm90.cuh"
 namespace hstu {
@@ -156,5 +156,38 @@ struct Config {
   static constexpr int kQSteps = 2;
 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 177152, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
+// attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
+#include "attn_fp8_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = e4m3;
+  using Output = bf16;
+  using Offset = i64;
+  using Target = i32;
+  static constexpr int kHeadDimQk = 128;
+  static constexpr int kHeadDimV = 128;
+  static constexpr bool kCausal = true;
+  static constexpr bool kLocal = false;
+  static constexpr bool kHasTargets = true;
+  static constexpr bool kTargetGroups = false;
+  static constexpr bool kContextual = false;
+  static constexpr bool kMaxAttnLen = false;
+  static constexpr bool kMinFullAttn = false;
+  static constexpr bool kAttnScale = false;
+  static constexpr int kHeadsPerKv = 4;
+  static constexpr bool kSilu = true;
+  static constexpr bool kSoftmax = false;
+  static constexpr bool kLse = false;
+  static constexpr bool kBias = false;
+  static constexpr int kPromoteKeys = 2048;
+  static constexpr int kConsumers = 2;
+  static constexpr int kBlockN = 128;
+  static constexpr int kStages = 3;
+  static constexpr int kQSteps = 4;
+};
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
 }  // namespace hstu
 

@@ -1,4 +1,4 @@
-// rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 dim=4096 head_dim=64 vector=8 batch=8 length=8192
+// rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=none scaling=0 dim=4096 head_dim=64 vector=8 batch=8 length=8192
 // rms_norm_rope_sm80 sm_80 threads=64 threads_per_row=64 rows_per_thread=1 weights=0 packed=1
 // rms_norm_rope_sm80 sm_90a threads=64 threads_per_row=64 rows_per_thread=1 weights=0 packed=1
 #include "rms_norm_rope_sm80.cuh"
@@ -9,6 +9,8 @@ struct Config {
   using Angle = bf16;
   static constexpr int kHalf = 32;
   static constexpr int kPairVector = 8;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   static constexpr bool kPacked = true;
   static constexpr int kDim = 4096;
   static constexpr int kGroups = 1;
@@ -22,7 +24,7 @@ struct Config {
 static_assert(rms_norm_rope_smem_bytes<Config> == 32, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 dim=1024 head_dim=32 vector=4 batch=8 length=512
+// rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=1024 head_dim=32 vector=4 batch=8 length=512
 // rms_norm_rope_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0 packed=0
 // rms_norm_rope_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0 packed=0
 #include "rms_norm_rope_sm80.cuh"
@@ -33,6 +35,8 @@ struct Config {
   using Angle = float;
   static constexpr int kHalf = 16;
   static constexpr int kPairVector = 4;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   static constexpr bool kPacked = false;
   static constexpr int kDim = 1024;
   static constexpr int kGroups = 1;
@@ -46,7 +50,7 @@ struct Config {
 static_assert(rms_norm_rope_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// rms_norm_rope dtype=f16 weight_dtype=f32 angle_dtype=f32 dim=20010 head_dim=6 vector=1 batch=1 length=16
+// rms_norm_rope dtype=f16 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=20010 head_dim=6 vector=1 batch=1 length=16
 // rms_norm_rope_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=1
 // rms_norm_rope_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=1
 #include "rms_norm_rope_sm80.cuh"
@@ -57,6 +61,8 @@ struct Config {
   using Angle = float;
   static constexpr int kHalf = 3;
   static constexpr int kPairVector = 1;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 0;
   static constexpr bool kPacked = true;
   static constexpr int kDim = 20010;
   static constexpr int kGroups = 1;
@@ -68,5 +74,109 @@ struct Config {
   static constexpr int kMinBlocks = 1;
 };
 static_assert(rms_norm_rope_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=e4m3 scaling=1 dim=4096 head_dim=64 vector=8 batch=8 length=8192
+// rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+// rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+#include "rms_norm_rope_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Angle = bf16;
+  static constexpr int kHalf = 32;
+  static constexpr int kPairVector = 8;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 1;
+  static constexpr bool kPacked = false;
+  static constexpr int kDim = 4096;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 16;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_rope_smem_bytes<Config> == 80, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=e4m3 scaling=2 dim=4096 head_dim=128 vector=8 batch=8 length=8192
+// rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+// rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+#include "rms_norm_rope_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Angle = float;
+  static constexpr int kHalf = 64;
+  static constexpr int kPairVector = 8;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 2;
+  static constexpr bool kPacked = false;
+  static constexpr int kDim = 4096;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 16;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_rope_smem_bytes<Config> == 64, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=2 dim=2560 head_dim=256 vector=4 batch=8 length=512
+// rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+// rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+#include "rms_norm_rope_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  using Angle = float;
+  static constexpr int kHalf = 128;
+  static constexpr int kPairVector = 4;
+  using Fp8 = e5m2;
+  static constexpr int kScaling = 2;
+  static constexpr bool kPacked = false;
+  static constexpr int kDim = 2560;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 8;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_rope_smem_bytes<Config> == 64, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f16 weight_dtype=f16 angle_dtype=f16 fp8=e4m3 scaling=1 dim=16128 head_dim=96 vector=8 batch=1 length=512
+// rms_norm_rope_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=0
+// rms_norm_rope_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=0
+#include "rms_norm_rope_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = f16;
+  using Angle = f16;
+  static constexpr int kHalf = 48;
+  static constexpr int kPairVector = 8;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 1;
+  static constexpr bool kPacked = false;
+  static constexpr int kDim = 16128;
+  static constexpr int kGroups = 1;
+  static constexpr int kVector = 16;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kRowsPerThread = 1;
+  static constexpr int kWeights = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(rms_norm_rope_smem_bytes<Config> == 320, "host and device disagree about shared memory");
 }  // namespace hstu
 
