@@ -5,22 +5,25 @@
 namespace hstu {
 
 struct RelBiasParams {
-  static constexpr int kBuckets = 148;  // of differences of 64-bit timestamps
-  const long long* timestamps;          // [batch, positions]
-  const void* position_weights;         // [1 or heads, 2 positions - 1], Config::Table
-  const void* time_weights;             // [1 or heads, last_bucket + 1], Config::Table
-  void* rab;                            // [batch, heads, positions, positions], Config::Element
+  static constexpr int kBuckets = 148;     // of differences of 64-bit timestamps
+  static constexpr int kNearBuckets = 72;  // of differences below kNear, and two more
+  static constexpr int kNear = 1 << 30;
+  const long long* timestamps;   // [batch, positions]
+  const void* position_weights;  // [1 or heads, 2 positions - 1], Config::Table
+  const void* time_weights;      // [1 or heads, last_bucket + 1], Config::Table
+  void* rab;                     // [batch, heads, positions, positions], Config::Element
   long long timestamps_row_stride;
   long long position_weights_head_stride, time_weights_head_stride;  // 0: a row for all heads
   long long rab_batch_stride, rab_head_stride, rab_row_stride;
   int positions;
   int heads;
-  int last_bucket;            // later ones count as this one
-  unsigned column_groups;     // pieces in a row
-  unsigned pieces;            // of a head's matrix
-  unsigned blocks_per_pair;   // blocks of threads for a head's matrix
-  float least_age[kBuckets];  // of each bucket
+  int last_bucket;               // later ones count as this one
+  unsigned column_groups;        // pieces in a row
+  unsigned pieces;               // of a head's matrix
+  unsigned blocks_per_pair;      // blocks of threads for a head's matrix
+  float least_age[kBuckets];     // of each bucket, of differences rounded to floats
+  int least_near[kNearBuckets];  // of each bucket, of the differences themselves, kNear at most
 };
-static_assert(sizeof(RelBiasParams) == 696, "host and device disagree about RelBiasParams");
+static_assert(sizeof(RelBiasParams) == 984, "host and device disagree about RelBiasParams");
 
 }  // namespace hstu

@@ -14,31 +14,33 @@ namespace {
 
 static_assert(hstu::RelBiasParams::kBuckets == rel_bias::kLastBucket + 1);
 
-enum : int { kThreads, kPieces, kKnobCount };
+enum : int { kThreads, kRows, kKnobCount };
 
 constexpr int32_t kThreadsValues[] = {128, 256, 512};
-constexpr int32_t kPiecesValues[] = {1, 2, 4, 8, 16};
+constexpr int32_t kRowsValues[] = {8, 16, 32, 64, 128};
 constexpr Knob kKnobs[kKnobCount] = {
     {"threads", kThreadsValues, "of a block, which share the tables of buckets"},
-    {"pieces", kPiecesValues, "8 rows of an access each that a thread makes: more share the tables"},
+    {"rows", kRowsValues, "of a thread's columns: more share the columns' times and the tables"},
 };
-
-constexpr int kRows = 8;  // of a piece, as in the kernel
 
 bool covers(const Problem&, const DeviceFacts&) { return true; }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
   Config c;
-  c[kThreads] = 128;
-  c[kPieces] = 1;
-  const int64_t pieces = int64_t{p[rel_bias::kBatch]} * p[rel_bias::kNumHeads] * p[rel_bias::kPositions] *
-                         p[rel_bias::kPositions] / (kRows * p[rel_bias::kVector]);
-  while (c[kPieces] < 4 && pieces / (c[kThreads] * c[kPieces] * 2) > 8 * device.sm_count) c[kPieces] *= 2;
+  c[kThreads] = 256;
+  c[kRows] = 8;
+  const int64_t elements =
+      int64_t{p[rel_bias::kBatch]} * p[rel_bias::kNumHeads] * p[rel_bias::kPositions] * p[rel_bias::kPositions];
+  const int64_t per_row = int64_t{c[kThreads]} * p[rel_bias::kVector];  // of a block
+  while (c[kRows] < 32 && elements / (per_row * c[kRows] * 2) > 8 * device.sm_count) c[kRows] *= 2;
   return c;
 }
 
+/// Two tables of all buckets, one of near ones.
+int smem_bytes() { return 4 * (2 * hstu::RelBiasParams::kBuckets + hstu::RelBiasParams::kNearBuckets); }
+
 Resources resources(const Problem&, const Config& c) {
-  return {.threads = c[kThreads], .smem_bytes = 2 * hstu::RelBiasParams::kBuckets * 4, .registers = 40};
+  return {.threads = c[kThreads], .smem_bytes = smem_bytes(), .registers = 40};
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -46,35 +48,51 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Table", device_type(static_cast<hstu_dtype>(p[rel_bias::kTableDtype])));
   text.constant("kVector", p[rel_bias::kVector]);
   text.constant("kThreads", c[kThreads]);
-  text.constant("kPieces", c[kPieces]);
+  text.constant("kRows", c[kRows]);
   text.constant("kMinBlocks", 1);
 }
 
-/// The least age, as a float, of each bucket: bits of positive floats are in the order of their values.
-std::array<float, hstu::RelBiasParams::kBuckets> least_ages() {
-  std::array<float, hstu::RelBiasParams::kBuckets> ages{};
-  for (int64_t bucket = 1; bucket <= rel_bias::kLastBucket; ++bucket) {
-    uint32_t below = std::bit_cast<uint32_t>(1.0f), from = std::bit_cast<uint32_t>(0x1p64f);
-    while (from - below > 1) {
-      const uint32_t middle = below + (from - below) / 2;
-      (rel_bias::bucket_of(std::bit_cast<float>(middle)) < bucket ? below : from) = middle;
-    }
-    ages[static_cast<size_t>(bucket)] = std::bit_cast<float>(from);
+/// The least age of each bucket, as a float and, for near ones, as a number.
+struct LeastAges {
+  std::array<float, hstu::RelBiasParams::kBuckets> age{};
+  std::array<int, hstu::RelBiasParams::kNearBuckets> near{};
+};
+
+/// The least number above `below` in which the bucket has begun; at most `from`. age_of(number): in order.
+template <class Number, class AgeOf>
+Number beginning_of(int64_t bucket, Number below, Number from, AgeOf age_of) {
+  while (from - below > 1) {
+    const Number middle = below + (from - below) / 2;
+    (rel_bias::bucket_of(age_of(middle)) < bucket ? below : from) = middle;
   }
-  return ages;
+  return from;
+}
+
+LeastAges least_ages() {
+  LeastAges least;
+  // Bits of positive floats are in the order of their values.
+  const auto as_bits = [](float age) { return std::bit_cast<uint32_t>(age); };
+  for (int64_t bucket = 1; bucket <= rel_bias::kLastBucket; ++bucket) {
+    const uint32_t bits = beginning_of(bucket, as_bits(1.0f), as_bits(0x1p64f),
+                                       [](uint32_t middle) { return std::bit_cast<float>(middle); });
+    least.age[static_cast<size_t>(bucket)] = std::bit_cast<float>(bits);
+  }
+  for (size_t bucket = 1; bucket < least.near.size(); ++bucket)
+    least.near[bucket] = beginning_of(static_cast<int64_t>(bucket), 1, hstu::RelBiasParams::kNear,
+                                      [](int middle) { return static_cast<float>(middle); });
+  return least;
 }
 
 int64_t head_stride(const hstu_tensor& table) { return table.shape[0] == 1 ? 0 : table.stride[0]; }
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
-  static const std::array<float, hstu::RelBiasParams::kBuckets> kLeastAges = least_ages();
+  static const LeastAges kLeast = least_ages();
   const auto& a = *static_cast<const hstu_rel_bias_args*>(args);
   const int64_t pairs = a.rab.shape[0] * a.rab.shape[1], n = a.rab.shape[3], groups = n / problem[rel_bias::kVector];
-  const int64_t pieces = (n + kRows - 1) / kRows * groups, per_block = int64_t{c[kThreads]} * c[kPieces];
-  const int64_t blocks = (pieces + per_block - 1) / per_block;
+  const int64_t pieces = (n + c[kRows] - 1) / c[kRows] * groups, blocks = (pieces + c[kThreads] - 1) / c[kThreads];
   launch.grid[0] = static_cast<uint32_t>(pairs * blocks);
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
-  launch.smem_bytes = static_cast<uint32_t>(resources(problem, c).smem_bytes);
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes());
   auto& p = launch.emplace<hstu::RelBiasParams>();
   p.timestamps = static_cast<const long long*>(a.timestamps.data);
   p.position_weights = a.position_weights.data;
@@ -90,7 +108,8 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   p.column_groups = static_cast<unsigned>(groups);
   p.pieces = static_cast<unsigned>(pieces);
   p.blocks_per_pair = static_cast<unsigned>(blocks);
-  std::copy(kLeastAges.begin(), kLeastAges.end(), p.least_age);
+  std::copy(kLeast.age.begin(), kLeast.age.end(), p.least_age);
+  std::copy(kLeast.near.begin(), kLeast.near.end(), p.least_near);
 }
 
 }  // namespace

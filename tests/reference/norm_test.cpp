@@ -109,7 +109,7 @@ TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
     direct.scaling = scaling;
     direct.descale = scaling == HSTU_FP8_ROW ? memory.poison(kF32, {6}) : memory.poison(kF32, {6, 2});
     prepare(args);
-    run(args);
+    reference::run(args);
     hstu_quantize_fp8_args quantise{};
     quantise.struct_size = sizeof quantise;
     quantise.x = args.y;

@@ -134,8 +134,8 @@ TEST(KernelSources, FamiliesThatStartEarlyHaveTheWaitInTheirKernels) {
     ++early;
     bool waits = false;
     for (const auto& file : sources.closure(std::string(family->name) + ".cuh").files)
-      waits = waits || (file.name != "tile/dependent_launch.cuh" &&
-                        file.text.find("wait_for_kernels_before();") != std::string::npos);
+      waits = waits || (std::string_view(file.name) != "tile/dependent_launch.cuh" &&
+                        std::string_view(file.text).find("wait_for_kernels_before();") != std::string::npos);
     EXPECT_TRUE(waits) << family->name;
   }
   EXPECT_GT(early, 0);

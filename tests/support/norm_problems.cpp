@@ -34,9 +34,12 @@ std::span<const std::string_view> norm_problems() {
       "swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=99 vector=1 rows=1024",
       "group_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 groups=4 vector=8 rows=524288",
       "group_norm dtype=f16 weight_dtype=none has_weight=0 dim=99 groups=3 vector=1 rows=1024",
-      "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=none scaling=0 dim=4096 head_dim=64 vector=8 batch=8 length=8192",
-      "rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=1024 head_dim=32 vector=4 batch=8 length=512",
-      "rms_norm_rope dtype=f16 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=20010 head_dim=6 vector=1 batch=1 length=16",
+      "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=none scaling=0 dim=4096 head_dim=64 vector=8 "
+      "batch=8 length=8192",
+      "rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=1024 head_dim=32 vector=4 "
+      "batch=8 length=512",
+      "rms_norm_rope dtype=f16 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=20010 head_dim=6 vector=1 "
+      "batch=1 length=16",
       "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=e4m3 scaling=1 dim=4096 head_dim=64 vector=8 "
       "batch=8 length=8192",
       "rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=e4m3 scaling=2 dim=4096 head_dim=128 vector=8 "
