@@ -137,7 +137,7 @@ class OtherBuffers {
 struct WarmCalls {
   HostTimes again;   ///< with the arguments of the last time
   HostTimes others;  ///< on other buffers each time
-  HostTimes plan;    ///< through hstu_plan_launch
+  HostTimes plan;    ///< through hstu_plan_launch, with the arguments of the plan
 };
 
 WarmCalls warm_calls(BenchRun& bench, const Need& need) {
@@ -160,7 +160,7 @@ WarmCalls warm_calls(BenchRun& bench, const Need& need) {
       .others = compare(
           watch, [&] { call(others.next()); }, launch),
       .plan = compare(
-          watch, [&] { planned(args, watch.stream()); }, launch),
+          watch, [&] { planned(nullptr, watch.stream()); }, launch),
   };
 }
 
