@@ -29,14 +29,19 @@ MovableArgs::MovableArgs(const Operator& op, const void* args) : op_(&op) {
   std::memcpy(given_.data(), args, op.args_size);
   std::memcpy(prepared_.data(), args, op.args_size);
   problem_ = op.prepare(prepared_.data());
-  size_t at = 0;
   for (const TensorSlot& slot : op.tensors) {
     const hstu_tensor& t = tensor_at(prepared_.data(), slot);
     if (!present(t)) continue;
-    const size_t offset = slot.offset + offsetof(hstu_tensor, data);
-    buffers_.at(present_) = {offset, static_cast<uint64_t>(extent_bytes(t)), slot.role == TensorRole::output};
-    between_[present_++] = {at, offset - at};
-    at = offset + sizeof t.data;
+    buffers_.at(present_++) = {slot.offset + offsetof(hstu_tensor, data), static_cast<uint64_t>(extent_bytes(t)),
+                               slot.role == TensorRole::output};
+  }
+  // Not every operator lists its tensors as they stand in the struct.
+  std::sort(buffers_.begin(), buffers_.begin() + present_,
+            [](const Buffer& a, const Buffer& b) { return a.offset < b.offset; });
+  size_t at = 0;
+  for (size_t i = 0; i < present_; ++i) {
+    between_[i] = {at, buffers_[i].offset - at};
+    at = buffers_[i].offset + sizeof(void*);
   }
   between_[present_] = {at, op.args_size - at};
 }

@@ -22,6 +22,18 @@ std::optional<std::pair<Problem, ArgsBytes>> prepared_anew(const Operator& op, c
   return out;
 }
 
+/// Every buffer elsewhere, all at the old distances from one another.
+ArgsBytes all_shifted(const Operator& op, const void* args) {
+  constexpr size_t kFar = size_t{1} << 32;
+  ArgsBytes out;
+  std::memcpy(out.data(), args, op.args_size);
+  for (const TensorSlot& slot : op.tensors) {
+    auto& t = *reinterpret_cast<hstu_tensor*>(out.data() + slot.offset);
+    if (present(t) && t.data) t.data = static_cast<std::byte*>(t.data) + kFar;
+  }
+  return out;
+}
+
 TEST(MovableArgs, HaveRoomForEveryOperatorsTensors) {
   for (const Operator& op : operators()) EXPECT_LE(op.tensors.size(), MovableArgs::kMostTensors) << op.name;
 }
@@ -31,6 +43,7 @@ TEST(MovableArgs, ComeOutAsIfPrepared) {
   int moved = 0, stayed = 0;
   for (auto& [op, args] : workload_calls()) {
     const MovableArgs movable(*op, address(args));
+    EXPECT_TRUE(movable.moves(all_shifted(*op, address(args)).data())) << op->name << ": all buffers together";
     Random random(7);
     for (int round = 0; round < 200; ++round) {
       const ArgsBytes fresh = moved_somewhere(*op, address(args), random);
