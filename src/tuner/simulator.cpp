@@ -17,25 +17,23 @@ double RecordedSpace::best() const {
   return best;
 }
 
-std::optional<RecordedSpace> recorded_space(const Job& job, const Family& family) {
+std::optional<RecordedSpace> recorded_space(const Job& job, const Family& family, const Config& standard) {
   std::vector<std::set<int32_t>> seen(family.knobs.size());
   std::vector<Config> points;
   std::vector<std::optional<double>> times;
-  std::optional<Config> standard;
   for (const Trial& t : job.trials) {
     const auto config =
         t.family == family.name && t.stage == Stage::search ? parse_config(family, t.config, {}) : std::nullopt;
     if (!config) continue;
     for (size_t k = 0; k < seen.size(); ++k) seen[k].insert(config->value[k]);
-    if (t.standard) standard = config;
     points.push_back(*config);
     const bool ran = t.status == TrialStatus::ok || t.status == TrialStatus::slow;
     times.push_back(ran ? std::optional(static_cast<double>(t.timing.median_ns) * 1e-9) : std::nullopt);
   }
-  if (!standard) return std::nullopt;
+  if (std::ranges::find(points, standard) == points.end()) return std::nullopt;
   std::vector<std::vector<int32_t>> values;
   for (const auto& of_knob : seen) values.emplace_back(of_knob.begin(), of_knob.end());
-  return RecordedSpace(Space(std::move(values), points, *standard), [&](const Config& config) {
+  return RecordedSpace(Space(std::move(values), points, standard), [&](const Config& config) {
     return times[static_cast<size_t>(std::find(points.begin(), points.end(), config) - points.begin())];
   });
 }

@@ -20,9 +20,9 @@ struct RecordedSpace {
   double best() const;
 };
 
-/// The space that an exhaustive job measured: knob values are those that occur in its trials of the family. Nothing
-/// when it has no trial of the default configuration.
-std::optional<RecordedSpace> recorded_space(const Job& job, const Family& family);
+/// The space that an exhaustive job measured: knob values are those that occur in its trials of the family, whose
+/// default configuration is `standard`. Nothing when it has no trial of that.
+std::optional<RecordedSpace> recorded_space(const Job& job, const Family& family, const Config& standard);
 
 /// best() / time of the best point found, after each evaluation; 0 while nothing ran. Failures count as evaluations.
 /// Ends after `evaluations` or when the search does.

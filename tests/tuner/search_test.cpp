@@ -174,12 +174,15 @@ TEST(Simulator, ReadsTheSpaceOfARecordedJob) {
   job.trials = {test::standard_trial(5000), test::trial("tile=32 stages=2", 4000),
                 test::trial("tile=64 stages=2", 9000)};
   job.trials[2].status = TrialStatus::wrong;
-  const auto recorded = recorded_space(job, toy);
+  const auto recorded = recorded_space(job, toy, Config{{16, 1}});
   ASSERT_TRUE(recorded);
   EXPECT_EQ(recorded->space.size(), 3u);
   EXPECT_EQ(recorded->space.standard(), (Config{{16, 1}}));
   EXPECT_DOUBLE_EQ(recorded->best(), 4e-6);
   EXPECT_FALSE(recorded->seconds[*recorded->space.index(Config{{64, 2}})]);
+  // Of families that are not preferred no trial is marked as the default.
+  EXPECT_EQ(recorded_space(job, toy, Config{{32, 2}})->space.standard(), (Config{{32, 2}}));
+  EXPECT_FALSE(recorded_space(job, toy, Config{{64, 3}})) << "its default was not measured";
 }
 
 TEST(Search, KnowsNoOtherStrategies) { EXPECT_EQ(make_search("magic", tiled_space(), {}, 1), nullptr); }

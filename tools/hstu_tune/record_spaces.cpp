@@ -17,10 +17,10 @@ std::string source_text(const Job& job, const Family& family) {
 }
 
 /// The latest job that measured all of the family's space; nothing when none did.
-std::optional<NamedSpace> complete_space(const std::vector<Job>& jobs, const Family& family, size_t size) {
+std::optional<NamedSpace> complete_space(const std::vector<Job>& jobs, const Family& family, const Space& space) {
   for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
-    auto recorded = recorded_space(*job, family);
-    if (!recorded || recorded->space.size() != size) continue;
+    auto recorded = recorded_space(*job, family, space.standard());
+    if (!recorded || recorded->space.size() != space.size()) continue;
     std::vector<std::string> knobs;
     for (const Knob& knob : family.knobs) knobs.emplace_back(knob.name);
     return NamedSpace{source_text(*job, family), std::move(knobs), std::move(*recorded)};
@@ -41,8 +41,8 @@ SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, Wi
   for (const Need& need : needs) {
     const auto jobs = context.records().jobs(need.problem, context.facts().device_class());
     for (const Family* family : families_for(need.problem, context.facts())) {
-      const size_t size = enumerate(*family, need.problem, context.facts(), nullptr, width).size();
-      const auto space = complete_space(jobs, *family, size);
+      const auto space =
+          complete_space(jobs, *family, enumerate(*family, need.problem, context.facts(), nullptr, width));
       ++(space ? written.complete : written.incomplete);
       if (space)
         write(fmt::format("{}/{}-{:016x}.space.zst", folder, family->name, digest(text(need.problem)).high), *space);
