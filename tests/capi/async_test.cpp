@@ -179,7 +179,12 @@ TEST_F(Async, ThousandMissesDelayTheirCallersByMicroseconds) {
   std::sort(delays.begin(), delays.end());
   std::printf("1000 misses served at once: median %.1f us, p99.9 %.1f us\n", delays[500], delays[999]);
   RecordProperty("miss_us", std::to_string(delays[500]));
-  EXPECT_LT(delays[500], 1000) << "the promise is 50 us on an idle machine; a compilation takes 200,000";
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  constexpr double kMost = 20'000;  // the sanitizer has its share
+#else
+  constexpr double kMost = 1'000;
+#endif
+  EXPECT_LT(delays[500], kMost) << "the promise is 50 us on an idle machine; a compilation takes 200,000";
 }
 
 }  // namespace

@@ -70,16 +70,21 @@ TEST_F(Tool, DoctorSaysWhyAStoreCannotBeWritten) {
 
 // ---- Broken machines, each with the command that mends it.
 
+/// The fake disk in front of everything, of a sanitizer's runtime as well, which else refuses to start.
+Variables on_fake_disk(const std::string& kind, const std::string& path) {
+  return {{"LD_PRELOAD", fake_disk_path()}, {kind, path}, {"ASAN_OPTIONS", "verify_asan_link_order=0"}};
+}
+
 TEST_F(Tool, DoctorSaysWhenTheStoreIsReadOnly) {
   const Outcome outcome = run({"doctor", "--store", store_.str() + "/home/.cache/hstujit"},
-                              {{"LD_PRELOAD", fake_disk_path()}, {"HSTU_FAKE_READ_ONLY", store_.str()}});
+                              on_fake_disk("HSTU_FAKE_READ_ONLY", store_.str()));
   EXPECT_TRUE(contains(outcome.out, "missing  store")) << outcome.out << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "cannot be written: Read-only file system")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "to mend: export HSTUJIT_STORE=/var/tmp/hstujit-")) << outcome.out;
 }
 
 TEST_F(Tool, DoctorDoubtsAStoreOnTheNetwork) {
-  const Variables nfs = {{"LD_PRELOAD", fake_disk_path()}, {"HSTU_FAKE_NETWORK", store_.str()}};
+  const Variables nfs = on_fake_disk("HSTU_FAKE_NETWORK", store_.str());
   const Outcome outcome = run({"doctor"}, nfs);
   EXPECT_TRUE(contains(outcome.out, "doubtful store")) << outcome.out << outcome.err;
   EXPECT_TRUE(contains(outcome.out, "on a network file system (NFS)")) << outcome.out;
