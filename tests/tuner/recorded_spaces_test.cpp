@@ -1,45 +1,26 @@
 // How good the search is on spaces that were measured completely, on real GPUs: arithmetic with fixed seeds.
 // spaces/README.md says where the recordings are from.
+#include "recorded_spaces.hpp"
+
 #include "support/compress.hpp"
 #include "support/error.hpp"
-#include "support/source_dir.hpp"
-#include "tuner/recorded_text.hpp"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-
 namespace hstujit::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-NamedSpace read_space(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  return space_of_bytes(bytes);
-}
-
-std::vector<std::string> recordings() {
-  std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(source_dir() / "tests/tuner/spaces"))
-    if (entry.path().extension() == ".zst") names.push_back(entry.path().stem().stem().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 class RecordedSpaces : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(All, RecordedSpaces, testing::ValuesIn(recordings()),
                          [](const auto& each) { return each.param; });
 
+constexpr size_t kLargeSpace = 2000;
+
 // T1: the budgeted search, with a twentieth of the evaluations.
 TEST_P(RecordedSpaces, AreSearchedWithATwentiethOfTheEvaluations) {
-  const NamedSpace space = read_space(source_dir() / "tests/tuner/spaces" / (GetParam() + ".space.zst"));
+  const NamedSpace space = read_recording(GetParam());
   const size_t size = space.recorded.space.size();
-  if (size <= kExhaustiveLimit) GTEST_SKIP() << size << " configurations: searched completely";
+  if (size < kLargeSpace) GTEST_SKIP() << size << " configurations: T1 speaks of " << kLargeSpace << " and more";
   constexpr int kSeeds = 40;
   const auto reached = simulate_seeds("local", space.recorded, size / 20, kSeeds);
   const auto blind = simulate_seeds("random", space.recorded, size / 20, kSeeds);

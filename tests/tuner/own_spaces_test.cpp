@@ -1,0 +1,124 @@
+// Spaces of our own kernels that were measured completely on an H200, points that rules for speed refuse among them:
+// what the search finds in the part that the tuner visits, and whether the rules cost anything. spaces/README.md says
+// how they were recorded.
+#include "problem/operators.hpp"
+#include "recorded_spaces.hpp"
+#include "support/source_dir.hpp"
+#include "tuner/search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+namespace hstujit::test {
+namespace {
+
+constexpr double kNear = 1.02;  // as slow as that is as good as the best
+
+/// A recording with what it is of.
+struct OwnSpace {
+  std::string name;
+  const Family* family;
+  Problem problem;
+  NamedSpace named;
+
+  bool taken(const Config& config) const { return legal(*family, problem, config, *facts_of_target("sm_90a")); }
+};
+
+/// "FAMILY for PROBLEM on DEVICE, driver ...": the start of a source line of ours.
+std::optional<OwnSpace> own_space(const std::string& name) {
+  NamedSpace named = read_recording(name);
+  const size_t is_for = named.source.find(" for "), on = named.source.find(" on ");
+  if (is_for == std::string::npos || on == std::string::npos) return std::nullopt;
+  const Family* const family = family_named(named.source.substr(0, is_for));
+  const auto problem = parse_problem(named.source.substr(is_for + 5, on - is_for - 5));
+  if (!family || !problem) return std::nullopt;
+  return OwnSpace{name, family, *problem, std::move(named)};
+}
+
+std::vector<OwnSpace> own_spaces() {
+  std::vector<OwnSpace> own;
+  for (const std::string& name : recordings())
+    if (auto space = own_space(name)) own.push_back(std::move(*space));
+  return own;
+}
+
+/// The part of it that the tuner visits.
+RecordedSpace visited(const OwnSpace& own) {
+  const Space& all = own.named.recorded.space;
+  std::vector<std::vector<int32_t>> values;
+  for (size_t k = 0; k < all.knobs(); ++k) values.push_back(all.values(k));
+  std::vector<Config> points;
+  for (const Config& point : all.points())
+    if (own.taken(point)) points.push_back(point);
+  return RecordedSpace(Space(values, points, all.standard()),
+                       [&](const Config& c) { return own.named.recorded.seconds[*all.index(c)]; });
+}
+
+/// At least 2,000 measured configurations of each of these operators.
+TEST(OwnSpaces, CoverAttentionAndProducts) {
+  std::map<std::string_view, size_t> points;
+  for (const OwnSpace& own : own_spaces()) points[operator_of(own.problem.op).name] += own.named.recorded.space.size();
+  for (const auto& [op, count] : points) std::printf("%s: %zu configurations\n", std::string(op).c_str(), count);
+  EXPECT_GE(points["hstu_attention"], 2000u);
+  EXPECT_GE(points["addmm"], 2000u);
+}
+
+/// T3: nothing within 2 % of a problem's best is refused, whichever family has that.
+TEST(OwnSpaces, RulesRefuseNothingThatIsAnyGood) {
+  std::map<std::string, double> best;
+  const std::vector<OwnSpace> all = own_spaces();
+  for (const OwnSpace& own : all) {
+    const double here = own.named.recorded.best();
+    const auto [at, fresh] = best.emplace(text(own.problem), here);
+    if (!fresh) at->second = std::min(at->second, here);
+  }
+  for (const OwnSpace& own : all) {
+    const RecordedSpace& r = own.named.recorded;
+    int refused = 0, failed = 0, near = 0;
+    double fastest = 1e9;
+    for (size_t i = 0; i < r.space.size(); ++i) {
+      const Config& config = r.space.points()[i];
+      if (own.taken(config)) continue;
+      ++refused;
+      failed += !r.seconds[i];
+      if (!r.seconds[i]) continue;
+      fastest = std::min(fastest, *r.seconds[i]);
+      near += *r.seconds[i] < kNear * r.best();
+      EXPECT_GT(*r.seconds[i], kNear * best.at(text(own.problem)))
+          << text(*own.family, config) << ", " << text(own.problem);
+    }
+    if (refused == 0) continue;
+    std::printf(
+        "%s: %d of %zu refused for speed, %d of them fail; the fastest takes %.3f of the family's best, %d are "
+        "within 2 %% of it\n",
+        own.name.c_str(), refused, r.space.size(), failed, fastest / r.best(), near);
+  }
+}
+
+/// T1 speaks of 2,000 configurations and more; the tuner searches spaces up to kExhaustiveLimit completely. Between
+/// them a twentieth is very little; what it gives is printed.
+TEST(OwnSpaces, TheTunersPartIsSearchedBetterThanAtRandom) {
+  constexpr int kSeeds = 40;
+  int searched = 0;
+  for (const OwnSpace& own : own_spaces()) {
+    const RecordedSpace part = visited(own);
+    const size_t size = part.space.size();
+    if (size <= kExhaustiveLimit) continue;
+    ++searched;
+    const auto reached = simulate_seeds("local", part, size / 20, kSeeds);
+    const auto blind = simulate_seeds("random", part, size / 20, kSeeds);
+    std::printf(
+        "%s: %zu configurations, %zu evaluations: median %.1f %%, 10th percentile %.1f %%; at random %.1f, "
+        "%.1f\n",
+        own.name.c_str(), size, size / 20, 100 * reached[kSeeds / 2], 100 * reached[kSeeds / 10],
+        100 * blind[kSeeds / 2], 100 * blind[kSeeds / 10]);
+    EXPECT_GE(reached[kSeeds / 2], blind[kSeeds / 2]);
+  }
+  EXPECT_GT(searched, 0);
+}
+
+}  // namespace
+}  // namespace hstujit::test
