@@ -1,6 +1,7 @@
 #include "jit/entry.hpp"
 
 #include "support/error.hpp"
+#include "support/json_integer.hpp"
 
 #include <nlohmann/json.hpp>
 #include <zstd.h>
@@ -64,10 +65,14 @@ std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
     facts.at("entry").get_to(kernel.entry);
     facts.at("log").get_to(kernel.log);
     facts.at("compiler").get_to(kernel.compiler);
-    facts.at("registers").get_to(kernel.registers);
-    facts.at("stack_bytes").get_to(kernel.stack_bytes);
-    facts.at("spill_bytes").get_to(kernel.spill_bytes);
-    facts.at("static_smem_bytes").get_to(kernel.static_smem_bytes);
+    const auto read = [&]<class T>(const char* key, T& out) {
+      const auto integer = integer_as<T>(facts.at(key));
+      if (integer) out = *integer;
+      return integer.has_value();
+    };
+    if (!read("registers", kernel.registers) || !read("stack_bytes", kernel.stack_bytes) ||
+        !read("spill_bytes", kernel.spill_bytes) || !read("static_smem_bytes", kernel.static_smem_bytes))
+      return std::nullopt;
     facts.at("compile_ms").get_to(kernel.compile_ms);
     kernel.binary = plain.substr(size);
     return kernel;

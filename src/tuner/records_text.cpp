@@ -1,6 +1,7 @@
 #include "tuner/records_text.hpp"
 
 #include "support/error.hpp"
+#include "support/json_integer.hpp"
 #include "support/log.hpp"
 #include "tuner/tables.hpp"
 
@@ -8,6 +9,7 @@
 #include <spdlog/spdlog.h>
 
 #include <array>
+#include <limits>
 #include <map>
 
 namespace hstujit {
@@ -38,6 +40,14 @@ Enum enum_of(const std::array<std::string_view, n>& words, const json& value) {
   for (size_t i = 0; i < n; ++i)
     if (words[i] == word) return static_cast<Enum>(i);
   fail(HSTU_ERROR_STORE, "\"{}\" is not a word of this library's record format; was it exported by a later one?", word);
+}
+
+template <class T>
+T integer_at(const json& object, const char* key) {
+  const json& value = object.at(key);
+  if (const auto integer = integer_as<T>(value)) return *integer;
+  fail(HSTU_ERROR_STORE, "{}: {} is not a whole number from {} to {}", key, value.dump(), std::numeric_limits<T>::min(),
+       std::numeric_limits<T>::max());
 }
 
 /// Knob tables are long and shared by a job's trials: listed once, referred to by index.
@@ -94,7 +104,7 @@ json json_of(const Job& job) {
 }
 
 Trial trial_of(const json& j, const json& spaces) {
-  const json& space = spaces.at(j.at("space").get<size_t>());
+  const json& space = spaces.at(integer_at<size_t>(j, "space"));
   Trial t;
   t.family = space.at(0).get<std::string>();
   t.space = space.at(1).get<std::string>();
@@ -102,19 +112,19 @@ Trial trial_of(const json& j, const json& spaces) {
   t.standard = j.at("standard").get<bool>();
   t.status = enum_of<TrialStatus>(kStatuses, j.at("status"));
   t.stage = enum_of<Stage>(kStages, j.at("stage"));
-  t.timing = {j.at("samples").get<int32_t>(), j.at("median_ns").get<int64_t>(), j.at("mad_ns").get<int64_t>(),
-              j.at("p20_ns").get<int64_t>(), j.at("p80_ns").get<int64_t>()};
-  t.sm_mhz = j.at("sm_mhz").get<int32_t>();
-  t.registers = j.at("registers").get<int32_t>();
-  t.smem_bytes = j.at("smem_bytes").get<int32_t>();
-  t.spill_bytes = j.at("spill_bytes").get<int32_t>();
-  t.at_ms = j.at("at_ms").get<int64_t>();
+  t.timing = {integer_at<int32_t>(j, "samples"), integer_at<int64_t>(j, "median_ns"), integer_at<int64_t>(j, "mad_ns"),
+              integer_at<int64_t>(j, "p20_ns"), integer_at<int64_t>(j, "p80_ns")};
+  t.sm_mhz = integer_at<int32_t>(j, "sm_mhz");
+  t.registers = integer_at<int32_t>(j, "registers");
+  t.smem_bytes = integer_at<int32_t>(j, "smem_bytes");
+  t.spill_bytes = integer_at<int32_t>(j, "spill_bytes");
+  t.at_ms = integer_at<int64_t>(j, "at_ms");
   return t;
 }
 
 Evidence evidence_of(const json& j) {
   return {j.at("device").get<std::string>(), j.at("compiler").get<std::string>(), j.at("kernels").get<std::string>(),
-          j.at("library").get<std::string>(), j.at("driver").get<int64_t>()};
+          j.at("library").get<std::string>(), integer_at<int64_t>(j, "driver")};
 }
 
 Job job_of(const json& j, const Problem& problem, const std::string& device_class) {
@@ -125,11 +135,11 @@ Job job_of(const json& j, const Problem& problem, const std::string& device_clas
   if (job.uid.empty() || job.uid.size() > kMaxUid)
     fail(HSTU_ERROR_STORE, "uid \"{}\": a job has 1 to {} characters", job.uid, kMaxUid);
   job.evidence = evidence_of(j.at("evidence"));
-  job.seed = j.at("seed").get<uint64_t>();
-  job.budget_ms = j.at("budget_ms").get<int64_t>();
+  job.seed = integer_at<uint64_t>(j, "seed");
+  job.budget_ms = integer_at<int64_t>(j, "budget_ms");
   job.state = enum_of<JobState>(kStates, j.at("state"));
-  job.started_ms = j.at("started_ms").get<int64_t>();
-  job.updated_ms = j.at("updated_ms").get<int64_t>();
+  job.started_ms = integer_at<int64_t>(j, "started_ms");
+  job.updated_ms = integer_at<int64_t>(j, "updated_ms");
   for (const json& trial : j.at("trials")) job.trials.push_back(trial_of(trial, j.at("spaces")));
   return job;
 }

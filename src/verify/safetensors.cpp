@@ -2,6 +2,7 @@
 
 #include "problem/problem.hpp"
 #include "support/error.hpp"
+#include "support/json_integer.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -63,11 +64,18 @@ std::optional<int64_t> count_of(const std::vector<int64_t>& shape) {
   return shape.size() <= HSTU_MAX_RANK ? std::optional(count) : std::nullopt;
 }
 
+template <class T>
+T integer_of(const Json& value, const std::string& path) {
+  if (const auto integer = integer_as<T>(value)) return *integer;
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no extent or offset of a tensor", path, value.dump());
+}
+
 StoredTensor tensor_of(const Json& entry, std::span<const std::byte> data, const std::string& path) {
   StoredTensor out;
   out.dtype = dtype_of(entry.at("dtype").get<std::string>(), path);
-  out.shape = entry.at("shape").get<std::vector<int64_t>>();
-  const auto begin = entry.at("data_offsets").at(0).get<size_t>(), end = entry.at("data_offsets").at(1).get<size_t>();
+  for (const Json& extent : entry.at("shape")) out.shape.push_back(integer_of<int64_t>(extent, path));
+  const auto begin = integer_of<size_t>(entry.at("data_offsets").at(0), path);
+  const auto end = integer_of<size_t>(entry.at("data_offsets").at(1), path);
   if (begin > end || end > data.size())
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: a tensor's data_offsets [{}, {}) leave the file", path, begin, end);
   out.bytes = data.subspan(begin, end - begin);

@@ -7,10 +7,12 @@
 #include "tuner/captured_log.hpp"
 #include "tuner/fixtures.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
+#include <regex>
 #include <thread>
 
 namespace hstujit {
@@ -285,6 +287,29 @@ TEST(Import, RefusesWhatIsNotAnExport) {
     } catch (const Error& e) { EXPECT_EQ(e.status(), HSTU_ERROR_STORE) << text; }
   }
   EXPECT_TRUE(records.jobs().empty());
+}
+
+// json::get would cast them: 1e65 is undefined behaviour then, and 2^40 registers are 0.
+TEST(Import, RefusesNumbersThatAreNotWholeOrDoNotFit) {
+  Records records(in_memory());
+  records.absorb({decided_job("a", rows_problem(1024), "")});
+  const std::string exported = records.export_text();
+  for (const auto& [field, number] : {std::pair{"budget_ms", "1e65"},
+                                      {"seed", "-1"},
+                                      {"registers", "1099511627776"},
+                                      {"samples", "2.5"},
+                                      {"space", "true"}}) {
+    const std::string damaged = std::regex_replace(exported, std::regex(fmt::format("\"{}\":[0-9]+", field)),
+                                                   fmt::format("\"{}\":{}", field, number));
+    ASSERT_NE(damaged, exported) << field;
+    try {
+      Records(in_memory()).import_text(damaged);
+      FAIL() << field;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), HSTU_ERROR_STORE);
+      EXPECT_NE(e.message().find(field), std::string::npos) << e.message();
+    }
+  }
 }
 
 TEST(Import, LeavesOutProblemsItDoesNotKnowWithAWarning) {
