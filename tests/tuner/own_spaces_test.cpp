@@ -35,6 +35,12 @@ std::optional<OwnSpace> own_space(const std::string& name) {
   const Family* const family = family_named(named.source.substr(0, is_for));
   const auto problem = parse_problem(named.source.substr(is_for + 5, on - is_for - 5));
   if (!family || !problem) return std::nullopt;
+  std::vector<std::string> knobs;
+  for (const Knob& knob : family->knobs) knobs.emplace_back(knob.name);
+  if (named.knobs != knobs) {
+    ADD_FAILURE() << name << ": the family has other knobs since it was recorded; record it again";
+    return std::nullopt;
+  }
   return OwnSpace{name, family, *problem, std::move(named)};
 }
 
