@@ -65,6 +65,14 @@ TEST_F(ToolOnFakeGpu, RunFailsItsCheck) {
   EXPECT_TRUE(contains(outcome.out, "check FAILED")) << outcome.out << outcome.err;
 }
 
+// The time to the first result has a name for what had to be done before. (No kernel stands tuning's check here.)
+TEST_F(ToolOnFakeGpu, RunSaysWhatTheFirstResultTook) {
+  for (const char* const name : {"small_first_result_empty_store", "small_first_result_filled_store"}) {
+    const Outcome outcome = run({"run", layer(), "--budget", "1"});
+    EXPECT_TRUE(contains(outcome.out, name)) << outcome.out << outcome.err;
+  }
+}
+
 TEST_F(ToolOnFakeGpu, VerifyFails) {
   const Outcome outcome =
       run({"verify", "--goldens", (source_dir() / "tests/golden/data/addmm").string(), "--device", "cuda:0"});
