@@ -73,7 +73,9 @@ T integer_of(const Json& value, const std::string& path) {
 StoredTensor tensor_of(const Json& entry, std::span<const std::byte> data, const std::string& path) {
   StoredTensor out;
   out.dtype = dtype_of(entry.at("dtype").get<std::string>(), path);
-  for (const Json& extent : entry.at("shape")) out.shape.push_back(integer_of<int64_t>(extent, path));
+  const Json& shape = entry.at("shape");
+  if (!shape.is_array()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no shape of a tensor", path, shape.dump());
+  for (const Json& extent : shape) out.shape.push_back(integer_of<int64_t>(extent, path));
   const auto begin = integer_of<size_t>(entry.at("data_offsets").at(0), path);
   const auto end = integer_of<size_t>(entry.at("data_offsets").at(1), path);
   if (begin > end || end > data.size())

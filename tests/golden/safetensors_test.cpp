@@ -95,6 +95,7 @@ TEST_F(SafetensorsFile, RefusesTensorsThatDoNotFitTheFile) {
   with("F32", "[-1,-2]", "[0,8]");
   with("F32", "[4611686018427387904,4,0]", "[0,0]");
   with("F32", "[1]", "[2,6]");
+  with("F32", "2", "[0,8]");
   EXPECT_NE(with("F32", "[1e65]", "[0,8]").find("1e+65"), std::string::npos);
   EXPECT_NE(with("F32", "[2]", "[0,8.5]").find("8.5"), std::string::npos);
   EXPECT_NE(with("F32", "[2]", "[-1,8]").find("-1"), std::string::npos);
