@@ -1,5 +1,7 @@
 #include "workload/json_object.hpp"
 
+#include "support/json_integer.hpp"
+
 namespace hstujit {
 namespace {
 
@@ -44,11 +46,10 @@ std::string child(std::string_view pointer, std::string_view token) {
 
 int64_t integer_of(const Json& value, std::string_view pointer, Range range) {
   if (!value.is_number_integer()) fail_at(pointer, "{}: an integer belongs here", value.dump());
-  const bool fits = !value.is_number_unsigned() ||
-                    value.get<uint64_t>() <= static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  if (!fits || value.get<int64_t>() < range.least || value.get<int64_t>() > range.most)
+  const auto integer = integer_as<int64_t>(value);
+  if (!integer || *integer < range.least || *integer > range.most)
     fail_at(pointer, "{}: it must be from {} to {}", value.dump(), range.least, range.most);
-  return value.get<int64_t>();
+  return *integer;
 }
 
 JsonObject::JsonObject(const Json& value, std::string pointer) : object_(value), pointer_(std::move(pointer)) {
