@@ -117,6 +117,12 @@ TEST_F(ToolCompiles, TuneNeedsAGpu) {
   EXPECT_EQ(run({"tune", norms(), "--device", "cpu"}).code, 2);
 }
 
+TEST_F(ToolCompiles, RunTunesAnewOnAGpuAlone) {
+  const Outcome none = run({"run", layer(), "--retune"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_TRUE(contains(none.err, "/nowhere/libcuda.so.1")) << none.err;
+}
+
 TEST_F(ToolCompiles, RunWithoutAGpuCompilesAndChecksASmallLayer) {
   HSTU_NEEDS_NVRTC();
   const std::string json = store_.str() + "/run.json";

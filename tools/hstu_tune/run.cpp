@@ -158,12 +158,11 @@ void report_times(const Traffic& traffic, const Timing& pass, double first_resul
   const std::string& name = traffic.workload.name;
   report.add({name + "_pass", static_cast<double>(pass.median_ns) * 1e-6, "ms", false, std::nullopt, pass_rival(name)});
   const std::string rival = name == "dlrm_v3" ? fmt::format("the rival: {} s", kRivalFirstResultS) : "";
-  if (before == Before::nothing)
-    report.add({name + "_first_result_filled_store", first_result, "s", false, 1.0, rival});
-  else if (before == Before::compiling)
-    report.add({name + "_first_result_empty_store", first_result, "s", false, kRivalFirstResultS, rival});
-  else
-    report.add({name + "_first_result_with_tuning", first_result, "s", false, kRivalFirstResultS, rival});
+  const char* const what = before == Before::nothing     ? "filled_store"
+                           : before == Before::compiling ? "empty_store"
+                                                         : "with_tuning";
+  const double target = before == Before::nothing ? 1.0 : kRivalFirstResultS;
+  report.add({fmt::format("{}_first_result_{}", name, what), first_result, "s", false, target, rival});
 }
 
 void report_graph(const Traffic& traffic, double graph_ms, Report& report) {
@@ -215,7 +214,7 @@ int execute(const Options& options) {
     throw UsageError(options.workload + ": it has no /stack to run; hstu-tune bench measures single operators");
   // Without --device, the machine decides; a device that was asked for must be there.
   if (!options.device.empty()) require_gpu_name(options.device);
-  if (options.device.empty() && !has_gpu()) return run_without_gpu(options, *traffic);
+  if (options.device.empty() && !has_gpu() && !options.retune) return run_without_gpu(options, *traffic);
   Options chosen = options;
   if (chosen.device.empty()) chosen.device = "cuda";
   return run_on_gpu(chosen, *traffic);
@@ -231,7 +230,7 @@ void add_run(CLI::App& app, Action& action) {
   command->add_option("--budget", options->budget_s, "Seconds for tuning, all problems together")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  command->add_flag("--retune", options->retune, "Tune what has records, too, shipped ones among them");
+  command->add_flag("--retune", options->retune, "Tune what has records, too, shipped ones among them; needs a GPU");
   command->add_option("--json", options->json, "File for the results as JSON");
   add_store_option(*command, options->store);
   command->callback([&action, options] { action = [options] { return execute(*options); }; });
