@@ -1,6 +1,7 @@
 // Misses that nobody waits for: a loaded kernel stands in, the background prepares, one store exchanges; failures,
 // captures, freezing and destruction meanwhile. On a fake driver.
 #include "capi/fake_gpu.hpp"
+#include "support/cpu_time.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
@@ -179,12 +180,8 @@ TEST_F(Async, ThousandMissesDelayTheirCallersByMicroseconds) {
   std::sort(delays.begin(), delays.end());
   std::printf("1000 misses served at once: median %.1f us, p99.9 %.1f us\n", delays[500], delays[999]);
   RecordProperty("miss_us", std::to_string(delays[500]));
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr double kMost = 20'000;  // the sanitizer has its share
-#else
-  constexpr double kMost = 1'000;
-#endif
-  EXPECT_LT(delays[500], kMost) << "the promise is 50 us on an idle machine; a compilation takes 200,000";
+  EXPECT_LT(delays[500], 1000 * test::sanitizer_share(20))
+      << "the promise is 50 us on an idle machine; a compilation takes 200,000";
 }
 
 }  // namespace

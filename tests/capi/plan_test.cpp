@@ -241,11 +241,7 @@ TEST_F(PlanOfNorm, IsLaunchedByManyThreadsWhileKernelsAreExchanged) {
 
 // ---- What they cost
 
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-constexpr double kSlower = 200;  // instrumented code tells nothing about time
-#else
-constexpr double kSlower = 1;
-#endif
+constexpr double kSlower = test::sanitizer_share(200);
 
 TEST_F(PlanOfNorm, PrintsWhatALaunchAddsToTheDrivers) {
   open("");

@@ -6,6 +6,15 @@
 
 namespace hstujit::test {
 
+/// How much longer than else a piece of code may take: `times` under a sanitizer, whose instrumentation has its share.
+constexpr double sanitizer_share([[maybe_unused]] double times) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return times;
+#else
+  return 1;
+#endif
+}
+
 /// Nanoseconds of this thread's CPU time that one run of `work` takes, in the quietest of many rounds.
 template <class Work>
 double quietest_ns(Work&& work) {

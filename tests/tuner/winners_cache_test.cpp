@@ -1,6 +1,7 @@
 // Very many winners come from a copy beside the database: fast, never stale, and never needed.
 #include "tuner/winners_cache.hpp"
 
+#include "support/cpu_time.hpp"
 #include "support/files.hpp"
 #include "support/temp_dir.hpp"
 #include "tuner/fixtures.hpp"
@@ -142,12 +143,8 @@ TEST_F(WinnersCache, PrintsTheTimeOfALargeStart) {
   }
   std::printf("%d winners from their copy: %.1f ms of CPU\n", kWinners, best_ms);
   RecordProperty("start_ms", std::to_string(best_ms));
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  constexpr double kMostMs = 1000;  // the sanitizer has its share
-#else
-  constexpr double kMostMs = 100;
-#endif
-  EXPECT_LT(best_ms, kMostMs) << "the promise is 25 ms on an idle machine; row by row it takes more than 100";
+  EXPECT_LT(best_ms, 100 * test::sanitizer_share(10))
+      << "the promise is 25 ms on an idle machine; row by row it takes more than 100";
 }
 
 // ---- Changes: read alone, from wherever a state of this database is known
