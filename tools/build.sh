@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what is missing and builds everything into build/ (or the folder given).
+# Installs what is missing and builds into build/ (or the folder given): everything, or the targets given behind it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/install_deps.sh
 export PATH="$PATH:${CUDA_HOME:-/usr/local/cuda}/bin"
 cmake -S . -B "${1:-build}" -G Ninja -DCMAKE_BUILD_TYPE=Release ${HSTUJIT_CMAKE_FLAGS:-}
-cmake --build "${1:-build}"
+cmake --build "${1:-build}" ${2:+--target "${@:2}"}
