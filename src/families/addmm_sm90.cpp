@@ -6,6 +6,8 @@
 #include "params/addmm_terms.h"
 #include "problem/dense_fields.hpp"
 
+#include <limits>
+
 namespace hstujit {
 namespace {
 
@@ -56,11 +58,15 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void fill_outputs(const hstu_addmm_args& a, hstu::AddmmTmaParams<1>& k) { tma_product::encode_rows(a.z, k.z[0]); }
 void fill_outputs(const hstu_addmm_args& a, hstu::AddmmTmaParams<4>& k) {
-  int first = 0, part = 0;
-  for (const hstu_tensor* z : {&a.z, &a.z1, &a.z2, &a.z3}) {
-    if (z->shape[1] > 0) tma_product::encode_rows(*z, k.z[part]);
-    k.z_first[part++] = first;
-    first += static_cast<int>(z->shape[1]);
+  const hstu_tensor* const parts[] = {&a.z, &a.z1, &a.z2, &a.z3};
+  int count = 4;
+  while (count > 1 && parts[count - 1]->shape[1] == 0) --count;
+  int first = 0;
+  for (int part = 0; part < 4; ++part) {
+    const hstu_tensor& z = *parts[part];
+    if (z.shape[1] > 0) tma_product::encode_rows(z, k.z[part]);
+    k.z_first[part] = part < count ? first : std::numeric_limits<int>::max();
+    first += static_cast<int>(z.shape[1]);
   }
 }
 
