@@ -1,8 +1,8 @@
 // rms_norm_rope_sm80: RMS norm of rows with rotary embedding of their heads, bound by memory,
 // kernels/rms_norm_rope_sm80.cuh.
 #include "families/families.hpp"
+#include "families/rope_rows.hpp"
 #include "families/row_norm.hpp"
-#include "params/rms_norm_rope.h"
 #include "problem/norm_fields.hpp"
 
 namespace hstujit {
@@ -20,10 +20,7 @@ bool covers(const Problem& problem, const DeviceFacts&) {
 }
 
 void write_config(ConfigText& text, const Problem& problem, const Config& config) {
-  text.type("Element", device_type(static_cast<hstu_dtype>(problem[rms_norm_rope::kDtype])));
-  text.type("Weight", device_type(static_cast<hstu_dtype>(problem[rms_norm_rope::kWeightDtype])));
-  text.type("Angle", device_type(static_cast<hstu_dtype>(problem[rms_norm_rope::kAngleDtype])));
-  text.constant("kHalf", problem[rms_norm_rope::kHeadDim] / 2);
+  rope_rows::write_facts(text, problem);
   text.constant("kPairVector", problem[rms_norm_rope::kVector]);
   row_norm::write_scaling(text, static_cast<hstu_dtype>(problem[rms_norm_rope::kFp8]),
                           problem[rms_norm_rope::kScaling]);
@@ -34,22 +31,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_rms_norm_rope_args*>(args);
   row_norm::bind_shape(problem, config, a.x.shape[0] * a.x.shape[1], launch);
-  auto& p = launch.emplace<hstu::RmsNormRopeParams>();
-  p.x = a.x.data;
-  p.weight = a.weight.data;
-  p.cosine = a.cosine.data;
-  p.sine = a.sine.data;
-  p.y = a.y.data;
-  p.rows = a.x.shape[0] * a.x.shape[1];
-  p.length = a.x.shape[1];
-  p.x_batch_stride = a.x.stride[0];
-  p.x_row_stride = a.x.stride[1];
-  p.y_batch_stride = a.y.stride[0];
-  p.y_row_stride = a.y.stride[1];
-  p.cosine_row_stride = a.cosine.stride[0];
-  p.sine_row_stride = a.sine.stride[0];
-  p.eps = a.eps;
-  row_norm::bind_descale(a.descale, a.scaling, p);
+  rope_rows::bind_params(a, launch);
 }
 
 }  // namespace

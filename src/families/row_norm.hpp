@@ -76,6 +76,10 @@ void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, Params& 
 hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
                                float eps, const Problem& problem, const Config& config, Launch& launch);
 
+/// Its parameters alone.
+hstu::RowNormParams& bind_rows(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
+                               float eps, Launch& launch);
+
 /// Grid, block and shared memory for this many matrix rows. Part of the hot path.
 void bind_shape(const Problem& problem, const Config& config, int64_t matrix_rows, Launch& launch);
 
