@@ -17,7 +17,7 @@ extern "C" {
  *
  * x, y          [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself. Or y is E4M3 or E5M2, as
  *               hstu_fp8_gemm takes it: the f32 results, not rounded in between, quantised as hstu_quantize_fp8 does
- *               with its defaults. Rows of at most 16384 elements then, lines of x and y of whole 4 elements, aligned
+ *               with its defaults; fastest where rows have at most 16384 elements and lines are of whole 4, aligned
  * weight, bias  [dim] f32 or 16-bit, same dtype; both present or both absent
  * eps           0 means 1e-5
  * descale       present with a y in FP8 only: f32, written, of the shape that `scaling` asks for
@@ -92,13 +92,14 @@ HSTU_API hstu_status hstu_group_norm(hstu_context* context, const hstu_group_nor
  * y[d] = n[d] c - n[d + half] z and y[d + half] = n[d + half] c + n[d] z. n is not rounded in between.
  *
  * x, y          [batch, length, hidden] f32 or 16-bit, same dtype; batch and row stride free; y may be x itself; or y
- * in FP8, as in hstu_layer_norm, lines of whole halves of heads of 4 elements weight        [hidden] f32 or 16-bit
+ *               in FP8, as in hstu_layer_norm, fastest where halves of heads are of whole 4 elements, too
+ * weight        [hidden] f32 or 16-bit
  * cosine, sine  [length, head_dim] or [length, head_dim / 2], f32 or 16-bit, same dtype; only the first half of the
  *               columns is read
  * head_dim      even, divides hidden; 0 means cosine.shape[1]
  * eps           0 means 1e-6
- * descale, scaling  of a y in FP8, as in hstu_layer_norm, of y as a matrix [batch * length, hidden]. GROUP takes heads
- *               that divide 128, or of a multiple of 256
+ * descale, scaling  of a y in FP8, as in hstu_layer_norm, of y as a matrix [batch * length, hidden]; GROUP is fastest
+ *               with heads that divide 128, or of a multiple of 256
  * Source: Su et al. 2021, arXiv:2104.09864, turning halves as GPT-NeoX does.
  */
 typedef struct hstu_rms_norm_rope_args {

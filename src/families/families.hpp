@@ -6,6 +6,7 @@
 namespace hstujit {
 
 extern const Family kLayerNormSm80;
+extern const Family kLayerNormFp8Sm80;
 extern const Family kAddmmThinSm80;
 extern const Family kAddmmSplitSm90;
 extern const Family kAddmmSm90;
@@ -28,9 +29,11 @@ extern const Family kJaggedBroadcastAddSm80;
 extern const Family kPositionalSm80;
 extern const Family kTimestampPositionalSm80;
 extern const Family kRmsNormSm80;
+extern const Family kRmsNormFp8Sm80;
 extern const Family kSwishLayerNormSm80;
 extern const Family kGroupNormSm80;
 extern const Family kRmsNormRopeSm80;
+extern const Family kRmsNormRopeFp8Sm80;
 extern const Family kSoftmaxSm80;
 extern const Family kDropoutSm80;
 extern const Family kFlashAttnSm90;

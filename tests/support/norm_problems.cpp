@@ -10,6 +10,11 @@ std::span<const std::string_view> norm_problems() {
       "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536",
       "layer_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e5m2 scaling=2 dim=4100 vector=4 rows=1024",
       "rms_norm dtype=f16 weight_dtype=f16 has_weight=1 fp8=e4m3 scaling=2 dim=1024 activation=0 vector=8 rows=65536",
+      "layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=2 dim=1001 vector=1 rows=4096",
+      "layer_norm dtype=f16 weight_dtype=none has_weight=0 fp8=e5m2 scaling=1 dim=20002 vector=2 rows=512",
+      "rms_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=1 dim=16382 activation=1 vector=2 rows=512",
+      "rms_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=e4m3 scaling=2 dim=65536 activation=1 vector=8 rows=512",
+      "rms_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=e4m3 scaling=1 dim=0 activation=0 vector=8 rows=512",
       "norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 "
       "dropout=0 vector=8 "
       "rows=65536",
@@ -47,6 +52,12 @@ std::span<const std::string_view> norm_problems() {
       "rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=2 dim=2560 head_dim=256 vector=4 "
       "batch=8 length=512",
       "rms_norm_rope dtype=f16 weight_dtype=f16 angle_dtype=f16 fp8=e4m3 scaling=1 dim=16128 head_dim=96 vector=8 "
+      "batch=1 length=512",
+      "rms_norm_rope dtype=bf16 weight_dtype=f32 angle_dtype=f32 fp8=e4m3 scaling=2 dim=1152 head_dim=96 vector=8 "
+      "batch=8 length=512",
+      "rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=1 dim=16382 head_dim=2 vector=1 "
+      "batch=1 length=512",
+      "rms_norm_rope dtype=f16 weight_dtype=bf16 angle_dtype=f16 fp8=e4m3 scaling=2 dim=24576 head_dim=192 vector=8 "
       "batch=1 length=512",
       "softmax dtype=bf16 dim=512 log=0 zero_empty=0 vector=8 rows=524288",
       "softmax dtype=f32 dim=781 log=1 zero_empty=1 vector=1 rows=2048",

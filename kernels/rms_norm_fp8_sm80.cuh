@@ -1,0 +1,14 @@
+// RMS norm of rows of any length and alignment to FP8, through SiLU if Config::Output says so, sm80: the results of
+// rms_norm_sm80, quantised. Design and Config: tile/norm_spans.cuh.
+#pragma once
+#include "tile/norm_spans.cuh"
+
+namespace hstu {
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
+    rms_norm_fp8_sm80(const __grid_constant__ RowNormParams p) {
+  tile::norm_spans<Config, tile::NormRow<Config>>(p);
+}
+
+}  // namespace hstu

@@ -1,0 +1,96 @@
+// layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536
+// layer_norm_fp8_sm80 sm_80 threads_per_row=32
+// layer_norm_fp8_sm80 sm_90a threads_per_row=32
+#include "layer_norm_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 1;
+  using Output = tile::NormOnly;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 512;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kHeldSpans = 8;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// layer_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e5m2 scaling=2 dim=4100 vector=4 rows=1024
+// layer_norm_fp8_sm80 sm_80 threads_per_row=512
+// layer_norm_fp8_sm80 sm_90a threads_per_row=512
+#include "layer_norm_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  using Fp8 = e5m2;
+  static constexpr int kScaling = 2;
+  using Output = tile::NormOnly;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 4100;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kHeldSpans = 8;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=2 dim=1001 vector=1 rows=4096
+// layer_norm_fp8_sm80 sm_80 threads_per_row=32
+// layer_norm_fp8_sm80 sm_90a threads_per_row=32
+#include "layer_norm_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = float;
+  static constexpr bool kHasWeight = true;
+  static constexpr bool kHasBias = true;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 2;
+  using Output = tile::NormOnly;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 1001;
+  static constexpr int kVector = 1;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 32;
+  static constexpr int kHeldSpans = 8;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// layer_norm dtype=f16 weight_dtype=none has_weight=0 fp8=e5m2 scaling=1 dim=20002 vector=2 rows=512
+// layer_norm_fp8_sm80 sm_80 threads_per_row=512
+// layer_norm_fp8_sm80 sm_90a threads_per_row=512
+#include "layer_norm_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = f16;
+  static constexpr bool kHasWeight = false;
+  static constexpr bool kHasBias = false;
+  using Fp8 = e5m2;
+  static constexpr int kScaling = 1;
+  using Output = tile::NormOnly;
+  static constexpr bool kCentred = true;
+  static constexpr int kDim = 20002;
+  static constexpr int kVector = 2;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kHeldSpans = 8;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+

@@ -1,0 +1,161 @@
+// rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=e4m3 scaling=1 dim=4096 head_dim=64 vector=8 batch=8 length=8192
+// rms_norm_rope_fp8_sm80 sm_80 threads_per_row=256
+// rms_norm_rope_fp8_sm80 sm_90a threads_per_row=256
+#include "rms_norm_rope_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Angle = bf16;
+  static constexpr int kHalf = 32;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 1;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 4096;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 256;
+  static constexpr int kThreadsPerRow = 256;
+  static constexpr int kHeldSpans = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 128, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=e4m3 scaling=2 dim=4096 head_dim=128 vector=8 batch=8 length=8192
+// rms_norm_rope_fp8_sm80 sm_80 threads_per_row=256
+// rms_norm_rope_fp8_sm80 sm_90a threads_per_row=256
+#include "rms_norm_rope_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Angle = float;
+  static constexpr int kHalf = 64;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 2;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 4096;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 256;
+  static constexpr int kThreadsPerRow = 256;
+  static constexpr int kHeldSpans = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 128, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=2 dim=2560 head_dim=256 vector=4 batch=8 length=512
+// rms_norm_rope_fp8_sm80 sm_80 threads_per_row=256
+// rms_norm_rope_fp8_sm80 sm_90a threads_per_row=256
+#include "rms_norm_rope_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  using Angle = float;
+  static constexpr int kHalf = 128;
+  using Fp8 = e5m2;
+  static constexpr int kScaling = 2;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 2560;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 256;
+  static constexpr int kThreadsPerRow = 256;
+  static constexpr int kHeldSpans = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 128, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f16 weight_dtype=f16 angle_dtype=f16 fp8=e4m3 scaling=1 dim=16128 head_dim=96 vector=8 batch=1 length=512
+// rms_norm_rope_fp8_sm80 sm_80 threads_per_row=512
+// rms_norm_rope_fp8_sm80 sm_90a threads_per_row=512
+#include "rms_norm_rope_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = f16;
+  using Angle = f16;
+  static constexpr int kHalf = 48;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 1;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 16128;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kHeldSpans = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=bf16 weight_dtype=f32 angle_dtype=f32 fp8=e4m3 scaling=2 dim=1152 head_dim=96 vector=8 batch=8 length=512
+// rms_norm_rope_fp8_sm80 sm_80 threads_per_row=128
+// rms_norm_rope_fp8_sm80 sm_90a threads_per_row=128
+#include "rms_norm_rope_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = float;
+  using Angle = float;
+  static constexpr int kHalf = 48;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 2;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 1152;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 128;
+  static constexpr int kThreadsPerRow = 128;
+  static constexpr int kHeldSpans = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 64, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=1 dim=16382 head_dim=2 vector=1 batch=1 length=512
+// rms_norm_rope_fp8_sm80 sm_80 threads_per_row=512
+// rms_norm_rope_fp8_sm80 sm_90a threads_per_row=512
+#include "rms_norm_rope_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  using Angle = float;
+  static constexpr int kHalf = 1;
+  using Fp8 = e5m2;
+  static constexpr int kScaling = 1;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 16382;
+  static constexpr int kVector = 1;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kHeldSpans = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// rms_norm_rope dtype=f16 weight_dtype=bf16 angle_dtype=f16 fp8=e4m3 scaling=2 dim=24576 head_dim=192 vector=8 batch=1 length=512
+// rms_norm_rope_fp8_sm80 sm_80 threads_per_row=512
+// rms_norm_rope_fp8_sm80 sm_90a threads_per_row=512
+#include "rms_norm_rope_fp8_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = bf16;
+  using Angle = f16;
+  static constexpr int kHalf = 96;
+  using Fp8 = e4m3;
+  static constexpr int kScaling = 2;
+  static constexpr bool kCentred = false;
+  static constexpr int kDim = 24576;
+  static constexpr int kVector = 4;
+  static constexpr int kThreads = 512;
+  static constexpr int kThreadsPerRow = 512;
+  static constexpr int kHeldSpans = 0;
+  static constexpr int kMinBlocks = 1;
+};
+static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
