@@ -52,12 +52,12 @@ template <class Config_>
 struct AddmmShape {
   using Config = Config_;
   using Params = AddmmParams;
-  static constexpr int kThreads = Config::kThreads;
-  static constexpr int kWarpTileM = Config::kBlockM / Config::kWarpsM, kWarpTileN = Config::kBlockN / Config::kWarpsN;
-  static constexpr int kBlocksM = kWarpTileM / 16, kBlocksN = kWarpTileN / 16;  // of 16 rows, of 16 columns
-  static constexpr int kElementBytes = static_cast<int>(sizeof(typename Config::Element));
-  static constexpr bool kPromotes = kElementBytes == 4;
-  static constexpr int kSteps = Config::kBlockK * kElementBytes / 32, kTileColumns = Config::kBlockN;
+  enum : int { kThreads = Config::kThreads };
+  enum : int { kWarpTileM = Config::kBlockM / Config::kWarpsM, kWarpTileN = Config::kBlockN / Config::kWarpsN };
+  enum : int { kBlocksM = kWarpTileM / 16, kBlocksN = kWarpTileN / 16 };  // of 16 rows, of 16 columns
+  enum : int { kElementBytes = static_cast<int>(sizeof(typename Config::Element)) };
+  enum : bool { kPromotes = kElementBytes == 4 };
+  enum : int { kSteps = Config::kBlockK * kElementBytes / 32, kTileColumns = Config::kBlockN };
   static_assert(kThreads == 32 * Config::kWarpsM * Config::kWarpsN, "kThreads counts the threads of all warps");
   static_assert(kWarpTileM % 16 == 0 && kWarpTileN % 32 == 0, "a warp's part is 16 rows by 32 columns, or multiples");
   static_assert(kSteps % 2 == 0, "the two sets of fragments alternate over an even number of steps");
@@ -67,12 +67,12 @@ struct AddmmShape {
   using TileW = tile::OperandTile<Config::kBlockN, Config::kBlockK, Config::kWAlongK, kElementBytes>;
   using LoaderX = tile::OperandLoader<TileX, Config::kBlockK, kThreads, Config::kVectorX, Config::kTailK>;
   using LoaderW = tile::OperandLoader<TileW, Config::kBlockK, kThreads, Config::kVectorW, Config::kTailK>;
-  static constexpr int kStageBytes = TileX::kBytes + TileW::kBytes;
+  enum : int { kStageBytes = TileX::kBytes + TileW::kBytes };
   using Staged = tile::StagedRows<kWarpTileN, kElementBytes>;
   using FragmentsX = tile::Fragments<TileX, kBlocksM, true>;
   using FragmentsW = tile::Fragments<TileW, kBlocksN, false>;
   using Multiplier = typename tile::MultiplierOf<typename Config::Element, Config::kTf32, FragmentsX, FragmentsW>::type;
-  static constexpr int kSmemBytes = Config::kStages * kStageBytes + kThreads / 32 * Staged::kBytes;
+  enum : int { kSmemBytes = Config::kStages * kStageBytes + kThreads / 32 * Staged::kBytes };
 
   HSTU_PRIM static void begin(LoaderX& x, LoaderW& w, const Params& p, tile::TilePosition at) {
     x.begin(p.x, p.x_row_stride, static_cast<i64>(at.m) * Config::kBlockM, p.m, p.k, p.x_column_stride);
@@ -179,7 +179,7 @@ class AddmmEpilogue {
  private:
   using Element = typename Config::Element;
   using Unit = typename tile::UnitOf<Shape::kElementBytes>::type;
-  static constexpr bool kHasResidual = Config::kBias == kResidual;
+  enum : bool { kHasResidual = Config::kBias == kResidual };
 
   HSTU_PRIM static int clamp_left(i64 left) { return static_cast<int>(max(min(left, i64{1} << 30), i64{-1} << 30)); }
   HSTU_PRIM int columns_of(int block, int pass) const {

@@ -40,13 +40,13 @@ namespace hstu {
 template <class Config>
 struct AddmmBoxes {
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
-  static constexpr int kRows = Config::kPingPong ? Config::kBlockM : Config::kBlockM / 2;
-  static constexpr int kAccumulators = kRows * Config::kBlockN / 128;
-  static constexpr int kAtOnce = kAccumulators > 128 ? 1 : 4;  // groups of 16 columns; the registers that are left
+  enum : int { kRows = Config::kPingPong ? Config::kBlockM : Config::kBlockM / 2 };
+  enum : int { kAccumulators = kRows * Config::kBlockN / 128 };
+  enum : int { kAtOnce = kAccumulators > 128 ? 1 : 4 };  // groups of 16 columns; the registers that are left
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;
-  static constexpr int kBiasAt = 8 * Boxes::kBytes;
-  static constexpr int kResidualsAt = kBiasAt + (Config::kBias == kRowBias ? 2 * Bias::kBytes : 0);
-  static constexpr int kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0);
+  enum : int { kBiasAt = 8 * Boxes::kBytes };
+  enum : int { kResidualsAt = kBiasAt + (Config::kBias == kRowBias ? 2 * Bias::kBytes : 0) };
+  enum : int { kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
 };
 
 template <class Config>
@@ -57,7 +57,7 @@ struct AddmmShape
       tile::TmaProductShape<Config, typename Config::Element, typename Config::Element, AddmmBoxes<Config>::kBytes>;
   using Params = AddmmTmaParams<Config::kSplitColumns ? 4 : 1>;
   using Product::kRows;
-  static constexpr int kTileColumns = Config::kBlockN;
+  enum : int { kTileColumns = Config::kBlockN };
 
   HSTU_PRIM static void load_x(u32 to, const Params& p, u32 barrier, i32 row, i32 k) {
     Product::TileX::load(to, &p.x, barrier, row, k, 0);
@@ -80,8 +80,8 @@ class AddmmEpilogue {
   using Shape = AddmmShape<Config>;
   using Params = typename Shape::Params;
   using Accumulators = typename Shape::Accumulators;
-  static constexpr bool kHasBias = Config::kBias == kRowBias, kHasResidual = Config::kBias == kResidual;
-  static constexpr int kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes;
+  enum : bool { kHasBias = Config::kBias == kRowBias, kHasResidual = Config::kBias == kResidual };
+  enum : int { kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
   static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
 
   HSTU_PRIM AddmmEpilogue(const Params& p, u32 smem, u32 warp)

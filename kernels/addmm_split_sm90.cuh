@@ -44,27 +44,27 @@ template <class Config_>
 struct AddmmSplitShape {
   using Config = Config_;
   using Element = typename Config::Element;
-  static constexpr int kTall = Config::kSwap ? Config::kBlockN : Config::kBlockM;
-  static constexpr int kWide = Config::kSwap ? Config::kBlockM : Config::kBlockN;
-  static constexpr int kConsumers = 2 * kTall, kConsumerWarps = kConsumers / 32;
+  enum : int { kTall = Config::kSwap ? Config::kBlockN : Config::kBlockM };
+  enum : int { kWide = Config::kSwap ? Config::kBlockM : Config::kBlockN };
+  enum : int { kConsumers = 2 * kTall, kConsumerWarps = kConsumers / 32 };
   static_assert(kTall % 64 == 0 && Config::kThreads == kConsumers + 32, "a warpgroup for 64 rows, and the producer's");
 
   using Tall = tile::WgmmaOperand<Element, kTall, Config::kSwap ? Config::kWAlongK : Config::kXAlongK>;
   using Wide = tile::WgmmaOperand<Element, kWide, Config::kSwap ? Config::kXAlongK : Config::kWAlongK>;
   using Ring = tile::TmaRing<Config::kStages, kConsumers / 128>;
   using Accumulators = float[kWide / 2];
-  static constexpr int kChains = kWide <= 32 ? 2 : 1;  // of products that wait for each other, a short one's latency
+  enum : int { kChains = kWide <= 32 ? 2 : 1 };  // of products that wait for each other, a short one's latency
 
-  static constexpr int kUnits = kConsumers * kWide / 8, kOwned = kUnits / Config::kSplit;
-  static constexpr int kPerThread = (kOwned + kConsumers - 1) / kConsumers;
+  enum : int { kUnits = kConsumers * kWide / 8, kOwned = kUnits / Config::kSplit };
+  enum : int { kPerThread = (kOwned + kConsumers - 1) / kConsumers };
   static_assert(kUnits % (32 * Config::kSplit) == 0, "a block owns units of whole warps");
 
-  static constexpr int kStageBytes = Tall::kBytes + Wide::kBytes;
-  static constexpr int kSumsAt = Config::kStages * kStageBytes;
-  static constexpr int kSumsBytes = Config::kSplit > 1 ? kUnits * 16 : 0;
-  static constexpr int kRingAt = kSumsAt + kSumsBytes;
-  static constexpr int kArrivedAt = kRingAt + Ring::kBytes;
-  static constexpr int kSmemBytes = kArrivedAt + 8;
+  enum : int { kStageBytes = Tall::kBytes + Wide::kBytes };
+  enum : int { kSumsAt = Config::kStages * kStageBytes };
+  enum : int { kSumsBytes = Config::kSplit > 1 ? kUnits * 16 : 0 };
+  enum : int { kRingAt = kSumsAt + kSumsBytes };
+  enum : int { kArrivedAt = kRingAt + Ring::kBytes };
+  enum : int { kSmemBytes = kArrivedAt + 8 };
 };
 
 template <class Config>

@@ -39,11 +39,11 @@ namespace hstu {
 template <class Config_>
 struct AddmmThinShape {
   using Config = Config_;
-  static constexpr int kFragmentsM = Config::kBlockM / 16, kFragmentsN = Config::kBlockN / 8;
-  static constexpr int kWarps = Config::kThreads / 32, kSlice = 32;
-  static constexpr int kPairs = Config::kBlockM * Config::kBlockN / 2;
-  static constexpr int kPairsPerThread = (kPairs + Config::kThreads - 1) / Config::kThreads;
-  static constexpr int kSumsBytes = Config::kBlockM * Config::kBlockN * 4, kSmemBytes = kWarps * kSumsBytes;
+  enum : int { kFragmentsM = Config::kBlockM / 16, kFragmentsN = Config::kBlockN / 8 };
+  enum : int { kWarps = Config::kThreads / 32, kSlice = 32 };
+  enum : int { kPairs = Config::kBlockM * Config::kBlockN / 2 };
+  enum : int { kPairsPerThread = (kPairs + Config::kThreads - 1) / Config::kThreads };
+  enum : int { kSumsBytes = Config::kBlockM * Config::kBlockN * 4, kSmemBytes = kWarps * kSumsBytes };
   static_assert(Config::kBlockM % 16 == 0 && (kFragmentsN == 2 || kFragmentsN == 4 || kFragmentsN == 8),
                 "a lane loads 4, 8 or 16 bytes of a row of w");
   using Accumulators = float[kFragmentsM][kFragmentsN][4];
@@ -97,8 +97,8 @@ struct ThinRows {
 template <class Config>
 struct ThinColumns {
   using Shape = AddmmThinShape<Config>;
-  static constexpr int kLoads = Config::kWAlongK ? Shape::kFragmentsN : 8;
-  static constexpr int kWords = Config::kWAlongK ? 4 : Shape::kFragmentsN / 2;
+  enum : int { kLoads = Config::kWAlongK ? Shape::kFragmentsN : 8 };
+  enum : int { kWords = Config::kWAlongK ? 4 : Shape::kFragmentsN / 2 };
 
   HSTU_PRIM static i64 first_column() { return prim::lane_id() / 4 * (Config::kWAlongK ? 1 : Shape::kFragmentsN); }
 
@@ -175,7 +175,7 @@ class ThinProduct {
   }
 
  private:
-  static constexpr int kStep = Shape::kSlice * Shape::kWarps;
+  enum : int { kStep = Shape::kSlice * Shape::kWarps };
 
   HSTU_PRIM static i64 first_k(u32 warp) { return static_cast<i64>(warp) * Shape::kSlice + prim::lane_id() % 4 * 8; }
   HSTU_PRIM void load(int i, i64 k) {
@@ -261,7 +261,7 @@ class ThinEpilogue {
 
  private:
   using Element = typename Config::Element;
-  static constexpr u32 kLinePairs = Config::kBlockN / 2;
+  enum : u32 { kLinePairs = Config::kBlockN / 2 };
 
   HSTU_PRIM static u32 pair(int i) { return i * Config::kThreads + threadIdx.x; }
   HSTU_PRIM static bool has(int i) { return Shape::kPairs % Config::kThreads == 0 || pair(i) < Shape::kPairs; }

@@ -15,11 +15,11 @@ namespace hstu {
 // kAccessBytes (a power of two that divides all addresses and strides). Knobs: kThreads, kRows.
 template <class Config>
 struct AppendKvCache {
-  static constexpr int kChunksQk = Config::kHeadBytesQk / Config::kAccessBytes;  // of a head
-  static constexpr int kChunksV = Config::kHeadBytesV / Config::kAccessBytes;
-  static constexpr int kChunks = Config::kHeads * (kChunksQk + kChunksV);                             // of a row
-  static constexpr int kParts = (Config::kRows * kChunks + Config::kThreads - 1) / Config::kThreads;  // of a thread
-  static constexpr int kPartsAtOnce = kParts < 8 ? kParts : 8;
+  enum : int { kChunksQk = Config::kHeadBytesQk / Config::kAccessBytes };  // of a head
+  enum : int { kChunksV = Config::kHeadBytesV / Config::kAccessBytes };
+  enum : int { kChunks = Config::kHeads * (kChunksQk + kChunksV) };                             // of a row
+  enum : int { kParts = (Config::kRows * kChunks + Config::kThreads - 1) / Config::kThreads };  // of a thread
+  enum : int { kPartsAtOnce = kParts < 8 ? kParts : 8 };
   static_assert(Config::kRows <= Config::kThreads, "a thread finds one row");
 };
 

@@ -44,8 +44,8 @@ template <class Config>
 struct Consumer {
   using T = Shape<Config>;
   using Tile = Fp8Tile<Config>;
-  static constexpr int kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN;
-  static constexpr int kPromoteBlocks = (Config::kPromoteKeys + kBlockN - 1) / kBlockN;
+  enum : int { kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN };
+  enum : int { kPromoteBlocks = (Config::kPromoteKeys + kBlockN - 1) / kBlockN };
 
   Warpgroup<Config, Tile> wg;
   u32 transposed_smem;

@@ -45,9 +45,9 @@ struct Consumer {
   using T = Shape<Config>;
   using Tile = HstuTile<Config>;
   using Element = typename Config::Element;
-  static constexpr int kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN;
+  enum : int { kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN };
   // A warpgroup's chunk of the upper range is its own 64 rows, of which each sees itself.
-  static constexpr bool kOwnRows = Config::kHasTargets && !Config::kTargetGroups && kChunkN == 64;
+  enum : bool { kOwnRows = Config::kHasTargets && !Config::kTargetGroups && kChunkN == 64 };
 
   Warpgroup<Config, Tile> wg;
 

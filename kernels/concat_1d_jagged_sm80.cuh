@@ -12,7 +12,7 @@ namespace concat_1d_jagged {
 
 template <class Config>
 struct Copy {
-  static constexpr bool kReplaces = false, kNeedsAll = false;
+  enum : bool { kReplaces = false, kNeedsAll = false };
   using Sums = tile::ChunkSums<Config>;
 
   HSTU_PRIM static i64 left_length(const JaggedLengthsParams& p, int sequence) {

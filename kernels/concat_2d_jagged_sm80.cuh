@@ -26,7 +26,7 @@ HSTU_PRIM i64 combined_row(const JaggedCopyParams& p, const tile::SequenceParts&
 // One part, `from`, which is left or right: its rows go where they belong.
 template <class Config, bool kLeft, class From, class Left, class Right>
 struct PartCopier {
-  static constexpr bool kReadsAtOnce = !From::Starts::kDense;
+  enum : bool { kReadsAtOnce = !From::Starts::kDense };
 
   HSTU_PRIM i64 rows() const { return from.p.rows; }
   HSTU_PRIM const auto& starts() const { return from.starts; }
@@ -57,7 +57,7 @@ HSTU_PRIM void copy_part(const JaggedCopyParams& p, const From& from, const Left
 // Rows of out, each read from where it comes.
 template <class Config, class Left, class Right>
 struct Replacer {
-  static constexpr bool kReadsAtOnce = false;
+  enum : bool { kReadsAtOnce = false };
 
   HSTU_PRIM i64 rows() const { return p.combined_rows; }
   HSTU_PRIM const auto& starts() const { return left.starts; }

@@ -29,11 +29,10 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   const i64 end = min(starts.start(p.batch), p.rows);
 #pragma unroll
   for (int round = 0; round < kAll; round += Config::kAccesses) {
-    tile::Piece<Config::kAccessBytes> piece[Config::kAccesses];
+    tile::Piece<Config::kAccessBytes> piece[Config::kAccesses] = {};
 #pragma unroll
     for (int a = 0; a < Config::kAccesses; ++a) {
       const i64 row = pieces.row(round + a);
-      piece[a] = {};
       if (row >= end) continue;
       const int sequence = range.of(starts, row);
       const i64 t = row - starts.start(sequence);

@@ -39,8 +39,8 @@ struct Consumer {
   using T = Shape<Config>;
   using Tile = FlashTile<Config>;
   using Element = typename Config::Element;
-  static constexpr int kChunkN = T::kMaskedChunkN;
-  static constexpr bool kTurns = Config::kTurns && T::kConsumers > 1;
+  enum : int { kChunkN = T::kMaskedChunkN };
+  enum : bool { kTurns = Config::kTurns && T::kConsumers > 1 };
 
   Warpgroup<Config, Tile> wg;
 

@@ -102,12 +102,12 @@ template <class Config_>
 struct Fp8GemmShape {
   using Config = Config_;
   using Params = Fp8GemmParams;
-  static constexpr int kThreads = Config::kThreads;
-  static constexpr int kWarpTileM = Config::kBlockM / Config::kWarpsM, kWarpTileN = Config::kBlockN / Config::kWarpsN;
-  static constexpr int kBlocksM = kWarpTileM / 16, kBlocksN = kWarpTileN / 16;
-  static constexpr int kSteps = Config::kBlockK / 32, kTileColumns = Config::kBlockN;
-  static constexpr bool kScaledSlices = kVariesAlongK<Config::kScalingA> || kVariesAlongK<Config::kScalingB>;
-  static constexpr bool kPromotes = kScaledSlices || Config::kNative;
+  enum : int { kThreads = Config::kThreads };
+  enum : int { kWarpTileM = Config::kBlockM / Config::kWarpsM, kWarpTileN = Config::kBlockN / Config::kWarpsN };
+  enum : int { kBlocksM = kWarpTileM / 16, kBlocksN = kWarpTileN / 16 };
+  enum : int { kSteps = Config::kBlockK / 32, kTileColumns = Config::kBlockN };
+  enum : bool { kScaledSlices = kVariesAlongK<Config::kScalingA> || kVariesAlongK<Config::kScalingB> };
+  enum : bool { kPromotes = kScaledSlices || Config::kNative };
   static_assert(kThreads == 32 * Config::kWarpsM * Config::kWarpsN, "kThreads counts the threads of all warps");
   static_assert(kWarpTileM % 16 == 0 && kWarpTileN % 32 == 0, "a warp's part is 16 rows by 32 columns, or multiples");
   static_assert(kSteps % 2 == 0 && tile::kScaleSpan % Config::kBlockK == 0, "a slice has one scale along k");
@@ -117,13 +117,13 @@ struct Fp8GemmShape {
   using TileW = tile::OperandTile<Config::kBlockN, Config::kBlockK, true, 1>;
   using LoaderX = tile::OperandLoader<TileX, Config::kBlockK, kThreads, Config::kVectorX, Config::kTailK>;
   using LoaderW = tile::OperandLoader<TileW, Config::kBlockK, kThreads, Config::kVectorW, Config::kTailK>;
-  static constexpr int kStageBytes = TileX::kBytes + TileW::kBytes;
+  enum : int { kStageBytes = TileX::kBytes + TileW::kBytes };
   using Staged = tile::StagedRows<kWarpTileN, static_cast<int>(sizeof(typename Config::Element))>;
   using FragmentsX = tile::Fragments<TileX, kBlocksM, true>;
   using FragmentsW = tile::Fragments<TileW, kBlocksN, false>;
   using Multiplier =
       typename Fp8MultiplierOf<Config::kNative, typename Config::A, typename Config::B, FragmentsX, FragmentsW>::type;
-  static constexpr int kSmemBytes = Config::kStages * kStageBytes + kThreads / 32 * Staged::kBytes;
+  enum : int { kSmemBytes = Config::kStages * kStageBytes + kThreads / 32 * Staged::kBytes };
 
   HSTU_PRIM static void begin(LoaderX& x, LoaderW& w, const Params& p, tile::TilePosition at) {
     x.begin(p.a, p.a_row_stride, static_cast<i64>(at.m) * Config::kBlockM, p.m, p.k);
@@ -140,8 +140,8 @@ constexpr int fp8_gemm_sm80_smem_bytes = Fp8GemmShape<Config>::kSmemBytes;
 // where the warp is within one unit.
 template <int kScaling, int kCount>
 struct Fp8Scales {
-  static constexpr bool kEachRow = kScaling == tile::kPerRow || kScaling == tile::kPerGroup;
-  static constexpr int kValues = kEachRow ? kCount : 1;
+  enum : bool { kEachRow = kScaling == tile::kPerRow || kScaling == tile::kPerGroup };
+  enum : int { kValues = kEachRow ? kCount : 1 };
 
   template <class RowOf>
   HSTU_PRIM void load(const float* descale, i64 row_stride, i64 column_stride, i64 first, i64 rows, i64 k_block,

@@ -36,18 +36,20 @@ namespace hstu {
 // The epilogue's shared memory, from its beginning.
 template <class Config>
 struct Fp8Boxes {
-  static constexpr bool kScaledColumns = Config::kScalingB == tile::kPerRow;
-  static constexpr int kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * Config::kBlockN / 256;
+  enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow };
+  enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * Config::kBlockN / 256 };
   // Groups of 16 columns; the registers that are left.
-  static constexpr int kAtOnce = kAccumulators > 128                                                            ? 1
-                                 : kAccumulators == 128 && !Config::kFast && kScaledColumns && Config::kHasBias ? 2
-                                                                                                                : 4;
+  enum : int {
+    kAtOnce = kAccumulators > 128                                                            ? 1
+              : kAccumulators == 128 && !Config::kFast && kScaledColumns && Config::kHasBias ? 2
+                                                                                             : 4
+  };
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce>;
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;
-  static constexpr int kScalesAt = 8 * Boxes::kBytes;
-  static constexpr int kBiasAt = kScalesAt + (kScaledColumns ? 2 * Scales::kBytes : 0);
-  static constexpr int kBytes = kBiasAt + (Config::kHasBias ? 2 * Bias::kBytes : 0);
+  enum : int { kScalesAt = 8 * Boxes::kBytes };
+  enum : int { kBiasAt = kScalesAt + (kScaledColumns ? 2 * Scales::kBytes : 0) };
+  enum : int { kBytes = kBiasAt + (Config::kHasBias ? 2 * Bias::kBytes : 0) };
 };
 
 template <class Config>
@@ -55,12 +57,12 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
                      Fp8Boxes<Config> {
   using Product = tile::TmaProductShape<Config, typename Config::A, typename Config::B, Fp8Boxes<Config>::kBytes>;
   using Params = Fp8GemmTmaParams;
-  static constexpr int kTileColumns = Config::kBlockN;
-  static constexpr int kRings = Config::kPingPong ? 2 : 1;
+  enum : int { kTileColumns = Config::kBlockN };
+  enum : int { kRings = Config::kPingPong ? 2 : 1 };
   using Ring = tile::TmaRing<Config::kStages / kRings, 2 / kRings, Config::kCluster>;
-  static constexpr int kPieces = (Config::kBlockN + 127) / 128, kPieceColumns = Config::kBlockN / kPieces;
+  enum : int { kPieces = (Config::kBlockN + 127) / 128, kPieceColumns = Config::kBlockN / kPieces };
   // Where there are registers for the sums of two slices.
-  static constexpr bool kInTurn = Config::kPingPong && !Config::kFast;
+  enum : bool { kInTurn = Config::kPingPong && !Config::kFast };
   static_assert(!kInTurn || (Product::kFragments == 1 && kPieces == 1), "accumulators and two sums fit the registers");
   static_assert(Config::kPingPong == Config::kResident, "two rings would both fetch w");
   static_assert(Product::kBlockK == tile::kScaleSpan, "a slice has one scale along k");
@@ -88,11 +90,11 @@ constexpr int fp8_gemm_sm90_smem_bytes = Fp8TmaShape<Config>::kSmemBytes;
 template <class Config>
 struct Fp8Scaling {
   using Shape = Fp8TmaShape<Config>;
-  static constexpr int kRows = 2 * Shape::kFragments;  // of a thread: g and g + 8 of each fragment
-  static constexpr bool kSlicesA = Config::kScalingA == tile::kPerGroup || Config::kScalingA == tile::kPerBlock;
-  static constexpr bool kSlicesB = Config::kScalingB == tile::kPerBlock;
-  static constexpr bool kSlices = kSlicesA || kSlicesB, kInSums = kSlices || Shape::kInTurn;
-  static constexpr bool kRowsInSums = kSlicesA || Shape::kInTurn, kColumnsInSums = kSlicesB || Shape::kInTurn;
+  enum : int { kRows = 2 * Shape::kFragments };  // of a thread: g and g + 8 of each fragment
+  enum : bool { kSlicesA = Config::kScalingA == tile::kPerGroup || Config::kScalingA == tile::kPerBlock };
+  enum : bool { kSlicesB = Config::kScalingB == tile::kPerBlock };
+  enum : bool { kSlices = kSlicesA || kSlicesB, kInSums = kSlices || Shape::kInTurn };
+  enum : bool { kRowsInSums = kSlicesA || Shape::kInTurn, kColumnsInSums = kSlicesB || Shape::kInTurn };
 
   // Of row `at`, and of the block of `column`, in the first slice.
   HSTU_PRIM static const float* of_row(const Fp8GemmTmaParams& p, i64 at) {
@@ -141,7 +143,7 @@ class Fp8ScaleWalk {
   }
 
  private:
-  static constexpr bool kColumns = Scaling::kColumnsInSums && Config::kScalingB != tile::kPerRow;
+  enum : bool { kColumns = Scaling::kColumnsInSums && Config::kScalingB != tile::kPerRow };
   HSTU_PRIM static float next(const float*& p, i64 stride) {
     const float scale = *p;
     p += stride;
@@ -160,8 +162,8 @@ class Fp8Consumer {
   using Shape = Fp8TmaShape<Config>;
   using Scaling = Fp8Scaling<Config>;
   using Accumulators = typename Shape::Accumulators;
-  static constexpr u32 kTileStep = Config::kPingPong ? 2 : 1;
-  static constexpr bool kInTurn = Shape::kInTurn;
+  enum : u32 { kTileStep = Config::kPingPong ? 2 : 1 };
+  enum : bool { kInTurn = Shape::kInTurn };
   using SliceScales = Fp8SliceScales<Config>;
   static_assert(!Config::kFast || !Scaling::kSlices, "sums with scales along k must be promoted");
 
@@ -196,7 +198,7 @@ class Fp8Consumer {
  private:
   using TileX = typename Shape::TileX;
   using TileW = typename Shape::TileW;
-  static constexpr int kSums = Shape::kPieceColumns / 2;
+  enum : int { kSums = Shape::kPieceColumns / 2 };
   using Sums = float[kSums];
 
   HSTU_PRIM void run_fast(Accumulators& acc) {
@@ -339,7 +341,7 @@ class Fp8Consumer {
   tile::Turns<Shape> turns_;
   typename Shape::Ring::Place at_;
   bool resident_ = false;
-  static constexpr int kAhead = kInTurn && Scaling::kSlices && Config::kSlices > 1 ? 2 : 1;
+  enum : int { kAhead = kInTurn && Scaling::kSlices && Config::kSlices > 1 ? 2 : 1 };
   Fp8ScaleWalk<Config> walk_;
   SliceScales of_[kAhead];
 };
@@ -350,7 +352,7 @@ class Fp8Rows {
  public:
   using Shape = Fp8TmaShape<Config>;
   using Scaling = Fp8Scaling<Config>;
-  static constexpr int kLineBoxes = Config::kBlockN / 64;
+  enum : int { kLineBoxes = Config::kBlockN / 64 };
 
   HSTU_PRIM Fp8Rows(const Fp8GemmTmaParams& p, u32 smem, u32 warpgroup)
       : p_(p),

@@ -31,7 +31,7 @@ namespace hstu {
 // Two operand tiles of one form, one behind the other: their loaders take turns.
 template <class Loader, class Tile>
 struct GatedLoader {
-  static constexpr int kPasses = 2 * Loader::kPasses;
+  enum : int { kPasses = 2 * Loader::kPasses };
   HSTU_PRIM void end() {
     gate.end();
     up.end();
@@ -65,12 +65,12 @@ struct GatedShape {
   using Config = Config_;
   using Params = GatedMlpParams;
   using Element = typename Config::Element;
-  static constexpr int kThreads = Config::kThreads;
-  static constexpr int kWarpTileM = Config::kBlockM / Config::kWarpsM, kWarpTileN = Config::kBlockN / Config::kWarpsN;
-  static constexpr int kBlocksM = kWarpTileM / 16, kBlocksN = kWarpTileN / 16;
-  static constexpr int kElementBytes = static_cast<int>(sizeof(Element));
-  static constexpr bool kPromotes = kElementBytes == 4;
-  static constexpr int kSteps = Config::kBlockK * kElementBytes / 32, kTileColumns = Config::kBlockN / 2;
+  enum : int { kThreads = Config::kThreads };
+  enum : int { kWarpTileM = Config::kBlockM / Config::kWarpsM, kWarpTileN = Config::kBlockN / Config::kWarpsN };
+  enum : int { kBlocksM = kWarpTileM / 16, kBlocksN = kWarpTileN / 16 };
+  enum : int { kElementBytes = static_cast<int>(sizeof(Element)) };
+  enum : bool { kPromotes = kElementBytes == 4 };
+  enum : int { kSteps = Config::kBlockK * kElementBytes / 32, kTileColumns = Config::kBlockN / 2 };
   static_assert(kThreads == 32 * Config::kWarpsM * Config::kWarpsN, "kThreads counts the threads of all warps");
   static_assert(kWarpTileM % 16 == 0 && kWarpTileN % 64 == 0,
                 "a warp's part is 16 rows by 2 x 32 columns, or multiples");
@@ -81,12 +81,12 @@ struct GatedShape {
   using LoaderX = tile::OperandLoader<TileX, Config::kBlockK, kThreads, Config::kVectorX, Config::kTailK>;
   using HalfLoader = tile::OperandLoader<HalfW, Config::kBlockK, kThreads, Config::kVectorW, Config::kTailK>;
   using LoaderW = GatedLoader<HalfLoader, HalfW>;
-  static constexpr int kStageBytes = TileX::kBytes + 2 * HalfW::kBytes;
+  enum : int { kStageBytes = TileX::kBytes + 2 * HalfW::kBytes };
   using Staged = tile::StagedRows<kWarpTileN / 2, kElementBytes>;
   using FragmentsX = tile::Fragments<TileX, kBlocksM, true>;
   using FragmentsW = GatedFragments<HalfW, kBlocksN>;
   using Multiplier = typename tile::MultiplierOf<Element, Config::kTf32, FragmentsX, FragmentsW>::type;
-  static constexpr int kSmemBytes = Config::kStages * kStageBytes + kThreads / 32 * Staged::kBytes;
+  enum : int { kSmemBytes = Config::kStages * kStageBytes + kThreads / 32 * Staged::kBytes };
 
   HSTU_PRIM static void begin(LoaderX& x, LoaderW& w, const Params& p, tile::TilePosition at) {
     const i64 column = static_cast<i64>(at.n) * kTileColumns;

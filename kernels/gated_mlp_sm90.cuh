@@ -27,7 +27,7 @@ struct GatedTmaShape : tile::TmaProductShape<Config, typename Config::Element, t
   using Product = tile::TmaProductShape<Config, Element, Element, 8 * tile::WarpBoxes<Config::kBoxes>::kBytes>;
   using Params = GatedMlpTmaParams;
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
-  static constexpr int kTileColumns = Config::kBlockN / 2;
+  enum : int { kTileColumns = Config::kBlockN / 2 };
   using Half = tile::WgmmaOperand<Element, kTileColumns, Config::kWAlongK, Config::kCluster>;
   static_assert(kTileColumns % 64 == 0, "a tile has whole boxes of columns");
 
@@ -48,7 +48,7 @@ constexpr int gated_mlp_sm90_smem_bytes = GatedTmaShape<Config>::kSmemBytes;
 template <class Config>
 struct GatedRows {
   using Shape = GatedTmaShape<Config>;
-  static constexpr int kLineBoxes = Shape::kTileColumns / 64, kUp = Config::kBlockN / 4;
+  enum : int { kLineBoxes = Shape::kTileColumns / 64, kUp = Config::kBlockN / 4 };
 
   HSTU_PRIM void make(u32 (&word)[4], int, int box, int group) const {
     const float(&of)[Config::kBlockN / 2] = acc[box / kLineBoxes];

@@ -33,12 +33,12 @@ namespace hstu {
 template <class Config>
 struct JaggedBmmBoxes {
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
-  static constexpr int kRows = Config::kPingPong ? Config::kBlockM : Config::kBlockM / 2;
-  static constexpr int kAtOnce = kRows * Config::kBlockN / 128 > 128 ? 1 : 4;  // the registers that are left
+  enum : int { kRows = Config::kPingPong ? Config::kBlockM : Config::kBlockM / 2 };
+  enum : int { kAtOnce = kRows * Config::kBlockN / 128 > 128 ? 1 : 4 };  // the registers that are left
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;
-  static constexpr int kBiasAt = 8 * Boxes::kBytes;
-  static constexpr int kBiasesAt = kBiasAt + (Config::kBias == kRowBias ? 2 * Bias::kBytes : 0);
-  static constexpr int kBytes = kBiasesAt + (Config::kBias == kResidual ? 8 * 8 : 0);
+  enum : int { kBiasAt = 8 * Boxes::kBytes };
+  enum : int { kBiasesAt = kBiasAt + (Config::kBias == kRowBias ? 2 * Bias::kBytes : 0) };
+  enum : int { kBytes = kBiasesAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
 };
 
 template <class Config>
@@ -49,7 +49,7 @@ struct JaggedBmmShape
       tile::TmaProductShape<Config, typename Config::Element, typename Config::Element, JaggedBmmBoxes<Config>::kBytes>;
   using Walk = tile::JaggedTileWalk<Config>;
   using Product::kRows;
-  static constexpr bool kSlicesHaveBarriers = false;
+  enum : bool { kSlicesHaveBarriers = false };
   static_assert(Config::kCluster == 1, "what a block fetches is its own");
   static_assert(!Config::kResident || Config::kStages <= Config::kSlices,
                 "a stage that is free must tell that a resident slice is");
@@ -114,8 +114,8 @@ class JaggedBmmEpilogue {
  public:
   using Shape = JaggedBmmShape<Config>;
   using Accumulators = typename Shape::Accumulators;
-  static constexpr bool kHasRow = Config::kBias == kRowBias, kHasRows = Config::kBias == kResidual;
-  static constexpr int kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes;
+  enum : bool { kHasRow = Config::kBias == kRowBias, kHasRows = Config::kBias == kResidual };
+  enum : int { kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
   static_assert(!kHasRows || Config::kBoxes == kTileBoxes, "a warp's whole bias is fetched ahead");
 
   HSTU_PRIM JaggedBmmEpilogue(const JaggedBmmTmaParams& p, u32 smem, u32 warp)

@@ -15,7 +15,7 @@ struct Params {
 };
 
 struct Find {
-  static constexpr int kTables = 1;
+  enum : int { kTables = 1 };
   HSTU_PRIM Find(const Params&, i64) {}
   HSTU_PRIM void find(int (&number)[1], int sequence, i64, i64, i64) const { number[0] = sequence; }
 };

@@ -12,7 +12,7 @@ namespace jagged_remove_1d {
 
 template <class Config>
 struct Copy {
-  static constexpr bool kReplaces = true, kNeedsAll = false;  // one part
+  enum : bool { kReplaces = true, kNeedsAll = false };  // one part
   using Sums = tile::ChunkSums<Config>;
 
   HSTU_PRIM static i64 left_length(const JaggedLengthsParams& p, int sequence) {

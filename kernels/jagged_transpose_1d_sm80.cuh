@@ -13,7 +13,7 @@ namespace jagged_transpose_1d {
 
 template <class Config>
 struct Copy {
-  static constexpr bool kReplaces = true, kNeedsAll = true;
+  enum : bool { kReplaces = true, kNeedsAll = true };
   using Sums = tile::ChunkSums<Config>;
   using Length = typename Config::LeftLength;
   using Offset = typename Config::Offset;

@@ -14,7 +14,7 @@ namespace jagged_truncate_history {
 
 template <class Config>
 struct Copy {
-  static constexpr bool kReplaces = true, kNeedsAll = true;
+  enum : bool { kReplaces = true, kNeedsAll = true };
   using Sums = tile::ChunkSums<Config>;
   using Offset = typename Config::Offset;
 

@@ -37,32 +37,34 @@ constexpr bool kSame<A, A> = true;
 
 template <class Config>
 struct Segments {
-  static constexpr int kAttn = Config::kConcatU ? 1 : 0, kProduct = kAttn + (Config::kConcatX ? 1 : 0);
-  static constexpr int kCount = kProduct + 1;
-  static constexpr int kColumns = Config::kGroups * Config::kDim;  // of one segment
+  enum : int { kAttn = Config::kConcatU ? 1 : 0, kProduct = kAttn + (Config::kConcatX ? 1 : 0) };
+  enum : int { kCount = kProduct + 1 };
+  enum : int { kColumns = Config::kGroups * Config::kDim };  // of one segment
 };
 
 // Dropout streams: which counter, and which of its four words, decides over column c of segment s of row r. D columns
 // make a segment, P is the power of two that holds them, S is the number of segments.
-inline constexpr int kNoDropout = 0;
-inline constexpr int kDropoutCompat = 1;  // counter 3 P r + D s + c (group norm: D S r + D s + c), word 0
-inline constexpr int kDropoutFast = 2;    // counter 3 P r + c, word s
-inline constexpr int kDropoutMasks = 3;   // counter (r / 4) S P + (S - 1 - s) P + c, word r mod 4
-inline constexpr int kDropoutRows = 4;    // counter P r + D s + c, word 0
+enum : int { kNoDropout = 0 };
+enum : int { kDropoutCompat = 1 };  // counter 3 P r + D s + c (group norm: D S r + D s + c), word 0
+enum : int { kDropoutFast = 2 };    // counter 3 P r + c, word s
+enum : int { kDropoutMasks = 3 };   // counter (r / 4) S P + (S - 1 - s) P + c, word r mod 4
+enum : int { kDropoutRows = 4 };    // counter P r + D s + c, word 0
 
 template <class Config>
 struct Stream {
-  static constexpr i64 kColumns = Segments<Config>::kColumns, kCount = Segments<Config>::kCount;
+  enum : i64 { kColumns = Segments<Config>::kColumns, kCount = Segments<Config>::kCount };
   static HSTU_PRIM constexpr i64 power_of_two() {
     i64 power = 1;
     while (power < kColumns) power *= 2;
     return power;
   }
-  static constexpr i64 kPower = power_of_two();
-  static constexpr i64 kRow = Config::kDropout == kDropoutRows                           ? kPower
-                              : Config::kDropout == kDropoutMasks                        ? kCount * kPower
-                              : Config::kDropout == kDropoutCompat && Config::kGroupNorm ? kCount * kColumns
-                                                                                         : 3 * kPower;
+  enum : i64 { kPower = power_of_two() };
+  enum : i64 {
+    kRow = Config::kDropout == kDropoutRows                           ? kPower
+           : Config::kDropout == kDropoutMasks                        ? kCount * kPower
+           : Config::kDropout == kDropoutCompat && Config::kGroupNorm ? kCount * kColumns
+                                                                      : 3 * kPower
+  };
 };
 
 // Which elements of one access of every segment drop out, a bit each: element v of segment s is bit s * kVector + v.
@@ -96,9 +98,9 @@ HSTU_PRIM u32 drawn(const DropoutRate& rate, i64 row, int column) {
 // The same for all accesses of the rows that a thread holds.
 template <class Config, class Shape>
 class Drawn {
-  static constexpr bool kDrops = Config::kDropout != kNoDropout;
-  static constexpr int kEach = Segments<Config>::kCount * Config::kVector;  // bits of an access
-  static constexpr int kCount = Shape::kRowsPerThread * Shape::kAccesses;
+  enum : bool { kDrops = Config::kDropout != kNoDropout };
+  enum : int { kEach = Segments<Config>::kCount * Config::kVector };  // bits of an access
+  enum : int { kCount = Shape::kRowsPerThread * Shape::kAccesses };
   static_assert(!kDrops || Shape::kLooped || kEach * kCount <= 64, "the bits of all accesses fit into one number");
   u64 bits_ = 0;
 

@@ -13,7 +13,7 @@ namespace positional {
 template <class Config>
 class Find {
  public:
-  static constexpr int kTables = 1;
+  enum : int { kTables = 1 };
 
   HSTU_PRIM Find(const PositionalParams& p, i64) : p_(p) {}
 

@@ -35,16 +35,16 @@ namespace hstu {
 
 template <class Config>
 struct QuantizeShape {
-  static constexpr int kVector = Config::kVector, kThreads = Config::kThreads, kTeam = Config::kTeam;
-  static constexpr int kScaling = Config::kScaling, kColumns = Config::kColumns;
-  static constexpr int kUnitRows = kScaling == tile::kPerBlock ? tile::kScaleSpan : 1;
-  static constexpr int kUnitColumns = kScaling != tile::kPerRow ? tile::kScaleSpan : kColumns > 0 ? kColumns : kVector;
-  static constexpr int kChunksPerRow = kUnitColumns / kVector;  // of a unit
-  static constexpr int kChunks = kUnitRows * kChunksPerRow;
-  static constexpr int kUnitsPerRow = kColumns > 0 ? (kColumns + kUnitColumns - 1) / kUnitColumns : 1;
-  static constexpr int kAccesses = (kChunks + kTeam - 1) / kTeam;
-  static constexpr bool kLooped = kAccesses * tile::RowPack<typename Config::Element, kVector>::kWords > 32;
-  static constexpr int kTeams = kThreads / kTeam, kLanes = kTeam < 32 ? kTeam : 32, kWarps = kTeam / kLanes;
+  enum : int { kVector = Config::kVector, kThreads = Config::kThreads, kTeam = Config::kTeam };
+  enum : int { kScaling = Config::kScaling, kColumns = Config::kColumns };
+  enum : int { kUnitRows = kScaling == tile::kPerBlock ? tile::kScaleSpan : 1 };
+  enum : int { kUnitColumns = kScaling != tile::kPerRow ? tile::kScaleSpan : kColumns > 0 ? kColumns : kVector };
+  enum : int { kChunksPerRow = kUnitColumns / kVector };  // of a unit
+  enum : int { kChunks = kUnitRows * kChunksPerRow };
+  enum : int { kUnitsPerRow = kColumns > 0 ? (kColumns + kUnitColumns - 1) / kUnitColumns : 1 };
+  enum : int { kAccesses = (kChunks + kTeam - 1) / kTeam };
+  enum : bool { kLooped = kAccesses * tile::RowPack<typename Config::Element, kVector>::kWords > 32 };
+  enum : int { kTeams = kThreads / kTeam, kLanes = kTeam < 32 ? kTeam : 32, kWarps = kTeam / kLanes };
   static_assert(kColumns % kVector == 0 && kUnitColumns % kVector == 0, "an access must not cross the end of a unit");
   static_assert((kTeam & (kTeam - 1)) == 0 && kThreads % 32 == 0 && kThreads % kTeam == 0,
                 "a block is made of whole warps and of whole teams");
@@ -60,7 +60,7 @@ constexpr int quantize_fp8_sm80_smem_bytes =
 template <class Config>
 struct QuantizeScale {
   using Format = prim::Fp8Format<typename Config::Fp8>;
-  static constexpr u32 kInfinity = 0x7f800000u;
+  enum : u32 { kInfinity = 0x7f800000u };
 
   HSTU_PRIM QuantizeScale(const QuantizeFp8Params& p, u32 greatest) {
     if (greatest <= kInfinity) greatest = min(greatest, __float_as_uint(p.amax_bound));

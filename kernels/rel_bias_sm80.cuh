@@ -21,8 +21,8 @@ namespace hstu {
 
 namespace rel_bias {
 
-inline constexpr int kStep = 4;  // rows at once
-inline constexpr int kBuckets = RelBiasParams::kBuckets, kNearBuckets = RelBiasParams::kNearBuckets;
+enum : int { kStep = 4 };  // rows at once
+enum : int { kBuckets = RelBiasParams::kBuckets, kNearBuckets = RelBiasParams::kNearBuckets };
 
 // limit[k], near[k]: ages from there on lie behind bucket k.
 struct Tables {
@@ -70,7 +70,7 @@ HSTU_PRIM int difference(i64 time, i64 base, bool& near) {
 // What a thread knows of its columns: times about that of the first.
 template <class Config>
 struct Columns {
-  static constexpr int kVector = Config::kVector;
+  enum : int { kVector = Config::kVector };
   const i64* times;  // of the first column
   i64 base;
   int at[kVector];

@@ -12,7 +12,7 @@ namespace replace_last_n {
 
 template <class Config>
 struct Copy {
-  static constexpr bool kReplaces = true, kNeedsAll = false;
+  enum : bool { kReplaces = true, kNeedsAll = false };
   using Sums = tile::ChunkSums<Config>;
 
   HSTU_PRIM static i64 left_length(const JaggedLengthsParams& p, int sequence) {

@@ -35,8 +35,8 @@ using Shape = tile::RowShape<Config, Config::kPacked ? 2 * tile::kMaxValuesPerRo
 // Where access `access` of a thread begins in a row, and its angles; the partner lies kHalf further on.
 template <class Config, class Shape>
 struct Columns {
-  static constexpr int kPerHalf = Config::kHalf / Config::kPairVector;  // accesses to half a head
-  static constexpr bool kSameAngles = Shape::kThreadsPerRow % kPerHalf == 0 || Shape::kAccesses == 1;
+  enum : int { kPerHalf = Config::kHalf / Config::kPairVector };  // accesses to half a head
+  enum : bool { kSameAngles = Shape::kThreadsPerRow % kPerHalf == 0 || Shape::kAccesses == 1 };
   int head, angle;
 
   HSTU_PRIM Columns(const tile::RowTeam<Shape>& team, int access) {

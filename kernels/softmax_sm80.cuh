@@ -20,21 +20,23 @@ constexpr int softmax_smem_bytes = tile::RowShape<Config>::kExchangeBytes;
 
 namespace softmax {
 
-inline constexpr float kLog2e = 1.4426950408889634f, kLn2 = 0.6931471805599453f;
-inline constexpr float kNothing = -3.402823466e38f;  // the least finite float, so that -inf less it is still -inf
+HSTU_PRIM constexpr float log2e() { return 1.4426950408889634f; }
+HSTU_PRIM constexpr float ln2() { return 0.6931471805599453f; }
+// The least finite float, so that -inf less it is still -inf.
+HSTU_PRIM constexpr float nothing() { return -3.402823466e38f; }
 
 // e^d for d <= 0. For float the rounding of d * log2(e) is put back, as in tile/sigmoid.cuh.
 template <class Element>
 HSTU_PRIM float power(float d) {
-  const float exponent = kLog2e * d;
+  const float exponent = log2e() * d;
   if constexpr (sizeof(Element) == 2) return prim::ex2_approx(exponent);
   constexpr float kLog2eRest = 1.9259629911266175e-8f;
-  const float rest = d < -100.0f ? 0.0f : __fmaf_rn(kLog2eRest, d, __fmaf_rn(kLog2e, d, -exponent));
+  const float rest = d < -100.0f ? 0.0f : __fmaf_rn(kLog2eRest, d, __fmaf_rn(log2e(), d, -exponent));
   const float y = prim::ex2_approx(exponent);
-  return __fmaf_rn(y, kLn2 * rest, y);
+  return __fmaf_rn(y, ln2() * rest, y);
 }
 
-// Maximum and sum of a part of a row; `most` is at least kNothing.
+// Maximum and sum of a part of a row; `most` is at least nothing().
 struct Sum {
   float most, sum;
 };
@@ -75,7 +77,7 @@ HSTU_PRIM float scale_of(const Sum& total, float own) {
 template <class Config>
 HSTU_PRIM float shift_of(const Sum& total) {
   if (Config::kZeroEmpty && total.sum == 0.0f) return 0.0f;
-  return total.sum == 0.0f ? __uint_as_float(0x7fffffffu) : kLn2 * prim::lg2_approx(total.sum);
+  return total.sum == 0.0f ? __uint_as_float(0x7fffffffu) : ln2() * prim::lg2_approx(total.sum);
 }
 
 // The rows of one block, held in registers.
@@ -94,7 +96,7 @@ HSTU_PRIM void held_rows(const SoftmaxParams& p, const tile::RowTeam<Shape>& tea
   float x[kRows][Shape::kAccesses][Shape::kVector], own[kRows];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    own[r] = kNothing;
+    own[r] = nothing();
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
       tile::unpack(x[r][a], packs[r][a]);
@@ -162,7 +164,7 @@ HSTU_PRIM void long_row(const SoftmaxParams& p, const tile::RowTeam<Shape>& team
   Element* to = static_cast<Element*>(p.y) + row * p.y_row_stride;
   tile::RowPack<Element, Shape::kVector> pack;
   float x[Shape::kVector];
-  Sum total[1] = {{kNothing, 0.0f}};
+  Sum total[1] = {{nothing(), 0.0f}};
 #pragma unroll 4
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (!team.holds(a)) continue;

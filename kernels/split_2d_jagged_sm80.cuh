@@ -12,7 +12,7 @@ namespace split_2d_jagged {
 
 template <class Config, class Left, class Right>
 struct Copier {
-  static constexpr bool kReadsAtOnce = true;
+  enum : bool { kReadsAtOnce = true };
 
   HSTU_PRIM i64 rows() const { return p.combined_rows; }
   HSTU_PRIM auto starts() const { return tile::sum_of_starts(left.starts, right.starts); }

@@ -17,7 +17,7 @@ namespace timestamp_positional {
 template <class Config>
 class Find {
  public:
-  static constexpr int kTables = 2;
+  enum : int { kTables = 2 };
 
   HSTU_PRIM Find(const TimestampPositionalParams& p, i64 row) : p_(p), time_(p.timestamps[row]) {}
 

@@ -22,7 +22,7 @@ struct Fp8Storage : Storage<Config, Tile> {
 template <class Config>
 class TransposedRing {
  public:
-  static constexpr int kStages = Shape<Config>::kTransposedStages;
+  enum : int { kStages = Shape<Config>::kTransposedStages };
   using Place = RingPlace<kStages>;
   HSTU_PRIM explicit TransposedRing(u32 smem) : smem_(smem) {}
   HSTU_PRIM void init() const {

@@ -39,7 +39,7 @@ HSTU_PRIM void weigh(const AttnFwdParams& p, float (&s)[kCount]) {
   }
 }
 struct Silu {
-  static constexpr bool kZeroIsNothing = true;
+  enum : bool { kZeroIsNothing = true };
   const AttnFwdParams& p;
 
   HSTU_PRIM static float hidden() { return 0.0f; }

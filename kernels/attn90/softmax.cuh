@@ -11,8 +11,8 @@ namespace hstu::attn90 {
 HSTU_PRIM float infinity() { return __uint_as_float(0x7f800000u); }
 
 struct Softmax {
-  static constexpr bool kZeroIsNothing = false;
-  static constexpr float kSlack = 8.0f;
+  enum : bool { kZeroIsNothing = false };
+  enum : int { kSlack = 8 };
 
   float scale, slack;  // log2(e) times the logit scale, positive; kSlack powers of two as a difference of scores
   float reference[2], sum[2];

@@ -17,7 +17,7 @@ using ValueRing =
     tile::TmaRing<Config::kStages, Shape<Config>::kTransposesV ? Shape<Config>::kTransposers : Config::kConsumers>;
 
 // Of the tile under way and the next: more would leave other blocks of threads without work at the end.
-inline constexpr int kTileSlots = 2;
+enum : int { kTileSlots = 2 };
 
 template <class Config, class Tile>
 struct Storage {
@@ -28,7 +28,7 @@ struct Storage {
   Tile tile[kTileSlots];
 };
 // The room behind the tiles; a round number, so that the host can say the sum.
-inline constexpr int kExtraBytes = 1024;
+enum : int { kExtraBytes = 1024 };
 template <class Config>
 constexpr int smem_bytes = Shape<Config>::kTileBytes + kExtraBytes;
 

@@ -3,6 +3,6 @@
 
 namespace hstu {
 
-inline constexpr int kNoBias = 0, kRowBias = 1, kResidual = 2;
+enum : int { kNoBias = 0, kRowBias = 1, kResidual = 2 };
 
 }  // namespace hstu

@@ -5,9 +5,9 @@
 namespace hstu {
 
 struct RelBiasParams {
-  static constexpr int kBuckets = 148;     // of differences of 64-bit timestamps
-  static constexpr int kNearBuckets = 72;  // of differences below kNear, and two more
-  static constexpr int kNear = 1 << 30;
+  enum : int { kBuckets = 148 };     // of differences of 64-bit timestamps
+  enum : int { kNearBuckets = 72 };  // of differences below kNear, and two more
+  enum : int { kNear = 1 << 30 };
   const long long* timestamps;   // [batch, positions]
   const void* position_weights;  // [1 or heads, 2 positions - 1], Config::Table
   const void* time_weights;      // [1 or heads, last_bucket + 1], Config::Table

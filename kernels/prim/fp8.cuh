@@ -11,13 +11,11 @@ template <class Fp8>
 struct Fp8Format;
 template <>
 struct Fp8Format<e4m3> {
-  static constexpr int kMantissaBits = 3, kBias = 7;
-  static constexpr float kLargest = 448.0f;
+  enum : int { kMantissaBits = 3, kBias = 7, kLargest = 448 };
 };
 template <>
 struct Fp8Format<e5m2> {
-  static constexpr int kMantissaBits = 2, kBias = 15;
-  static constexpr float kLargest = 57344.0f;
+  enum : int { kMantissaBits = 2, kBias = 15, kLargest = 57344 };
 };
 
 #if __CUDA_ARCH__ >= 890

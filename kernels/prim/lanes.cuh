@@ -4,7 +4,7 @@
 
 namespace hstu::prim {
 
-inline constexpr u32 kFullWarp = 0xffffffffu;
+enum : u32 { kFullWarp = 0xffffffffu };
 
 HSTU_PRIM u32 lane_id() {
   u32 r;

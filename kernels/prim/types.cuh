@@ -1,5 +1,8 @@
 // Element types and fixed-width integers for device code, and the packing between them and float. No CUDA header is
 // needed: a production container has NVRTC and the driver only, so conversions are single PTX instructions.
+//
+// Constants outside functions are enumerators everywhere in kernels/: NVRTC gives a constexpr variable, used or not, a
+// place in the module's memory, and the driver takes four times as long to load a module that has such memory.
 #pragma once
 
 #ifdef __CUDACC__

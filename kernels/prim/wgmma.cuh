@@ -145,7 +145,7 @@ struct Wgmma;
 #define HSTU_WGMMA(N, R, x0, x1, x2, x3, x4, x5, x6, x7, x8)                                                     \
   template <>                                                                                                    \
   struct Wgmma<N> {                                                                                              \
-    static constexpr int kRegisters = R;                                                                         \
+    enum : int { kRegisters = R };                                                                         \
     template <class A, class B, int kMajorA = 0, int kMajorB = 0, int kSignA = 1, int kSignB = 1>                \
     HSTU_PRIM static void ss(float (&d)[R], u64 a, u64 b, int add) {                                             \
       constexpr int kTypes = wgmma_types<A, B>;                                                                  \

@@ -24,11 +24,11 @@ namespace hstu::tile {
 
 template <class Config>
 struct AddedRowsShape {
-  static constexpr int kThreads = Config::kThreads, kAccesses = Config::kAccesses, kRound = kThreads * kAccesses;
-  static constexpr int kRowPieces = Config::kDim / Config::kVector;
-  static constexpr i64 kBlockPieces = i64{kRound} * Config::kRounds;
-  static constexpr int kRows = kBlockPieces > kRowPieces ? static_cast<int>(kBlockPieces / kRowPieces) : 1;
-  static constexpr int kRounds = static_cast<int>((i64{kRows} * kRowPieces + kRound - 1) / kRound);
+  enum : int { kThreads = Config::kThreads, kAccesses = Config::kAccesses, kRound = kThreads * kAccesses };
+  enum : int { kRowPieces = Config::kDim / Config::kVector };
+  enum : i64 { kBlockPieces = i64{kRound} * Config::kRounds };
+  enum : int { kRows = kBlockPieces > kRowPieces ? static_cast<int>(kBlockPieces / kRowPieces) : 1 };
+  enum : int { kRounds = static_cast<int>((i64{kRows} * kRowPieces + kRound - 1) / kRound) };
   static_assert(Config::kDim % Config::kVector == 0, "pieces divide rows");
 };
 
@@ -43,7 +43,7 @@ constexpr int added_rows_smem_bytes = static_cast<int>(sizeof(RowNumbers<Config,
 template <class Config>
 struct AddedPieces {
   using Shape = AddedRowsShape<Config>;
-  static constexpr int kVector = Config::kVector, kAccesses = Config::kAccesses;
+  enum : int { kVector = Config::kVector, kAccesses = Config::kAccesses };
 
   // rows: of the block.
   HSTU_PRIM AddedPieces(int rows, int round)

@@ -24,12 +24,12 @@ namespace hstu {
 
 template <class Config>
 struct AttnF32Shape {
-  static constexpr int kThreads = 128, kBlockM = kThreads / 4, kBlockN = Config::kBlockN;
-  static constexpr int kColsQk = (Config::kHeadDimQk + 3) / 4 * 4, kColsV = (Config::kHeadDimV + 15) / 16 * 16;
-  static constexpr int kPitchQk = kColsQk + 4, kPitchV = kColsV + 4, kPitchP = kBlockN + 4;
-  static constexpr int kK = kBlockM * kPitchQk, kV = kK + kBlockN * kPitchQk, kP = kV + kBlockN * kPitchV;
-  static constexpr int kFloats = kP + kBlockM * kPitchP;  // offsets of the tiles, then all of them
-  static constexpr int kOwnKeys = kBlockN / 4, kOwnGroups = kColsV / 16;
+  enum : int { kThreads = 128, kBlockM = kThreads / 4, kBlockN = Config::kBlockN };
+  enum : int { kColsQk = (Config::kHeadDimQk + 3) / 4 * 4, kColsV = (Config::kHeadDimV + 15) / 16 * 16 };
+  enum : int { kPitchQk = kColsQk + 4, kPitchV = kColsV + 4, kPitchP = kBlockN + 4 };
+  enum : int { kK = kBlockM * kPitchQk, kV = kK + kBlockN * kPitchQk, kP = kV + kBlockN * kPitchV };
+  enum : int { kFloats = kP + kBlockM * kPitchP };  // offsets of the tiles, then all of them
+  enum : int { kOwnKeys = kBlockN / 4, kOwnGroups = kColsV / 16 };
   static_assert(kBlockN % 4 == 0 && kBlockN <= 32, "a row's bits are one word");
 };
 

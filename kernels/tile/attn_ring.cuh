@@ -12,7 +12,7 @@ namespace hstu::tile {
 template <class Config>
 struct AttnRing {
   using T = AttnFwdSm80<Config>;
-  static constexpr bool kBlockWide = Config::kStages == 2;
+  enum : bool { kBlockWide = Config::kStages == 2 };
   u32 stages, full, empty;  // addresses of the first
 
   HSTU_PRIM static u32 stage_of(int block) { return static_cast<u32>(block) % Config::kStages; }

@@ -40,30 +40,32 @@ namespace hstu {
 // kMinBlocks.
 template <class Config>
 struct AttnSplit {
-  static constexpr int kGroupThreads = Config::kRowWarps * 32;
-  static constexpr int kThreads = kGroupThreads * Config::kKeyGroups;
-  static constexpr int kBlockM = Config::kRowWarps * Config::kRowsPerWarp;
-  static constexpr int kBlockN = Config::kBlockN;
-  static constexpr int kColsQk = (Config::kHeadDimQk + 15) / 16 * 16;
-  static constexpr int kColsV = (Config::kHeadDimV + 15) / 16 * 16;
+  enum : int { kGroupThreads = Config::kRowWarps * 32 };
+  enum : int { kThreads = kGroupThreads * Config::kKeyGroups };
+  enum : int { kBlockM = Config::kRowWarps * Config::kRowsPerWarp };
+  enum : int { kBlockN = Config::kBlockN };
+  enum : int { kColsQk = (Config::kHeadDimQk + 15) / 16 * 16 };
+  enum : int { kColsV = (Config::kHeadDimV + 15) / 16 * 16 };
 
   using QTile = tile::SmemTile<kBlockM, kColsQk>;
   using KTile = tile::SmemTile<kBlockN, kColsQk>;
   using VTile = tile::SmemTile<kBlockN, kColsV>;
   using OTile = tile::SmemTile<kBlockM, kColsV>;
-  static constexpr int kStageBytes = KTile::kBytes + VTile::kBytes;
-  static constexpr int kGroupBytes = Config::kStages * kStageBytes;
-  static constexpr int kRingBytes = QTile::kBytes + Config::kKeyGroups * kGroupBytes;
+  enum : int { kStageBytes = KTile::kBytes + VTile::kBytes };
+  enum : int { kGroupBytes = Config::kStages * kStageBytes };
+  enum : int { kRingBytes = QTile::kBytes + Config::kKeyGroups * kGroupBytes };
   // Half of the groups hand their O, in f32, to the other half; or O is staged to be stored.
-  static constexpr int kSumBytes = (Config::kKeyGroups / 2 > 0 ? Config::kKeyGroups / 2 : 1) * kBlockM * kColsV * 4;
-  static constexpr int kTileBytes = kRingBytes > kSumBytes ? kRingBytes : kSumBytes;
+  enum : int { kSumBytes = (Config::kKeyGroups / 2 > 0 ? Config::kKeyGroups / 2 : 1) * kBlockM * kColsV * 4 };
+  enum : int { kTileBytes = kRingBytes > kSumBytes ? kRingBytes : kSumBytes };
 
-  static constexpr int kRowTiles = Config::kRowsPerWarp / 16;  // m16 tiles of a warp
-  static constexpr int kStepsQk = kColsQk / 16;                // k16 steps of Q K^T
+  enum : int { kRowTiles = Config::kRowsPerWarp / 16 };  // m16 tiles of a warp
+  enum : int { kStepsQk = kColsQk / 16 };                // k16 steps of Q K^T
   // Keys that go through together where all are seen: of 32, each piece of Q feeds twice as many products. Page numbers
   // take the registers for that, or the bias.
-  static constexpr int kFullKeys =
-      kBlockN % 32 == 0 && Config::kPageSize == 0 && !Config::kBias && kRowTiles * (kColsV / 2 + 16) <= 164 ? 32 : 16;
+  enum : int {
+    kFullKeys =
+        kBlockN % 32 == 0 && Config::kPageSize == 0 && !Config::kBias && kRowTiles * (kColsV / 2 + 16) <= 164 ? 32 : 16
+  };
 
   static_assert(Config::kRowsPerWarp % 16 == 0, "a warp owns whole m16 tiles");
   static_assert(kBlockN % 16 == 0, "a key block is whole k16 steps of P V");
@@ -182,7 +184,7 @@ HSTU_PRIM const T* shuffled(const T* p, int lane) {
 // so that nobody waits for them.
 template <class Config>
 struct PagesAhead {
-  static constexpr int kParts = (Config::kBlockN + 31) / 32;
+  enum : int { kParts = (Config::kBlockN + 31) / 32 };
   int page[kParts];
 
   HSTU_PRIM void find(const TileInfo<Config>& tile, int block) {

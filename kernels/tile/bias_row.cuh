@@ -12,7 +12,7 @@ namespace hstu::tile {
 template <class Bias, int kTileColumns, int kAtOnce>
 class BiasRow {
  public:
-  static constexpr int kLine = kTileColumns + 16, kBytes = 4 * kLine;
+  enum : int { kLine = kTileColumns + 16, kBytes = 4 * kLine };
 
   HSTU_PRIM BiasRow(u32 smem, u32 warpgroup) : smem_(smem + warpgroup * kBytes), warpgroup_(warpgroup) {}
 
@@ -43,7 +43,7 @@ class BiasRow {
   HSTU_PRIM float value(int i, int half, int e) const { return __uint_as_float(held_[i].word[2 * half + e]); }
 
  private:
-  static constexpr int kPerThread = (kTileColumns + 127) / 128;
+  enum : int { kPerThread = (kTileColumns + 127) / 128 };
   HSTU_PRIM static u32 column_of(int i) { return threadIdx.x % 128 + 128 * i; }
   HSTU_PRIM void sync() const {
     if (warpgroup_ == 0)

@@ -8,9 +8,9 @@
 namespace hstu::tile {
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-inline constexpr bool kStartsEarly = true;
+enum : bool { kStartsEarly = true };
 #else
-inline constexpr bool kStartsEarly = false;
+enum : bool { kStartsEarly = false };
 #endif
 
 // By all threads, once. The next kernel's blocks may come to the SMs from here on, where there is room, to wait there.

@@ -11,12 +11,12 @@ namespace hstu::tile {
 template <int kColumns, int kElementBytes = 2>
 struct StagedRows {
   // A row ends 4 words past a multiple of 32 banks, or of 16; wide pairs, of which half a warp moves at a time, 8.
-  static constexpr int kPitch = kElementBytes * kColumns + 8 * kElementBytes;
-  static constexpr int kBytes = 16 * kPitch;
-  static constexpr int kChunkElements = 16 / kElementBytes;
-  static constexpr int kChunks = kColumns / kChunkElements;  // of 16 bytes, per row
-  static constexpr int kPasses = kChunks / 2;                // of 16 bytes a lane over the 16 rows
-  static constexpr int kRowsPerPass = 32 / kChunks;
+  enum : int { kPitch = kElementBytes * kColumns + 8 * kElementBytes };
+  enum : int { kBytes = 16 * kPitch };
+  enum : int { kChunkElements = 16 / kElementBytes };
+  enum : int { kChunks = kColumns / kChunkElements };  // of 16 bytes, per row
+  enum : int { kPasses = kChunks / 2 };                // of 16 bytes a lane over the 16 rows
+  enum : int { kRowsPerPass = 32 / kChunks };
   static_assert(kChunks >= 4 && kChunks <= 32 && (kChunks & (kChunks - 1)) == 0,
                 "a pass of the warp covers whole rows of 64 to 512 bytes");
 

@@ -65,7 +65,7 @@ HSTU_PRIM void load_fp8_rows(u32 base, const e4m3* head_base, i64 row_stride, co
 template <class Config>
 struct Fp8KeyRows {
   using T = AttnFwdSm80<Config>;
-  static constexpr bool kLoadsQueries = true;
+  enum : bool { kLoadsQueries = true };
   i64 row;        // of the tensors: first of the block to load
   int begin;      // first row of the block that belongs to its range
   int seq, head;  // of k and v

@@ -8,8 +8,8 @@
 namespace hstu::tile {
 
 // A unit, the elements under one scale: the tensor, a row, 128 columns of a row, a block of 128 rows and columns.
-inline constexpr int kPerTensor = 0, kPerRow = 1, kPerGroup = 2, kPerBlock = 3;
-inline constexpr int kScaleSpan = 128;
+enum : int { kPerTensor = 0, kPerRow = 1, kPerGroup = 2, kPerBlock = 3 };
+enum : int { kScaleSpan = 128 };
 
 template <class Fp8, int Count>
 HSTU_PRIM void pack_fp8(RowPack<Fp8, Count>& to, const float (&value)[Count], float multiplier) {

@@ -14,7 +14,7 @@ struct Dense {};
 template <class Offset>
 class SequenceStarts {
  public:
-  static constexpr bool kDense = false;
+  enum : bool { kDense = false };
   HSTU_PRIM SequenceStarts(const void* offsets, i64) : offsets_(static_cast<const Offset*>(offsets)) {}
   HSTU_PRIM i64 start(int sequence) const { return offsets_[sequence]; }
 
@@ -24,7 +24,7 @@ class SequenceStarts {
 template <>
 class SequenceStarts<Dense> {
  public:
-  static constexpr bool kDense = true;
+  enum : bool { kDense = true };
   HSTU_PRIM SequenceStarts(const void*, i64 length) : length_(length) {}
   HSTU_PRIM i64 start(int sequence) const { return sequence * length_; }
 

@@ -82,12 +82,14 @@ struct SequenceParts {
 // The pieces of one thread, kThreads apart in its block's run of rows. Access a of round r is number r kAccesses + a.
 template <class Config>
 struct RowPieces {
-  static constexpr int kBlockPieces = Config::kThreads * Config::kAccesses * Config::kRounds;
-  static constexpr u32 kRowAccesses = Config::kRowAccesses;
+  enum : int { kBlockPieces = Config::kThreads * Config::kAccesses * Config::kRounds };
+  enum : u32 { kRowAccesses = Config::kRowAccesses };
   // At most; a row may lie across blocks.
-  static constexpr int kRows = kBlockPieces % Config::kRowAccesses == 0
-                                   ? kBlockPieces / Config::kRowAccesses
-                                   : (kBlockPieces + Config::kRowAccesses - 2) / Config::kRowAccesses + 1;
+  enum : int {
+    kRows = kBlockPieces % Config::kRowAccesses == 0
+                ? kBlockPieces / Config::kRowAccesses
+                : (kBlockPieces + Config::kRowAccesses - 2) / Config::kRowAccesses + 1
+  };
 
   HSTU_PRIM explicit RowPieces(i64 block) {
     const u64 begin = static_cast<u64>(block) * kBlockPieces;
@@ -115,7 +117,7 @@ struct RowEnds {
 // The block's rows.
 template <class Config>
 struct RowTable {
-  static constexpr int kRows = RowPieces<Config>::kRows;
+  enum : int { kRows = RowPieces<Config>::kRows };
   RowEnds row[kRows];
 };
 template <class Config>
@@ -137,7 +139,7 @@ HSTU_PRIM void fill_by_sequence(RowTable<Config>& table, const Copier& copier, i
       for (row = static_cast<int>(max(end, i64{0})); row < table.kRows; ++row) table.row[row] = {nullptr, nullptr};
   }
 }
-inline constexpr int kFewRows = 8, kFewSequences = 4;  // of a thread
+enum : int { kFewRows = 8, kFewSequences = 4 };  // of a thread
 
 // By all threads: the ends of the block's rows. A warp's lanes find 32 rows together.
 template <class Config, class Copier>
@@ -184,7 +186,7 @@ class BlockCopy {
   }
 
  private:
-  static constexpr int kAccesses = Config::kAccesses;
+  enum : int { kAccesses = Config::kAccesses };
   using Pieces = Piece<Config::kAccessBytes>[kAccesses];
 
   HSTU_PRIM void load(Pieces& data, int round) const {

@@ -18,12 +18,12 @@
 
 namespace hstu::tile {
 
-inline constexpr int kLengthsAThread = 4;
+enum : int { kLengthsAThread = 4 };
 
 // Where the sequences of a chunk begin in both parts.
 template <class Config>
 struct ChunkSums {
-  static constexpr int kSequences = Config::kThreads * kLengthsAThread;
+  enum : int { kSequences = Config::kThreads * kLengthsAThread };
   i64 left[kSequences + 1], right[kSequences + 1];
   i64 warp_sums[Config::kThreads / 32];
   int first;  // sequence of the chunk

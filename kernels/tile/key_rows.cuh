@@ -10,7 +10,7 @@ namespace hstu::tile {
 template <class Config>
 struct KeyRows {
   using T = AttnFwdSm80<Config>;
-  static constexpr bool kLoadsQueries = false;
+  enum : bool { kLoadsQueries = false };
   typename T::KStream k;
   typename T::VStream v;
   int begin;  // first row of the block to copy that belongs to its range

@@ -26,14 +26,14 @@ namespace hstu::tile {
 
 template <class Config>
 struct SpanShape {
-  static constexpr int kDim = Config::kDim, kVector = Config::kVector;
-  static constexpr int kThreads = Config::kThreads, kThreadsPerRow = Config::kThreadsPerRow;
-  static constexpr int kWarps = kThreadsPerRow / 32, kRowsPerBlock = kThreads / kThreadsPerRow;
-  static constexpr int kAccesses = kScaleSpan / 32 / kVector;  // of a lane to a span
-  static constexpr int kSpans = kDim / kScaleSpan + (kDim % kScaleSpan > 0);
-  static constexpr int kSteps = (kSpans + kWarps - 1) / kWarps;  // spans of a warp
-  static constexpr bool kHeld = kSteps <= Config::kHeldSpans;
-  static constexpr int kSmemBytes = kWarps > 1 ? 16 * kWarps : 0;
+  enum : int { kDim = Config::kDim, kVector = Config::kVector };
+  enum : int { kThreads = Config::kThreads, kThreadsPerRow = Config::kThreadsPerRow };
+  enum : int { kWarps = kThreadsPerRow / 32, kRowsPerBlock = kThreads / kThreadsPerRow };
+  enum : int { kAccesses = kScaleSpan / 32 / kVector };  // of a lane to a span
+  enum : int { kSpans = kDim / kScaleSpan + (kDim % kScaleSpan > 0) };
+  enum : int { kSteps = (kSpans + kWarps - 1) / kWarps };  // spans of a warp
+  enum : bool { kHeld = kSteps <= Config::kHeldSpans };
+  enum : int { kSmemBytes = kWarps > 1 ? 16 * kWarps : 0 };
   static_assert(kDim % kVector == 0 && kAccesses * kVector * 32 == kScaleSpan,
                 "an access must not cross the end of a row or of a span");
   static_assert((kWarps & (kWarps - 1)) == 0 && kThreads % kThreadsPerRow == 0, "a block is made of whole teams");
@@ -43,7 +43,7 @@ struct SpanShape {
 // Where this thread stands in its team, and the sums of the team.
 template <class Shape>
 class SpanTeam {
-  static constexpr int kWarps = Shape::kWarps;
+  enum : int { kWarps = Shape::kWarps };
   const u32 smem_, lane_ = threadIdx.x % 32, warp_ = threadIdx.x / 32 % kWarps;
 
   // In: the share of this thread's warp. Out: lane l has that of warp l % kWarps.
@@ -86,7 +86,7 @@ class Spans {
  public:
   using Shape = SpanShape<Config>;
   using Values = float[Shape::kAccesses][Shape::kVector];
-  static constexpr bool kHeld = Shape::kHeld;
+  enum : bool { kHeld = Shape::kHeld };
 
   HSTU_PRIM Spans(const SpanTeam<Shape>& team, const Row& row) : team_(team), row_(row) {
     if constexpr (kHeld) {

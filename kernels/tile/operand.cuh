@@ -33,14 +33,14 @@ struct UnitOf<4> {
 // kAlongK: memory is contiguous along k (lines are rows of x or columns of w); otherwise along the extent.
 template <int kExtent, int kBlockK, bool kAlongK_, int kUnitBytes_ = 2>
 struct OperandTile {
-  static constexpr bool kAlongK = kAlongK_;
-  static constexpr int kUnitBytes = kUnitBytes_;
-  static constexpr int kLines = kAlongK ? kExtent : kBlockK;
-  static constexpr int kLineElements = kAlongK ? kBlockK : kExtent;
-  static constexpr int kChunkElements = 16 / kUnitBytes;
-  static constexpr int kChunks = kLineElements / kChunkElements;  // per line
-  static constexpr int kLineBytes = kLineElements * kUnitBytes;
-  static constexpr int kBytes = kLines * kLineBytes;
+  enum : bool { kAlongK = kAlongK_ };
+  enum : int { kUnitBytes = kUnitBytes_ };
+  enum : int { kLines = kAlongK ? kExtent : kBlockK };
+  enum : int { kLineElements = kAlongK ? kBlockK : kExtent };
+  enum : int { kChunkElements = 16 / kUnitBytes };
+  enum : int { kChunks = kLineElements / kChunkElements };  // per line
+  enum : int { kLineBytes = kLineElements * kUnitBytes };
+  enum : int { kBytes = kLines * kLineBytes };
   static_assert(kLines % 8 == 0 && kChunks >= 2 && (kChunks & (kChunks - 1)) == 0,
                 "a line of an operand tile holds a power of two of 16-byte "
                 "chunks, two at least");
@@ -94,8 +94,8 @@ HSTU_PRIM void copy_chunk(u32 dst, const Unit* src, int bytes) {
 template <class Tile, int kBlockK, int kThreads, int kVector, bool kTailK>
 class OperandLoader {
  public:
-  static constexpr int kLinesPerPass = kThreads / Tile::kChunks;
-  static constexpr int kPasses = (Tile::kLines + kLinesPerPass - 1) / kLinesPerPass;
+  enum : int { kLinesPerPass = kThreads / Tile::kChunks };
+  enum : int { kPasses = (Tile::kLines + kLinesPerPass - 1) / kLinesPerPass };
   static_assert(kThreads % Tile::kChunks == 0 && (kLinesPerPass & (kLinesPerPass - 1)) == 0,
                 "a pass of the block's threads copies a power of two of whole lines");
 
@@ -135,7 +135,7 @@ class OperandLoader {
 
  private:
   using Unit = typename UnitOf<Tile::kUnitBytes>::type;
-  static constexpr bool kCheckLines = Tile::kAlongK || kTailK;
+  enum : bool { kCheckLines = Tile::kAlongK || kTailK };
 
   HSTU_PRIM void advance(i64 line_stride, i64 element_stride) {
     if constexpr (Tile::kAlongK) {
@@ -167,7 +167,7 @@ class OperandLoader {
 template <class Tile, int kBlocks, bool kLeft>
 class Fragments {
  public:
-  static constexpr bool kOneByOne = !Tile::kAlongK && Tile::kUnitBytes == 4;
+  enum : bool { kOneByOne = !Tile::kAlongK && Tile::kUnitBytes == 4 };
   static_assert(Tile::kAlongK || Tile::kUnitBytes == 2 || (kOneByOne && Tile::kChunks >= 8),
                 "tiles along the extent are of 16-bit elements, or of 32 bits "
                 "and 32 elements wide at least");

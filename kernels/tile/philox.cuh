@@ -5,7 +5,7 @@
 
 namespace hstu::tile {
 
-inline constexpr u32 kFactor = 0xD2511F53u;
+enum : u32 { kFactor = 0xD2511F53u };
 
 // One round with its round key. What neighbours share folds away where the compiler sees it.
 HSTU_PRIM void philox_round(u32 (&c)[4], u32 key0, u32 key1) {

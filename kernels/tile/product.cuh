@@ -47,7 +47,7 @@ template <class Shape>
 class ProductProducer {
  public:
   // A share per 8 columns of products, in all steps but the last: that one waits for a slice first.
-  static constexpr int kShares = (Shape::kSteps - 1) * 2 * Shape::kBlocksN;
+  enum : int { kShares = (Shape::kSteps - 1) * 2 * Shape::kBlocksN };
 
   // Starts with this block's first tile, which lies at `first`.
   HSTU_PRIM ProductProducer(const typename Shape::Params& p, const ProductSchedule<Shape>& schedule, TilePosition first,
@@ -84,7 +84,7 @@ class ProductProducer {
   }
 
  private:
-  static constexpr int kPassesX = Shape::LoaderX::kPasses, kPasses = kPassesX + Shape::LoaderW::kPasses;
+  enum : int { kPassesX = Shape::LoaderX::kPasses, kPasses = kPassesX + Shape::LoaderW::kPasses };
 
   HSTU_PRIM void copy(int pass) {
     const u32 stage = smem_ + stage_ * Shape::kStageBytes;

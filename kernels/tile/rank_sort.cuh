@@ -16,7 +16,7 @@ namespace hstu::tile {
 template <class Config>
 struct RankSort {
   using Key = typename Config::Key;
-  static constexpr int kThreads = Config::kThreads, kItems = Config::kItems, kTile = kThreads * kItems;
+  enum : int { kThreads = Config::kThreads, kItems = Config::kItems, kTile = kThreads * kItems };
 };
 template <class Config>
 constexpr int rank_sort_smem_bytes = RankSort<Config>::kTile* static_cast<int>(sizeof(typename Config::Key));

@@ -5,10 +5,9 @@
 namespace hstu::tile {
 
 // How a team gets weight and bias of its columns, which every row needs: a row of 2 KiB brings 4 KiB of them along.
-inline constexpr int kWeightsLate = 0;   // from memory when the statistics stand: fewest registers, L1 serves a busy SM
-inline constexpr int kWeightsFirst = 1;  // together with the rows: no second wait, more registers
-inline constexpr int kWeightsShared =
-    2;  // together with the rows, once for all teams of the block, through shared memory
+enum : int { kWeightsLate = 0 };    // from memory when the statistics stand: fewest registers, L1 serves a busy SM
+enum : int { kWeightsFirst = 1 };   // together with the rows: no second wait, more registers
+enum : int { kWeightsShared = 2 };  // together with the rows, once for all teams of the block, through shared memory
 
 // The normalised values of one access of a row: (x - mean) * rstd * weight + bias.
 template <class Config, int Count>
@@ -31,12 +30,12 @@ class RowAffine {
   using Weight = typename Config::Weight;
   using Packs = RowPacks<Shape, Weight>;
   using Row = RowPacks<Shape, typename Config::Element>;
-  static constexpr bool kPerColumn = !Config::kGroupNorm && Config::kHasWeight;
-  static constexpr bool kShared = kPerColumn && !Shape::kLooped && Config::kWeights == kWeightsShared;
-  static constexpr bool kFirst = kPerColumn && Config::kWeights == kWeightsFirst;
-  static constexpr int kBytes = Shape::kDim * static_cast<int>(sizeof(Weight));  // of weight, and of bias
-  static constexpr int kQuads = (Config::kHasBias ? 2 : 1) * kBytes / 16;        // of 16 bytes
-  static constexpr int kShares = kShared ? (kQuads + Shape::kThreads - 1) / Shape::kThreads : 1;  // quads of a thread
+  enum : bool { kPerColumn = !Config::kGroupNorm && Config::kHasWeight };
+  enum : bool { kShared = kPerColumn && !Shape::kLooped && Config::kWeights == kWeightsShared };
+  enum : bool { kFirst = kPerColumn && Config::kWeights == kWeightsFirst };
+  enum : int { kBytes = Shape::kDim * static_cast<int>(sizeof(Weight)) };                   // of weight, and of bias
+  enum : int { kQuads = (Config::kHasBias ? 2 : 1) * kBytes / 16 };                         // of 16 bytes
+  enum : int { kShares = kShared ? (kQuads + Shape::kThreads - 1) / Shape::kThreads : 1 };  // quads of a thread
   static_assert(!kShared || Shape::kVector * sizeof(Weight) % 16 == 0, "shared memory is filled in 16-byte accesses");
 
   const Weight* weight_;
@@ -89,7 +88,7 @@ class RowAffine {
   }
 
  public:
-  static constexpr int kSmemBytes = kShared ? 16 * kQuads : 0;
+  enum : int { kSmemBytes = kShared ? 16 * kQuads : 0 };
 
   HSTU_PRIM RowAffine(const void* weight, const void* bias, unsigned char* smem)
       : weight_(static_cast<const Weight*>(weight)), bias_(static_cast<const Weight*>(bias)), smem_(smem) {}

@@ -17,7 +17,7 @@
 
 namespace hstu::tile {
 
-inline constexpr int kMaxValuesPerRow = 32;  // values of one row that a thread may hold; longer rows are looped over
+enum : int { kMaxValuesPerRow = 32 };  // values of one row that a thread may hold; longer rows are looped over
 
 // One warp's share of a row's statistics: sums about a pivot of its own.
 struct alignas(16) RowPartial {
@@ -32,28 +32,28 @@ struct alignas(16) RowPartial {
 
 template <class Config, int kMaxValues = kMaxValuesPerRow>
 struct RowShape {
-  static constexpr int kDim = Config::kDim, kVector = Config::kVector, kGroups = Config::kGroups;
-  static constexpr int kThreads = Config::kThreads, kThreadsPerRow = Config::kThreadsPerRow;
+  enum : int { kDim = Config::kDim, kVector = Config::kVector, kGroups = Config::kGroups };
+  enum : int { kThreads = Config::kThreads, kThreadsPerRow = Config::kThreadsPerRow };
   static_assert(kDim % kVector == 0, "an access must not cross the end of a row");
   static_assert((kThreadsPerRow & (kThreadsPerRow - 1)) == 0 && kThreads % kThreadsPerRow == 0 && kThreads % 32 == 0,
                 "a block is made of whole warps and of whole teams");
 
-  static constexpr int kStep = kThreadsPerRow * kVector;        // elements of one access of the team
-  static constexpr int kAccesses = (kDim + kStep - 1) / kStep;  // of each thread to one row
-  static constexpr bool kFull = kDim % kStep == 0;              // no thread idles in the last access
-  static constexpr bool kLooped = kAccesses * kVector > kMaxValues;
-  static constexpr int kLanes = kThreadsPerRow < 32 ? kThreadsPerRow : 32;  // of one warp that share a row
-  static constexpr int kWarps = kThreadsPerRow / kLanes;                    // that share a row
-  static constexpr int kBlockWarps = kThreads / 32;
-  static constexpr int kRowsAtOnce = kThreads / kThreadsPerRow;
-  static constexpr int kRowsPerThread = Config::kRowsPerThread;
-  static constexpr int kRowsPerBlock = kRowsAtOnce * kRowsPerThread;
+  enum : int { kStep = kThreadsPerRow * kVector };        // elements of one access of the team
+  enum : int { kAccesses = (kDim + kStep - 1) / kStep };  // of each thread to one row
+  enum : bool { kFull = kDim % kStep == 0 };              // no thread idles in the last access
+  enum : bool { kLooped = kAccesses * kVector > kMaxValues };
+  enum : int { kLanes = kThreadsPerRow < 32 ? kThreadsPerRow : 32 };  // of one warp that share a row
+  enum : int { kWarps = kThreadsPerRow / kLanes };                    // that share a row
+  enum : int { kBlockWarps = kThreads / 32 };
+  enum : int { kRowsAtOnce = kThreads / kThreadsPerRow };
+  enum : int { kRowsPerThread = Config::kRowsPerThread };
+  enum : int { kRowsPerBlock = kRowsAtOnce * kRowsPerThread };
   static_assert(!kLooped || (kRowsPerBlock == 1), "a row too long for registers takes a whole block");
 
   // RowPartials that the warps of a team exchange.
-  static constexpr int kExchangeBytes = kWarps > 1 || kLooped
-                                            ? kRowsPerThread* kBlockWarps* static_cast<int>(sizeof(RowPartial))
-                                            : 0;
+  enum : int {
+    kExchangeBytes = kWarps > 1 || kLooped ? kRowsPerThread* kBlockWarps* static_cast<int>(sizeof(RowPartial)) : 0
+  };
 };
 
 // Normalised value of x: ((x - pivot) - rest) * rstd. pivot + rest is the mean; rest keeps what f32 rounding of the

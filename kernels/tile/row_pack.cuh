@@ -8,8 +8,8 @@ namespace hstu::tile {
 // Count elements, 1 to 32 bytes. The address must be aligned to the pack's size, or to 16 bytes if that is less.
 template <class Element, int Count>
 struct RowPack {
-  static constexpr int kBytes = Count * static_cast<int>(sizeof(Element));
-  static constexpr int kWords = kBytes < 4 ? 1 : kBytes / 4;
+  enum : int { kBytes = Count * static_cast<int>(sizeof(Element)) };
+  enum : int { kWords = kBytes < 4 ? 1 : kBytes / 4 };
   static_assert((kBytes & (kBytes - 1)) == 0 && kBytes <= 32, "a pack is 1, 2, 4, 8, 16 or 32 bytes");
   u32 word[kWords];
 };

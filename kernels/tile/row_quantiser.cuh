@@ -15,13 +15,11 @@ namespace hstu::tile {
 template <class Config, class Shape, int kParts = 1>
 class RowGreatest {
  public:
-  static constexpr bool kOn = Config::kScaling != kPerTensor, kGrouped = Config::kScaling == kPerGroup;
-  static constexpr int kRows = Shape::kRowsPerThread, kPart = Shape::kVector / kParts;
-  static constexpr int kSmemBytes =
-      Config::kScaling == kPerRow && Shape::kWarps > 1 ? kRows* Shape::kBlockWarps * 4 : 0;
-  static constexpr int kUnitLanes =
-      kScaleSpan / kPart < Shape::kThreadsPerRow ? kScaleSpan / kPart : Shape::kThreadsPerRow;
-  static constexpr int kUnits = kGrouped ? Shape::kAccesses * kParts : 1;
+  enum : bool { kOn = Config::kScaling != kPerTensor, kGrouped = Config::kScaling == kPerGroup };
+  enum : int { kRows = Shape::kRowsPerThread, kPart = Shape::kVector / kParts };
+  enum : int { kSmemBytes = Config::kScaling == kPerRow && Shape::kWarps > 1 ? kRows* Shape::kBlockWarps * 4 : 0 };
+  enum : int { kUnitLanes = kScaleSpan / kPart < Shape::kThreadsPerRow ? kScaleSpan / kPart : Shape::kThreadsPerRow };
+  enum : int { kUnits = kGrouped ? Shape::kAccesses * kParts : 1 };
   static_assert(!kGrouped || (kUnitLanes <= 32 && (Shape::kAccesses == 1 || kUnitLanes * kPart == kScaleSpan)),
                 "128 columns lie in one access of part of a warp");
   static_assert(!kOn || !Shape::kLooped, "rows are held until their greatest value is known");
@@ -47,7 +45,7 @@ class RowGreatest {
   }
 
  private:
-  static constexpr int kLanes = kGrouped ? kUnitLanes : Shape::kLanes;  // that share one
+  enum : int { kLanes = kGrouped ? kUnitLanes : Shape::kLanes };  // that share one
 
   HSTU_PRIM static void find(u32 (&greatest)[kUnits], const float (&x)[Shape::kAccesses][Shape::kVector],
                              const RowTeam<Shape>& team) {
@@ -83,8 +81,8 @@ template <class Config, class Shape>
 class RowQuantiser {
  public:
   using Greatest = RowGreatest<Config, Shape>;
-  static constexpr bool kOn = Greatest::kOn;
-  static constexpr int kRows = Greatest::kRows, kSmemBytes = Greatest::kSmemBytes;
+  enum : bool { kOn = Greatest::kOn };
+  enum : int { kRows = Greatest::kRows, kSmemBytes = Greatest::kSmemBytes };
 
   HSTU_PRIM RowQuantiser(const RowNormParams& p, unsigned char* smem) : p_(p), smem_(prim::smem_addr(smem)) {}
 

@@ -14,13 +14,13 @@ template <int kRows_, int kCols_>
 struct SmemTile {
   static_assert(kRows_ % 8 == 0, "ldmatrix reads eight rows");
   static_assert(kCols_ % 16 == 0, "columns are padded to the k of one mma");
-  static constexpr int kRows = kRows_, kCols = kCols_;
-  static constexpr int kWide = kCols / 64;             // panels of 64 columns
-  static constexpr bool kHas32 = kCols % 64 >= 32;     // then one of 32
-  static constexpr bool kHas16 = kCols % 32 >= 16;     // then one of 16
-  static constexpr int kBase32 = kWide * kRows * 128;  // byte offsets of the narrow panels
-  static constexpr int kBase16 = kBase32 + (kHas32 ? kRows * 64 : 0);
-  static constexpr int kBytes = kRows * kCols * 2;
+  enum : int { kRows = kRows_, kCols = kCols_ };
+  enum : int { kWide = kCols / 64 };             // panels of 64 columns
+  enum : bool { kHas32 = kCols % 64 >= 32 };     // then one of 32
+  enum : bool { kHas16 = kCols % 32 >= 16 };     // then one of 16
+  enum : int { kBase32 = kWide * kRows * 128 };  // byte offsets of the narrow panels
+  enum : int { kBase16 = kBase32 + (kHas32 ? kRows * 64 : 0) };
+  enum : int { kBytes = kRows * kCols * 2 };
 };
 
 // Byte offset of a 16-byte chunk of a row inside a panel of kPanelCols columns.

@@ -22,8 +22,8 @@ struct TileCounter {
   u32 next, left;  // tiles handed out behind the first gridDim.x; blocks that need no more
   u32 lock, unused;
 };
-inline constexpr u32 kTileCounters = 1024, kSpareTileCounters = 128;
-static __device__ TileCounter tile_counters[kTileCounters + kSpareTileCounters];
+enum : u32 { kTileCounters = 1024, kSpareTileCounters = 128 };
+inline __device__ TileCounter tile_counters[kTileCounters + kSpareTileCounters];
 
 // One thread a block of threads: claim() before the first take(), leave() after the last.
 class TileTaker {

@@ -29,9 +29,9 @@ HSTU_PRIM void scatter8(Element* dst, const prim::Quad& quad, int count) {
 // How the threads of a block share the chunks of a panel: a chunk column each, kRowsPerPass rows at a time.
 template <class Tile, int kPanelCols, int kThreads>
 struct PanelPasses {
-  static constexpr int kChunks = kPanelCols / 8;
-  static constexpr int kRowsPerPass = kThreads / kChunks;
-  static constexpr int kPasses = (Tile::kRows + kRowsPerPass - 1) / kRowsPerPass;
+  enum : int { kChunks = kPanelCols / 8 };
+  enum : int { kRowsPerPass = kThreads / kChunks };
+  enum : int { kPasses = (Tile::kRows + kRowsPerPass - 1) / kRowsPerPass };
 };
 
 // A tile is loaded in units, one pass over its wide panels or over a narrow one, so that a kernel can spread them.
@@ -47,7 +47,7 @@ constexpr int kLoadUnits = (Tile::kWide > 0 ? PanelPasses<Tile, 64, kThreads>::k
 template <class Tile, int kDim, int kThreads, bool kVector, class Element>
 class TileStream {
  public:
-  static constexpr int kUnits = kLoadUnits<Tile, kThreads>;
+  enum : int { kUnits = kLoadUnits<Tile, kThreads> };
 
   // src: row 0, column 0 of the first tile.
   HSTU_PRIM TileStream(const Element* src, i64 row_stride)
@@ -81,7 +81,7 @@ class TileStream {
   template <int kPanelCols>
   struct Panels {
     using Passes = PanelPasses<Tile, kPanelCols, kThreads>;
-    static constexpr int kRowsPerPass = Passes::kRowsPerPass;
+    enum : int { kRowsPerPass = Passes::kRowsPerPass };
     const Element* from;  // in the thread's first row of the tile
 
     HSTU_PRIM Panels(const Element* src, i64 row_stride, int first_col) {

@@ -31,9 +31,9 @@ struct TmaProductShape {
   using Config = Config_;
   using ElementX = X;
   using ElementW = W;
-  static constexpr int kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups;
-  static constexpr int kRows = Config::kPingPong ? Config::kBlockM : Config::kBlockM / kWarpgroups;  // of a warpgroup
-  static constexpr int kFragments = kRows / 64;
+  enum : int { kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups };
+  enum : int { kRows = Config::kPingPong ? Config::kBlockM : Config::kBlockM / kWarpgroups };  // of a warpgroup
+  enum : int { kFragments = kRows / 64 };
   static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producer");
   static_assert(kRows % 64 == 0 && Config::kBlockN % 64 == 0, "a warpgroup's part is pieces of 64 x 64");
   static_assert(!Config::kResident || Config::kCluster == 1, "what is resident is not fetched for others");
@@ -43,19 +43,19 @@ struct TmaProductShape {
   using Ring = TmaRing<Config::kStages, Config::kPingPong ? 1 : kWarpgroups, Config::kCluster>;
   using Wgmma = prim::Wgmma<Config::kBlockN>;
   using Accumulators = float[kFragments][Config::kBlockN / 2];
-  static constexpr int kBlockK = TileX::kBlockK;
-  static constexpr int kRings = 1;  // each with a producer thread of its own
+  enum : int { kBlockK = TileX::kBlockK };
+  enum : int { kRings = 1 };  // each with a producer thread of its own
   // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
-  static constexpr bool kSlicesHaveBarriers = Config::kResident;
+  enum : bool { kSlicesHaveBarriers = Config::kResident };
 
   // Offsets in shared memory.
-  static constexpr int kStageBytes = TileX::kBytes + (Config::kResident ? 0 : TileW::kBytes);
-  static constexpr int kRingAt = Config::kResident ? Config::kSlices * TileW::kBytes : 0;
-  static constexpr int kEpilogueAt = kRingAt + Config::kStages * kStageBytes;
-  static constexpr int kBarriersAt = kEpilogueAt + kEpilogueBytes;
-  static constexpr int kTurnsAt = kBarriersAt + Ring::kBytes;
-  static constexpr int kSlicesAt = kTurnsAt + 8 * kWarpgroups;
-  static constexpr int kSmemBytes = kSlicesAt + (Config::kResident ? 8 * Config::kSlices : 0);
+  enum : int { kStageBytes = TileX::kBytes + (Config::kResident ? 0 : TileW::kBytes) };
+  enum : int { kRingAt = Config::kResident ? Config::kSlices * TileW::kBytes : 0 };
+  enum : int { kEpilogueAt = kRingAt + Config::kStages * kStageBytes };
+  enum : int { kBarriersAt = kEpilogueAt + kEpilogueBytes };
+  enum : int { kTurnsAt = kBarriersAt + Ring::kBytes };
+  enum : int { kSlicesAt = kTurnsAt + 8 * kWarpgroups };
+  enum : int { kSmemBytes = kSlicesAt + (Config::kResident ? 8 * Config::kSlices : 0) };
 
   HSTU_PRIM static Ring ring(u32 smem, u32 = 0) { return Ring(smem + kBarriersAt); }
   HSTU_PRIM static u32 stage(u32 smem, u32, u32 stage) { return smem + kRingAt + stage * kStageBytes; }
@@ -112,7 +112,7 @@ class TmaSchedule {
 };
 
 // Rows of x to L2, for the tile after next of either warpgroup.
-inline constexpr u32 kTilesAhead = 4;
+enum : u32 { kTilesAhead = 4 };
 template <class Shape>
 HSTU_PRIM void prefetch_rows(const typename Shape::Params& p, const TmaSchedule<Shape>& schedule, u32 i) {
   if (!schedule.prefetches(i)) return;
@@ -181,7 +181,7 @@ class TmaConsumer {
   using Config = typename Shape::Config;
   using TileX = typename Shape::TileX;
   using TileW = typename Shape::TileW;
-  static constexpr u32 kTileStep = Config::kPingPong ? Shape::kWarpgroups : 1;
+  enum : u32 { kTileStep = Config::kPingPong ? Shape::kWarpgroups : 1 };
 
   HSTU_PRIM TmaConsumer(u32 smem, u32 warpgroup, u32 slices)
       : smem_(smem),

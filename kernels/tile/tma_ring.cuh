@@ -32,7 +32,7 @@ template <int kStages, int kReleases, int kCluster = 1>
 class TmaRing {
  public:
   using Place = RingPlace<kStages>;
-  static constexpr int kBytes = 2 * 8 * kStages;
+  enum : int { kBytes = 2 * 8 * kStages };
 
   HSTU_PRIM explicit TmaRing(u32 smem) : smem_(smem) {}
 

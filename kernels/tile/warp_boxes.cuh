@@ -15,7 +15,7 @@ namespace hstu::tile {
 template <int kBoxes>
 class WarpBoxes {
  public:
-  static constexpr int kBoxBytes = 16 * 128, kBytes = kBoxes * kBoxBytes, kColumns = 64;
+  enum : int { kBoxBytes = 16 * 128, kBytes = kBoxes * kBoxBytes, kColumns = 64 };
 
   HSTU_PRIM explicit WarpBoxes(u32 smem) : smem_(smem) {
     const u32 lane = prim::lane_id(), row = lane % 16;

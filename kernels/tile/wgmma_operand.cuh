@@ -13,13 +13,13 @@ namespace hstu::tile {
 // kAlongK: memory is contiguous along k. kShares: blocks of a cluster that each fetch a part of every panel for all.
 template <class Element, int kExtent, bool kAlongK, int kShares = 1>
 struct WgmmaOperand {
-  static constexpr int kBlockK = 128 / static_cast<int>(sizeof(Element));  // of a slice
-  static constexpr int kSteps = 4;                                         // products along k per slice
-  static constexpr int kMajor = kAlongK ? 0 : 1;
-  static constexpr int kBytes = kExtent * 128;
-  static constexpr int kPanelLines = kAlongK ? kExtent : 64;
-  static constexpr int kPanels = kAlongK ? 1 : kExtent / 64;
-  static constexpr int kBoxLines = kPanelLines / kShares;  // of the tensor map's box, which is 128 bytes wide
+  enum : int { kBlockK = 128 / static_cast<int>(sizeof(Element)) };  // of a slice
+  enum : int { kSteps = 4 };                                         // products along k per slice
+  enum : int { kMajor = kAlongK ? 0 : 1 };
+  enum : int { kBytes = kExtent * 128 };
+  enum : int { kPanelLines = kAlongK ? kExtent : 64 };
+  enum : int { kPanels = kAlongK ? 1 : kExtent / 64 };
+  enum : int { kBoxLines = kPanelLines / kShares };  // of the tensor map's box, which is 128 bytes wide
   static_assert(kAlongK || sizeof(Element) == 2, "operands of 8 bits lie along k");
   static_assert(kAlongK || kExtent % 64 == 0, "along the extent a slice is panels of 64 elements");
   static_assert(kBoxLines % 8 == 0 && kBoxLines <= 256, "a box has whole groups of 8 lines, 256 at most");

@@ -49,8 +49,8 @@ template <class Config>
 struct HstuMask {
   using Plan = KeyPlan<Config>;
   using View = KeyView<Config>;
-  static constexpr bool kSurveyed = false;
-  static constexpr int kExtraBytes = 0;
+  enum : bool { kSurveyed = false };
+  enum : int { kExtraBytes = 0 };
   static_assert(Config::kCausal || !(Config::kContextual || Config::kMaxAttnLen || Config::kHasTargets),
                 "windows, context and targets are causal");
   static_assert(!(Config::kCausal && Config::kLocal), "a mask is causal, local or full");
@@ -227,7 +227,7 @@ struct KeyView {
   }
 
  private:
-  static constexpr int kAnyKey = 1 << 30;
+  enum : int { kAnyKey = 1 << 30 };
 };
 
 }  // namespace hstu::variant

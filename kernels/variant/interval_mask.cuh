@@ -19,9 +19,9 @@ template <class Config>
 struct IntervalMask {
   using Plan = IntervalPlan<Config>;
   using View = IntervalView<Config>;
-  static constexpr bool kSurveyed = true;
-  static constexpr int kIntervals = Config::kIntervals;
-  static constexpr int kExtraBytes = 32 * kIntervals;  // of shared memory, for mask and plan, beyond those of HstuMask
+  enum : bool { kSurveyed = true };
+  enum : int { kIntervals = Config::kIntervals };
+  enum : int { kExtraBytes = 32 * kIntervals };  // of shared memory, for mask and plan, beyond those of HstuMask
 
   const i32* bounds;  // f_0 of position 0
   i64 bound_stride;   // from f_m to f_m+1

@@ -8,7 +8,7 @@ namespace hstu::variant {
 // The key blocks a block of rows visits: those that some interval of some row reaches, counted from the sequence's end.
 template <class Config>
 struct IntervalPlan {
-  static constexpr int kIntervals = Config::kIntervals;
+  enum : int { kIntervals = Config::kIntervals };
   int blocks;
   int length;                   // keys of the sequence
   int segments;                 // runs of neighbouring key blocks

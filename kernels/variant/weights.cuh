@@ -14,7 +14,7 @@ namespace hstu::variant {
 // silu(alpha s): every weight by itself, so nothing is carried.
 template <class Config>
 struct SiluWeights {
-  static constexpr bool kZeroIsNothing = true;  // silu(0) = 0: keys that are zeros add nothing
+  enum : bool { kZeroIsNothing = true };  // silu(0) = 0: keys that are zeros add nothing
   HSTU_PRIM static float hidden_score(const AttnFwdParams&) { return 0.0f; }
 
   template <int kRowTiles, int kTiles, int kOutTiles>
@@ -39,8 +39,8 @@ struct SiluWeights {
 // exp(alpha s - maximum), in base 2 with a running maximum and sum a row; both are of scores times alpha log2(e).
 template <class Config>
 struct SoftmaxWeights {
-  static constexpr int kRowTiles = AttnFwdSm80<Config>::kRowTiles;
-  static constexpr bool kZeroIsNothing = false;
+  enum : int { kRowTiles = AttnFwdSm80<Config>::kRowTiles };
+  enum : bool { kZeroIsNothing = false };
   // Minus infinity once it is scaled.
   HSTU_PRIM static float hidden_score(const AttnFwdParams& p) { return p.log2_alpha < 0 ? infinity() : -infinity(); }
 

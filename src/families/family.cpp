@@ -10,10 +10,10 @@ void ConfigText::type(std::string_view name, std::string_view type) {
   text_ += fmt::format("  using {} = {};\n", name, type);
 }
 void ConfigText::constant(std::string_view name, int64_t value) {
-  text_ += fmt::format("  static constexpr int {} = {};\n", name, value);
+  text_ += fmt::format("  enum : int {{ {} = {} }};\n", name, value);
 }
 void ConfigText::flag(std::string_view name, bool value) {
-  text_ += fmt::format("  static constexpr bool {} = {};\n", name, value);
+  text_ += fmt::format("  enum : bool {{ {} = {} }};\n", name, value);
 }
 
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,

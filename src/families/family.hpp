@@ -73,8 +73,8 @@ struct Launch {
 class ConfigText {
  public:
   void type(std::string_view name, std::string_view type);  ///< using Element = bf16;
-  void constant(std::string_view name, int64_t value);      ///< static constexpr int kBlockM = 128;
-  void flag(std::string_view name, bool value);             ///< static constexpr bool kHasTargets = true;
+  void constant(std::string_view name, int64_t value);      ///< enum : int { kBlockM = 128 };
+  void flag(std::string_view name, bool value);             ///< enum : bool { kHasTargets = true };
   const std::string& str() const { return text_; }
 
  private:

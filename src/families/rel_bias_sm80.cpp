@@ -78,8 +78,8 @@ LeastAges least_ages() {
     least.age[static_cast<size_t>(bucket)] = std::bit_cast<float>(bits);
   }
   for (size_t bucket = 1; bucket < least.near.size(); ++bucket)
-    least.near[bucket] = beginning_of(static_cast<int64_t>(bucket), 1, hstu::RelBiasParams::kNear,
-                                      [](int middle) { return static_cast<float>(middle); });
+    least.near[bucket] = beginning_of<int>(static_cast<int64_t>(bucket), 1, hstu::RelBiasParams::kNear,
+                                           [](int middle) { return static_cast<float>(middle); });
   return least;
 }
 

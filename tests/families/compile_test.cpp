@@ -13,6 +13,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <regex>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -63,11 +64,24 @@ Sources sources_of(const Family& family, const DeviceFacts& device) {
   return sources;
 }
 
+// Of kernels whose blocks take tiles from counters in the module (kernels/tile/tile_counter.cuh), and what NVRTC's
+// atomic functions bring along.
+constexpr int kTileCounterBytes = 27648, kAtomicBytes = 2;
+
+// Of the module, as ptxas -v has them.
+int variable_bytes(const std::string& log) {
+  std::smatch number;
+  return std::regex_search(log, number, std::regex("([0-9]+) bytes gmem")) ? std::stoi(number[1]) : 0;
+}
+
 // What is wrong with a source's kernel; "" when nothing is.
 std::string fault_of(Jit& jit, const Source& source) {
   try {
     const auto kernel = jit.obtain(source);
-    return kernel->flaw().empty() ? "" : source.name + ": " + std::string(kernel->flaw()) + "\n" + kernel->log;
+    if (!kernel->flaw().empty()) return source.name + ": " + std::string(kernel->flaw()) + "\n" + kernel->log;
+    const int variables = variable_bytes(kernel->log);
+    if (variables == 0 || (variables >= kTileCounterBytes && variables <= kTileCounterBytes + kAtomicBytes)) return "";
+    return source.name + ": the module has variables; constants are to be enumerators (prim/types.cuh)\n" + kernel->log;
   } catch (const Error& error) { return error.message(); }
 }
 

@@ -53,9 +53,9 @@ TEST(Specialise, PrintsTheUnitWordForWord) {
 namespace hstu {
 struct Config {
   using Element = bf16;
-  static constexpr bool kHasWeight = true;
-  static constexpr int kDim = 512;
-  static constexpr int kBlockM = 128;
+  enum : bool { kHasWeight = true };
+  enum : int { kDim = 512 };
+  enum : int { kBlockM = 128 };
 };
 static_assert(example_smem_bytes<Config> == 32768, "host and device disagree about shared memory");
 }  // namespace hstu

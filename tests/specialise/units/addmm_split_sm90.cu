@@ -5,17 +5,17 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Bias = float;
-  static constexpr int kBias = 1;
-  static constexpr int kActivation = 1;
-  static constexpr bool kXAlongK = true;
-  static constexpr bool kWAlongK = false;
-  static constexpr int kBlockM = 16;
-  static constexpr int kBlockN = 64;
-  static constexpr bool kSwap = true;
-  static constexpr int kSplit = 1;
-  static constexpr int kStages = 8;
-  static constexpr int kThreads = 160;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kBias = 1 };
+  enum : int { kActivation = 1 };
+  enum : bool { kXAlongK = true };
+  enum : bool { kWAlongK = false };
+  enum : int { kBlockM = 16 };
+  enum : int { kBlockN = 64 };
+  enum : bool { kSwap = true };
+  enum : int { kSplit = 1 };
+  enum : int { kStages = 8 };
+  enum : int { kThreads = 160 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(addmm_split_sm90_smem_bytes<Config> == 82056, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -27,17 +27,17 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Bias = f16;
-  static constexpr int kBias = 2;
-  static constexpr int kActivation = 0;
-  static constexpr bool kXAlongK = true;
-  static constexpr bool kWAlongK = true;
-  static constexpr int kBlockM = 32;
-  static constexpr int kBlockN = 64;
-  static constexpr bool kSwap = true;
-  static constexpr int kSplit = 1;
-  static constexpr int kStages = 8;
-  static constexpr int kThreads = 160;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kBias = 2 };
+  enum : int { kActivation = 0 };
+  enum : bool { kXAlongK = true };
+  enum : bool { kWAlongK = true };
+  enum : int { kBlockM = 32 };
+  enum : int { kBlockN = 64 };
+  enum : bool { kSwap = true };
+  enum : int { kSplit = 1 };
+  enum : int { kStages = 8 };
+  enum : int { kThreads = 160 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(addmm_split_sm90_smem_bytes<Config> == 98440, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -49,17 +49,17 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Bias = bf16;
-  static constexpr int kBias = 0;
-  static constexpr int kActivation = 0;
-  static constexpr bool kXAlongK = false;
-  static constexpr bool kWAlongK = false;
-  static constexpr int kBlockM = 128;
-  static constexpr int kBlockN = 128;
-  static constexpr bool kSwap = false;
-  static constexpr int kSplit = 8;
-  static constexpr int kStages = 5;
-  static constexpr int kThreads = 288;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kBias = 0 };
+  enum : int { kActivation = 0 };
+  enum : bool { kXAlongK = false };
+  enum : bool { kWAlongK = false };
+  enum : int { kBlockM = 128 };
+  enum : int { kBlockN = 128 };
+  enum : bool { kSwap = false };
+  enum : int { kSplit = 8 };
+  enum : int { kStages = 5 };
+  enum : int { kThreads = 288 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(addmm_split_sm90_smem_bytes<Config> == 229464, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -6,14 +6,14 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Bias = float;
-  static constexpr int kBias = 1;
-  static constexpr int kActivation = 1;
-  static constexpr bool kWAlongK = false;
-  static constexpr int kBlockM = 16;
-  static constexpr int kBlockN = 16;
-  static constexpr int kThreads = 256;
-  static constexpr int kAhead = 2;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kBias = 1 };
+  enum : int { kActivation = 1 };
+  enum : bool { kWAlongK = false };
+  enum : int { kBlockM = 16 };
+  enum : int { kBlockN = 16 };
+  enum : int { kThreads = 256 };
+  enum : int { kAhead = 2 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(addmm_thin_sm80_smem_bytes<Config> == 8192, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -25,14 +25,14 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Bias = f16;
-  static constexpr int kBias = 2;
-  static constexpr int kActivation = 0;
-  static constexpr bool kWAlongK = true;
-  static constexpr int kBlockM = 32;
-  static constexpr int kBlockN = 32;
-  static constexpr int kThreads = 256;
-  static constexpr int kAhead = 2;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kBias = 2 };
+  enum : int { kActivation = 0 };
+  enum : bool { kWAlongK = true };
+  enum : int { kBlockM = 32 };
+  enum : int { kBlockN = 32 };
+  enum : int { kThreads = 256 };
+  enum : int { kAhead = 2 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(addmm_thin_sm80_smem_bytes<Config> == 32768, "host and device disagree about shared memory");
 }  // namespace hstu

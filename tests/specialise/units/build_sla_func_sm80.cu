@@ -6,9 +6,9 @@ namespace hstu {
 struct Config {
   using Offset = i64;
   using Target = i64;
-  static constexpr bool kHasTargets = true;
-  static constexpr int kThreads = 128;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kHasTargets = true };
+  enum : int { kThreads = 128 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -20,9 +20,9 @@ namespace hstu {
 struct Config {
   using Offset = i32;
   using Target = i32;
-  static constexpr bool kHasTargets = false;
-  static constexpr int kThreads = 128;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kHasTargets = false };
+  enum : int { kThreads = 128 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 

@@ -7,9 +7,9 @@ struct Config {
   using Value = i64;
   using Result = i64;
   using Sum = i64;
-  static constexpr int kThreads = 1024;
-  static constexpr int kItems = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kThreads = 1024 };
+  enum : int { kItems = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -23,9 +23,9 @@ struct Config {
   using Value = i32;
   using Result = i64;
   using Sum = i64;
-  static constexpr int kThreads = 1024;
-  static constexpr int kItems = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kThreads = 1024 };
+  enum : int { kItems = 4 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -39,9 +39,9 @@ struct Config {
   using Value = float;
   using Result = float;
   using Sum = double;
-  static constexpr int kThreads = 1024;
-  static constexpr int kItems = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kThreads = 1024 };
+  enum : int { kItems = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -6,14 +6,14 @@ namespace hstu {
 struct Config {
   using LeftOffset = i64;
   using RightOffset = i64;
-  static constexpr int kAccessBytes = 16;
-  static constexpr int kRowAccesses = 64;
-  static constexpr bool kPrefix = false;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 2;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
-  static constexpr bool kReplace = false;
+  enum : int { kAccessBytes = 16 };
+  enum : int { kRowAccesses = 64 };
+  enum : bool { kPrefix = false };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 2 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
+  enum : bool { kReplace = false };
 };
 static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -26,14 +26,14 @@ namespace hstu {
 struct Config {
   using LeftOffset = tile::Dense;
   using RightOffset = i32;
-  static constexpr int kAccessBytes = 4;
-  static constexpr int kRowAccesses = 129;
-  static constexpr bool kPrefix = true;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
-  static constexpr bool kReplace = false;
+  enum : int { kAccessBytes = 4 };
+  enum : int { kRowAccesses = 129 };
+  enum : bool { kPrefix = true };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
+  enum : bool { kReplace = false };
 };
 static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -46,14 +46,14 @@ namespace hstu {
 struct Config {
   using LeftOffset = i32;
   using RightOffset = tile::Dense;
-  static constexpr int kAccessBytes = 1;
-  static constexpr int kRowAccesses = 1;
-  static constexpr bool kPrefix = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
-  static constexpr bool kReplace = true;
+  enum : int { kAccessBytes = 1 };
+  enum : int { kRowAccesses = 1 };
+  enum : bool { kPrefix = false };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
+  enum : bool { kReplace = true };
 };
 static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 4096, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -5,12 +5,12 @@
 namespace hstu {
 struct Config {
   using Offset = i64;
-  static constexpr int kAccessBytes = 16;
-  static constexpr int kRowAccesses = 64;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 4;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 16 };
+  enum : int { kRowAccesses = 64 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 4 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(dense_to_jagged_sm80_smem_bytes<Config> == 8, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -22,12 +22,12 @@ static_assert(dense_to_jagged_sm80_smem_bytes<Config> == 8, "host and device dis
 namespace hstu {
 struct Config {
   using Offset = i32;
-  static constexpr int kAccessBytes = 1;
-  static constexpr int kRowAccesses = 1;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 1 };
+  enum : int { kRowAccesses = 1 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(dense_to_jagged_sm80_smem_bytes<Config> == 8, "host and device disagree about shared memory");
 }  // namespace hstu

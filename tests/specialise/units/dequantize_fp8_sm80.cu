@@ -6,12 +6,12 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 2;
-  static constexpr int kColumns = 1024;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 2;
-  static constexpr int kVector = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 2 };
+  enum : int { kColumns = 1024 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 2 };
+  enum : int { kVector = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -23,12 +23,12 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Fp8 = e5m2;
-  static constexpr int kScaling = 1;
-  static constexpr int kColumns = 100;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 2;
-  static constexpr int kVector = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 1 };
+  enum : int { kColumns = 100 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 2 };
+  enum : int { kVector = 4 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -40,12 +40,12 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 3;
-  static constexpr int kColumns = 512;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 2;
-  static constexpr int kVector = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 3 };
+  enum : int { kColumns = 512 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 2 };
+  enum : int { kVector = 4 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -57,12 +57,12 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 0;
-  static constexpr int kColumns = 33;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 2;
-  static constexpr int kVector = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 0 };
+  enum : int { kColumns = 33 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 2 };
+  enum : int { kVector = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 

@@ -5,13 +5,13 @@
 namespace hstu {
 struct Config {
   using Element = bf16;
-  static constexpr bool kActive = true;
-  static constexpr bool kFlat = true;
-  static constexpr int kWords = 1;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kActive = true };
+  enum : bool { kFlat = true };
+  enum : int { kWords = 1 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -22,13 +22,13 @@ struct Config {
 namespace hstu {
 struct Config {
   using Element = float;
-  static constexpr bool kActive = true;
-  static constexpr bool kFlat = false;
-  static constexpr int kWords = 4;
-  static constexpr int kVector = 4;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kActive = true };
+  enum : bool { kFlat = false };
+  enum : int { kWords = 4 };
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -39,13 +39,13 @@ struct Config {
 namespace hstu {
 struct Config {
   using Element = f16;
-  static constexpr bool kActive = true;
-  static constexpr bool kFlat = false;
-  static constexpr int kWords = 4;
-  static constexpr int kVector = 1;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kActive = true };
+  enum : bool { kFlat = false };
+  enum : int { kWords = 4 };
+  enum : int { kVector = 1 };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -56,13 +56,13 @@ struct Config {
 namespace hstu {
 struct Config {
   using Element = f16;
-  static constexpr bool kActive = false;
-  static constexpr bool kFlat = true;
-  static constexpr int kWords = 1;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kActive = false };
+  enum : bool { kFlat = true };
+  enum : int { kWords = 1 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 

@@ -5,9 +5,9 @@
 namespace hstu {
 struct Config {
   using Offset = i64;
-  static constexpr int kElementBytes = 8;
-  static constexpr int kThreads = 256;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kElementBytes = 8 };
+  enum : int { kThreads = 256 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -18,9 +18,9 @@ struct Config {
 namespace hstu {
 struct Config {
   using Offset = i32;
-  static constexpr int kElementBytes = 1;
-  static constexpr int kThreads = 64;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kElementBytes = 1 };
+  enum : int { kThreads = 64 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 

@@ -5,12 +5,12 @@
 namespace hstu {
 struct Config {
   using Element = bf16;
-  static constexpr int kColumns = 1024;
-  static constexpr int kVector = 8;
-  static constexpr bool kDense = true;
-  static constexpr int kThreads = 512;
-  static constexpr int kAccesses = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kColumns = 1024 };
+  enum : int { kVector = 8 };
+  enum : bool { kDense = true };
+  enum : int { kThreads = 512 };
+  enum : int { kAccesses = 4 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(fp8_amax_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -22,12 +22,12 @@ static_assert(fp8_amax_sm80_smem_bytes<Config> == 64, "host and device disagree 
 namespace hstu {
 struct Config {
   using Element = float;
-  static constexpr int kColumns = 33;
-  static constexpr int kVector = 1;
-  static constexpr bool kDense = false;
-  static constexpr int kThreads = 512;
-  static constexpr int kAccesses = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kColumns = 33 };
+  enum : int { kVector = 1 };
+  enum : bool { kDense = false };
+  enum : int { kThreads = 512 };
+  enum : int { kAccesses = 4 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(fp8_amax_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu

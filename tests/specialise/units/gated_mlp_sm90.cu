@@ -4,21 +4,21 @@
 namespace hstu {
 struct Config {
   using Element = bf16;
-  static constexpr int kActivation = 1;
-  static constexpr bool kActOnGate = true;
-  static constexpr bool kXAlongK = true;
-  static constexpr bool kWAlongK = true;
-  static constexpr int kBlockM = 64;
-  static constexpr int kBlockN = 128;
-  static constexpr int kStages = 8;
-  static constexpr bool kPingPong = true;
-  static constexpr bool kResident = true;
-  static constexpr int kSlices = 8;
-  static constexpr int kCluster = 1;
-  static constexpr int kGroup = 8;
-  static constexpr int kBoxes = 1;
-  static constexpr int kThreads = 384;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kActivation = 1 };
+  enum : bool { kActOnGate = true };
+  enum : bool { kXAlongK = true };
+  enum : bool { kWAlongK = true };
+  enum : int { kBlockM = 64 };
+  enum : int { kBlockN = 128 };
+  enum : int { kStages = 8 };
+  enum : bool { kPingPong = true };
+  enum : bool { kResident = true };
+  enum : int { kSlices = 8 };
+  enum : int { kCluster = 1 };
+  enum : int { kGroup = 8 };
+  enum : int { kBoxes = 1 };
+  enum : int { kThreads = 384 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(gated_mlp_sm90_smem_bytes<Config> == 213200, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -29,21 +29,21 @@ static_assert(gated_mlp_sm90_smem_bytes<Config> == 213200, "host and device disa
 namespace hstu {
 struct Config {
   using Element = f16;
-  static constexpr int kActivation = 2;
-  static constexpr bool kActOnGate = false;
-  static constexpr bool kXAlongK = false;
-  static constexpr bool kWAlongK = false;
-  static constexpr int kBlockM = 64;
-  static constexpr int kBlockN = 128;
-  static constexpr int kStages = 8;
-  static constexpr bool kPingPong = true;
-  static constexpr bool kResident = true;
-  static constexpr int kSlices = 8;
-  static constexpr int kCluster = 1;
-  static constexpr int kGroup = 8;
-  static constexpr int kBoxes = 1;
-  static constexpr int kThreads = 384;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kActivation = 2 };
+  enum : bool { kActOnGate = false };
+  enum : bool { kXAlongK = false };
+  enum : bool { kWAlongK = false };
+  enum : int { kBlockM = 64 };
+  enum : int { kBlockN = 128 };
+  enum : int { kStages = 8 };
+  enum : bool { kPingPong = true };
+  enum : bool { kResident = true };
+  enum : int { kSlices = 8 };
+  enum : int { kCluster = 1 };
+  enum : int { kGroup = 8 };
+  enum : int { kBoxes = 1 };
+  enum : int { kThreads = 384 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(gated_mlp_sm90_smem_bytes<Config> == 213200, "host and device disagree about shared memory");
 }  // namespace hstu

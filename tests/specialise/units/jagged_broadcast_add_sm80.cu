@@ -7,12 +7,12 @@ struct Config {
   using Element = bf16;
   using Table = bf16;
   using Offset = i64;
-  static constexpr int kDim = 512;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kDim = 512 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 4 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_broadcast_add_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -26,12 +26,12 @@ struct Config {
   using Element = float;
   using Table = f16;
   using Offset = i32;
-  static constexpr int kDim = 33;
-  static constexpr int kVector = 1;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kDim = 33 };
+  enum : int { kVector = 1 };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_broadcast_add_sm80_smem_bytes<Config> == 12, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -7,12 +7,12 @@ struct Config {
   using Element = bf16;
   using Result = bf16;
   using Offset = i64;
-  static constexpr int kDim = 512;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 256;
-  static constexpr int kUnroll = 4;
-  static constexpr int kLanes = 64;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kDim = 512 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 256 };
+  enum : int { kUnroll = 4 };
+  enum : int { kLanes = 64 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 8192, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -26,12 +26,12 @@ struct Config {
   using Element = float;
   using Result = float;
   using Offset = i32;
-  static constexpr int kDim = 33;
-  static constexpr int kVector = 1;
-  static constexpr int kThreads = 256;
-  static constexpr int kUnroll = 4;
-  static constexpr int kLanes = 64;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kDim = 33 };
+  enum : int { kVector = 1 };
+  enum : int { kThreads = 256 };
+  enum : int { kUnroll = 4 };
+  enum : int { kLanes = 64 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -45,12 +45,12 @@ struct Config {
   using Element = f16;
   using Result = float;
   using Offset = i64;
-  static constexpr int kDim = 20000;
-  static constexpr int kVector = 4;
-  static constexpr int kThreads = 256;
-  static constexpr int kUnroll = 4;
-  static constexpr int kLanes = 256;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kDim = 20000 };
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 256 };
+  enum : int { kUnroll = 4 };
+  enum : int { kLanes = 256 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 4096, "host and device disagree about shared memory");
 }  // namespace hstu

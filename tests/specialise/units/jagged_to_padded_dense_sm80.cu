@@ -5,12 +5,12 @@
 namespace hstu {
 struct Config {
   using Offset = i64;
-  static constexpr int kAccessBytes = 16;
-  static constexpr int kRowAccesses = 64;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 4;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 16 };
+  enum : int { kRowAccesses = 64 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 4 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -21,12 +21,12 @@ struct Config {
 namespace hstu {
 struct Config {
   using Offset = i32;
-  static constexpr int kAccessBytes = 8;
-  static constexpr int kRowAccesses = 3;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 8 };
+  enum : int { kRowAccesses = 3 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 
@@ -37,12 +37,12 @@ struct Config {
 namespace hstu {
 struct Config {
   using Offset = i32;
-  static constexpr int kAccessBytes = 2;
-  static constexpr int kRowAccesses = 33;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 2 };
+  enum : int { kRowAccesses = 33 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
 

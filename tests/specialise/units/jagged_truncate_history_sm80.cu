@@ -7,11 +7,11 @@ struct Config {
   using LeftLength = i64;
   using RightLength = tile::Dense;
   using Offset = i64;
-  static constexpr int kAccessBytes = 16;
-  static constexpr int kRowAccesses = 64;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = 64;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 16 };
+  enum : int { kRowAccesses = 64 };
+  enum : int { kThreads = 256 };
+  enum : int { kRows = 64 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -25,11 +25,11 @@ struct Config {
   using LeftLength = tile::Dense;
   using RightLength = tile::Dense;
   using Offset = i32;
-  static constexpr int kAccessBytes = 4;
-  static constexpr int kRowAccesses = 1;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = 256;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 4 };
+  enum : int { kRowAccesses = 1 };
+  enum : int { kThreads = 256 };
+  enum : int { kRows = 256 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
 }  // namespace hstu

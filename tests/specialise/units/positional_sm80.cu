@@ -7,14 +7,14 @@ struct Config {
   using Element = bf16;
   using Table = bf16;
   using Offset = i64;
-  static constexpr int kDim = 512;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kDim = 512 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 4 };
+  enum : int { kMinBlocks = 1 };
   using Target = i64;
-  static constexpr bool kHasTargets = true;
+  enum : bool { kHasTargets = true };
 };
 static_assert(positional_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -28,14 +28,14 @@ struct Config {
   using Element = f16;
   using Table = float;
   using Offset = i32;
-  static constexpr int kDim = 20000;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kDim = 20000 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
   using Target = i32;
-  static constexpr bool kHasTargets = false;
+  enum : bool { kHasTargets = false };
 };
 static_assert(positional_sm80_smem_bytes<Config> == 4, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -6,15 +6,15 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 2;
-  static constexpr int kColumns = 1024;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kTeam = 8;
-  static constexpr int kAccesses = 1;
-  static constexpr int kVector = 16;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 2 };
+  enum : int { kColumns = 1024 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 256 };
+  enum : int { kTeam = 8 };
+  enum : int { kAccesses = 1 };
+  enum : int { kVector = 16 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -27,15 +27,15 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Fp8 = e5m2;
-  static constexpr int kScaling = 1;
-  static constexpr int kColumns = 512;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = true;
-  static constexpr int kThreads = 256;
-  static constexpr int kTeam = 32;
-  static constexpr int kAccesses = 1;
-  static constexpr int kVector = 16;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 1 };
+  enum : int { kColumns = 512 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = true };
+  enum : int { kThreads = 256 };
+  enum : int { kTeam = 32 };
+  enum : int { kAccesses = 1 };
+  enum : int { kVector = 16 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -48,15 +48,15 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 1;
-  static constexpr int kColumns = 70001;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 1024;
-  static constexpr int kTeam = 1024;
-  static constexpr int kAccesses = 1;
-  static constexpr int kVector = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 1 };
+  enum : int { kColumns = 70001 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 1024 };
+  enum : int { kTeam = 1024 };
+  enum : int { kAccesses = 1 };
+  enum : int { kVector = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 128, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -69,15 +69,15 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 1;
-  static constexpr int kColumns = 0;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kTeam = 1;
-  static constexpr int kAccesses = 1;
-  static constexpr int kVector = 16;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 1 };
+  enum : int { kColumns = 0 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 256 };
+  enum : int { kTeam = 1 };
+  enum : int { kAccesses = 1 };
+  enum : int { kVector = 16 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -90,15 +90,15 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 3;
-  static constexpr int kColumns = 130;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kTeam = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kVector = 2;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 3 };
+  enum : int { kColumns = 130 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 256 };
+  enum : int { kTeam = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kVector = 2 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 32, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -111,15 +111,15 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 3;
-  static constexpr int kColumns = 512;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 512;
-  static constexpr int kTeam = 512;
-  static constexpr int kAccesses = 1;
-  static constexpr int kVector = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 3 };
+  enum : int { kColumns = 512 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 512 };
+  enum : int { kTeam = 512 };
+  enum : int { kAccesses = 1 };
+  enum : int { kVector = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -132,15 +132,15 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 2;
-  static constexpr int kColumns = 333;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kTeam = 16;
-  static constexpr int kAccesses = 1;
-  static constexpr int kVector = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 2 };
+  enum : int { kColumns = 333 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 256 };
+  enum : int { kTeam = 16 };
+  enum : int { kAccesses = 1 };
+  enum : int { kVector = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -153,15 +153,15 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Fp8 = e4m3;
-  static constexpr int kScaling = 0;
-  static constexpr int kColumns = 1024;
-  static constexpr bool kStatic = false;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kTeam = 1;
-  static constexpr int kAccesses = 2;
-  static constexpr int kVector = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 0 };
+  enum : int { kColumns = 1024 };
+  enum : bool { kStatic = false };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 256 };
+  enum : int { kTeam = 1 };
+  enum : int { kAccesses = 2 };
+  enum : int { kVector = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -174,15 +174,15 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Fp8 = e5m2;
-  static constexpr int kScaling = 0;
-  static constexpr int kColumns = 7;
-  static constexpr bool kStatic = true;
-  static constexpr bool kPowerOfTwo = false;
-  static constexpr int kThreads = 256;
-  static constexpr int kTeam = 1;
-  static constexpr int kAccesses = 2;
-  static constexpr int kVector = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kScaling = 0 };
+  enum : int { kColumns = 7 };
+  enum : bool { kStatic = true };
+  enum : bool { kPowerOfTwo = false };
+  enum : int { kThreads = 256 };
+  enum : int { kTeam = 1 };
+  enum : int { kAccesses = 2 };
+  enum : int { kVector = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -6,10 +6,10 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Table = float;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = 32;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 256 };
+  enum : int { kRows = 32 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(rel_bias_sm80_smem_bytes<Config> == 1472, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -22,10 +22,10 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Table = bf16;
-  static constexpr int kVector = 4;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 256 };
+  enum : int { kRows = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(rel_bias_sm80_smem_bytes<Config> == 1472, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -38,10 +38,10 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Table = f16;
-  static constexpr int kVector = 1;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kVector = 1 };
+  enum : int { kThreads = 256 };
+  enum : int { kRows = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(rel_bias_sm80_smem_bytes<Config> == 1472, "host and device disagree about shared memory");
 }  // namespace hstu

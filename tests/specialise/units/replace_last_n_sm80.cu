@@ -7,11 +7,11 @@ struct Config {
   using LeftLength = i64;
   using RightLength = i32;
   using Offset = tile::Dense;
-  static constexpr int kAccessBytes = 16;
-  static constexpr int kRowAccesses = 64;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = 64;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 16 };
+  enum : int { kRowAccesses = 64 };
+  enum : int { kThreads = 256 };
+  enum : int { kRows = 64 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(replace_last_n_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -25,11 +25,11 @@ struct Config {
   using LeftLength = i32;
   using RightLength = i32;
   using Offset = tile::Dense;
-  static constexpr int kAccessBytes = 2;
-  static constexpr int kRowAccesses = 33;
-  static constexpr int kThreads = 256;
-  static constexpr int kRows = 7;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 2 };
+  enum : int { kRowAccesses = 33 };
+  enum : int { kThreads = 256 };
+  enum : int { kRows = 7 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(replace_last_n_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -6,18 +6,18 @@ namespace hstu {
 struct Config {
   using Element = f16;
   using Weight = f16;
-  static constexpr bool kHasWeight = true;
-  static constexpr bool kHasBias = false;
+  enum : bool { kHasWeight = true };
+  enum : bool { kHasBias = false };
   using Fp8 = e4m3;
-  static constexpr int kScaling = 2;
+  enum : int { kScaling = 2 };
   using Output = tile::NormOnly;
-  static constexpr bool kCentred = false;
-  static constexpr int kDim = 1024;
-  static constexpr int kVector = 4;
-  static constexpr int kThreads = 128;
-  static constexpr int kThreadsPerRow = 32;
-  static constexpr int kHeldSpans = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kCentred = false };
+  enum : int { kDim = 1024 };
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 128 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kHeldSpans = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -30,18 +30,18 @@ namespace hstu {
 struct Config {
   using Element = float;
   using Weight = float;
-  static constexpr bool kHasWeight = true;
-  static constexpr bool kHasBias = false;
+  enum : bool { kHasWeight = true };
+  enum : bool { kHasBias = false };
   using Fp8 = e4m3;
-  static constexpr int kScaling = 1;
+  enum : int { kScaling = 1 };
   using Output = tile::SiluOfNorm;
-  static constexpr bool kCentred = false;
-  static constexpr int kDim = 16382;
-  static constexpr int kVector = 2;
-  static constexpr int kThreads = 512;
-  static constexpr int kThreadsPerRow = 512;
-  static constexpr int kHeldSpans = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kCentred = false };
+  enum : int { kDim = 16382 };
+  enum : int { kVector = 2 };
+  enum : int { kThreads = 512 };
+  enum : int { kThreadsPerRow = 512 };
+  enum : int { kHeldSpans = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -54,18 +54,18 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Weight = bf16;
-  static constexpr bool kHasWeight = false;
-  static constexpr bool kHasBias = false;
+  enum : bool { kHasWeight = false };
+  enum : bool { kHasBias = false };
   using Fp8 = e4m3;
-  static constexpr int kScaling = 2;
+  enum : int { kScaling = 2 };
   using Output = tile::SiluOfNorm;
-  static constexpr bool kCentred = false;
-  static constexpr int kDim = 65536;
-  static constexpr int kVector = 4;
-  static constexpr int kThreads = 512;
-  static constexpr int kThreadsPerRow = 512;
-  static constexpr int kHeldSpans = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kCentred = false };
+  enum : int { kDim = 65536 };
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 512 };
+  enum : int { kThreadsPerRow = 512 };
+  enum : int { kHeldSpans = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -78,18 +78,18 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   using Weight = bf16;
-  static constexpr bool kHasWeight = false;
-  static constexpr bool kHasBias = false;
+  enum : bool { kHasWeight = false };
+  enum : bool { kHasBias = false };
   using Fp8 = e4m3;
-  static constexpr int kScaling = 1;
+  enum : int { kScaling = 1 };
   using Output = tile::NormOnly;
-  static constexpr bool kCentred = false;
-  static constexpr int kDim = 0;
-  static constexpr int kVector = 4;
-  static constexpr int kThreads = 128;
-  static constexpr int kThreadsPerRow = 32;
-  static constexpr int kHeldSpans = 8;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kCentred = false };
+  enum : int { kDim = 0 };
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 128 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kHeldSpans = 8 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu

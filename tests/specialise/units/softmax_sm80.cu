@@ -5,16 +5,16 @@
 namespace hstu {
 struct Config {
   using Element = bf16;
-  static constexpr bool kLog = false;
-  static constexpr bool kZeroEmpty = false;
-  static constexpr int kDim = 512;
-  static constexpr int kGroups = 1;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 64;
-  static constexpr int kThreadsPerRow = 32;
-  static constexpr int kRowsPerThread = 1;
-  static constexpr int kWeights = 0;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kLog = false };
+  enum : bool { kZeroEmpty = false };
+  enum : int { kDim = 512 };
+  enum : int { kGroups = 1 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 64 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kRowsPerThread = 1 };
+  enum : int { kWeights = 0 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(softmax_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -26,16 +26,16 @@ static_assert(softmax_smem_bytes<Config> == 0, "host and device disagree about s
 namespace hstu {
 struct Config {
   using Element = float;
-  static constexpr bool kLog = true;
-  static constexpr bool kZeroEmpty = true;
-  static constexpr int kDim = 781;
-  static constexpr int kGroups = 1;
-  static constexpr int kVector = 1;
-  static constexpr int kThreads = 64;
-  static constexpr int kThreadsPerRow = 32;
-  static constexpr int kRowsPerThread = 1;
-  static constexpr int kWeights = 0;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kLog = true };
+  enum : bool { kZeroEmpty = true };
+  enum : int { kDim = 781 };
+  enum : int { kGroups = 1 };
+  enum : int { kVector = 1 };
+  enum : int { kThreads = 64 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kRowsPerThread = 1 };
+  enum : int { kWeights = 0 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(softmax_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -47,16 +47,16 @@ static_assert(softmax_smem_bytes<Config> == 0, "host and device disagree about s
 namespace hstu {
 struct Config {
   using Element = bf16;
-  static constexpr bool kLog = false;
-  static constexpr bool kZeroEmpty = true;
-  static constexpr int kDim = 65536;
-  static constexpr int kGroups = 1;
-  static constexpr int kVector = 8;
-  static constexpr int kThreads = 1024;
-  static constexpr int kThreadsPerRow = 1024;
-  static constexpr int kRowsPerThread = 1;
-  static constexpr int kWeights = 0;
-  static constexpr int kMinBlocks = 1;
+  enum : bool { kLog = false };
+  enum : bool { kZeroEmpty = true };
+  enum : int { kDim = 65536 };
+  enum : int { kGroups = 1 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 1024 };
+  enum : int { kThreadsPerRow = 1024 };
+  enum : int { kRowsPerThread = 1 };
+  enum : int { kWeights = 0 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(softmax_smem_bytes<Config> == 512, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -6,9 +6,9 @@ namespace hstu {
 struct Config {
   using Key = i64;
   using Result = i64;
-  static constexpr int kThreads = 128;
-  static constexpr int kItems = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kThreads = 128 };
+  enum : int { kItems = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(sort_by_length_sm80_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -21,9 +21,9 @@ namespace hstu {
 struct Config {
   using Key = i32;
   using Result = i32;
-  static constexpr int kThreads = 128;
-  static constexpr int kItems = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kThreads = 128 };
+  enum : int { kItems = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(sort_by_length_sm80_smem_bytes<Config> == 512, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -5,10 +5,10 @@
 namespace hstu {
 struct Config {
   using Key = i64;
-  static constexpr int kValueBytes = 8;
-  static constexpr int kThreads = 128;
-  static constexpr int kItems = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kValueBytes = 8 };
+  enum : int { kThreads = 128 };
+  enum : int { kItems = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(sort_kv_pairs_sm80_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -20,10 +20,10 @@ static_assert(sort_kv_pairs_sm80_smem_bytes<Config> == 1024, "host and device di
 namespace hstu {
 struct Config {
   using Key = i32;
-  static constexpr int kValueBytes = 1;
-  static constexpr int kThreads = 128;
-  static constexpr int kItems = 4;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kValueBytes = 1 };
+  enum : int { kThreads = 128 };
+  enum : int { kItems = 4 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(sort_kv_pairs_sm80_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
 }  // namespace hstu

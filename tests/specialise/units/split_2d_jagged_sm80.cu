@@ -6,13 +6,13 @@ namespace hstu {
 struct Config {
   using LeftOffset = i64;
   using RightOffset = i64;
-  static constexpr int kAccessBytes = 16;
-  static constexpr int kRowAccesses = 64;
-  static constexpr bool kPrefix = false;
-  static constexpr int kThreads = 128;
-  static constexpr int kAccesses = 2;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 16 };
+  enum : int { kRowAccesses = 64 };
+  enum : bool { kPrefix = false };
+  enum : int { kThreads = 128 };
+  enum : int { kAccesses = 2 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -25,13 +25,13 @@ namespace hstu {
 struct Config {
   using LeftOffset = tile::Dense;
   using RightOffset = i32;
-  static constexpr int kAccessBytes = 8;
-  static constexpr int kRowAccesses = 3;
-  static constexpr bool kPrefix = true;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 8 };
+  enum : int { kRowAccesses = 3 };
+  enum : bool { kPrefix = true };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 1376, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -44,13 +44,13 @@ namespace hstu {
 struct Config {
   using LeftOffset = i32;
   using RightOffset = tile::Dense;
-  static constexpr int kAccessBytes = 2;
-  static constexpr int kRowAccesses = 33;
-  static constexpr bool kPrefix = true;
-  static constexpr int kThreads = 256;
-  static constexpr int kAccesses = 1;
-  static constexpr int kRounds = 1;
-  static constexpr int kMinBlocks = 1;
+  enum : int { kAccessBytes = 2 };
+  enum : int { kRowAccesses = 33 };
+  enum : bool { kPrefix = true };
+  enum : int { kThreads = 256 };
+  enum : int { kAccesses = 1 };
+  enum : int { kRounds = 1 };
+  enum : int { kMinBlocks = 1 };
 };
 static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 144, "host and device disagree about shared memory");
 }  // namespace hstu
