@@ -33,9 +33,10 @@ class RowQuantiser {
 
   void run(Row& x, int64_t row) const {
     if (!fp8::stores(y_.dtype)) return;
-    const int64_t dim = y_.shape[y_.rank - 1], unit = grouped_ ? fp8::kSpan : std::max<int64_t>(dim, 1);
-    for (int64_t first = 0; first == 0 || first < dim; first += unit)
-      write(row, first / unit, quantise(x, first, std::min(dim, first + unit)));
+    const int64_t dim = y_.shape[y_.rank - 1];
+    if (!grouped_) return write(row, 0, quantise(x, 0, dim));
+    for (int64_t first = 0; first < dim; first += fp8::kSpan)
+      write(row, first / fp8::kSpan, quantise(x, first, std::min(dim, first + fp8::kSpan)));
   }
 
  private:
