@@ -8,6 +8,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <type_traits>
 
 namespace hstujit {
@@ -51,14 +53,13 @@ std::string plain_form(const CompiledKernel& kernel) {
   return out += facts, out += kernel.binary;
 }
 
-std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
+std::optional<CompiledKernel> parse_plain_form(std::string plain) {
   uint64_t size = 0;
   if (plain.size() < sizeof size) return std::nullopt;
   std::memcpy(&size, plain.data(), sizeof size);
-  plain.remove_prefix(sizeof size);
-  if (size > plain.size()) return std::nullopt;
+  if (size > plain.size() - sizeof size) return std::nullopt;
   try {
-    const auto facts = nlohmann::json::parse(plain.substr(0, size));
+    const auto facts = nlohmann::json::parse(std::string_view(plain).substr(sizeof size, size));
     CompiledKernel kernel;
     facts.at("name").get_to(kernel.name);
     facts.at("target").get_to(kernel.target);
@@ -74,7 +75,7 @@ std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
         !read("spill_bytes", kernel.spill_bytes) || !read("static_smem_bytes", kernel.static_smem_bytes))
       return std::nullopt;
     facts.at("compile_ms").get_to(kernel.compile_ms);
-    kernel.binary = plain.substr(size);
+    kernel.binary = std::move(plain.erase(0, sizeof size + size));
     return kernel;
   } catch (const nlohmann::json::exception&) { return std::nullopt; }
 }
@@ -87,9 +88,20 @@ std::string packed(const std::string& plain) {
   return out;
 }
 
+struct FreeUnpacker {
+  void operator()(ZSTD_DCtx* unpacker) const { ZSTD_freeDCtx(unpacker); }
+};
+
+/// Of a thread: making its 160 KB anew would take longer than unpacking a kernel does.
+ZSTD_DCtx* unpacker() {
+  thread_local const std::unique_ptr<ZSTD_DCtx, FreeUnpacker> own(ZSTD_createDCtx());
+  if (!own) throw std::bad_alloc();
+  return own.get();
+}
+
 std::optional<std::string> unpacked(std::string_view bytes, uint64_t plain_bytes) {
   std::string out(plain_bytes, '\0');
-  const size_t size = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
+  const size_t size = ZSTD_decompressDCtx(unpacker(), out.data(), out.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(size) || size != plain_bytes) return std::nullopt;
   return out;
 }
@@ -121,8 +133,8 @@ std::optional<Header> sound_header(std::string_view bytes) {
 }
 
 std::optional<CompiledKernel> kernel_in(std::string_view bytes, const Header& header) {
-  const auto plain = unpacked(bytes.substr(sizeof(Header) + header.key_bytes), header.plain_bytes);
-  return plain ? parse_plain_form(*plain) : std::nullopt;
+  auto plain = unpacked(bytes.substr(sizeof(Header) + header.key_bytes), header.plain_bytes);
+  return plain ? parse_plain_form(std::move(*plain)) : std::nullopt;
 }
 
 }  // namespace

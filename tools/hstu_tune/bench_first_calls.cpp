@@ -13,6 +13,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <vector>
 
 namespace hstujit::tool {
 namespace {
@@ -40,24 +42,38 @@ void make_device_context(int ordinal) {
   driver().check(driver().cuDevicePrimaryCtxRetain(&context, device), "making its context");
 }
 
+/// The first `limit` in the order of their calls.
+std::vector<const Need*> first_needs(const Traffic& traffic, size_t limit) {
+  std::vector<const Need*> out;
+  for (const Calls& calls : traffic.calls)
+    for (const Need& need : traffic.needs)
+      if (need.calls == &calls && out.size() < limit) out.push_back(&need);
+  return out;
+}
+
+/// All data is there before anything is timed: making it would leave nothing else in the host's caches.
+std::map<const Calls*, Stack> stacks_of(const std::vector<const Need*>& needs, Memory& memory) {
+  std::map<const Calls*, Stack> stacks;
+  for (const Need* need : needs) stacks.try_emplace(need->calls, *need->calls, memory, 1);
+  return stacks;
+}
+
 /// Prints {"context_ms": .., "calls": [{"name": .., "ms": ..}], "compiles": .., "compiler_loaded": ..}.
 int first_calls(const FirstCalls& options) {
   const auto traffic = load_traffic(options.workload);
   make_device_context(ordinal_of(options.device));
+  const auto memory = gpu_memory(driver(), ordinal_of(options.device));
+  const std::vector<const Need*> needs = first_needs(*traffic, options.limit);
+  const std::map<const Calls*, Stack> stacks = stacks_of(needs, *memory);
   const Clock::time_point start = Clock::now();
   const HostContext host = open_host_context({options.store}, options.device);
   nlohmann::json report = {{"context_ms", seconds_since(start) * 1e3}, {"calls", nlohmann::json::array()}};
-  for (const Calls& calls : traffic->calls) {
-    const auto memory = gpu_memory(driver(), ordinal_of(options.device));
-    const Stack stack(calls, *memory, 1);
-    for (const Need& need : traffic->needs) {
-      if (need.calls != &calls || report["calls"].size() >= options.limit) continue;
-      const auto index = static_cast<size_t>(need.call - calls.calls.data());
-      const Clock::time_point before = Clock::now();
-      stack.run(index, host.get(), nullptr);
-      report["calls"].push_back({{"name", need.call->name}, {"ms", seconds_since(before) * 1e3}});
-    }
-    memory->synchronise();
+  for (const Need* need : needs) {
+    const auto index = static_cast<size_t>(need->call - need->calls->calls.data());
+    const Clock::time_point before = Clock::now();
+    stacks.at(need->calls).run(index, host.get(), nullptr);
+    report["calls"].push_back({{"name", need->call->name}, {"ms", seconds_since(before) * 1e3}});
+    memory->synchronise();  // the next module's load would wait for this kernel
   }
   hstu_counters counters{};
   counters.struct_size = sizeof counters;
