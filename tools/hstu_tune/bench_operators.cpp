@@ -8,8 +8,10 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cmath>
 #include <map>
+#include <thread>
 
 namespace hstujit::tool {
 namespace {
@@ -29,6 +31,9 @@ struct Result {
   double tflops() const { return need->work.flops / seconds() * 1e-12; }
   double gbs() const { return need->work.bytes / seconds() * 1e-9; }
 };
+
+/// Before each operator: what the one before drew must not slow its clocks.
+constexpr auto kRest = std::chrono::milliseconds(100);
 
 bool plain_product(const hstu_addmm_args& args) {
   return args.x.dtype != HSTU_DTYPE_F32 && args.y.rank < 2 && args.z1.dtype == HSTU_DTYPE_NONE &&
@@ -62,6 +67,7 @@ void time(BenchRun& bench, Stopwatch& watch, const Need& need, const Stack& stac
     works.push_back([&, workspace = memory->allocate(CublasLtProduct::kWorkspaceBytes)](CUstream stream) {
       vendor->run(args.x.data, args.w.data, args.y.data, args.z.data, workspace, stream);
     });
+  std::this_thread::sleep_for(kRest);
   const std::vector<Timing> timings = watch.cold(works);
   result.timing = timings[0];
   result.sm_mhz = watch.mhz();
