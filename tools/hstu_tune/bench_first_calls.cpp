@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <span>
 #include <vector>
 
 namespace hstujit::tool {
@@ -51,29 +52,39 @@ std::vector<const Need*> first_needs(const Traffic& traffic, size_t limit) {
   return out;
 }
 
-/// All data is there before anything is timed: making it would leave nothing else in the host's caches.
-std::map<const Calls*, Stack> stacks_of(const std::vector<const Need*>& needs, Memory& memory) {
-  std::map<const Calls*, Stack> stacks;
-  for (const Need* need : needs) stacks.try_emplace(need->calls, *need->calls, memory, 1);
-  return stacks;
+/// As many as have so much data together, at least one: it is there before they are timed, since making it leaves
+/// nothing else in the host's caches, but small GPUs must hold it.
+std::span<const Need* const> next_batch(std::span<const Need* const> needs) {
+  constexpr double kBytes = 8e9;
+  size_t count = 1;
+  for (double bytes = needs[0]->work.bytes; count < needs.size(); ++count) {
+    bytes += needs[count]->work.bytes;
+    if (bytes > kBytes) break;
+  }
+  return needs.first(count);
 }
 
 /// Prints {"context_ms": .., "calls": [{"name": .., "ms": ..}], "compiles": .., "compiler_loaded": ..}.
 int first_calls(const FirstCalls& options) {
   const auto traffic = load_traffic(options.workload);
   make_device_context(ordinal_of(options.device));
-  const auto memory = gpu_memory(driver(), ordinal_of(options.device));
-  const std::vector<const Need*> needs = first_needs(*traffic, options.limit);
-  const std::map<const Calls*, Stack> stacks = stacks_of(needs, *memory);
   const Clock::time_point start = Clock::now();
   const HostContext host = open_host_context({options.store}, options.device);
   nlohmann::json report = {{"context_ms", seconds_since(start) * 1e3}, {"calls", nlohmann::json::array()}};
-  for (const Need* need : needs) {
-    const auto index = static_cast<size_t>(need->call - need->calls->calls.data());
-    const Clock::time_point before = Clock::now();
-    stacks.at(need->calls).run(index, host.get(), nullptr);
-    report["calls"].push_back({{"name", need->call->name}, {"ms", seconds_since(before) * 1e3}});
-    memory->synchronise();  // the next module's load would wait for this kernel
+  const std::vector<const Need*> needs = first_needs(*traffic, options.limit);
+  for (std::span<const Need* const> left = needs; !left.empty();) {
+    const auto batch = next_batch(left);
+    left = left.subspan(batch.size());
+    const auto memory = gpu_memory(driver(), ordinal_of(options.device));
+    std::map<const Calls*, Stack> stacks;
+    for (const Need* need : batch) stacks.try_emplace(need->calls, *need->calls, *memory, 1);
+    for (const Need* need : batch) {
+      const auto index = static_cast<size_t>(need->call - need->calls->calls.data());
+      const Clock::time_point before = Clock::now();
+      stacks.at(need->calls).run(index, host.get(), nullptr);
+      report["calls"].push_back({{"name", need->call->name}, {"ms", seconds_since(before) * 1e3}});
+      memory->synchronise();  // the next module's load would wait for this kernel
+    }
   }
   hstu_counters counters{};
   counters.struct_size = sizeof counters;
