@@ -20,7 +20,7 @@
 // since the weights then wait for the products, and with zeros put into O, or products drained for it, 6 to 9 %, since
 // the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
 //
-// Shared memory   Q | K ring | V ring | two stages of transposed V | 64 columns of O, or f32 sums | barriers, tiles
+// Shared memory   Q | K ring | V ring | two stages of transposed V | 128 columns of O, or f32 sums | barriers, tiles
 #pragma once
 #include "attn90/fp8_tile.cuh"
 #include "attn90/fp8_values.cuh"
@@ -139,6 +139,7 @@ struct Consumer {
   // memory, and start anew. With `more`, there are such sums already.
   HSTU_PRIM u32 promoted_sums() const { return wg.warp_staging() + prim::lane_id() * 16; }
   HSTU_PRIM void promote(const float (&o)[T::kColsV / 2], bool more) const {
+    if (!more) finish_stores(wg);  // they read the same room
 #pragma unroll
     for (int i = 0; i < T::kColsV / 8; ++i) {
       const u32 at = promoted_sums() + i * 512;
@@ -175,8 +176,7 @@ struct Consumer {
       }
       scale[half] *= f.output;
     }
-    auto* out = static_cast<Output*>(p.out) + (start + first) * p.out_row_stride + tile.head * p.out_head_stride;
-    store_rows(wg, o, scale, out, p.out_row_stride, first, length);
+    store_rows<Output>(wg, o, scale, tile.rows().queries(), first, tile.head);
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
@@ -187,7 +187,7 @@ struct Consumer {
       const Tile& tile = static_cast<const Tile&>(wg.storage.tile[tile_place.stage]);
       wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
       const int first_row = tile.first_row;
-      if (first_row < 0) return;
+      if (first_row < 0) break;
       const Factors f(p, tile);
       wg.wait(&wg.storage.q_full, q_parity);
       u32 q[T::kQWords][4];
@@ -206,6 +206,7 @@ struct Consumer {
       store_output(p, f, tile, o);
       wg.release(&wg.storage.tile_empty[tile_place.stage]);
     }
+    finish_stores(wg);
   }
 };
 
@@ -228,6 +229,7 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
     prim::tma_prefetch_map(&p.q);
     prim::tma_prefetch_map(&p.k);
     prim::tma_prefetch_map(&p.v);
+    prim::tma_prefetch_map(&p.out);
   }
   __syncthreads();
   const int group = prim::warp_id() / 4;
@@ -235,11 +237,11 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
     prim::lower_registers<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) attn90::load<Config, Tile>(p, storage, base);
-    if (role == 32) attn90::schedule<attn90::Fp8Place<Config>, Config, Tile>(p.attn, storage);
+    if (role / 32 == 1) attn90::schedule<attn90::Fp8Place<Config>, Config, Tile>(p.attn, storage);
     if (role >= 64) attn90::transpose<Config, Tile>(storage, base, role / 32 - 2);
   } else {
     prim::raise_registers<T::kConsumerRegisters>();
-    attn_fp8_sm90_detail::Consumer<Config>{{storage, base, group, {}}, transposed, {}}.run(p.attn);
+    attn_fp8_sm90_detail::Consumer<Config>{{storage, &p.out, base, group, {}}, transposed, {}}.run(p.attn);
   }
 }
 

@@ -18,7 +18,7 @@
 // (-6 %; of a window's blocks -3 to -11 %), barriers that make groups take turns (-8 %), a copying thread each for K,
 // V.
 //
-// Shared memory   Q | K ring | V ring | 64 columns of O | barriers, tile descriptions
+// Shared memory   Q | K ring | V ring | up to 128 columns of O | barriers, tile descriptions
 // Order           tiles of section_pairs (sequence, head) pairs, which share keys in the L2 cache; in them from the
 //                 longest rows down
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
@@ -113,15 +113,6 @@ struct Consumer {
     }
   }
 
-  // Writes the rows of `tile` that exist.
-  HSTU_PRIM void store_output(const AttnFwdParams& p, const Tile& tile, const float (&o)[T::kColsV / 2],
-                              const float (&factor)[2]) const {
-    const i64 start = tile.start;
-    const int first = tile.first_row, length = tile.mask.length;
-    auto* out = static_cast<Element*>(p.out) + (start + first) * p.out_row_stride + tile.head * p.out_head_stride;
-    store_rows(wg, o, factor, out, p.out_row_stride, first, length);
-  }
-
   // One tile under SiLU, or under softmax.
   HSTU_PRIM void run_silu(const AttnFwdParams& p, const Tile& tile) {
     u32 q[T::kQWords][4];
@@ -131,7 +122,7 @@ struct Consumer {
     Silu weights{p};
     attend(p, tile, weights, o, q);
     find_scale(p, tile, scale);
-    store_output(p, tile, o, scale);
+    store_rows<Element>(wg, o, scale, tile.rows().queries(), tile.first_row, tile.head);
   }
   HSTU_PRIM void run_softmax(const AttnFwdParams& p, const Tile& tile) {
     u32 q[T::kQWords][4];
@@ -143,7 +134,7 @@ struct Consumer {
     attend(p, tile, weights, o, q);
     weights.finish(factor, lse);
     if constexpr (Config::kLse) store_lse(p, tile, lse);
-    store_output(p, tile, o, factor);
+    store_rows<Element>(wg, o, factor, tile.rows().queries(), tile.first_row, tile.head);
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
@@ -153,7 +144,7 @@ struct Consumer {
     for (;; tile_place.advance(), q_parity ^= 1) {
       const auto& tile = wg.storage.tile[tile_place.stage];
       wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
-      if (tile.first_row < 0) return;
+      if (tile.first_row < 0) break;
       wg.wait(&wg.storage.q_full, q_parity);
       if (is_softmax_head<Config>(p, tile.head))
         run_softmax(p, tile);
@@ -161,6 +152,7 @@ struct Consumer {
         run_silu(p, tile);
       wg.release(&wg.storage.tile_empty[tile_place.stage]);
     }
+    finish_stores(wg);
   }
 };
 

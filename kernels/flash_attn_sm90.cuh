@@ -76,8 +76,7 @@ struct Consumer {
           *tile.sequence.lse(p, tile.head, tile.sequence.first_query() + row) = lse[half];
       }
     }
-    auto* out = tile.sequence.out(p, tile.head, tile.sequence.first_query() + tile.first_row);
-    store_rows(wg, o, factor, out, p.out_row_stride, tile.first_row, rows);
+    store_rows<Element>(wg, o, factor, tile.rows().queries(), tile.first_row, tile.head);
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
@@ -88,7 +87,7 @@ struct Consumer {
     for (;; tile_place.advance(), q_parity ^= 1) {
       const auto& tile = wg.storage.tile[tile_place.stage];
       wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
-      if (tile.first_row < 0) return;
+      if (tile.first_row < 0) break;
       wg.wait(&wg.storage.q_full, q_parity);
       if (p.log2_alpha < 0) wg.negate_q();
       u32 q[T::kQWords][4];
@@ -106,6 +105,7 @@ struct Consumer {
       store_output(p, tile, softmax, o);
       wg.release(&wg.storage.tile_empty[tile_place.stage]);
     }
+    finish_stores(wg);
   }
 };
 

@@ -14,6 +14,9 @@ struct DenseBox {
   HSTU_PRIM void load(u32 dst, const TensorMap* map, u32 barrier, int column, int first_row, int head) const {
     prim::tma_load_4d(dst, map, barrier, column, first_row, head, seq);
   }
+  HSTU_PRIM void store(const TensorMap* map, u32 src, int column, int first_row, int head) const {
+    prim::tma_store_4d(map, src, column, first_row, head, seq);
+  }
 };
 
 // Which keys rows see: key j < keys, and j <= i under a causal mask, with i counted from the first key.

@@ -5,6 +5,10 @@
 
 namespace hstu::attn90 {
 
+// Blocks of a tile that are not yet asked for when the next tile is taken: time enough to find and describe it, and no
+// more, for a tile taken early may be another block of threads' idle time at the end.
+enum : int { kWantsAhead = 4 };
+
 // Loads what the tiles need: one thread. Params: maps q, k, v. Tile: first_row (none if negative), head, plan, which
 // has `blocks` and key_begin(block), and rows(), from which come boxes that load the queries() and the keys(plan,
 // block).
@@ -32,8 +36,12 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     for (int panel = 0; panel < T::kPanelsQk; ++panel)
       queries.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * T::kPanelColumns, tile.first_row, head);
     prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
+    // The next tile is asked for when few blocks are left.
+    const int wants_at = plan.blocks > kWantsAhead ? plan.blocks - kWantsAhead : 0;
+    if (wants_at == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
 #pragma unroll 1
     for (int block = 0; block < plan.blocks; ++block) {
+      if (block > 0 && block == wants_at) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
       const int key = plan.key_begin(block);
       const auto keys = rows.keys(plan, block);
       const u32 k_full = k_ring.acquire(place, T::kKBytes), k_stage = base + T::kKOffset + place.stage * T::kKBytes;

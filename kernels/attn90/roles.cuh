@@ -22,6 +22,7 @@ HSTU_PRIM void run(const Params& p) {
     prim::tma_prefetch_map(&p.q);
     prim::tma_prefetch_map(&p.k);
     prim::tma_prefetch_map(&p.v);
+    prim::tma_prefetch_map(&p.out);
   }
   __syncthreads();
   const int group = prim::warp_id() / 4;
@@ -29,10 +30,10 @@ HSTU_PRIM void run(const Params& p) {
     prim::lower_registers<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) load(p, storage, base);
-    if (role == 32) schedule<Place>(p.attn, storage);
+    if (role / 32 == 1) schedule<Place>(p.attn, storage);
   } else {
     prim::raise_registers<T::kConsumerRegisters>();
-    Consumer<Config>{{storage, base, group, {}}}.run(p.attn);
+    Consumer<Config>{{storage, &p.out, base, group, {}}}.run(p.attn);
   }
 }
 

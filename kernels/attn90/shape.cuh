@@ -1,5 +1,5 @@
 // Tiles, shared memory and registers of the sm_90 attention kernels, which share the rooms of this folder:
-//   schedule.cuh   which tile of query rows comes next, described a step ahead          one thread
+//   schedule.cuh   which tile of query rows comes next, described when it is wanted     one warp
 //   load.cuh       Q, K and V by TMA                                                    one thread
 //   warpgroup.cuh  what a consumer knows, fragments of Q; scores.cuh  S = Q K^T, mask, P;
 //   softmax.cuh    P of softmax; values.cuh  O += P V; store.cuh  the rows of O          kConsumers warpgroups
@@ -39,9 +39,10 @@ struct Shape {
   enum : int { kQWords = kQSteps > 0 ? kQSteps : 1 };
   enum : int { kQBytes = kPanelsQk * kBlockM * 128 };
   enum : int { kKBytes = kPanelsQk * kBlockN * 128, kVBytes = kPanelsV * kBlockN * 128 };
-  // Where a warp stages its 16 rows of O, 64 columns at a time, or adds up its sums of FP8.
+  // Where a warp stages its 16 rows of O, boxes of 64 columns in turn, or adds up its sums of FP8.
+  enum : int { kOPanels = (Config::kHeadDimV + 63) / 64, kOBoxes = kOPanels < 2 ? kOPanels : 2 };
   enum : int { kSumBytes = promote_keys<Config, kElementBytes> > 0 ? kColsV / 2 * 128 : 0 };
-  enum : int { kOWarpBytes = kSumBytes > 2048 ? kSumBytes : 2048 };
+  enum : int { kOWarpBytes = kSumBytes > kOBoxes * 2048 ? kSumBytes : kOBoxes * 2048 };
   enum : int { kOBytes = kConsumers * 4 * kOWarpBytes };
   enum : int { kKOffset = kQBytes };
   enum : int { kVOffset = kKOffset + Config::kStages * kKBytes };

@@ -22,7 +22,7 @@ enum : int { kTileSlots = 2 };
 template <class Config, class Tile>
 struct Storage {
   alignas(1024) unsigned char tiles[Shape<Config>::kTileBytes];
-  u64 tile_full[kTileSlots], tile_empty[kTileSlots];
+  u64 tile_full[kTileSlots], tile_empty[kTileSlots], tile_wanted;
   u64 q_full, q_empty;
   u64 k_ring[2 * Config::kStages], v_ring[2 * Config::kStages];
   Tile tile[kTileSlots];
@@ -40,6 +40,7 @@ HSTU_PRIM void init(Storage<Config, Tile>& storage) {
     prim::mbarrier_init(prim::smem_addr(&storage.tile_full[i]), 1);
     prim::mbarrier_init(prim::smem_addr(&storage.tile_empty[i]), kConsumerWarps + Shape<Config>::kTransposers + 1);
   }
+  prim::mbarrier_init(prim::smem_addr(&storage.tile_wanted), 1);
   prim::mbarrier_init(prim::smem_addr(&storage.q_full), 1);
   prim::mbarrier_init(prim::smem_addr(&storage.q_empty), kConsumerWarps);
   KeyRing<Config>(prim::smem_addr(storage.k_ring)).init();

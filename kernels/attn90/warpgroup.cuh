@@ -2,6 +2,7 @@
 // rings.
 #pragma once
 #include "attn90/storage.cuh"
+#include "params/tensor_map.h"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
@@ -18,8 +19,9 @@ struct Warpgroup {
   using Ring = RingPlace<Config::kStages>;
 
   Storage<Config, Tile>& storage;
-  u32 base;   // shared address of the tiles
-  int group;  // the warpgroup's number
+  const TensorMap* out;  // of O, in boxes of 64 columns and a warp's 16 rows
+  u32 base;              // shared address of the tiles
+  int group;             // the warpgroup's number
   Ring place;
 
   HSTU_PRIM KeyRing<Config> k_ring() const { return KeyRing<Config>(prim::smem_addr(storage.k_ring)); }
@@ -36,8 +38,10 @@ struct Warpgroup {
   HSTU_PRIM u32 warp_staging() const {
     return base + T::kOOffset + (group * 4 + threadIdx.x % 128 / 32) * T::kOWarpBytes;
   }
+  // Row of the tile that is the warp's first.
+  HSTU_PRIM int warp_row() const { return group * 64 + threadIdx.x % 128 / 32 * 16; }
   // Row of the tile that the thread's first accumulators belong to; the others are the eighth behind it.
-  HSTU_PRIM int thread_row() const { return group * 64 + threadIdx.x % 128 / 32 * 16 + prim::lane_id() / 4; }
+  HSTU_PRIM int thread_row() const { return warp_row() + prim::lane_id() / 4; }
 
   // Where ldmatrix finds 16 columns of a warp's 16 rows in panels of kRows rows; `rows`: the warpgroup's first.
   template <int kRows>

@@ -1,5 +1,5 @@
 // The argument struct of attn_fwd_sm90, shared by host and device: that of the other attention kernels, and the maps
-// through which TMA reads q, k and v.
+// through which TMA reads q, k and v and writes out.
 #pragma once
 #include "params/attn_fwd.h"
 #include "params/tensor_map.h"
@@ -7,9 +7,10 @@
 namespace hstu {
 
 struct AttnFwdSm90Params {
-  TensorMap q, k, v;  // boxes of 64 columns and kBlockM or kBlockN rows; tile/jagged_map.cuh says how rows are found
+  TensorMap q, k, v;  // boxes of 128 bytes and kBlockM or kBlockN rows; tile/jagged_map.cuh says how rows are found
+  TensorMap out;      // boxes of 64 columns and 16 rows
   AttnFwdParams attn;
 };
-static_assert(sizeof(AttnFwdSm90Params) == 896, "host and device disagree about AttnFwdSm90Params");
+static_assert(sizeof(AttnFwdSm90Params) == 1024, "host and device disagree about AttnFwdSm90Params");
 
 }  // namespace hstu

@@ -36,6 +36,8 @@ class TileTaker {
     at_ = found == 0 || is_mine(found) ? home_ : claim_elsewhere();
   }
   HSTU_PRIM u32 take() const { return gridDim.x + atomicAdd(&at_->next, 1u); }
+  // Nobody need take a tile below `tile`, which is at least gridDim.x: those not taken yet are empty.
+  HSTU_PRIM void pass_over(u32 tile) const { atomicMax(&at_->next, tile - gridDim.x); }
   HSTU_PRIM void leave() const {
     if (atomicAdd(&at_->left, 1u) + 1 < gridDim.x) return;
     atomicExch(&at_->next, 0u);

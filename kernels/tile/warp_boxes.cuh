@@ -46,12 +46,13 @@ class WarpBoxes {
       prim::bulk_commit();
     }
   }
-  // The same to rows of a sequence.
-  HSTU_PRIM void store(const TensorMap* map, int box, const JaggedBox& rows, i32 column, i32 row) const {
+  // The same to rows of a sequence: Rows is a JaggedBox, or has its store().
+  template <class Rows>
+  HSTU_PRIM void store(const TensorMap* map, int box, const Rows& rows, i32 column, i32 row, int head = 0) const {
     prim::fence_async_shared();
     __syncwarp();
     if (leads()) {
-      rows.store(map, at(box), column, row, 0);
+      rows.store(map, at(box), column, row, head);
       prim::bulk_commit();
     }
   }

@@ -24,6 +24,8 @@ constexpr Knob kKnobs[] = {
     {"q_steps", kQStepsValues, "k32 steps of Q that stay in registers: less shared memory is read"},
 };
 
+constexpr int kWarpRows = 16;  ///< of O that a warp stores at once
+
 int panels(int32_t head_dim) { return (head_dim + 127) / 128; }
 int q_panels(const Problem& p) { return panels(p[attention::kHeadDimQk]); }
 int v_panels(const Problem& p) { return panels(p[attention::kHeadDimV]); }
@@ -40,7 +42,8 @@ int smem_bytes(const Problem& p, const Config& c) {
   constexpr int kRowBytes = 128, kExtraBytes = 1024, kTransposedStages = 2;
   const int rows = q_panels(p) * block_m(c) + c[kStages] * c[kBlockN] * (q_panels(p) + v_panels(p)) +
                    kTransposedStages * panels(c[kBlockN]) * cols_v(p);
-  const int warp_output = std::max(promote_keys(p) > 0 ? cols_v(p) / 2 * 128 : 0, 2048);
+  const int boxes = std::min((p[attention::kHeadDimV] + 63) / 64, 2) * kWarpRows * kRowBytes;
+  const int warp_output = std::max(promote_keys(p) > 0 ? cols_v(p) / 2 * 128 : 0, boxes);
   return kRowBytes * rows + c[kConsumers] * 4 * warp_output + kExtraBytes;
 }
 
@@ -117,6 +120,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   encode_tensor_map(jagged_map(a.q, block_m(c)), k.q);
   encode_tensor_map(jagged_map(a.k, c[kBlockN]), k.k);
   encode_tensor_map(jagged_map(a.v, c[kBlockN]), k.v);
+  encode_tensor_map(jagged_map(a.out, kWarpRows), k.out);
   launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(device.sm_count, pairs * row_blocks));
   launch.block[0] = static_cast<uint32_t>(c[kConsumers] + 1) * 128;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));

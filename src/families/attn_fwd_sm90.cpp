@@ -26,6 +26,8 @@ constexpr Knob kKnobs[] = {
     {"q_steps", kQStepsValues, "k16 steps of Q that stay in registers: less shared memory is read, which costs power"},
 };
 
+constexpr int kWarpRows = 16;  ///< of O that a warp stores at once
+
 int panels(int32_t head_dim) { return (head_dim + 63) / 64; }
 int q_panels(const Problem& p) { return panels(p[attention::kHeadDimQk]); }
 int v_panels(const Problem& p) { return panels(p[attention::kHeadDimV]); }
@@ -34,7 +36,8 @@ int block_m(const Config& c) { return 64 * c[kConsumers]; }
 
 int smem_bytes(const Problem& p, const Config& c) {
   constexpr int kRowBytes = 128, kExtraBytes = 1024;
-  const int q_and_output = (q_panels(p) + 1) * block_m(c), ring = c[kStages] * c[kBlockN] * (q_panels(p) + v_panels(p));
+  const int q_and_output = (q_panels(p) + std::min(v_panels(p), 2)) * block_m(c);
+  const int ring = c[kStages] * c[kBlockN] * (q_panels(p) + v_panels(p));
   return kRowBytes * (q_and_output + ring) + kExtraBytes;
 }
 
@@ -118,6 +121,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   encode_tensor_map(jagged_map(a.q, block_m(c)), k.q);
   encode_tensor_map(jagged_map(a.k, c[kBlockN]), k.k);
   encode_tensor_map(jagged_map(a.v, c[kBlockN]), k.v);
+  encode_tensor_map(jagged_map(a.out, kWarpRows), k.out);
   launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(device.sm_count, pairs * row_blocks));
   launch.block[0] = static_cast<uint32_t>(c[kConsumers] + 1) * 128;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));

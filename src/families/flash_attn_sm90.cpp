@@ -29,6 +29,8 @@ constexpr Knob kKnobs[] = {
     {"turns", kTurnsValues, "warpgroups issue their products in turns: one's softmax runs beside the others' products"},
 };
 
+constexpr int kWarpRows = 16;  ///< of O that a warp stores at once
+
 int panels(int32_t head_dim) { return (head_dim + 63) / 64; }
 int q_panels(const Problem& p) { return panels(p[fields::kHeadDimQk]); }
 int v_panels(const Problem& p) { return panels(p[fields::kHeadDimV]); }
@@ -37,7 +39,8 @@ int block_m(const Config& c) { return 64 * c[kConsumers]; }
 
 int smem_bytes(const Problem& p, const Config& c) {
   constexpr int kRowBytes = 128, kExtraBytes = 1024;
-  const int q_and_output = (q_panels(p) + 1) * block_m(c), ring = c[kStages] * c[kBlockN] * (q_panels(p) + v_panels(p));
+  const int q_and_output = (q_panels(p) + std::min(v_panels(p), 2)) * block_m(c);
+  const int ring = c[kStages] * c[kBlockN] * (q_panels(p) + v_panels(p));
   return kRowBytes * (q_and_output + ring) + kExtraBytes;
 }
 
@@ -124,6 +127,7 @@ void encode_maps(const hstu_flash_attention_args& a, const Config& c, int64_t ke
   encode_tensor_map(map(a.q, block_m(c)), k.q);
   encode_tensor_map(map(keys > 0 ? a.k : a.q, c[kBlockN]), k.k);
   encode_tensor_map(map(keys > 0 ? a.v : a.q, c[kBlockN]), k.v);
+  encode_tensor_map(map(a.out, kWarpRows), k.out);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
