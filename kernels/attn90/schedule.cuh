@@ -28,11 +28,11 @@ struct TileOrder {
 // Place: where a tile of the order stands, Place(p, index); it has first_row, the number of its sequence's rows(), and
 // describes the tile once there is room, with the plan() made before.
 template <class Place, class Config, class Tile>
-HSTU_PRIM void schedule(const AttnFwdParams& p, Storage<Config, Tile>& storage) {
+HSTU_PRIM void schedule(const AttnFwdParams& p, TileCounter* counters, Storage<Config, Tile>& storage) {
   using T = Shape<Config>;
   const u32 count = static_cast<u32>(p.batch * p.num_heads) * p.row_blocks;
   RingPlace<kTileSlots> place;
-  tile::TileTaker tiles;
+  tile::TileTaker tiles(counters);
   bool claimed = false;
   u32 next = 0;
 #pragma unroll 1

@@ -1,14 +1,16 @@
-// The argument struct of attn_fwd_sm90, shared by host and device: that of the other attention kernels, and the maps
-// through which TMA reads q, k and v.
+// The argument struct of attn_fwd_sm90, shared by host and device: that of the other attention kernels, the maps
+// through which TMA reads q, k and v, and the counters of tiles.
 #pragma once
 #include "params/attn_fwd.h"
 #include "params/tensor_map.h"
+#include "params/tile_counter.h"
 
 namespace hstu {
 
 struct AttnFwdSm90Params {
   TensorMap q, k, v;  // boxes of 64 columns and kBlockM or kBlockN rows; tile/jagged_map.cuh says how rows are found
   AttnFwdParams attn;
+  TileCounter* tile_counters;  // filled by the launch, for the context has them
 };
 static_assert(sizeof(AttnFwdSm90Params) == 896, "host and device disagree about AttnFwdSm90Params");
 
