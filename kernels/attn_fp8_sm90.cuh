@@ -237,7 +237,7 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
     prim::lower_registers<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) attn90::load<Config, Tile>(p, storage, base);
-    if (role / 32 == 1) attn90::schedule<attn90::Fp8Place<Config>, Config, Tile>(p.attn, storage);
+    if (role / 32 == 1) attn90::schedule<attn90::Fp8Place<Config>, Config, Tile>(p.attn, p.tile_counters, storage);
     if (role >= 64) attn90::transpose<Config, Tile>(storage, base, role / 32 - 2);
   } else {
     prim::raise_registers<T::kConsumerRegisters>();

@@ -67,6 +67,8 @@ Context::Context(ContextOptions options, const Environment& environment)
     opened.check(opened.cuDevicePrimaryCtxRetain(&device_context_, device_), "retaining the device's primary context");
     facts_ = device_facts(opened, *ordinal);
     driver_ = &opened;
+    const CurrentContext current(opened, device_context_);
+    tile_counters_.emplace(opened);
   } else if (const auto facts = facts_of_target(options_.device)) {
     kind_ = Kind::compile_only;
     facts_ = *facts;
@@ -82,6 +84,7 @@ Context::Context(ContextOptions options, const Environment& environment)
 
 Context::~Context() {
   planner_.reset();  // its threads use all the rest
+  tile_counters_.reset();
   if (driver_) driver_->cuDevicePrimaryCtxRelease(device_);
 }
 
@@ -102,7 +105,10 @@ const Plan* Context::make_ready(const Problem& problem, const void* args, CUstre
 }
 
 void Context::bind(const Plan& plan, const void* args, Launch& launch) const {
-  const auto fill = [&] { hstujit::bind(*plan.choice.family, args, plan.problem, plan.choice.config, facts_, launch); };
+  const auto fill = [&] {
+    hstujit::bind(*plan.choice.family, args, plan.problem, plan.choice.config, facts_, tile_counters_->address(),
+                  launch);
+  };
   try {
     fill();
   } catch (const NoCurrentContext&) {  // a tensor map needs one, and this thread never made any current

@@ -6,6 +6,7 @@
 #include "cuda/driver.hpp"
 #include "jit/jit.hpp"
 #include "launch/plan_table.hpp"
+#include "launch/tile_counters.hpp"
 #include "planner.hpp"
 #include "problem/operators.hpp"
 #include "support/env.hpp"
@@ -17,6 +18,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace hstujit {
@@ -83,8 +85,9 @@ class Context {
   DeviceFacts facts_;
   const Driver* driver_ = nullptr;  ///< null unless kind_ is gpu
   CUdevice device_ = 0;
-  CUcontext device_context_ = nullptr;  ///< the device's primary context
-  std::shared_ptr<const Pack> pack_;    ///< null when the system store is a folder or nothing
+  CUcontext device_context_ = nullptr;         ///< the device's primary context
+  std::optional<TileCounters> tile_counters_;  ///< of kind_ gpu
+  std::shared_ptr<const Pack> pack_;           ///< null when the system store is a folder or nothing
   Jit jit_;
   Records records_;
   PlanTable plans_;

@@ -68,13 +68,14 @@ typedef struct hstu_context_options {
 /**
  * Creates the context of one device. options NULL means all defaults. Reads the environment once (HSTUJIT_*, listed in
  * the README); loads the CUDA driver unless the device needs none; does not load NVRTC.
- * Errors: INVALID_ARGUMENT (unknown device text, struct_size), DEVICE (no driver, no such device).
+ * Errors: INVALID_ARGUMENT (unknown device text, struct_size), DEVICE (no driver, no such device), OUT_OF_MEMORY (28 KB
+ * of the device's are needed).
  */
 HSTU_API hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* options);
 
 /**
- * Waits for calls inside the context, unloads its kernels and frees it. Calls that come later, from threads that did
- * not hear of it, return INVALID_ARGUMENT; so do calls in a child process after fork(), where destroying does nothing:
+ * Waits for calls inside the context, unloads its kernels and frees it; graphs that captured its calls must not be
+ * launched afterwards. Calls that come later, from threads that did not hear of it, return INVALID_ARGUMENT; so do calls in a child process after fork(), where destroying does nothing:
  * a context belongs to the process that created it. NULL and a second time are allowed. Destroying from within a
  * library call of the same thread (a log sink, say) is not.
  */

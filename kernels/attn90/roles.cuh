@@ -30,7 +30,7 @@ HSTU_PRIM void run(const Params& p) {
     prim::lower_registers<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) load(p, storage, base);
-    if (role / 32 == 1) schedule<Place>(p.attn, storage);
+    if (role / 32 == 1) schedule<Place>(p.attn, p.tile_counters, storage);
   } else {
     prim::raise_registers<T::kConsumerRegisters>();
     Consumer<Config>{{storage, &p.out, base, group, {}}}.run(p.attn);

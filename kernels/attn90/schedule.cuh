@@ -29,12 +29,12 @@ struct TileOrder {
 // describes the tile once there is room, with the plan() made before. The warp looks at as many places at once as it
 // has lanes, so that places behind the end of their sequence are passed over together.
 template <class Place, class Config, class Tile>
-HSTU_PRIM void schedule(const AttnFwdParams& p, Storage<Config, Tile>& storage) {
+HSTU_PRIM void schedule(const AttnFwdParams& p, TileCounter* counters, Storage<Config, Tile>& storage) {
   using T = Shape<Config>;
   const u32 count = static_cast<u32>(p.batch * p.num_heads) * p.row_blocks;
   const bool leads = prim::lane_id() == 0;
   RingPlace<kTileSlots> place;
-  tile::TileTaker tiles;
+  tile::TileTaker tiles(counters);
   bool claimed = false, waits = false;  // waits: until the loader asks for the tile behind the one described last
   u32 wanted_parity = 0;
   const auto await_need = [&] {

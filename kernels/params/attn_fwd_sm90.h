@@ -1,8 +1,9 @@
-// The argument struct of attn_fwd_sm90, shared by host and device: that of the other attention kernels, and the maps
-// through which TMA reads q, k and v and writes out.
+// The argument struct of attn_fwd_sm90, shared by host and device: that of the other attention kernels, the maps
+// through which TMA reads q, k and v and writes out, and the counters of tiles.
 #pragma once
 #include "params/attn_fwd.h"
 #include "params/tensor_map.h"
+#include "params/tile_counter.h"
 
 namespace hstu {
 
@@ -10,6 +11,7 @@ struct AttnFwdSm90Params {
   TensorMap q, k, v;  // boxes of 128 bytes and kBlockM or kBlockN rows; tile/jagged_map.cuh says how rows are found
   TensorMap out;      // boxes of 64 columns and 16 rows
   AttnFwdParams attn;
+  TileCounter* tile_counters;  // filled by the launch, for the context has them
 };
 static_assert(sizeof(AttnFwdSm90Params) == 1024, "host and device disagree about AttnFwdSm90Params");
 

@@ -109,13 +109,34 @@ HSTU_PRIM void st_shared(u32 addr, const Quad& q) {
 // Brings the line of p to L2 ahead of its use.
 HSTU_PRIM void prefetch_l2(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
+// CUDA's atomicExch and atomicCAS give the module variables of their own (prim/types.cuh), these do not.
+//
 // Puts `to` where `from` was and returns what was there; what the thread does next, it does after.
+HSTU_PRIM u32 compare_and_swap_acquire(u32* p, u32 from, u32 to) {
+  u32 found;
+  asm volatile("atom.acquire.gpu.global.cas.b32 %0, [%1], %2, %3;"
+               : "=r"(found)
+               : "l"(p), "r"(from), "r"(to)
+               : "memory");
+  return found;
+}
 HSTU_PRIM u64 compare_and_swap_acquire(u64* p, u64 from, u64 to) {
   u64 found;
   asm volatile("atom.acquire.gpu.global.cas.b64 %0, [%1], %2, %3;"
                : "=l"(found)
                : "l"(p), "l"(from), "l"(to)
                : "memory");
+  return found;
+}
+// Puts `to` there, in one order with other threads' operations on it.
+HSTU_PRIM u32 exchange(u32* p, u32 to) {
+  u32 found;
+  asm volatile("atom.relaxed.gpu.global.exch.b32 %0, [%1], %2;" : "=r"(found) : "l"(p), "r"(to) : "memory");
+  return found;
+}
+HSTU_PRIM u64 exchange(u64* p, u64 to) {
+  u64 found;
+  asm volatile("atom.relaxed.gpu.global.exch.b64 %0, [%1], %2;" : "=l"(found) : "l"(p), "l"(to) : "memory");
   return found;
 }
 

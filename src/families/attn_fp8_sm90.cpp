@@ -140,6 +140,7 @@ const Family kAttnFp8Sm90 = {
     .write_config = write_config,
     .smem_expression = "attn_fp8_sm90_smem_bytes<Config>",
     .bind = bind,
+    .tile_counters_at = offsetof(hstu::AttnFwdSm90Params, tile_counters),
 };
 
 }  // namespace hstujit

@@ -141,6 +141,7 @@ const Family kAttnFwdSm90 = {
     .write_config = write_config,
     .smem_expression = "attn_fwd_sm90_smem_bytes<Config>",
     .bind = bind,
+    .tile_counters_at = offsetof(hstu::AttnFwdSm90Params, tile_counters),
 };
 
 }  // namespace hstujit

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstring>
 
 namespace hstujit {
 
@@ -36,9 +37,11 @@ bool launches_dependently(const Family& family, const DeviceFacts& device) {
 }
 
 void bind(const Family& family, const void* args, const Problem& problem, const Config& config,
-          const DeviceFacts& device, Launch& launch) {
+          const DeviceFacts& device, void* tile_counters, Launch& launch) {
   launch.dependent = launches_dependently(family, device);
   family.bind(args, problem, config, device, launch);
+  if (family.tile_counters_at)
+    std::memcpy(launch.params + *family.tile_counters_at, &tile_counters, sizeof tile_counters);
 }
 
 std::string text(const Family& family, const Config& config) {

@@ -102,13 +102,15 @@ struct Family {
   /// Whether every block waits, as kernels/tile/dependent_launch.cuh does it, before it touches memory that an earlier
   /// kernel may write or read. Only then may the kernel be launched while the one in front still runs.
   bool dependent_launch = false;
+  /// Where its params have the address of the counters of tiles (kernels/tile/tile_counter.cuh), if they have it.
+  std::optional<size_t> tile_counters_at = std::nullopt;
 };
 
 /// Whether the family's kernels are launched that way on the device.
 bool launches_dependently(const Family& family, const DeviceFacts& device);
-/// The family's bind, and what the launch has from the family itself.
+/// The family's bind, and what the launch has from the family itself. tile_counters: TileCounters::address().
 void bind(const Family& family, const void* args, const Problem& problem, const Config& config,
-          const DeviceFacts& device, Launch& launch);
+          const DeviceFacts& device, void* tile_counters, Launch& launch);
 
 /// All families that cover the problem on the device, preferred first. Empty: HSTU_ERROR_UNSUPPORTED.
 std::vector<const Family*> families_for(const Problem& problem, const DeviceFacts& device);

@@ -167,6 +167,7 @@ const Family kFlashAttnSm90 = {
     .write_config = write_config,
     .smem_expression = "flash_attn_sm90_smem_bytes<Config>",
     .bind = bind,
+    .tile_counters_at = offsetof(hstu::AttnFwdSm90Params, tile_counters),
 };
 
 }  // namespace hstujit

@@ -49,6 +49,7 @@ GpuBench::GpuBench(const Driver& driver, const DeviceFacts& device, const Proble
       problem_(problem),
       options_(options),
       stream_(driver),
+      tile_counters_(driver),
       buffers_(driver, operator_of(problem.op), args, stream_, options.seed),
       scratch_(driver, static_cast<size_t>(std::max(options.scratch_bytes, 4 * device.l2_bytes)),
                "scratch to push inputs out of the cache"),
@@ -72,7 +73,7 @@ GpuBench::Loaded& GpuBench::load(const Candidate& candidate) {
 
 Launch GpuBench::bound(const Candidate& candidate, CallBuffers::Shape shape) const {
   Launch launch;
-  bind(*candidate.family, buffers_.args(shape), problem_, candidate.config, device_, launch);
+  bind(*candidate.family, buffers_.args(shape), problem_, candidate.config, device_, tile_counters_.address(), launch);
   return launch;
 }
 

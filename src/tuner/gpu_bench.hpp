@@ -3,6 +3,7 @@
 #pragma once
 
 #include "launch/module.hpp"
+#include "launch/tile_counters.hpp"
 #include "tuner/bench.hpp"
 #include "tuner/call_buffers.hpp"
 #include "tuner/sm_clock.hpp"
@@ -86,6 +87,7 @@ class GpuBench : public Bench {
   const Problem problem_;
   const GpuBenchOptions options_;
   BenchStream stream_;
+  TileCounters tile_counters_;
   CallBuffers buffers_;
   DeviceBuffer scratch_;
   EventPairs events_;

@@ -64,10 +64,6 @@ Sources sources_of(const Family& family, const DeviceFacts& device) {
   return sources;
 }
 
-// Of kernels whose blocks take tiles from counters in the module (kernels/tile/tile_counter.cuh), and what NVRTC's
-// atomic functions bring along.
-constexpr int kTileCounterBytes = 27648, kAtomicBytes = 2;
-
 // Of the module, as ptxas -v has them.
 int variable_bytes(const std::string& log) {
   std::smatch number;
@@ -79,8 +75,7 @@ std::string fault_of(Jit& jit, const Source& source) {
   try {
     const auto kernel = jit.obtain(source);
     if (!kernel->flaw().empty()) return source.name + ": " + std::string(kernel->flaw()) + "\n" + kernel->log;
-    const int variables = variable_bytes(kernel->log);
-    if (variables == 0 || (variables >= kTileCounterBytes && variables <= kTileCounterBytes + kAtomicBytes)) return "";
+    if (variable_bytes(kernel->log) == 0) return "";
     return source.name + ": the module has variables; constants are to be enumerators (prim/types.cuh)\n" + kernel->log;
   } catch (const Error& error) { return error.message(); }
 }

@@ -71,7 +71,7 @@ test::Launcher launcher_of(const Candidate& candidate) {
     const Resources resources = candidate.family->resources(problem, candidate.config);
     const LoadedKernel kernel(*gpu.driver, *candidate.kernel, resources.smem_bytes);
     Launch launch;
-    bind(*candidate.family, &args, problem, candidate.config, gpu.facts, launch);
+    bind(*candidate.family, &args, problem, candidate.config, gpu.facts, gpu.tile_counters->address(), launch);
     gpu.driver->check(kernel.launch(launch, nullptr), "launching a candidate");
     gpu.driver->check(gpu.driver->cuStreamSynchronize(nullptr), "waiting for a candidate");
     return HSTU_OK;

@@ -1,5 +1,7 @@
 // The counter of tiles that a launch's blocks share: each tile is handed out once, whichever launches run at once, and
 // nothing of a launch stands when it is over. The device side is tile_counter_checks.cuh.
+#include "params/tile_counter.h"
+
 #include "support/gpu.hpp"
 #include "support/streams.hpp"
 
@@ -13,9 +15,9 @@ using test::DeviceBuffer;
 using test::Streams;
 
 struct TileParams {
+  void* counters;
   void* taken;
   uint32_t tiles;
-  void* standing;
   void* arrived;
   void* spare;
   void* gate;
@@ -36,6 +38,7 @@ class TileCounter : public testing::Test {
  protected:
   void SetUp() override {
     HSTU_NEEDS_GPU();
+    counters_ = std::make_unique<TileCounters>(*test::gpu()->driver);
     kernel_ = test::kernel_of_tests("tile_counter_checks.cuh", "hstu::check::take_tiles");
     arrived_ = std::make_unique<Word>();
     spare_ = std::make_unique<Word>();
@@ -49,34 +52,34 @@ class TileCounter : public testing::Test {
   void launch(DeviceBuffer& taken, uint32_t blocks, CUstream stream, const Word* gate = nullptr,
               uint32_t work = 2000) const {
     const auto tiles = static_cast<uint32_t>(taken.bytes() / 4);
-    queue({taken.data(), tiles, nullptr, arrived_->data(), spare_->data(), gate ? gate->data() : nullptr, work}, blocks,
-          stream);
+    Launch launch;
+    launch.grid[0] = blocks;
+    launch.block[0] = 32;
+    launch.emplace<TileParams>() = {
+        counters_->address(),          taken.data(), tiles, arrived_->data(), spare_->data(),
+        gate ? gate->data() : nullptr, work};
+    test::gpu()->driver->check(kernel_->launch(launch, stream), "launching take_tiles");
   }
-  uint32_t standing() const {
-    const Word words;
-    queue({nullptr, 0, words.data(), nullptr, nullptr, nullptr, 0}, 1, nullptr);
-    test::gpu()->driver->check(test::gpu()->driver->cuStreamSynchronize(nullptr), "waiting for a survey");
-    return words.value();
+  /// Bytes of the counters that are not zero.
+  ptrdiff_t standing() const {
+    std::vector<char> bytes((hstu::kTileCounters + hstu::kSpareTileCounters) * sizeof(hstu::TileCounter));
+    test::gpu()->driver->check(test::gpu()->driver->cuMemcpyDtoH(
+                                   bytes.data(), reinterpret_cast<CUdeviceptr>(counters_->address()), bytes.size()),
+                               "reading the counters");
+    return std::ranges::count_if(bytes, [](char byte) { return byte != 0; });
   }
   void expect_each_taken(uint32_t times) const {
     for (const DeviceBuffer& taken : counts_) {
       const auto got = taken.read<uint32_t>();
       EXPECT_EQ(std::count(got.begin(), got.end(), times), static_cast<ptrdiff_t>(got.size()));
     }
-    EXPECT_EQ(standing(), 0u);
+    EXPECT_EQ(standing(), 0);
   }
 
   std::unique_ptr<Word> arrived_, spare_;  ///< blocks of threads that have a counter; a spare one
 
  private:
-  void queue(const TileParams& params, uint32_t blocks, CUstream stream) const {
-    Launch launch;
-    launch.grid[0] = blocks;
-    launch.block[0] = 32;
-    launch.emplace<TileParams>() = params;
-    test::gpu()->driver->check(kernel_->launch(launch, stream), "launching take_tiles");
-  }
-
+  std::unique_ptr<TileCounters> counters_;
   std::unique_ptr<LoadedKernel> kernel_;
   std::list<DeviceBuffer> counts_;
 };

@@ -43,7 +43,9 @@ std::vector<FamilyCall> other_families(const Args& args) {
                      std::memcpy(&moved, given, sizeof moved);
                      const Problem same = prepare(moved);
                      Launch launch;
-                     family.bind(&moved, same, family.default_config(same, gpu()->facts), gpu()->facts, launch);
+                     const DeviceFacts& facts = gpu()->facts;
+                     bind(family, &moved, same, family.default_config(same, facts), facts,
+                          gpu()->tile_counters->address(), launch);
                      if (launch.grid[0] > 0) launch_and_wait(*kernel, launch);
                      return HSTU_OK;
                    }});

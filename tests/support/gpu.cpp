@@ -21,6 +21,7 @@ const Gpu* open() {
     gpu.driver->check(gpu.driver->cuDevicePrimaryCtxRetain(&gpu.context, device), "retaining its context");
     gpu.driver->check(gpu.driver->cuCtxPushCurrent(gpu.context), "making it current");
     gpu.facts = device_facts(*gpu.driver, 0);
+    gpu.tile_counters = new TileCounters(*gpu.driver);
     return &gpu;
   } catch (const Error&) { return nullptr; }
 }

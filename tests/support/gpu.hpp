@@ -4,6 +4,7 @@
 
 #include "cuda/driver.hpp"
 #include "launch/module.hpp"
+#include "launch/tile_counters.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +14,12 @@
 
 namespace hstujit::test {
 
-/// Device 0 with its primary context, retained for the life of the process; null without a device.
+/// Device 0 with its primary context and counters of tiles, kept for the life of the process; null without a device.
 struct Gpu {
   const Driver* driver = nullptr;
   CUcontext context = nullptr;
   DeviceFacts facts;
+  const TileCounters* tile_counters = nullptr;
 };
 const Gpu* gpu();
 

@@ -14,6 +14,7 @@ namespace hstujit::test {
 namespace {
 
 constexpr uintptr_t kBase = uintptr_t{1} << 44, kApart = uintptr_t{1} << 36;  // further than any tensor reaches
+void* const kTileCounters = reinterpret_cast<void*>(kBase - kApart);
 
 bool same(const Launch& a, const Launch& b) {
   return std::memcmp(a.grid, b.grid, sizeof a.grid) == 0 && std::memcmp(a.block, b.block, sizeof a.block) == 0 &&
@@ -58,7 +59,7 @@ void expect_launches_to_move(const DeviceFacts& facts) {
     for (const Family* family : families_for(movable.problem(), facts)) {
       const Config config = family->default_config(movable.problem(), facts);
       const auto bind_to = [&](const void* prepared, Launch& launch) {
-        bind(*family, prepared, movable.problem(), config, facts, launch);
+        bind(*family, prepared, movable.problem(), config, facts, kTileCounters, launch);
       };
       const auto places = AddressPlaces::find(movable, bind_to);
       ASSERT_TRUE(places) << family->name << " has addresses in its parameters in a way that is not seen through";

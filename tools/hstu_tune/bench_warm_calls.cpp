@@ -42,7 +42,7 @@ class BareLaunch {
   BareLaunch(const Context& context, const Plan& plan, AnyArgs args)
       : driver_(context.driver()), function_(plan.kernel->function()) {
     operator_of(plan.problem.op).prepare(address(args));
-    bind(*plan.choice.family, address(args), plan.problem, plan.choice.config, context.facts(), launch_);
+    context.bind(plan, address(args), launch_);
     config_ = plan.kernel->driver_config(launch_, nullptr, attributes_);
   }
   CUresult operator()(CUstream stream) {

@@ -16,25 +16,20 @@ const Family& family_for(std::string_view name, const Problem& problem, const De
 
 }  // namespace
 
-FamilyRun::FamilyRun(Context& context, std::string_view family, const Problem& problem, const void* args)
-    : context_(context),
-      family_(family_for(family, problem, context.facts())),
-      problem_(problem),
-      args_(args),
-      config_(family_.default_config(problem, context.facts())) {
+FamilyRun::FamilyRun(Context& context, std::string_view name, const Problem& problem, const void* args)
+    : context_(context), args_(args) {
+  const Family& family = family_for(name, problem, context.facts());
+  const Config config = family.default_config(problem, context.facts());
+  plan_.problem = problem;
+  plan_.choice = {&family, config, Choice::From::standard, 0};
+  plan_.compiled = context.jit().obtain(specialise(family, problem, config, context.facts()));
   const CurrentContext current(context.driver(), context.device_context());
-  kernel_ = std::make_unique<LoadedKernel>(
-      context.driver(), *context.jit().obtain(specialise(family_, problem_, config_, context.facts())),
-      family_.resources(problem_, config_).smem_bytes);
+  plan_.kernel = std::make_shared<const LoadedKernel>(context.driver(), *plan_.compiled,
+                                                      family.resources(problem, config).smem_bytes);
 }
 
-void FamilyRun::launch(CUstream stream) const {
-  const CurrentContext current(context_.driver(), context_.device_context());
-  Launch launch;
-  bind(family_, args_, problem_, config_, context_.facts(), launch);
-  if (launch.grid[0] > 0) context_.driver().check(kernel_->launch(launch, stream), "launching a family's kernel");
-}
+void FamilyRun::launch(CUstream stream) const { context_.launch(plan_, args_, stream); }
 
-std::string FamilyRun::configuration() const { return text({&family_, config_, Choice::From::standard, 0}); }
+std::string FamilyRun::configuration() const { return text(plan_.choice); }
 
 }  // namespace hstujit::tool

@@ -3,11 +3,9 @@
 #pragma once
 
 #include "context.hpp"
-#include "families/family.hpp"
-#include "launch/module.hpp"
+#include "launch/plan.hpp"
 #include "problem/operators.hpp"
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,11 +22,8 @@ class FamilyRun {
 
  private:
   Context& context_;
-  const Family& family_;
-  const Problem problem_;
   const void* args_;
-  Config config_;
-  std::unique_ptr<LoadedKernel> kernel_;
+  Plan plan_;
 };
 
 }  // namespace hstujit::tool
