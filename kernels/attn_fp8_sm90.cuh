@@ -195,11 +195,11 @@ struct Consumer {
       float o[T::kColsV / 2];
 #pragma unroll
       for (float& x : o) x = 0.0f;
-      const int partial = tile.plan.partial, row = first_row + wg.group * 64;
-      const int full = tile.plan.blocks - partial;
+      const int row = first_row + wg.group * 64;
       const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
+      const int masked = tile.plan.masked_blocks(view), full = tile.plan.blocks - masked;
 #pragma unroll 1
-      for (int block = 0; block < partial; ++block) masked_block(f, tile, view, o, q, block);
+      for (int block = 0; block < masked; ++block) masked_block(f, tile, view, o, q, block);
       if (full > 0) full_blocks(f, o, q, full);
       if (kPromoteBlocks > 0 && full > kPromoteBlocks) add_promoted(o);
       if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
@@ -213,7 +213,7 @@ struct Consumer {
 }  // namespace attn_fp8_sm90_detail
 
 template <class Config>
-__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
+__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBlocks)
     attn_fp8_sm90(const __grid_constant__ AttnFwdSm90Params p) {
   using T = attn90::Shape<Config>;
   using Tile = attn90::Fp8Tile<Config>;

@@ -2,10 +2,10 @@
 //   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
 // or, in the first num_softmax_heads heads, softmax attention over the allowed keys.
 //
-// A persistent block of threads per SM works on tiles of kBlockM = 64 kConsumers query rows of a (sequence, head),
+// kBlocks persistent blocks of threads an SM work on tiles of kBlockM = 64 kConsumers query rows of a (sequence, head),
 // taken from a counter that all share. Each of kConsumers warpgroups owns 64 rows and keeps their O in registers; one
-// more holds a thread that takes and describes the tiles, a step ahead, and one that starts the copies: Q once a tile,
-// K and V block by block through rings of kStages.
+// more holds a warp that takes and describes the tiles, and a thread that starts the copies: Q once a tile, K and V
+// block by block through rings of kStages.
 //
 //   loader     Q, K, V --TMA, jagged rows clipped--> smem (128-byte swizzle)
 //   consumer   S = Q K^T (wgmma), P = silu(S) in registers, O += P V (wgmma, P as its register operand)
@@ -83,10 +83,11 @@ struct Consumer {
   template <class Weights>
   HSTU_PRIM void attend(const AttnFwdParams& p, const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
                         const u32 (&q)[T::kQWords][4]) {
-    const int partial = tile.plan.partial, full = tile.plan.blocks - partial, row = tile.first_row + wg.group * 64;
+    const int row = tile.first_row + wg.group * 64;
     const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
+    const int masked = tile.plan.masked_blocks(view), full = tile.plan.blocks - masked;
 #pragma unroll 1
-    for (int block = 0; block < partial; ++block) masked_block(p, tile, view, weights, o, q, block);
+    for (int block = 0; block < masked; ++block) masked_block(p, tile, view, weights, o, q, block);
     if (full > 0) full_blocks<false>(wg, weights, o, q, full);
     if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
   }
@@ -159,7 +160,7 @@ struct Consumer {
 }  // namespace attn_fwd_sm90_detail
 
 template <class Config>
-__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
+__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBlocks)
     attn_fwd_sm90(const __grid_constant__ AttnFwdSm90Params p) {
   attn90::run<Config, attn90::HstuTile<Config>, attn90::HstuPlace<Config>, attn_fwd_sm90_detail::Consumer>(p);
 }

@@ -112,7 +112,7 @@ struct Consumer {
 }  // namespace flash_attn_sm90_detail
 
 template <class Config>
-__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, 1)
+__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBlocks)
     flash_attn_sm90(const __grid_constant__ AttnFwdSm90Params p) {
   attn90::run<Config, attn90::FlashTile<Config>, attn90::FlashPlace<Config>, flash_attn_sm90_detail::Consumer>(p);
 }

@@ -17,7 +17,8 @@ template <class Config>
 constexpr int promote_keys<Config, 1> = Config::kPromoteKeys;
 
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kAttnScale and those of the mask.
-// Knobs: kConsumers, kBlockN, kStages, kQSteps (k steps of Q, of 32 bytes, that stay in registers).
+// Knobs: kConsumers, kBlockN, kStages, kQSteps (k steps of Q, of 32 bytes, that stay in registers), kBlocks (blocks of
+// threads an SM).
 template <class Config>
 struct Shape {
   enum : int { kConsumers = Config::kConsumers };
@@ -50,8 +51,10 @@ struct Shape {
   enum : int { kOOffset = kTransposedOffset + kTransposedStages * kTransposedBytes };
   enum : int { kTileBytes = kOOffset + kOBytes };
   // Registers a thread once the roles are known; together no more than the launch reserves.
+  enum : int { kLaunchRegisters = 65536 / (kThreads * Config::kBlocks) / 8 * 8 };
   enum : int { kProducerRegisters = kConsumers == 3 ? 56 : 40 };
-  enum : int { kConsumerRegisters = kConsumers == 3 ? 152 : 232 };
+  enum : int { kSparedRegisters = (kLaunchRegisters * (kConsumers + 1) - kProducerRegisters) / kConsumers / 8 * 8 };
+  enum : int { kConsumerRegisters = kSparedRegisters < 232 ? kSparedRegisters : 232 };
   static_assert(kBlockN % kStepKeys == 0, "a key block is whole k steps of P V");
 };
 

@@ -13,19 +13,18 @@ HSTU_PRIM void store_rows(const Warpgroup<Config, Tile>& wg, const float (&o)[Sh
   using T = Shape<Config>;
   const tile::WarpBoxes<T::kOBoxes> boxes(wg.warp_staging());
 #pragma unroll
-  for (int panel = 0; panel < T::kOPanels; ++panel) {
-    const int box = panel % T::kOBoxes;
-    boxes.wait_for_one();
+  for (int panel = 0; panel < T::kOPanels; panel += T::kOBoxes) {
+    boxes.wait_for_all();
 #pragma unroll
-    for (int n = 0; n < 4 && panel * 4 + n < T::kColsV / 16; ++n) {
+    for (int n = 0; n < 4 * T::kOBoxes && panel * 4 + n < T::kColsV / 16; ++n) {
       const float* x = o + (panel * 4 + n) * 8;
       const u32 word[4] = {prim::pack2<Element>(x[0] * scale[0], x[1] * scale[0]),
                            prim::pack2<Element>(x[2] * scale[1], x[3] * scale[1]),
                            prim::pack2<Element>(x[4] * scale[0], x[5] * scale[0]),
                            prim::pack2<Element>(x[6] * scale[1], x[7] * scale[1])};
-      boxes.write(box, n, word);
+      boxes.write(n / 4, n % 4, word);
     }
-    boxes.store(wg.out, box, rows, panel * 64, first_row + wg.warp_row(), head);
+    boxes.template store_line<T::kOBoxes>(wg.out, rows, panel * 64, first_row + wg.warp_row(), head);
   }
 }
 

@@ -46,13 +46,23 @@ class WarpBoxes {
       prim::bulk_commit();
     }
   }
-  // The same to rows of a sequence: Rows is a JaggedBox, or has its store().
-  template <class Rows>
-  HSTU_PRIM void store(const TensorMap* map, int box, const Rows& rows, i32 column, i32 row, int head = 0) const {
+  // The same to rows of a sequence.
+  HSTU_PRIM void store(const TensorMap* map, int box, const JaggedBox& rows, i32 column, i32 row) const {
     prim::fence_async_shared();
     __syncwarp();
     if (leads()) {
-      rows.store(map, at(box), column, row, head);
+      rows.store(map, at(box), column, row, 0);
+      prim::bulk_commit();
+    }
+  }
+  // The first kCount boxes side by side, at once. Rows: a JaggedBox, or has its store().
+  template <int kCount, class Rows>
+  HSTU_PRIM void store_line(const TensorMap* map, const Rows& rows, i32 column, i32 row, int head) const {
+    prim::fence_async_shared();
+    __syncwarp();
+    if (leads()) {
+#pragma unroll
+      for (int box = 0; box < kCount; ++box) rows.store(map, at(box), column + box * kColumns, row, head);
       prim::bulk_commit();
     }
   }

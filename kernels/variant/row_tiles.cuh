@@ -12,6 +12,32 @@
 
 namespace hstu::variant {
 
+// What some of the tile's rows see: all of [full_begin, full_end), nothing outside [seen_begin, seen_end) but their own
+// groups.
+template <class Config>
+struct RowsView {
+  int full_begin, full_end, seen_begin, seen_end, own_begin, last;
+  bool any;  // whether there are rows
+
+  RowsView() = default;
+  // Rows [first, last) of the sequence, maybe none.
+  HSTU_PRIM RowsView(const HstuMask<Config>& mask, int first, int end)
+      : full_begin(0), full_end(0), seen_begin(0), seen_end(0), own_begin(0), last(0), any(false) {
+    if (first >= end) return;
+    any = true;
+    last = Config::kCausal ? end : 0;
+    own_begin = Config::kCausal ? mask.own(first) : 0;
+    seen_begin = mask.low_min(first, end);
+    seen_end = mask.limit_max(first, end);
+    full_begin = mask.low_max(first, end);
+    full_end = mask.limit_min(first, end);
+  }
+  HSTU_PRIM bool sees_all(int begin, int end) const { return begin >= full_begin && end <= full_end; }
+  HSTU_PRIM bool touches(int begin, int end) const {
+    return (begin < last && end > own_begin) || (begin < seen_end && end > seen_begin);
+  }
+};
+
 template <class Config>
 struct RowTilePlan {
   int lower_begin, lower_blocks;
@@ -43,46 +69,30 @@ struct RowTilePlan {
     blocks = lower_blocks + upper_blocks;
   }
 
-  // First key of block i in the order of visits.
+  // First key of block i in the order of visits: of partial blocks the upper range's, those at the lower range's begin,
+  // those at its end from the last one down; then the full ones.
   HSTU_PRIM int key_begin(int i) const {
     constexpr int kBlockN = Config::kBlockN;
     if (i >= partial) return lower_begin + (full_first + i - partial) * kBlockN;
-    const int tail = lower_blocks - full_last;
-    if (i < tail) return lower_begin + (full_last + i) * kBlockN;
-    i -= tail;
-    return i < full_first ? lower_begin + i * kBlockN : upper_begin + (i - full_first) * kBlockN;
+    if (i < upper_blocks()) return upper_begin + i * kBlockN;
+    i -= upper_blocks();
+    return lower_begin + (i < full_first ? i : lower_blocks - 1 - (i - full_first)) * kBlockN;
   }
+  HSTU_PRIM int upper_blocks() const { return blocks - lower_blocks; }
 
   // Where the range of block i, a partial one, ends; far behind all keys unless that is in another range's way.
   HSTU_PRIM int end_of(int i) const {
-    const bool upper = i >= partial - (blocks - lower_blocks);
-    return Config::kHasTargets && targets && !upper ? full_end : 1 << 30;
+    return Config::kHasTargets && targets && i >= upper_blocks() ? full_end : 1 << 30;
   }
-};
 
-// What some of the tile's rows see: all of [full_begin, full_end), nothing outside [seen_begin, seen_end) but their own
-// groups.
-template <class Config>
-struct RowsView {
-  int full_begin, full_end, seen_begin, seen_end, own_begin, last;
-  bool any;  // whether there are rows
-
-  RowsView() = default;
-  // Rows [first, last) of the sequence, maybe none.
-  HSTU_PRIM RowsView(const HstuMask<Config>& mask, int first, int end)
-      : full_begin(0), full_end(0), seen_begin(0), seen_end(0), own_begin(0), last(0), any(false) {
-    if (first >= end) return;
-    any = true;
-    last = Config::kCausal ? end : 0;
-    own_begin = Config::kCausal ? mask.own(first) : 0;
-    seen_begin = mask.low_min(first, end);
-    seen_end = mask.limit_max(first, end);
-    full_begin = mask.low_max(first, end);
-    full_end = mask.limit_min(first, end);
-  }
-  HSTU_PRIM bool sees_all(int begin, int end) const { return begin >= full_begin && end <= full_end; }
-  HSTU_PRIM bool touches(int begin, int end) const {
-    return (begin < last && end > own_begin) || (begin < seen_end && end > seen_begin);
+  // Blocks, the first ones in the order of visits, of which some of the rows do not see all: what follows all of them
+  // see wholly, though other rows of the tile may not.
+  HSTU_PRIM int masked_blocks(const RowsView<Config>& rows) const {
+    int masked = partial;
+    while (masked > upper_blocks() &&
+           rows.sees_all(key_begin(masked - 1), key_begin(masked - 1) + Config::kBlockN))
+      --masked;
+    return masked;
   }
 };
 

@@ -101,6 +101,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);
   text.constant("kQSteps", c[kQSteps]);
+  text.constant("kBlocks", 1);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {

@@ -13,17 +13,23 @@
 namespace hstujit {
 namespace {
 
-enum : int { kConsumers, kBlockN, kStages, kQSteps, kKnobCount };
+enum : int { kConsumers, kBlockN, kStages, kQSteps, kBlocks, kSection, kKnobCount };
 
 constexpr int32_t kConsumersValues[] = {1, 2, 3};
 constexpr int32_t kBlockNValues[] = {48, 64, 80, 96, 112, 128, 160, 192};
 constexpr int32_t kStagesValues[] = {2, 3, 4, 5, 6};
 constexpr int32_t kQStepsValues[] = {0, 4, 6, 8, 16};
+constexpr int32_t kBlocksValues[] = {1, 2, 3};
+constexpr int32_t kSectionValues[] = {0, 25, 50, 100, 200, 400};
 constexpr Knob kKnobs[] = {
     {"consumers", kConsumersValues, "warpgroups of 64 query rows: more share each K and V tile"},
     {"block_n", kBlockNValues, "keys a step: long products, for registers and masked waste"},
     {"stages", kStagesValues, "K and V tiles in flight"},
     {"q_steps", kQStepsValues, "k16 steps of Q that stay in registers: less shared memory is read, which costs power"},
+    {"blocks", kBlocksValues, "blocks of threads an SM: their tiles are short, and out of step with each other"},
+    {"section", kSectionValues,
+     "percent of L2 that the keys of tiles walked together take: more balance the tiles, fewer read them from L2; 0: by "
+     "the number of (sequence, head) pairs"},
 };
 
 constexpr int kWarpRows = 16;  ///< of O that a warp stores at once
@@ -47,13 +53,22 @@ int held_registers(const Problem& p, const Config& c) {
   return cols_v / 2 + c[kBlockN] / 2 + c[kBlockN] / 4 + 4 * c[kQSteps];
 }
 
+/// What a thread of a consumer has, attn90/shape.cuh.
+int consumer_registers(const Config& c) {
+  const int launch = 65536 / ((c[kConsumers] + 1) * 128 * c[kBlocks]) / 8 * 8, producer = c[kConsumers] == 3 ? 56 : 40;
+  return std::min((launch * (c[kConsumers] + 1) - producer) / c[kConsumers] / 8 * 8, 232);
+}
+
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
-  return smem_bytes(p, c) <= device.smem_per_block;
+  constexpr int kReserved = 1024;  // of each block, by the driver
+  return smem_bytes(p, c) <= device.smem_per_block &&
+         c[kBlocks] * (smem_bytes(p, c) + kReserved) <= device.smem_per_sm;
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   // Beside them rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more.
   const int softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ? 4 : 0;
-  return c[kConsumers] == 3 ? held_registers(p, c) + 40 + softmax <= 152 : held_registers(p, c) + 32 + softmax <= 232;
+  const int has = consumer_registers(c), others = has < 216 ? 40 : 32;
+  return held_registers(p, c) + others + softmax <= has;
 }
 bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] <= q_steps_of(p); }
 
@@ -80,11 +95,11 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   // Softmax goes through a block twice, so longer ones pay.
   const bool softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax;
   const Config candidates[] = {
-      softmax ? Config{{2, 128, 2, steps(8)}} : Config{{2, 64, 4, steps(8)}},
-      {{2, 64, 3, steps(8)}},
-      {{2, 64, 2, steps(6)}},
-      {{2, 64, 2, 0}},
-      {{2, 48, 2, 0}},
+      softmax ? Config{{2, 128, 2, steps(8), 1}} : Config{{2, 64, 4, steps(8), 1}},
+      {{2, 64, 3, steps(8), 1}},
+      {{2, 64, 2, steps(6), 1}},
+      {{2, 64, 2, 0, 1}},
+      {{2, 48, 2, 0, 1}},
   };
   for (const Config& c : candidates)
     if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
@@ -92,7 +107,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
 }
 
 Resources resources(const Problem& p, const Config& c) {
-  return {(c[kConsumers] + 1) * 128, smem_bytes(p, c), held_registers(p, c), 1, c[kConsumers] * 128};
+  return {(c[kConsumers] + 1) * 128, smem_bytes(p, c), held_registers(p, c), c[kBlocks], c[kConsumers] * 128};
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -101,6 +116,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);
   text.constant("kQSteps", c[kQSteps]);
+  text.constant("kBlocks", c[kBlocks]);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
@@ -117,12 +133,12 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
       std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostTiles / pairs));
   k.attn.row_blocks = static_cast<int>(row_blocks);
   k.attn.section_pairs = attn_space::walked_section_pairs(
-      pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]) * size_of(a.q.dtype), device);
+      pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]) * size_of(a.q.dtype), device, c[kSection]);
   encode_tensor_map(jagged_map(a.q, block_m(c)), k.q);
   encode_tensor_map(jagged_map(a.k, c[kBlockN]), k.k);
   encode_tensor_map(jagged_map(a.v, c[kBlockN]), k.v);
   encode_tensor_map(jagged_map(a.out, kWarpRows), k.out);
-  launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(device.sm_count, pairs * row_blocks));
+  launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(device.sm_count * c[kBlocks], pairs * row_blocks));
   launch.block[0] = static_cast<uint32_t>(c[kConsumers] + 1) * 128;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
 }

@@ -101,6 +101,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);
   text.constant("kQSteps", c[kQSteps]);
+  text.constant("kBlocks", 1);
   text.flag("kTurns", c[kTurns] != 0);
 }
 
