@@ -20,7 +20,7 @@ constexpr int32_t kBlockNValues[] = {48, 64, 80, 96, 112, 128, 160, 192};
 constexpr int32_t kStagesValues[] = {2, 3, 4, 5, 6};
 constexpr int32_t kQStepsValues[] = {0, 4, 6, 8, 16};
 constexpr int32_t kBlocksValues[] = {1, 2, 3};
-constexpr int32_t kSectionValues[] = {0, 25, 50, 100, 200, 400};
+constexpr int32_t kSectionValues[] = {0, 6, 12, 25, 50, 100, 200};
 constexpr Knob kKnobs[] = {
     {"consumers", kConsumersValues, "warpgroups of 64 query rows: more share each K and V tile"},
     {"block_n", kBlockNValues, "keys a step: long products, for registers and masked waste"},
