@@ -78,21 +78,24 @@ struct FlashTile {
   HSTU_PRIM FlashMask<Config> mask() const { return {sequence.key_count()}; }
 };
 
-// Where a tile of the order stands: from the longest rows down.
+// A place of the order: from the longest rows down.
 template <class Config>
 struct FlashPlace {
   using T = Shape<Config>;
   typename Config::Sequences sequence;
-  int head, first_row;
+  int head;
+  int first_row, step;  // of its tiles, as of an HstuPlace
 
   HSTU_PRIM FlashPlace(const AttnFwdParams& p, u32 index) {
     const TileOrder at(p, index);
     sequence = typename Config::Sequences(p, at.seq);
     head = at.head;
-    first_row = (p.row_blocks - 1 - at.level) * T::kBlockM;
+    first_row = (at.whole ? (rows() - 1) / T::kBlockM : p.row_blocks - 1 - at.level) * T::kBlockM;
+    step = (at.whole ? -1 : p.row_blocks) * T::kBlockM;
   }
 
   HSTU_PRIM int rows() const { return sequence.last_query() - sequence.first_query(); }
+  HSTU_PRIM bool exists() const { return first_row >= 0 && first_row < rows(); }
   HSTU_PRIM FlashPlan<Config> plan() const {
     const int last_row = variant::min_int(first_row + T::kBlockM, rows()) - 1, position = sequence.first_query();
     return FlashPlan<Config>({sequence.key_count()}, position + first_row, position + last_row);

@@ -46,12 +46,12 @@ struct HstuTile {
   HSTU_PRIM HstuRows rows() const { return {start, mask.length}; }
 };
 
-// Where a tile of the order stands, some of them behind the end of their sequence. Its loads are under way when it is
-// made.
+// A place of the order, maybe behind the end of its sequence. Its loads are under way when it is made.
 template <class Config>
 struct HstuPlace {
   using T = Shape<Config>;
-  int seq, head, first_row;
+  int seq, head;
+  int first_row, step;  // of its tiles: that of a whole pair, or one, and more if the grid foresaw shorter sequences
   bool softmax;
   i64 start;
   variant::HstuMask<Config> mask;
@@ -67,10 +67,11 @@ struct HstuPlace {
     // Contextual rows see all of the history: their tile is among the longest.
     const int row_tile =
         Config::kContextual ? (at.level == 0 ? 0 : p.row_blocks - at.level) : p.row_blocks - 1 - at.level;
-    first_row = row_tile * T::kBlockM;
+    first_row = (at.whole ? (mask.length - 1) / T::kBlockM : row_tile) * T::kBlockM;
+    step = (at.whole ? -1 : p.row_blocks) * T::kBlockM;
   }
 
-  HSTU_PRIM int rows() const { return mask.length; }
+  HSTU_PRIM bool exists() const { return first_row >= 0 && first_row < mask.length; }
   HSTU_PRIM variant::RowTilePlan<Config> plan() const {
     return variant::RowTilePlan<Config>(mask, first_row, variant::min_int(first_row + T::kBlockM, mask.length),
                                         !softmax);

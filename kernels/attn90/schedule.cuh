@@ -6,32 +6,45 @@
 
 namespace hstu::attn90 {
 
-// A place in the order of tiles: `pairs` (sequence, head) pairs of row_blocks tiles each, a section of pairs after the
-// other and in it level by level.
+// A place in the order of tiles of (sequence, head) pairs. The first whole_pairs pairs are a place each, with all of
+// their tiles: keys that one SM reads again and again pass from one half of the L2 cache to the other at most once.
+// The others are places of one tile, row_blocks of them a pair, a section of pairs after the other and in it level by
+// level.
 struct TileOrder {
   u32 seq;
   int head, level;
+  bool whole;
 
   HSTU_PRIM TileOrder(const AttnFwdParams& p, u32 index) {
-    const u32 pairs = p.batch * p.num_heads, section_tiles = p.section_pairs * p.row_blocks;
-    const u32 section = index / section_tiles, in_section = index - section * section_tiles;
-    const u32 first_pair = section * p.section_pairs;
-    const u32 section_pairs = pairs - first_pair < p.section_pairs ? pairs - first_pair : p.section_pairs;
-    level = in_section / section_pairs;
-    const u32 pair = first_pair + (in_section - level * section_pairs);
+    const u32 whole_pairs = p.whole_pairs;
+    whole = index < whole_pairs;
+    level = 0;
+    u32 pair = index;
+    if (!whole) {
+      index -= whole_pairs;
+      const u32 pairs = p.batch * p.num_heads - whole_pairs, section_tiles = p.section_pairs * p.row_blocks;
+      const u32 section = index / section_tiles, in_section = index - section * section_tiles;
+      const u32 first_pair = section * p.section_pairs;
+      const u32 section_pairs = pairs - first_pair < p.section_pairs ? pairs - first_pair : p.section_pairs;
+      level = in_section / section_pairs;
+      pair = whole_pairs + first_pair + (in_section - level * section_pairs);
+    }
     seq = pair / p.num_heads;
     head = pair - seq * p.num_heads;
+  }
+  HSTU_PRIM static u32 places(const AttnFwdParams& p) {
+    return p.whole_pairs + (static_cast<u32>(p.batch * p.num_heads) - p.whole_pairs) * p.row_blocks;
   }
 };
 
 // Describes the tiles of this block of threads one after the other, the next one when the loader asks for it: one warp.
-// Place: where a tile of the order stands, Place(p, index); it has first_row, the number of its sequence's rows(), and
-// describes the tile once there is room, with the plan() made before. The warp looks at as many places at once as it
+// Place: what stands at a place of the order, Place(p, index); if it exists() it has the
+// first_row of its first tile and the step to that of the next, and describes the tile once there is room, with the
+// plan() made before. The warp looks at as many places at once as it
 // has lanes, so that places behind the end of their sequence are passed over together.
 template <class Place, class Config, class Tile>
 HSTU_PRIM void schedule(const AttnFwdParams& p, TileCounter* counters, Storage<Config, Tile>& storage) {
-  using T = Shape<Config>;
-  const u32 count = static_cast<u32>(p.batch * p.num_heads) * p.row_blocks;
+  const u32 count = TileOrder::places(p);
   const bool leads = prim::lane_id() == 0;
   RingPlace<kTileSlots> place;
   tile::TileTaker tiles(counters);
@@ -47,12 +60,11 @@ HSTU_PRIM void schedule(const AttnFwdParams& p, TileCounter* counters, Storage<C
   for (u32 index = blockIdx.x; index < count;) {
     const u32 mine = index + prim::lane_id();
     Place at(p, mine < count ? mine : count - 1);
-    const u32 exist = __ballot_sync(prim::kFullWarp, mine < count && at.first_row < at.rows());
+    const u32 exist = __ballot_sync(prim::kFullWarp, mine < count && at.exists());
     u32 next = 0;
     if (leads) {
-      // More than one round for sequences longer than the grid foresaw.
 #pragma unroll 1
-      for (; at.first_row < at.rows(); at.first_row += p.row_blocks * T::kBlockM) {
+      for (; at.exists(); at.first_row += at.step) {
         const auto plan = at.plan();
         await_need();
         prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);

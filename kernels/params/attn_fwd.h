@@ -43,6 +43,7 @@ struct AttnFwdParams {
   int window_left, window_right;  // read only when Config::kLocal; negative: no limit
   int wide_contexts;              // 1: num_contexts are i64, 0: i32
   int section_pairs;              // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
+  int whole_pairs;                // the first pairs, of which a block of threads takes all tiles; attn_*_sm90 only
   // Factors of FP8 tensors, one a (sequence or 128 rows, head); strides are 0 where one is for all.
   const float *q_scale, *k_scale, *v_scale;
   long long q_scale_stride, q_scale_head_stride;

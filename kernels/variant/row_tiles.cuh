@@ -89,8 +89,7 @@ struct RowTilePlan {
   // see wholly, though other rows of the tile may not.
   HSTU_PRIM int masked_blocks(const RowsView<Config>& rows) const {
     int masked = partial;
-    while (masked > upper_blocks() &&
-           rows.sees_all(key_begin(masked - 1), key_begin(masked - 1) + Config::kBlockN))
+    while (masked > upper_blocks() && rows.sees_all(key_begin(masked - 1), key_begin(masked - 1) + Config::kBlockN))
       --masked;
     return masked;
   }

@@ -13,14 +13,15 @@
 namespace hstujit {
 namespace {
 
-enum : int { kConsumers, kBlockN, kStages, kQSteps, kBlocks, kSection, kKnobCount };
+enum : int { kConsumers, kBlockN, kStages, kQSteps, kBlocks, kSection, kWhole, kKnobCount };
 
 constexpr int32_t kConsumersValues[] = {1, 2, 3};
 constexpr int32_t kBlockNValues[] = {48, 64, 80, 96, 112, 128, 160, 192};
 constexpr int32_t kStagesValues[] = {2, 3, 4, 5, 6};
 constexpr int32_t kQStepsValues[] = {0, 4, 6, 8, 16};
 constexpr int32_t kBlocksValues[] = {1, 2, 3};
-constexpr int32_t kSectionValues[] = {0, 6, 12, 25, 50, 100, 200};
+constexpr int32_t kSectionValues[] = {0, 12, 25, 50, 100};
+constexpr int32_t kWholeValues[] = {0, 1};
 constexpr Knob kKnobs[] = {
     {"consumers", kConsumersValues, "warpgroups of 64 query rows: more share each K and V tile"},
     {"block_n", kBlockNValues, "keys a step: long products, for registers and masked waste"},
@@ -28,8 +29,10 @@ constexpr Knob kKnobs[] = {
     {"q_steps", kQStepsValues, "k16 steps of Q that stay in registers: less shared memory is read, which costs power"},
     {"blocks", kBlocksValues, "blocks of threads an SM: their tiles are short, and out of step with each other"},
     {"section", kSectionValues,
-     "percent of L2 that the keys of tiles walked together take: more balance the tiles, fewer read them from L2; 0: by "
+     "percent of L2 that the keys of tiles walked together take: more balance the tiles, fewer read them from L2; 0: "
+     "by "
      "the number of (sequence, head) pairs"},
+    {"whole", kWholeValues, "1: of many short sequences an SM takes all rows of a head, whose keys lie near it in L2"},
 };
 
 constexpr int kWarpRows = 16;  ///< of O that a warp stores at once
@@ -61,8 +64,7 @@ int consumer_registers(const Config& c) {
 
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   constexpr int kReserved = 1024;  // of each block, by the driver
-  return smem_bytes(p, c) <= device.smem_per_block &&
-         c[kBlocks] * (smem_bytes(p, c) + kReserved) <= device.smem_per_sm;
+  return smem_bytes(p, c) <= device.smem_per_block && c[kBlocks] * (smem_bytes(p, c) + kReserved) <= device.smem_per_sm;
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   // Beside them rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more.
@@ -92,14 +94,20 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
     return *std::find_if(std::rbegin(kQStepsValues), std::rend(kQStepsValues),
                          [&](int count) { return count <= std::min(most, q_all); });
   };
-  // Softmax goes through a block twice, so longer ones pay.
   const bool softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax;
+  const bool narrow = std::max(p[attention::kHeadDimQk], p[attention::kHeadDimV]) <= 64;
+  const auto longest = p[attention::kMaxSeqLen];
+  // Keys of short sequences pass between the halves of L2 more often than scores are worth.
+  const int32_t section = longest <= 512 ? 12 : 0, whole = longest <= 256;
+  // Softmax goes through a block twice, so longer ones pay.
   const Config candidates[] = {
-      softmax ? Config{{2, 128, 2, steps(8), 1}} : Config{{2, 64, 4, steps(8), 1}},
-      {{2, 64, 3, steps(8), 1}},
-      {{2, 64, 2, steps(6), 1}},
-      {{2, 64, 2, 0, 1}},
-      {{2, 48, 2, 0, 1}},
+      softmax  ? Config{{2, 128, 2, steps(8), 1, section, whole}}
+      : narrow ? Config{{1, 64, 3, 0, 3, section, whole}}
+               : Config{{2, 64, 4, steps(8), 1, section, whole}},
+      {{2, 64, 3, steps(8), 1, section, whole}},
+      {{2, 64, 2, steps(6), 1, section, whole}},
+      {{2, 64, 2, 0, 1, section, whole}},
+      {{2, 48, 2, 0, 1, section, whole}},
   };
   for (const Config& c : candidates)
     if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
@@ -134,11 +142,13 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.attn.row_blocks = static_cast<int>(row_blocks);
   k.attn.section_pairs = attn_space::walked_section_pairs(
       pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]) * size_of(a.q.dtype), device, c[kSection]);
+  const int64_t blocks = int64_t{device.sm_count} * c[kBlocks];
+  k.attn.whole_pairs = c[kWhole] != 0 ? static_cast<int>(std::max<int64_t>(pairs - 2 * blocks, 0)) : 0;
   encode_tensor_map(jagged_map(a.q, block_m(c)), k.q);
   encode_tensor_map(jagged_map(a.k, c[kBlockN]), k.k);
   encode_tensor_map(jagged_map(a.v, c[kBlockN]), k.v);
   encode_tensor_map(jagged_map(a.out, kWarpRows), k.out);
-  launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(device.sm_count * c[kBlocks], pairs * row_blocks));
+  launch.grid[0] = static_cast<uint32_t>(std::min(blocks, pairs * row_blocks));
   launch.block[0] = static_cast<uint32_t>(c[kConsumers] + 1) * 128;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
 }
