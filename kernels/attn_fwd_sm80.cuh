@@ -146,7 +146,8 @@ HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
   }
 }
 
-// S -> P for pairs [first, last) of k16 step `step` of P V, in the order that wants them.
+// S -> P for pairs [first, last) of k16 step `step` of P V. The step is named, not looked for among all: products and
+// weights are unrolled together, and compiling would take thrice as long.
 template <class Config, int kKeys, class Weights>
 HSTU_PRIM void weigh_pairs(const AttnFwdParams& p, Weights& weights, ScoresOf<Config, kKeys>& c, int step, int first,
                            int last) {
@@ -242,17 +243,16 @@ HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights&
   using T = AttnFwdSm80<Config>;
   constexpr int kBlockN = T::kBlockN, kSteps = T::kStepsPv;
   ScoresOf<Config, kBlockN> c;
-  constexpr int kStepPairs = c.kPairs / kSteps;
   clear(c.s);
   multiply_qk<Config, kBlockN>(w, stage_bytes, 0, c, copy);
   weights.meet(p, c.s, w.o);
-  weigh_pairs<Config, kBlockN>(p, weights, c, 0, 0, kStepPairs);
+  weigh_pairs<Config, kBlockN>(p, weights, c, 0, 0, c.kStepPairs);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     multiply_pv<Config, kBlockN>(w, stage_bytes, 0, step, c, [&](int part, int parts) {
       if (step + 1 < kSteps) {
-        weigh_pairs<Config, kBlockN>(p, weights, c, step + 1, part * kStepPairs / parts,
-                                     (part + 1) * kStepPairs / parts);
+        weigh_pairs<Config, kBlockN>(p, weights, c, step + 1, part * c.kStepPairs / parts,
+                                     (part + 1) * c.kStepPairs / parts);
       }
     });
   }
@@ -307,8 +307,7 @@ HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weight
     }
     weights.meet(p, c.s, w.o);
 #pragma unroll
-    for (int step = 0; step < kChunkN / 16; ++step)
-      weigh_pairs<Config, kChunkN>(p, weights, c, step, 0, 4 * T::kRowTiles);
+    for (int step = 0; step < kChunkN / 16; ++step) weigh_pairs<Config, kChunkN>(p, weights, c, step, 0, c.kStepPairs);
 #pragma unroll
     for (int step = 0; step < kChunkN / 16; ++step) multiply_pv<Config, kChunkN>(w, stage_bytes, row, step, c, nothing);
   }
