@@ -170,7 +170,7 @@ class AddmmEpilogue {
     }
     if constexpr (kHasBias)
       if (next < 4 * kTileBoxes) bias_.read(next % (4 * kLineBoxes));
-    if (!kHasResidual && group == 0) boxes_.wait_for_one();
+    if (!kHasResidual && group == 0) boxes_.template wait_for<kTileBoxes>(box);
 #pragma unroll
     for (int i = 0; i < Shape::kAtOnce; ++i) boxes_.write(slot, group + i, word[i]);
   }

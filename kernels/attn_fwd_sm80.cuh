@@ -146,22 +146,19 @@ HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
   }
 }
 
-// Pairs [first, last) of S -> P, in the order P V needs them, k16 step by k16 step.
+// S -> P for pairs [first, last) of k16 step `step` of P V. The step is named, not looked for among all: products and
+// weights are unrolled together, and compiling would take thrice as long.
 template <class Config, int kKeys, class Weights>
-HSTU_PRIM void weigh_pairs(const AttnFwdParams& p, Weights& weights, ScoresOf<Config, kKeys>& c, int first, int last) {
-  constexpr int kRowTiles = AttnFwdSm80<Config>::kRowTiles;
+HSTU_PRIM void weigh_pairs(const AttnFwdParams& p, Weights& weights, ScoresOf<Config, kKeys>& c, int step, int first,
+                           int last) {
 #pragma unroll
-  for (int step = 0; step < kKeys / 16; ++step) {
+  for (int m = 0; m < AttnFwdSm80<Config>::kRowTiles; ++m) {
 #pragma unroll
-    for (int m = 0; m < kRowTiles; ++m) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const int index = (step * kRowTiles + m) * 4 + i;
-        if (index < first || index >= last) continue;
-        const float* s = c.s[m][step * 2 + i / 2] + i % 2 * 2;
-        const float low = weights.weight(p, m, i % 2, s[0]), high = weights.weight(p, m, i % 2, s[1]);
-        c.p[m][step][i] = prim::pack2<typename Config::Element>(low, high);
-      }
+    for (int i = 0; i < 4; ++i) {
+      if (m * 4 + i < first || m * 4 + i >= last) continue;
+      const float* s = c.s[m][step * 2 + i / 2] + i % 2 * 2;
+      const float low = weights.weight(p, m, i % 2, s[0]), high = weights.weight(p, m, i % 2, s[1]);
+      c.p[m][step][i] = prim::pack2<typename Config::Element>(low, high);
     }
   }
 }
@@ -199,28 +196,24 @@ HSTU_PRIM void multiply_qk(const WarpState<Config>& w, u32 stage_bytes, int row,
   }
 }
 
-// O += P V for k16 steps [first, last) of a chunk whose keys start at `row` of the value tile.
+// O += P V for k16 step `step` of a chunk whose keys start at `row` of the value tile.
 template <class Config, int kKeys, class Beside>
-HSTU_PRIM void multiply_pv(WarpState<Config>& w, u32 stage_bytes, int row, int first, int last,
-                           const ScoresOf<Config, kKeys>& c, Beside beside) {
+HSTU_PRIM void multiply_pv(WarpState<Config>& w, u32 stage_bytes, int row, int step, const ScoresOf<Config, kKeys>& c,
+                           Beside beside) {
   using T = AttnFwdSm80<Config>;
   using Element = typename Config::Element;
   constexpr int kParts = T::kColsV / 16;
   const auto v_lane = w.v_lane.moved(stage_bytes);
 #pragma unroll
-  for (int step = 0; step < kKeys / 16; ++step) {
-    if (step < first || step >= last) continue;
+  for (int n = 0; n < kParts; ++n) {
+    u32 b[4];
+    prim::ldmatrix_x4_trans(b, v_lane.at(n, row + step * 16));
 #pragma unroll
-    for (int n = 0; n < kParts; ++n) {
-      u32 b[4];
-      prim::ldmatrix_x4_trans(b, v_lane.at(n, row + step * 16));
-#pragma unroll
-      for (int m = 0; m < T::kRowTiles; ++m) {
-        prim::mma_m16n8k16<Element>(w.o[m][n * 2], c.p[m][step], b[0], b[1]);
-        prim::mma_m16n8k16<Element>(w.o[m][n * 2 + 1], c.p[m][step], b[2], b[3]);
-      }
-      beside((step - first) * kParts + n, (last - first) * kParts);
+    for (int m = 0; m < T::kRowTiles; ++m) {
+      prim::mma_m16n8k16<Element>(w.o[m][n * 2], c.p[m][step], b[0], b[1]);
+      prim::mma_m16n8k16<Element>(w.o[m][n * 2 + 1], c.p[m][step], b[2], b[3]);
     }
+    beside(n, kParts);
   }
 }
 
@@ -250,18 +243,16 @@ HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights&
   using T = AttnFwdSm80<Config>;
   constexpr int kBlockN = T::kBlockN, kSteps = T::kStepsPv;
   ScoresOf<Config, kBlockN> c;
-  constexpr int kStepPairs = c.kPairs / kSteps;
   clear(c.s);
   multiply_qk<Config, kBlockN>(w, stage_bytes, 0, c, copy);
   weights.meet(p, c.s, w.o);
-  weigh_pairs<Config, kBlockN>(p, weights, c, 0, kStepPairs);
+  weigh_pairs<Config, kBlockN>(p, weights, c, 0, 0, c.kStepPairs);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
-    multiply_pv<Config, kBlockN>(w, stage_bytes, 0, step, step + 1, c, [&](int part, int parts) {
-      const int from = (step + 1) * kStepPairs;
+    multiply_pv<Config, kBlockN>(w, stage_bytes, 0, step, c, [&](int part, int parts) {
       if (step + 1 < kSteps) {
-        weigh_pairs<Config, kBlockN>(p, weights, c, from + part * kStepPairs / parts,
-                                     from + (part + 1) * kStepPairs / parts);
+        weigh_pairs<Config, kBlockN>(p, weights, c, step + 1, part * c.kStepPairs / parts,
+                                     (part + 1) * c.kStepPairs / parts);
       }
     });
   }
@@ -315,8 +306,10 @@ HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weight
       apply_mask<Config, kChunkN, Weights>(p, c, tile, key, Weights::kZeroIsNothing ? 0 : tile.plan.range_begin(block));
     }
     weights.meet(p, c.s, w.o);
-    weigh_pairs<Config, kChunkN>(p, weights, c, 0, c.kPairs);
-    multiply_pv<Config, kChunkN>(w, stage_bytes, row, 0, kChunkN / 16, c, nothing);
+#pragma unroll
+    for (int step = 0; step < kChunkN / 16; ++step) weigh_pairs<Config, kChunkN>(p, weights, c, step, 0, c.kStepPairs);
+#pragma unroll
+    for (int step = 0; step < kChunkN / 16; ++step) multiply_pv<Config, kChunkN>(w, stage_bytes, row, step, c, nothing);
   }
 }
 

@@ -189,7 +189,7 @@ class JaggedBmmEpilogue {
     }
     if constexpr (kHasRow)
       if (next < 4 * kTileBoxes) bias_.read(next % (4 * kLineBoxes));
-    if (!kHasRows && group == 0) boxes_.wait_for_one();
+    if (!kHasRows && group == 0) boxes_.template wait_for<kTileBoxes>(box);
 #pragma unroll
     for (int i = 0; i < Shape::kAtOnce; ++i) boxes_.write(slot, group + i, word[i]);
   }

@@ -59,18 +59,17 @@ constexpr int quantize_fp8_sm80_smem_bytes =
 // The unit's scale and its inverse.
 template <class Config>
 struct QuantizeScale {
-  using Format = prim::Fp8Format<typename Config::Fp8>;
   enum : u32 { kInfinity = 0x7f800000u };
 
   HSTU_PRIM QuantizeScale(const QuantizeFp8Params& p, u32 greatest) {
     if (greatest <= kInfinity) greatest = min(greatest, __float_as_uint(p.amax_bound));
-    const float size = __uint_as_float(max(greatest, __float_as_uint(p.amin)));
-    descale = prim::div_exact(size, Format::kLargest);
+    const tile::UnitScale<typename Config::Fp8> unit(greatest, p.amin);
+    descale = unit.descale();
     if constexpr (Config::kPowerOfTwo) {
       if (greatest < kInfinity) descale = __uint_as_float((__float_as_uint(descale) + 0x7fffffu) & kInfinity);
       multiplier = prim::div_exact(1.0f, descale);
     } else {
-      multiplier = prim::div_exact(Format::kLargest, size);
+      multiplier = unit.multiplier();
     }
   }
   HSTU_PRIM explicit QuantizeScale(float given) : descale(given), multiplier(prim::div_exact(1.0f, given)) {}

@@ -168,7 +168,6 @@ HSTU_PRIM void quantise(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
   using Units = Greatest<Config, Shape>;
   constexpr int kPair = Config::kPairVector;
   constexpr bool kApart = Config::kHalf % tile::kScaleSpan == 0;
-  constexpr float kLargest = prim::Fp8Format<Fp8>::kLargest;
   static_assert(!Units::kGrouped || kApart || tile::kScaleSpan % (2 * Config::kHalf) == 0,
                 "heads divide 128, or 128 divides their halves");
   const Units greatest(x, team, smem);
@@ -185,16 +184,15 @@ HSTU_PRIM void quantise(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         const int column = Columns<Config, Shape>(team, a).first() + half * Config::kHalf;
-        const float size = greatest.size(r, a, kApart ? half : 0);
+        const tile::UnitScale<Fp8> scale(greatest.of(r, a, kApart ? half : 0));
         float value[kPair];
 #pragma unroll
         for (int v = 0; v < kPair; ++v) value[v] = x[r][a][half * kPair + v];
         tile::RowPack<Fp8, kPair> q;
-        tile::pack_fp8(q, value, prim::div_exact(kLargest, size));
+        tile::pack_fp8(q, value, scale.multiplier());
         tile::store(y + column, q);
         if (Units::writes(team, a) && (half == 0 || (Units::kGrouped && kApart)))
-          descale[Units::kGrouped ? column / tile::kScaleSpan * p.descale_column_stride : 0] =
-              prim::div_exact(size, kLargest);
+          descale[Units::kGrouped ? column / tile::kScaleSpan * p.descale_column_stride : 0] = scale.descale();
       }
     }
   }

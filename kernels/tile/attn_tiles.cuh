@@ -44,7 +44,7 @@ struct AttnFwdSm80 {
 // Accumulators of S for kKeys keys, and their P as A operands.
 template <int kRowTiles, int kKeys>
 struct Scores {
-  enum : int { kPairs = kRowTiles * (kKeys / 8) * 2 };
+  enum : int { kStepPairs = kRowTiles * 4 };  // words of P in a k16 step
   float s[kRowTiles][kKeys / 8][4];
   u32 p[kRowTiles][kKeys / 16][4];
 };

@@ -1,4 +1,5 @@
-// What the FP8 quantisers share: which elements have one scale, packs of FP8, and greatest magnitudes.
+// What the FP8 quantisers share: which elements have one scale, packs of FP8, greatest magnitudes, and what scale
+// follows from one.
 #pragma once
 #include "prim/fp8.cuh"
 #include "prim/lanes.cuh"
@@ -56,6 +57,19 @@ struct Greatest {
     else
       return max(__float_as_uint(prim::unpack_lo<Element>(bits)), __float_as_uint(prim::unpack_hi<Element>(bits)));
   }
+};
+
+// A unit's scale from its greatest magnitude, given as bits of a float: descale = greatest / L, and elements are
+// multiplied with L / greatest, L the largest FP8 value; each is rounded once. `least` stands for what is so small that
+// dividing by it would overflow.
+template <class Fp8>
+struct UnitScale {
+  float greatest;
+
+  HSTU_PRIM explicit UnitScale(u32 bits, float least = 1e-12f)
+      : greatest(__uint_as_float(max(bits, __float_as_uint(least)))) {}
+  HSTU_PRIM float descale() const { return prim::div_exact(greatest, prim::Fp8Format<Fp8>::kLargest); }
+  HSTU_PRIM float multiplier() const { return prim::div_exact(prim::Fp8Format<Fp8>::kLargest, greatest); }
 };
 
 }  // namespace hstu::tile

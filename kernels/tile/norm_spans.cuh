@@ -182,19 +182,6 @@ HSTU_PRIM u32 span_results(Values& x, u32 greatest, const SpanTeam<SpanShape<Con
   return greatest;
 }
 
-// A unit of scaling's greatest magnitude as a number, not so small that dividing by it overflows; and what follows.
-template <class Fp8>
-struct UnitScale {
-  float descale, multiplier;
-
-  HSTU_PRIM explicit UnitScale(u32 greatest) {
-    constexpr float kLargest = prim::Fp8Format<Fp8>::kLargest, kLeast = 1e-12f;
-    const float size = __uint_as_float(max(greatest, __float_as_uint(kLeast)));
-    descale = prim::div_exact(size, kLargest);
-    multiplier = prim::div_exact(kLargest, size);
-  }
-};
-
 template <class Config, class Row, class Values>
 HSTU_PRIM void store_span(const Values& x, float multiplier, const SpanTeam<SpanShape<Config>>& team, const Row& row,
                           int step) {
@@ -231,19 +218,21 @@ HSTU_PRIM void norm_spans(const Params& p) {
   if constexpr (Config::kScaling == kPerGroup) {
     spans.each([&](Values& x, int step) {
       const Scale scale(prim::lane_max(span_results<Config>(x, 0, team, row, step, moments)));
+      const float down = scale.descale(), up = scale.multiplier();
       if (!writes) return;
-      store_span<Config>(x, scale.multiplier, team, row, step);
-      if (team.leads_warp()) descale[team.span(step) * p.descale_column_stride] = scale.descale;
+      store_span<Config>(x, up, team, row, step);
+      if (team.leads_warp()) descale[team.span(step) * p.descale_column_stride] = down;
     });
   } else {
     u32 greatest = 0;
     spans.each([&](Values& x, int step) { greatest = span_results<Config>(x, greatest, team, row, step, moments); });
     const Scale scale(team.greatest(3, greatest));
+    const float down = scale.descale(), up = scale.multiplier();
     if (!writes) return;
-    if (team.leads()) *descale = scale.descale;
+    if (team.leads()) *descale = down;
     spans.each([&](Values& x, int step) {
       if constexpr (!Shape::kHeld) span_results<Config>(x, 0, team, row, step, moments);
-      store_span<Config>(x, scale.multiplier, team, row, step);
+      store_span<Config>(x, up, team, row, step);
     });
   }
 }

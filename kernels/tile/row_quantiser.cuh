@@ -1,5 +1,5 @@
 // From the rows that a norm's teams hold to FP8, with a scale for each row or for 128 columns of one, as quantize_fp8
-// would make it: descale = greatest / L, q = round(x (L / greatest)), L the largest FP8 value.
+// would make it (UnitScale).
 #pragma once
 #include "params/row_norm.h"
 #include "tile/fp8_row.cuh"
@@ -34,11 +34,8 @@ class RowGreatest {
     if constexpr (kSmemBytes > 0) join(smem);
   }
 
-  // Of part `part` of access `access`, as a number, and not so small that dividing by it overflows.
-  HSTU_PRIM float size(int row, int access, int part) const {
-    constexpr float kLeast = 1e-12f;
-    return __uint_as_float(max(bits[row][kUnits == 1 ? 0 : access * kParts + part], __float_as_uint(kLeast)));
-  }
+  // Of the unit that part `part` of access `access` lies in.
+  HSTU_PRIM u32 of(int row, int access, int part) const { return bits[row][kUnits == 1 ? 0 : access * kParts + part]; }
   // Whether this thread writes the scale of an access's units.
   HSTU_PRIM static bool writes(const RowTeam<Shape>& team, int access) {
     return kGrouped ? team.lane % kUnitLanes == 0 : access == 0 && team.lane == 0;
@@ -102,19 +99,17 @@ class RowQuantiser {
 
   HSTU_PRIM void store(const float (&x)[Shape::kAccesses][Shape::kVector], const Greatest& greatest, int r, i64 row,
                        const RowTeam<Shape>& team) const {
-    constexpr float kLargest = prim::Fp8Format<Fp8>::kLargest;
     Fp8* to = static_cast<Fp8*>(p_.y) + row * p_.y_row_stride + team.column(0);
     float* descale = p_.descale + row * p_.descale_row_stride;
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
       if (!team.holds(a)) continue;
-      const float size = greatest.size(r, a, 0);
+      const UnitScale<Fp8> scale(greatest.of(r, a, 0));
       RowPack<Fp8, Shape::kVector> q;
-      pack_fp8(q, x[a], prim::div_exact(kLargest, size));
+      pack_fp8(q, x[a], scale.multiplier());
       tile::store(to + a * Shape::kStep, q);
       if (Greatest::writes(team, a))
-        descale[Greatest::kGrouped ? team.column(a) / kScaleSpan * p_.descale_column_stride : 0] =
-            prim::div_exact(size, kLargest);
+        descale[Greatest::kGrouped ? team.column(a) / kScaleSpan * p_.descale_column_stride : 0] = scale.descale();
     }
   }
 

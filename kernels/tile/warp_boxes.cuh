@@ -22,9 +22,18 @@ class WarpBoxes {
     line_ = smem + row * 128 + (((lane / 16) ^ (row & 7)) << 4);
   }
 
-  // Before anything is written to a box: the copy out of it, kBoxes stores ago, has read it.
-  HSTU_PRIM static void wait_for_one() {
-    if (leads()) prim::bulk_wait_read<kBoxes - 1>();
+  // Before anything is written to a tile's box number `box`, of kTileBoxes: the copy out of its slot has read it. That
+  // was kBoxes stores ago; but as each tile begins with slot 0, the first boxes of one find slots of the last boxes of
+  // the tile before, and these are younger where that did not end with the last slot.
+  template <int kTileBoxes>
+  HSTU_PRIM static void wait_for(int box) {
+    constexpr int kLastSlot = (kTileBoxes - 1) % kBoxes;  // of the tile before
+    if (leads()) {
+      if (box <= kLastSlot)
+        prim::bulk_wait_read<kLastSlot>();
+      else
+        prim::bulk_wait_read<kBoxes - 1>();
+    }
     __syncwarp();
   }
   HSTU_PRIM static void wait_for_all() {
@@ -87,7 +96,7 @@ HSTU_PRIM void write_boxes(const WarpBoxes<kBoxes>& boxes, const TensorMap* map,
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) source.make(word[i], i, box, group + i);
       source.next(box + (group + kAtOnce) / 4, (group + kAtOnce) % 4);
-      if (group == 0) boxes.wait_for_one();
+      if (group == 0) boxes.template wait_for<kTileBoxes>(box);
 #pragma unroll
       for (int i = 0; i < kAtOnce; ++i) boxes.write(box % kBoxes, group + i, word[i]);
     }

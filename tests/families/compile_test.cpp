@@ -1,12 +1,14 @@
-// Every family really compiles, without spills or other flaws, where the tuner may go: the default configuration of
-// each sample problem, and the corners of the usual problem's space.
+// Every family really compiles, without spills or other flaws and not for long, where the tuner may go: the default
+// configuration of each sample problem, and the corners of the usual problem's space.
 #include "families/family.hpp"
 #include "jit/jit.hpp"
 #include "specialise/source.hpp"
+#include "support/cpu_time.hpp"
 #include "support/nvrtc.hpp"
 #include "support/sample_problems.hpp"
 #include "tuner/space.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,10 +72,76 @@ int variable_bytes(const std::string& log) {
   return std::regex_search(log, number, std::regex("([0-9]+) bytes gmem")) ? std::stoi(number[1]) : 0;
 }
 
+Jit without_store() {
+  return Jit(
+      {.store_path = "", .system_store_path = "", .kernels_path = "", .nvrtc_path = Environment::read().libnvrtc});
+}
+
+// Nobody waits longer for a kernel, on a core that compiles the yardstick in kYardstickSeconds. What takes long is
+// rarely the code that comes out: loops unrolled inside one another are, of which most is then found to do nothing.
+constexpr double kMostSeconds = 1.5, kYardstickSeconds = 0.1;
+
+// The kernel, and the seconds of a core that it took.
+std::shared_ptr<const CompiledKernel> obtain(Jit& jit, const Source& source, double& seconds) {
+  const double begin = test::thread_seconds();
+  auto kernel = jit.obtain(source);
+  seconds = test::thread_seconds() - begin;
+  return kernel;
+}
+
+// In the quickest of a few compilations.
+double quickest_seconds(const Source& source) {
+  constexpr int kRounds = 3;
+  double least = 1e9;
+  for (int round = 0; round < kRounds; ++round) {
+    Jit jit = without_store();
+    double seconds = 0;
+    obtain(jit, source, seconds);
+    least = std::min(least, seconds);
+  }
+  return least;
+}
+
+// The same work for every version of the kernels.
+Source yardstick(const std::string& target) {
+  Source out;
+  out.name = "yardstick";
+  out.header = "prim/types.cuh";
+  out.unit = R"(#include "prim/types.cuh"
+namespace hstu {
+struct Config {};
+template <class Config>
+__global__ void yardstick(float* x) {
+  float held[64];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) held[i] = x[i * 32];
+#pragma unroll
+  for (int round = 1; round <= 24; ++round)
+#pragma unroll
+    for (int i = 0; i < 64; ++i) held[i] = held[i] * held[(i + round) % 64] + held[(i + 2 * round) % 64];
+#pragma unroll
+  for (int i = 0; i < 64; ++i) x[i * 32] = held[i];
+}
+}
+)";
+  out.entry = "hstu::yardstick<hstu::Config>";
+  out.target = target;
+  out.options = {"--gpu-architecture=" + target, "--std=c++17", "--no-source-include", "--ptxas-options=-v"};
+  return out;
+}
+
+// Of sources that seemed to take too long, beside all else that this machine did: "" when it was that.
+std::string slowness_of(const Source& source) {
+  const double pace = std::max(1.0, quickest_seconds(yardstick(source.target)) / kYardstickSeconds);
+  const double seconds = quickest_seconds(source);
+  if (seconds <= kMostSeconds * pace) return "";
+  return fmt::format("{}: {:.2f} s to compile, of {:.2f}", source.name, seconds, kMostSeconds * pace);
+}
+
 // What is wrong with a source's kernel; "" when nothing is.
-std::string fault_of(Jit& jit, const Source& source) {
+std::string fault_of(Jit& jit, const Source& source, double& seconds) {
   try {
-    const auto kernel = jit.obtain(source);
+    const auto kernel = obtain(jit, source, seconds);
     if (!kernel->flaw().empty()) return source.name + ": " + std::string(kernel->flaw()) + "\n" + kernel->log;
     if (variable_bytes(kernel->log) == 0) return "";
     return source.name + ": the module has variables; constants are to be enumerators (prim/types.cuh)\n" + kernel->log;
@@ -81,28 +149,32 @@ std::string fault_of(Jit& jit, const Source& source) {
 }
 
 std::vector<std::string> faults_of(const Sources& sources) {
-  Jit jit({.store_path = "", .system_store_path = "", .kernels_path = "", .nvrtc_path = Environment::read().libnvrtc});
-  std::vector<const Source*> queue;
+  Jit jit = without_store();
+  std::vector<const Source*> queue, slow;
   for (const auto& [unit, source] : sources) queue.push_back(&source);
   std::atomic<size_t> next{0};
   std::mutex mutex;
   std::vector<std::string> faults;
   const auto work = [&] {
     for (size_t i; (i = next++) < queue.size();) {
-      const std::string fault = fault_of(jit, *queue[i]);
+      double seconds = 0;
+      const std::string fault = fault_of(jit, *queue[i], seconds);
       const std::lock_guard lock(mutex);
       if (!fault.empty()) faults.push_back(fault);
+      if (seconds > kMostSeconds) slow.push_back(queue[i]);
     }
   };
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
+  for (const Source* source : slow)
+    if (const std::string fault = slowness_of(*source); !fault.empty()) faults.push_back(fault);
   return faults;
 }
 
 class Compiles : public testing::TestWithParam<std::tuple<const Family*, std::string>> {};
 
-TEST_P(Compiles, WithoutFlawsInTheCornersOfItsSpace) {
+TEST_P(Compiles, WithoutFlawsAndSoonInTheCornersOfItsSpace) {
   HSTU_NEEDS_NVRTC();
   const auto& [family, target] = GetParam();
   const DeviceFacts device = *facts_of_target(target);

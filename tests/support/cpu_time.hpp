@@ -15,20 +15,22 @@ constexpr double sanitizer_share([[maybe_unused]] double times) {
 #endif
 }
 
+/// This thread's CPU time so far.
+inline double thread_seconds() {
+  std::timespec at;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
+  return static_cast<double>(at.tv_sec) + static_cast<double>(at.tv_nsec) * 1e-9;
+}
+
 /// Nanoseconds of this thread's CPU time that one run of `work` takes, in the quietest of many rounds.
 template <class Work>
 double quietest_ns(Work&& work) {
   constexpr int kRounds = 40, kRuns = 2000;
-  const auto now = [] {
-    std::timespec at;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &at);
-    return static_cast<double>(at.tv_sec) * 1e9 + static_cast<double>(at.tv_nsec);
-  };
   double best = 1e18;
   for (int round = 0; round < kRounds; ++round) {
-    const double begin = now();
+    const double begin = thread_seconds();
     for (int i = 0; i < kRuns; ++i) work();
-    best = std::min(best, (now() - begin) / kRuns);
+    best = std::min(best, (thread_seconds() - begin) * 1e9 / kRuns);
   }
   return best;
 }
