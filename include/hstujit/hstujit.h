@@ -75,9 +75,10 @@ HSTU_API hstu_status hstu_context_create(hstu_context** out, const hstu_context_
 
 /**
  * Waits for calls inside the context, unloads its kernels and frees it; graphs that captured its calls must not be
- * launched afterwards. Calls that come later, from threads that did not hear of it, return INVALID_ARGUMENT; so do calls in a child process after fork(), where destroying does nothing:
- * a context belongs to the process that created it. NULL and a second time are allowed. Destroying from within a
- * library call of the same thread (a log sink, say) is not.
+ * launched afterwards. Calls that come later, from threads that did not hear of it, return INVALID_ARGUMENT; so do
+ * calls in a child process after fork(), where destroying does nothing: a context belongs to the process that created
+ * it. NULL and a second time are allowed. Destroying from within a library call of the same thread (a log sink, say)
+ * is not.
  */
 HSTU_API void hstu_context_destroy(hstu_context* context);
 
