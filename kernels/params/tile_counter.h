@@ -1,5 +1,5 @@
-// The counters of tile/tile_counter.cuh, shared by host and device: kernels find them through a pointer in their argument
-// struct.
+// The counters of tile/tile_counter.cuh, shared by host and device: kernels find them through a pointer in their
+// argument struct.
 #pragma once
 
 namespace hstu {

@@ -63,6 +63,14 @@ CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
   return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);
 }
 
+ReadyLaunch::ReadyLaunch(const LoadedKernel* kernel, const Launch& launch) {
+  if (!kernel || launch.grid[0] == 0) return;
+  call_ = kernel->driver().cuLaunchKernelEx;
+  function_ = kernel->function();
+  params_ = const_cast<std::byte*>(launch.params);
+  config_ = kernel->driver_config(launch, nullptr, attributes_);
+}
+
 CurrentContext::CurrentContext(const Driver& driver, CUcontext context) : driver_(driver) {
   driver.check(driver.cuCtxPushCurrent(context), "making the device's context current");
 }
