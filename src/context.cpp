@@ -119,9 +119,12 @@ void Context::bind(const Plan& plan, const void* args, Launch& launch) const {
 
 void Context::launch(const Plan& plan, const Launch& launch, CUstream stream) const {
   if (kind_ == Kind::compile_only || launch.grid[0] == 0) return;
-  CUresult result = plan.kernel->launch(launch, stream);
-  if (result == CUDA_SUCCESS) [[likely]]
-    return;
+  const CUresult result = plan.kernel->launch(launch, stream);
+  if (result != CUDA_SUCCESS) [[unlikely]]
+    launch_failed(plan, launch, stream, result);
+}
+
+void Context::launch_failed(const Plan& plan, const Launch& launch, CUstream stream, CUresult result) const {
   if (result == CUDA_ERROR_INVALID_CONTEXT) {  // a thread that never made a context current
     const CurrentContext current(*driver_, device_context_);
     result = plan.kernel->launch(launch, stream);
@@ -140,6 +143,7 @@ void Context::record_traffic(bool on) {
   const std::lock_guard lock(starting_);
   if (on && !traffic_) traffic_ = std::make_unique<Traffic>();
   recording_.store(on ? traffic_.get() : nullptr, std::memory_order_release);
+  plans_.renew();  // calls that know their plan look at nothing else
 }
 
 void Context::write_traffic(const char* path, int64_t* left_out) const {

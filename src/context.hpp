@@ -51,13 +51,16 @@ class Context {
 
   /// The problem's plan, if it has one.
   const Plan* find(const Problem& problem) const { return plans_.find(problem); }
-  /// While it stays, plans that were found are found still; unlike any other context's, also of those that are gone.
+  /// While it stays, plans that were found are found still, and records_traffic() is what it was when read after it;
+  /// unlike any other context's, also of those that are gone.
   uint64_t plan_generation() const { return plans_.generation(); }
 
   /// The two halves of run()'s launch: grid and parameters of these arguments, and the driver's part.
   void bind(const Plan& plan, const void* args, Launch& launch) const;
   void launch(const Plan& plan, const Launch& launch, CUstream stream) const;
   void launch(const Plan& plan, const void* args, CUstream stream) const;
+  /// What launch() does when the driver's part gave `result`: again, or throws.
+  void launch_failed(const Plan& plan, const Launch& launch, CUstream stream, CUresult result) const;
 
   /// The problem's plan, made now if need be (may compile and tune, as the miss policy says).
   const Plan& plan_for(const Problem& problem, const void* args, CUstream stream) {

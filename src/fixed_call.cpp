@@ -19,36 +19,36 @@ std::string difference(const Problem& asked, const Problem& planned) {
   return "another operator";
 }
 
+Launch bound_launch(const Context& context, const Plan& plan, const void* prepared) {
+  Launch launch;
+  if (plan.kernel) context.bind(plan, prepared, launch);
+  return launch;
+}
+
 }  // namespace
 
 FixedCall::FixedCall(Context& context, const Operator& op, const void* args, CUstream stream) : args_(op, args) {
-  if (context.make_ready(args_.problem(), args_.prepared(), stream)) look_again(context);
+  if (context.make_ready(args_.problem(), args_.prepared(), stream)) look_again(context, context.plan_generation());
 }
 
-/// Binds the plan that the table has now, unless that is the one bound already.
-const FixedCall::Bound& FixedCall::look_again(Context& context) const {
+FixedCall::Bound::Bound(const Context& context, const Plan& its_plan, const MovableArgs& args)
+    : launch(bound_launch(context, its_plan, args.prepared())), plan(its_plan), ready(plan.kernel.get(), launch) {
+  if (plan.kernel)
+    places =
+        AddressPlaces::find(args, [&](const void* prepared, Launch& moved) { context.bind(plan, prepared, moved); });
+}
+
+/// Binds the plan that the table has now, unless that is the one bound already. generation: read before, so that what
+/// changes since is noticed by the next launch.
+const FixedCall::Bound& FixedCall::look_again(Context& context, uint64_t generation) const {
   const std::lock_guard lock(looking_);
-  const uint64_t generation = context.plan_generation();  // before the look, so that a later exchange is noticed
   const Plan& plan = *context.find(args_.problem());
-  if (bounds_.empty() || bounds_.back()->plan != &plan) {
-    auto bound = std::make_unique<Bound>();
-    bound->plan = &plan;
-    const auto bind = [&](const void* prepared, Launch& launch) { context.bind(plan, prepared, launch); };
-    if (plan.kernel) {
-      bind(args_.prepared(), bound->launch);
-      bound->places = AddressPlaces::find(args_, bind);
-    }
-    bounds_.push_back(std::move(bound));
+  if (bounds_.empty() || &bounds_.back()->plan != &plan) {
+    bounds_.push_back(std::make_unique<Bound>(context, plan, args_));
     bound_.store(bounds_.back().get(), std::memory_order_release);
   }
-  generation_.store(generation, std::memory_order_release);
+  if (!context.records_traffic()) bounds_.back()->generation.store(generation, std::memory_order_relaxed);
   return *bounds_.back();
-}
-
-const FixedCall::Bound& FixedCall::bound(Context& context) const {
-  if (generation_.load(std::memory_order_acquire) != context.plan_generation()) [[unlikely]]
-    return look_again(context);
-  return *bound_.load(std::memory_order_acquire);
 }
 
 /// Checked and keyed like any call, then held against the plan.
@@ -63,23 +63,25 @@ void FixedCall::launch_anew(Context& context, const void* args, CUstream stream)
   context.run(problem, fresh.data(), stream);
 }
 
-void FixedCall::launch(Context& context, const void* args, CUstream stream) const {
+void FixedCall::launch_checked(Context& context, const void* args, CUstream stream) const {
+  const uint64_t generation = context.plan_generation();
   const bool same = !args || args_.same(args);
-  if (!bound_.load(std::memory_order_relaxed) || context.records_traffic()) {
+  const Bound* known = bound_.load(std::memory_order_acquire);
+  if (!known || context.records_traffic()) {
     if (!same) return launch_anew(context, args, stream);
     return context.run(args_.problem(), args_.prepared(), stream);
   }
-  const Bound& now = bound(context);
-  if (same) return context.launch(*now.plan, now.launch, stream);
+  if (known->generation.load(std::memory_order_relaxed) != generation) known = &look_again(context, generation);
+  if (same) return known->run(context, stream);
   if (!args_.moves(args)) return launch_anew(context, args, stream);
-  if (now.places) {
-    Launch moved = now.launch;
-    now.places->write(args, moved);
-    return context.launch(*now.plan, moved, stream);
+  if (known->places) {
+    Launch moved = known->launch;
+    known->places->write(args, moved);
+    return context.launch(known->plan, moved, stream);
   }
   ArgsBytes moved;
   args_.move(args, moved);
-  context.launch(*now.plan, moved.data(), stream);
+  context.launch(known->plan, moved.data(), stream);
 }
 
 }  // namespace hstujit

@@ -19,25 +19,40 @@ class FixedCall {
   FixedCall(Context& context, const Operator& op, const void* args, CUstream stream);
 
   /// context: the construction's. args: null for those of the construction. Any number of threads at once.
-  void launch(Context& context, const void* args, CUstream stream) const;
+  void launch(Context& context, const void* args, CUstream stream) const {
+    const Bound* const known = bound_.load(std::memory_order_acquire);
+    if (!args && known && known->generation.load(std::memory_order_relaxed) == context.plan_generation()) [[likely]]
+      return known->run(context, stream);
+    launch_checked(context, args, stream);
+  }
 
  private:
   /// A plan of the table, with the parameters of the construction's arguments.
   struct Bound {
-    const Plan* plan;
-    Launch launch;
+    Bound(const Context& context, const Plan& its_plan, const MovableArgs& args);
+    void run(const Context& context, CUstream stream) const {
+      const CUresult result = ready(stream);
+      if (result != CUDA_SUCCESS) [[unlikely]]
+        context.launch_failed(plan, launch, stream, result);
+    }
+
+    const Launch launch;
+    /// Context::plan_generation() when it was last found to be the table's; 0, which none is, while traffic is
+    /// recorded.
+    std::atomic<uint64_t> generation{0};
+    const Plan& plan;
+    const ReadyLaunch ready;
     std::optional<AddressPlaces> places;
   };
 
-  const Bound& bound(Context& context) const;
-  const Bound& look_again(Context& context) const;
+  void launch_checked(Context& context, const void* args, CUstream stream) const;
+  const Bound& look_again(Context& context, uint64_t generation) const;
   void launch_anew(Context& context, const void* args, CUstream stream) const;
 
-  const MovableArgs args_;
   mutable std::atomic<const Bound*> bound_{nullptr};  ///< null: no kernel runs (device "cpu", nothing to write)
-  mutable std::atomic<uint64_t> generation_{0};       ///< Context::plan_generation() when it was looked up
+  const MovableArgs args_;
   mutable std::mutex looking_;
-  mutable std::vector<std::unique_ptr<const Bound>> bounds_;  ///< launches may be in the middle of an earlier one
+  mutable std::vector<std::unique_ptr<Bound>> bounds_;  ///< launches may be in the middle of an earlier one
 };
 
 }  // namespace hstujit

@@ -44,7 +44,7 @@ Registry& registry() {
 /// In the child, threads and device are gone: no context of the parent can be used or freed.
 void shut_all_in_child() {
   for (hstu_context* handle = registry().handles; handle; handle = handle->next)
-    if (handle->state.load() == State::open) handle->state.store(State::forked);
+    if (handle->state.load() != State::destroyed) handle->state.store(State::forked);
   for (Visitor* visitor = registry().visitors.load(); visitor; visitor = visitor->next) visitor->inside.store(nullptr);
   registry().mutex.unlock();
 }
@@ -67,7 +67,6 @@ Visitor& free_visitor() {
 }  // namespace
 
 constinit thread_local Visitor* Visit::own_ = nullptr;
-constinit std::atomic<bool> Visit::no_membarrier_{false};
 
 /// Gives the thread's mark to the next thread when this one ends.
 struct Visit::Release {
@@ -84,9 +83,11 @@ Visitor& Visit::register_thread() {
   return *own_;
 }
 
-void Visit::refuse() {
-  visitor_.inside.store(nullptr, std::memory_order_release);  // a constructor that throws runs no destructor
-  if (handle_.state.load() == State::forked)
+void Visit::fence_or_refuse(Visitor& visitor, const hstu_context& handle) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (handle.state.load(std::memory_order_acquire) == State::fenced) return;
+  visitor.inside.store(nullptr, std::memory_order_release);  // a constructor that throws runs no destructor
+  if (handle.state.load() == State::forked)
     fail(HSTU_ERROR_INVALID_ARGUMENT,
          "context: it was created before fork() and belongs to the parent process; create one in the child, before the "
          "parent uses CUDA or in a new process image");
@@ -100,18 +101,21 @@ using namespace hstujit;
 hstu_context* hstu_context::create(ContextOptions options, const Environment& environment) {
   watch_forks();
   static const bool can_fence = can_fence_all_threads();
-  if (!can_fence) Visit::no_membarrier_.store(true);
   auto made = std::make_unique<Context>(std::move(options), environment);
-  auto* handle = new hstu_context(std::move(made));
+  auto* handle = new hstu_context(std::move(made), can_fence ? State::open : State::fenced);
   const std::lock_guard lock(registry().mutex);
   handle->next = registry().handles;
   return registry().handles = handle;
 }
 
 void hstu_context::destroy() {
-  State expected = State::open;
-  if (!state.compare_exchange_strong(expected, State::destroyed)) return;
-  if (Visit::no_membarrier_.load() || !fence_all_threads()) std::atomic_thread_fence(std::memory_order_seq_cst);
+  State expected = state.load();
+  while (expected == State::open || expected == State::fenced)
+    if (state.compare_exchange_weak(expected, State::destroyed)) return shut(expected);
+}
+
+void hstu_context::shut(State before) {
+  if (before == State::fenced || !fence_all_threads()) std::atomic_thread_fence(std::memory_order_seq_cst);
   for (const Visitor* each = registry().visitors.load(std::memory_order_acquire); each; each = each->next)
     while (each->inside.load(std::memory_order_acquire) == this) std::this_thread::yield();
   owned_.reset();

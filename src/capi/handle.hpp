@@ -12,6 +12,7 @@
 struct hstu_context {
   enum class State : int {
     open,
+    fenced,  ///< open, and each visitor fences for itself, for the system cannot fence all threads
     destroyed,
     forked,  ///< in a child process: the context belongs to its parent
   };
@@ -22,11 +23,13 @@ struct hstu_context {
   void destroy();
 
   hstujit::Context& context;  ///< for visitors, and for the tool, which looks at the plans that a host's calls use
-  std::atomic<State> state{State::open};
+  std::atomic<State> state;
   hstu_context* next = nullptr;  ///< all handles of the process, see handle.cpp
 
  private:
-  explicit hstu_context(std::unique_ptr<hstujit::Context> made) : context(*made), owned_(std::move(made)) {}
+  void shut(State before);
+  hstu_context(std::unique_ptr<hstujit::Context> made, State first)
+      : context(*made), state(first), owned_(std::move(made)) {}
 
   std::unique_ptr<hstujit::Context> owned_;
 };
@@ -46,8 +49,9 @@ class Visit {
   /// Throws Error{INVALID_ARGUMENT} when the handle is shut.
   explicit Visit(hstu_context& handle) : visitor_(own_visitor()), handle_(handle) {
     visitor_.inside.store(&handle, std::memory_order_relaxed);
-    order_stores_before_loads();
-    if (handle.state.load(std::memory_order_acquire) != hstu_context::State::open) refuse();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (handle.state.load(std::memory_order_acquire) != hstu_context::State::open) [[unlikely]]
+      fence_or_refuse(visitor_, handle);
   }
   ~Visit() { visitor_.inside.store(nullptr, std::memory_order_release); }
   Visit(const Visit&) = delete;
@@ -60,17 +64,9 @@ class Visit {
   static Visitor& own_visitor() { return own_ ? *own_ : register_thread(); }
   static Visitor& register_thread();
   struct Release;
-  static void order_stores_before_loads() {
-    if (no_membarrier_.load(std::memory_order_relaxed)) [[unlikely]]
-      std::atomic_thread_fence(std::memory_order_seq_cst);
-    else
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-  }
-  [[noreturn]] void refuse();
+  static void fence_or_refuse(Visitor& visitor, const hstu_context& handle);
 
-  friend struct ::hstu_context;
   static constinit thread_local Visitor* own_;
-  static constinit std::atomic<bool> no_membarrier_;
 
   Visitor& visitor_;
   hstu_context& handle_;

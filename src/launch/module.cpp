@@ -5,6 +5,12 @@
 #include <fmt/format.h>
 
 namespace hstujit {
+namespace {
+
+// A block may have 48 KB without asking. What a kernel has statically is known where ptxas said so, and never a third.
+constexpr int kUnaskedSmemBytes = 32 * 1024;
+
+}  // namespace
 
 LoadedKernel::LoadedKernel(const Driver& driver, const CompiledKernel& kernel, int smem_bytes) : driver_(driver) {
   driver.check(driver.cuLibraryLoadData(&library_, kernel.binary.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
@@ -14,6 +20,7 @@ LoadedKernel::LoadedKernel(const Driver& driver, const CompiledKernel& kernel, i
     driver.check(driver.cuLibraryGetKernel(&handle, library_, kernel.entry.c_str()),
                  fmt::format("finding {} in {}", kernel.entry, kernel.name).c_str());
     driver.check(driver.cuKernelGetFunction(&function_, handle), "resolving a kernel for the current context");
+    if (smem_bytes <= kUnaskedSmemBytes) return;
     driver.check(driver.cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, smem_bytes),
                  fmt::format("giving {} {} bytes of shared memory", kernel.name, smem_bytes).c_str());
   } catch (...) {
@@ -54,6 +61,14 @@ CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
   const CUlaunchConfig config = driver_config(launch, stream, attributes);
   void* params[] = {const_cast<std::byte*>(launch.params)};  // the driver copies them
   return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);
+}
+
+ReadyLaunch::ReadyLaunch(const LoadedKernel* kernel, const Launch& launch) {
+  if (!kernel || launch.grid[0] == 0) return;
+  call_ = kernel->driver().cuLaunchKernelEx;
+  function_ = kernel->function();
+  params_ = const_cast<std::byte*>(launch.params);
+  config_ = kernel->driver_config(launch, nullptr, attributes_);
 }
 
 CurrentContext::CurrentContext(const Driver& driver, CUcontext context) : driver_(driver) {

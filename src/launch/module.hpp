@@ -26,11 +26,37 @@ class LoadedKernel {
   CUlaunchConfig driver_config(const Launch& launch, CUstream stream, CUlaunchAttribute* attributes) const;
 
   CUfunction function() const { return function_; }
+  const Driver& driver() const { return driver_; }
 
  private:
   const Driver& driver_;
   CUlibrary library_ = nullptr;
   CUfunction function_ = nullptr;
+};
+
+/// A launch with all decided but its stream, in the driver's own terms. What the call needs lies together: the driver
+/// leaves little of anybody else in the processor's first cache.
+class ReadyLaunch {
+ public:
+  /// kernel and launch outlive it. Launches nothing when kernel is null or the grid is empty.
+  ReadyLaunch(const LoadedKernel* kernel, const Launch& launch);
+  ReadyLaunch(const ReadyLaunch&) = delete;
+  ReadyLaunch& operator=(const ReadyLaunch&) = delete;
+
+  CUresult operator()(CUstream stream) const {
+    if (!call_) return CUDA_SUCCESS;
+    CUlaunchConfig config = config_;
+    config.hStream = stream;
+    void* params[] = {params_};
+    return call_(&config, function_, params, nullptr);
+  }
+
+ private:
+  decltype(&::cuLaunchKernelEx) call_ = nullptr;
+  CUfunction function_ = nullptr;
+  void* params_ = nullptr;  ///< the driver copies them
+  CUlaunchConfig config_{};
+  CUlaunchAttribute attributes_[LoadedKernel::kMostAttributes]{};
 };
 
 /// Makes a context current for one scope, and the caller's own current again afterwards.

@@ -33,9 +33,11 @@ const Plan& PlanTable::replace(std::unique_ptr<Plan> plan) {
   std::swap(*known, plan);
   replaced_.push_back(std::move(plan));
   place(*tables_.back(), known->get());
-  generation_.store(next_generation(), std::memory_order_release);
+  renew();
   return **known;
 }
+
+void PlanTable::renew() { generation_.store(next_generation(), std::memory_order_release); }
 
 const Plan& PlanTable::add(std::unique_ptr<Plan> plan) {
   owned_.push_back(std::move(plan));

@@ -34,9 +34,11 @@ class PlanTable {
 
   size_t size() const;
 
-  /// A number that no other table of the process has, nor had, and another one after each replacement: while it stays,
-  /// find() gives what it gave.
+  /// A number that no other table of the process has, nor had, and another one after each replacement and renew():
+  /// while it stays, find() gives what it gave.
   uint64_t generation() const { return generation_.load(std::memory_order_acquire); }
+  /// Makes those who keep what find() gave look again.
+  void renew();
 
  private:
   struct Slots {

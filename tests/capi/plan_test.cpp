@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 #include <thread>
 #include <vector>
 
@@ -185,13 +187,37 @@ TEST_F(PlanOfNorm, LaunchesNothingWhereNothingIsWritten) {
 TEST_F(PlanOfNorm, IsCountedAsTraffic) {
   const TempDir dir;
   open("");
+  Owned owned, meanwhile;
+  ASSERT_EQ(get(owned, norm()), HSTU_OK) << hstu_last_error();
+  const auto launch = [](const Owned& plan, int times) {
+    for (int i = 0; i < times; ++i) EXPECT_EQ(hstu_plan_launch(plan.plan, nullptr, nullptr), HSTU_OK);
+  };
+  launch(owned, 10);  // before anybody records
+  ASSERT_EQ(hstu_context_record_traffic(context_, 1), HSTU_OK);
+  ASSERT_EQ(get(meanwhile, norm()), HSTU_OK) << hstu_last_error();
+  launch(owned, 3);
+  launch(meanwhile, 2);
+  ASSERT_EQ(hstu_context_record_traffic(context_, 0), HSTU_OK);
+  launch(owned, 10);
+  launch(meanwhile, 10);
+  ASSERT_EQ(hstu_context_record_traffic(context_, 1), HSTU_OK);
+  launch(owned, 1);
+  const std::string file = dir.str() + "/t.json";
+  ASSERT_EQ(hstu_context_write_traffic(context_, file.c_str(), nullptr), HSTU_OK) << hstu_last_error();
+  std::stringstream text;
+  text << std::ifstream(file).rdbuf();
+  EXPECT_NE(text.str().find("\"op\":\"layer_norm\",\"count\":6,"), std::string::npos) << text.str();
+  EXPECT_EQ(fake_->launches(), 36);
+}
+
+TEST_F(PlanOfNorm, SaysWhatTheDriverRefused) {
+  open("");
   Owned owned;
   ASSERT_EQ(get(owned, norm()), HSTU_OK) << hstu_last_error();
-  ASSERT_EQ(hstu_context_record_traffic(context_, 1), HSTU_OK);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(hstu_plan_launch(owned.plan, nullptr, nullptr), HSTU_OK);
-  EXPECT_EQ(hstu_context_write_traffic(context_, (dir.str() + "/t.json").c_str(), nullptr), HSTU_OK)
-      << hstu_last_error();
-  EXPECT_EQ(fake_->launches(), 3);
+  fake_->fail_calls("cuLaunchKernelEx", CUDA_ERROR_LAUNCH_FAILED, 1);
+  EXPECT_EQ(hstu_plan_launch(owned.plan, nullptr, nullptr), HSTU_ERROR_DEVICE);
+  EXPECT_TRUE(error_says("launching layer_norm")) << hstu_last_error();
+  EXPECT_EQ(hstu_plan_launch(owned.plan, nullptr, nullptr), HSTU_OK);
 }
 
 TEST(PlanOnTheCpu, RunsTheReference) {
