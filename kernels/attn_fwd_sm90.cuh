@@ -12,15 +12,17 @@
 //
 // Blocks that every row sees run without mask arithmetic: S of the next block and O += P V of this one are issued
 // together, and P of the next is made while the other warpgroups' products run. The blocks with a mask come first, in
-// chunks that a warpgroup skips when none of its rows sees them; so the groups come out of step, as they should be.
+// chunks that a warpgroup skips when none of its rows sees them; so the groups come out of step, as they should be. A
+// warpgroup counts as full what follows once its own rows see all of it (up to 8 % with contextual rows and targets).
 // What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in registers (less
-// shared memory is read) is worth 3 %. Measured slower: one loop over masked and full blocks that overlaps tiles
-// (-6 %; of a window's blocks -3 to -11 %), barriers that make groups take turns (-8 %), a copying thread each for K,
-// V.
+// shared memory is read) is worth 3 %. What limits sequences of 512 is the way between the halves of the L2 cache, 93 %
+// busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM gives 5 %. Measured
+// slower: one loop over masked and full blocks that overlaps tiles (-6 %; of a window's blocks -3 to -11 %), barriers
+// that make groups take turns (-8 %), a copying thread each for K, V. tests/gpu_record/attempts.md has the rest.
 //
 // Shared memory   Q | K ring | V ring | up to 128 columns of O | barriers, tile descriptions
-// Order           tiles of section_pairs (sequence, head) pairs, which share keys in the L2 cache; in them from the
-//                 longest rows down
+// Order           attn90/schedule.cuh: tiles of section_pairs (sequence, head) pairs, which share keys in the L2 cache;
+//                 in them from the longest rows down
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once
 #include "attn90/blocks.cuh"

@@ -26,8 +26,9 @@ struct Config {
   enum : int { kBlockN = 128 };
   enum : int { kStages = 3 };
   enum : int { kQSteps = 4 };
+  enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 164864, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 181248, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
@@ -58,6 +59,7 @@ struct Config {
   enum : int { kBlockN = 160 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 4 };
+  enum : int { kBlocks = 1 };
 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -90,6 +92,7 @@ struct Config {
   enum : int { kBlockN = 128 };
   enum : int { kStages = 3 };
   enum : int { kQSteps = 2 };
+  enum : int { kBlocks = 1 };
 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 164864, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -122,8 +125,9 @@ struct Config {
   enum : int { kBlockN = 64 };
   enum : int { kStages = 3 };
   enum : int { kQSteps = 4 };
+  enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
@@ -154,6 +158,7 @@ struct Config {
   enum : int { kBlockN = 128 };
   enum : int { kStages = 3 };
   enum : int { kQSteps = 2 };
+  enum : int { kBlocks = 1 };
 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 177152, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -187,6 +192,7 @@ struct Config {
   enum : int { kBlockN = 128 };
   enum : int { kStages = 3 };
   enum : int { kQSteps = 4 };
+  enum : int { kBlocks = 1 };
 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -1,5 +1,5 @@
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -24,12 +24,13 @@ struct Config {
   enum : int { kBlockN = 64 };
   enum : int { kStages = 4 };
   enum : int { kQSteps = 8 };
+  enum : int { kBlocks = 1 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 181248, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=6
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=6 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -54,12 +55,13 @@ struct Config {
   enum : int { kBlockN = 64 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 6 };
+  enum : int { kBlocks = 1 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=4
+// attn_fwd_sm90 sm_90a consumers=1 block_n=64 stages=3 q_steps=0 blocks=3 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -80,16 +82,17 @@ struct Config {
   enum : bool { kSoftmax = false };
   enum : bool { kLse = false };
   enum : bool { kBias = false };
-  enum : int { kConsumers = 2 };
+  enum : int { kConsumers = 1 };
   enum : int { kBlockN = 64 };
-  enum : int { kStages = 4 };
-  enum : int { kQSteps = 4 };
+  enum : int { kStages = 3 };
+  enum : int { kQSteps = 0 };
+  enum : int { kBlocks = 3 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 66560, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=4
+// attn_fwd_sm90 sm_90a consumers=1 block_n=64 stages=3 q_steps=0 blocks=3 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -110,16 +113,17 @@ struct Config {
   enum : bool { kSoftmax = false };
   enum : bool { kLse = false };
   enum : bool { kBias = false };
-  enum : int { kConsumers = 2 };
+  enum : int { kConsumers = 1 };
   enum : int { kBlockN = 64 };
-  enum : int { kStages = 4 };
-  enum : int { kQSteps = 4 };
+  enum : int { kStages = 3 };
+  enum : int { kQSteps = 0 };
+  enum : int { kBlocks = 3 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 66560, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -144,12 +148,13 @@ struct Config {
   enum : int { kBlockN = 64 };
   enum : int { kStages = 4 };
   enum : int { kQSteps = 8 };
+  enum : int { kBlocks = 1 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 181248, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=8
+// attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=8 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -174,12 +179,13 @@ struct Config {
   enum : int { kBlockN = 128 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 8 };
+  enum : int { kBlocks = 1 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 181248, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0 heads_per_kv=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=4
+// attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=4 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -204,12 +210,13 @@ struct Config {
   enum : int { kBlockN = 128 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 4 };
+  enum : int { kBlocks = 1 };
 };
 static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=4
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=4
+// attn_fwd_sm90 sm_90a consumers=1 block_n=64 stages=3 q_steps=0 blocks=3 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -231,11 +238,12 @@ struct Config {
   enum : bool { kSoftmax = false };
   enum : bool { kLse = false };
   enum : bool { kBias = false };
-  enum : int { kConsumers = 2 };
+  enum : int { kConsumers = 1 };
   enum : int { kBlockN = 64 };
-  enum : int { kStages = 4 };
-  enum : int { kQSteps = 4 };
+  enum : int { kStages = 3 };
+  enum : int { kQSteps = 0 };
+  enum : int { kBlocks = 3 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 66560, "host and device disagree about shared memory");
 }  // namespace hstu
 
