@@ -63,11 +63,10 @@ Context::Context(ContextOptions options, const Environment& environment)
   } else if (const auto ordinal = gpu_ordinal(options_.device)) {
     kind_ = Kind::gpu;
     const Driver& opened = hstujit::driver();
-    opened.check(opened.cuDeviceGet(&device_, *ordinal), fmt::format("opening device {}", options_.device).c_str());
-    opened.check(opened.cuDevicePrimaryCtxRetain(&device_context_, device_), "retaining the device's primary context");
+    primary_context_.emplace(opened, *ordinal);
     facts_ = device_facts(opened, *ordinal);
     driver_ = &opened;
-    const CurrentContext current(opened, device_context_);
+    const CurrentContext current(opened, device_context());
     tile_counters_.emplace(opened);
   } else if (const auto facts = facts_of_target(options_.device)) {
     kind_ = Kind::compile_only;
@@ -78,14 +77,8 @@ Context::Context(ContextOptions options, const Environment& environment)
          "compile only",
          options_.device);
   }
-  planner_ = std::make_unique<Planner>(Planner::Rooms{facts_, driver_, device_context_, jit_, records_, plans_},
+  planner_ = std::make_unique<Planner>(Planner::Rooms{facts_, driver_, device_context(), jit_, records_, plans_},
                                        options_.miss_policy, options_.tune_budget_ms);
-}
-
-Context::~Context() {
-  planner_.reset();  // its threads use all the rest
-  tile_counters_.reset();
-  if (driver_) driver_->cuDevicePrimaryCtxRelease(device_);
 }
 
 void Context::run(const Problem& problem, const void* args, CUstream stream) {
@@ -112,7 +105,7 @@ void Context::bind(const Plan& plan, const void* args, Launch& launch) const {
   try {
     fill();
   } catch (const NoCurrentContext&) {  // a tensor map needs one, and this thread never made any current
-    const CurrentContext current(*driver_, device_context_);
+    const CurrentContext current(*driver_, device_context());
     fill();
   }
 }
@@ -126,7 +119,7 @@ void Context::launch(const Plan& plan, const Launch& launch, CUstream stream) co
 
 void Context::launch_failed(const Plan& plan, const Launch& launch, CUstream stream, CUresult result) const {
   if (result == CUDA_ERROR_INVALID_CONTEXT) {  // a thread that never made a context current
-    const CurrentContext current(*driver_, device_context_);
+    const CurrentContext current(*driver_, device_context());
     result = plan.kernel->launch(launch, stream);
   }
   if (result != CUDA_SUCCESS) driver_->check(result, fmt::format("launching {}", plan.compiled->name).c_str());

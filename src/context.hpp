@@ -5,6 +5,7 @@
 #include "cuda/device.hpp"
 #include "cuda/driver.hpp"
 #include "jit/jit.hpp"
+#include "launch/device_context.hpp"
 #include "launch/plan_table.hpp"
 #include "launch/tile_counters.hpp"
 #include "planner.hpp"
@@ -39,7 +40,6 @@ RecordsOptions records_options(const std::string& store_path, const std::string&
 class Context {
  public:
   Context(ContextOptions options, const Environment& environment);
-  ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
@@ -76,7 +76,8 @@ class Context {
   const DeviceFacts& facts() const { return facts_; }
   bool on_gpu() const { return driver_ != nullptr; }
   const Driver& driver() const { return *driver_; }
-  CUcontext device_context() const { return device_context_; }
+  /// The device's primary context; null unless on_gpu().
+  CUcontext device_context() const { return primary_context_ ? primary_context_->get() : nullptr; }
   Jit& jit() { return jit_; }
   Records& records() { return records_; }
 
@@ -86,18 +87,17 @@ class Context {
   ContextOptions options_;
   Kind kind_;
   DeviceFacts facts_;
-  const Driver* driver_ = nullptr;  ///< null unless kind_ is gpu
-  CUdevice device_ = 0;
-  CUcontext device_context_ = nullptr;         ///< the device's primary context
-  std::optional<TileCounters> tile_counters_;  ///< of kind_ gpu
-  std::shared_ptr<const Pack> pack_;           ///< null when the system store is a folder or nothing
+  const Driver* driver_ = nullptr;                 ///< null unless kind_ is gpu
+  std::optional<PrimaryContext> primary_context_;  ///< of kind_ gpu
+  std::shared_ptr<const Pack> pack_;               ///< null when the system store is a folder or nothing
   Jit jit_;
   Records records_;
   PlanTable plans_;
-  std::unique_ptr<Planner> planner_;
-  std::atomic<Traffic*> recording_{nullptr};  ///< null: nothing is counted
-  mutable std::mutex starting_;               ///< guards traffic_
-  std::unique_ptr<Traffic> traffic_;          ///< made when first asked for, then kept
+  std::optional<TileCounters> tile_counters_;  ///< of kind_ gpu; after the plans: their kernels may run until it ends
+  std::unique_ptr<Planner> planner_;           ///< its threads use all above
+  std::atomic<Traffic*> recording_{nullptr};   ///< null: nothing is counted
+  mutable std::mutex starting_;                ///< guards traffic_
+  std::unique_ptr<Traffic> traffic_;           ///< made when first asked for, then kept
 };
 
 }  // namespace hstujit

@@ -11,7 +11,7 @@
 namespace hstujit {
 namespace {
 
-// cuLibraryLoadData and the two-argument form of version lookup are this old.
+// cuTensorMapEncodeTiled and the two-argument form of version lookup are this old.
 constexpr int kOldestDriver = 12000;
 
 std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }

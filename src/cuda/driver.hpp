@@ -28,10 +28,9 @@ class Library;
   X(cuCtxGetCurrent, 4000)                    \
   X(cuCtxPushCurrent, 4000)                   \
   X(cuCtxPopCurrent, 4000)                    \
-  X(cuLibraryLoadData, 12000)                 \
-  X(cuLibraryUnload, 12000)                   \
-  X(cuLibraryGetKernel, 12000)                \
-  X(cuKernelGetFunction, 12000)               \
+  X(cuModuleLoadData, 2000)                   \
+  X(cuModuleUnload, 2000)                     \
+  X(cuModuleGetFunction, 2000)                \
   X(cuFuncGetAttribute, 2020)                 \
   X(cuFuncSetAttribute, 9000)                 \
   X(cuLaunchKernelEx, 11060)                  \

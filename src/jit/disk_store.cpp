@@ -86,7 +86,7 @@ void DiskStore::quarantine(const std::string& path, const FileStamp& damaged) {
 void DiskStore::publish(const KernelKey& key, const CompiledKernel& kernel) {
   if (!writable()) return;
   const std::string file = path(key, kernel.compiler);
-  if (const int error = publish_file(file, encode_entry(key, kernel))) return write_failed(file, error);
+  if (const int error = publish_file(file, encode_entry(key, kernel, Packing::none))) return write_failed(file, error);
   evictions_.fetch_add(sweep_if_due(folder_, limits_), std::memory_order_relaxed);
 }
 

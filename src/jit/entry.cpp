@@ -16,13 +16,12 @@ namespace hstujit {
 namespace {
 
 constexpr char kMagic[8] = {'h', 's', 't', 'u', 'k', 'r', 'n', '\n'};
-constexpr uint32_t kFormat = 1;
 constexpr uint64_t kMaxPlainBytes = uint64_t{1} << 30;
 
 // Little-endian, as every machine CUDA runs on.
 struct Header {
   char magic[8];
-  uint32_t format;
+  Packing format;
   uint32_t key_bytes;
   uint64_t packed_bytes;
   uint64_t plain_bytes;
@@ -31,6 +30,8 @@ struct Header {
   uint64_t header_hash;  // of all above
 };
 static_assert(sizeof(Header) == 64 && std::is_trivially_copyable_v<Header>);
+
+bool is_known(Packing format) { return format == Packing::zstd || format == Packing::none; }
 
 uint64_t hash_of(const Header& header) { return hash64(&header, offsetof(Header, header_hash)); }
 
@@ -53,13 +54,13 @@ std::string plain_form(const CompiledKernel& kernel) {
   return out += facts, out += kernel.binary;
 }
 
-std::optional<CompiledKernel> parse_plain_form(std::string plain) {
+std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
   uint64_t size = 0;
   if (plain.size() < sizeof size) return std::nullopt;
   std::memcpy(&size, plain.data(), sizeof size);
   if (size > plain.size() - sizeof size) return std::nullopt;
   try {
-    const auto facts = nlohmann::json::parse(std::string_view(plain).substr(sizeof size, size));
+    const auto facts = nlohmann::json::parse(plain.substr(sizeof size, size));
     CompiledKernel kernel;
     facts.at("name").get_to(kernel.name);
     facts.at("target").get_to(kernel.target);
@@ -75,7 +76,7 @@ std::optional<CompiledKernel> parse_plain_form(std::string plain) {
         !read("spill_bytes", kernel.spill_bytes) || !read("static_smem_bytes", kernel.static_smem_bytes))
       return std::nullopt;
     facts.at("compile_ms").get_to(kernel.compile_ms);
-    kernel.binary = std::move(plain.erase(0, sizeof size + size));
+    kernel.binary = plain.substr(sizeof size + size);
     return kernel;
   } catch (const nlohmann::json::exception&) { return std::nullopt; }
 }
@@ -117,10 +118,11 @@ std::optional<Header> header_of(std::string_view bytes) {
   if (bytes.size() < sizeof header) return std::nullopt;
   std::memcpy(&header, bytes.data(), sizeof header);
   const uint64_t content = bytes.size() - sizeof header;
-  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || header.format != kFormat ||
+  if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || !is_known(header.format) ||
       header.header_hash != hash_of(header) || header.plain_bytes > kMaxPlainBytes || header.key_bytes > content ||
       header.packed_bytes != content - header.key_bytes)
     return std::nullopt;
+  if (header.format == Packing::none && header.packed_bytes != header.plain_bytes) return std::nullopt;
   return header;
 }
 
@@ -133,18 +135,21 @@ std::optional<Header> sound_header(std::string_view bytes) {
 }
 
 std::optional<CompiledKernel> kernel_in(std::string_view bytes, const Header& header) {
-  auto plain = unpacked(bytes.substr(sizeof(Header) + header.key_bytes), header.plain_bytes);
-  return plain ? parse_plain_form(std::move(*plain)) : std::nullopt;
+  const std::string_view payload = bytes.substr(sizeof(Header) + header.key_bytes);
+  if (header.format == Packing::none) return parse_plain_form(payload);
+  const auto plain = unpacked(payload, header.plain_bytes);
+  return plain ? parse_plain_form(*plain) : std::nullopt;
 }
 
 }  // namespace
 
-std::string encode_entry(const KernelKey& key, const CompiledKernel& kernel) {
+std::string encode_entry(const KernelKey& key, const CompiledKernel& kernel, Packing packing) {
   const std::string plain = plain_form(kernel);
-  const std::string key_text = key.text_with(kernel.compiler), payload = packed(plain), content = key_text + payload;
+  const std::string key_text = key.text_with(kernel.compiler);
+  const std::string payload = packing == Packing::zstd ? packed(plain) : plain, content = key_text + payload;
   const Digest check = digest(content);
   Header header{
-      {}, kFormat, static_cast<uint32_t>(key_text.size()), payload.size(), plain.size(), check.high, check.low, 0, 0};
+      {}, packing, static_cast<uint32_t>(key_text.size()), payload.size(), plain.size(), check.high, check.low, 0, 0};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.header_hash = hash_of(header);
   return std::string(reinterpret_cast<const char*>(&header), sizeof header) + content;
@@ -160,7 +165,7 @@ bool of_another_format(std::string_view bytes) {
   Header header;
   if (bytes.size() < sizeof header) return false;
   std::memcpy(&header, bytes.data(), sizeof header);
-  return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.format != kFormat &&
+  return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && !is_known(header.format) &&
          header.header_hash == hash_of(header);
 }
 

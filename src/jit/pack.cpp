@@ -87,7 +87,7 @@ struct Pack::Row {
 void PackBuilder::add(const KernelKey& key, CompiledKernel kernel) {
   kernel.compile_ms = 0;
   kernel.log = without_times(kernel.log);
-  entries_.try_emplace({key.unit, key.digest_with(kernel.compiler)}, encode_entry(key, kernel));
+  entries_.try_emplace({key.unit, key.digest_with(kernel.compiler)}, encode_entry(key, kernel, Packing::zstd));
 }
 
 std::string PackBuilder::finish(std::string_view records) const {

@@ -4,6 +4,7 @@
 #include "cuda/driver.hpp"
 #include "families/family.hpp"
 #include "jit/compiled_kernel.hpp"
+#include "launch/device_context.hpp"
 
 #include <cuda.h>
 
@@ -11,9 +12,10 @@ namespace hstujit {
 
 class LoadedKernel {
  public:
-  /// Loads the binary and lets its blocks use `smem_bytes` of dynamic shared memory. A context of the device must be
-  /// current. Throws Error{DEVICE}.
+  /// Loads the binary into the thread's current context, which must be one of the device, and lets its blocks use
+  /// `smem_bytes` of dynamic shared memory. Throws Error{DEVICE}.
   LoadedKernel(const Driver& driver, const CompiledKernel& kernel, int smem_bytes);
+  /// Any context may be current.
   ~LoadedKernel();
   LoadedKernel(const LoadedKernel&) = delete;
   LoadedKernel& operator=(const LoadedKernel&) = delete;
@@ -30,7 +32,8 @@ class LoadedKernel {
 
  private:
   const Driver& driver_;
-  CUlibrary library_ = nullptr;
+  const HomeContext home_;
+  CUmodule module_ = nullptr;
   CUfunction function_ = nullptr;
 };
 
@@ -57,18 +60,6 @@ class ReadyLaunch {
   void* params_ = nullptr;  ///< the driver copies them
   CUlaunchConfig config_{};
   CUlaunchAttribute attributes_[LoadedKernel::kMostAttributes]{};
-};
-
-/// Makes a context current for one scope, and the caller's own current again afterwards.
-class CurrentContext {
- public:
-  CurrentContext(const Driver& driver, CUcontext context);
-  ~CurrentContext();
-  CurrentContext(const CurrentContext&) = delete;
-  CurrentContext& operator=(const CurrentContext&) = delete;
-
- private:
-  const Driver& driver_;
 };
 
 }  // namespace hstujit

@@ -10,9 +10,8 @@ constexpr size_t kBytes = (hstu::kTileCounters + hstu::kSpareTileCounters) * siz
 
 }  // namespace
 
-TileCounters::TileCounters(const Driver& driver) : driver_(driver) {
+TileCounters::TileCounters(const Driver& driver) : driver_(driver), home_(driver) {
   const RelaxedCapture relaxed(driver);
-  driver.check(driver.cuCtxGetCurrent(&context_), "asking for the current context");
   driver.check(driver.cuMemAlloc(&address_, kBytes), "allocating the counters of tiles");
   try {
     clear();
@@ -32,15 +31,8 @@ void TileCounters::clear() {
   driver_.check(queued != CUDA_SUCCESS ? queued : done, "clearing the counters of tiles");
 }
 
-/// Unchecked: when a process ends, the driver may end first.
 void TileCounters::release() noexcept {
-  CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
-  driver_.cuThreadExchangeStreamCaptureMode(&mode);
-  if (driver_.cuCtxPushCurrent(context_) == CUDA_SUCCESS) {
-    driver_.cuMemFree(address_);
-    driver_.cuCtxPopCurrent(&context_);
-  }
-  driver_.cuThreadExchangeStreamCaptureMode(&mode);
+  home_.leave([&] { driver_.cuMemFree(address_); });
 }
 
 TileCounters::~TileCounters() { release(); }

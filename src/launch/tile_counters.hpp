@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/driver.hpp"
+#include "launch/device_context.hpp"
 
 #include <cuda.h>
 
@@ -24,7 +25,7 @@ class TileCounters {
   void release() noexcept;
 
   const Driver& driver_;
-  CUcontext context_ = nullptr;
+  const HomeContext home_;
   CUdeviceptr address_ = 0;
 };
 

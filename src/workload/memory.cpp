@@ -1,6 +1,6 @@
 #include "workload/memory.hpp"
 
-#include "launch/module.hpp"
+#include "launch/device_context.hpp"
 #include "support/error.hpp"
 
 #include <cstdlib>
@@ -41,21 +41,17 @@ CUdeviceptr device_pointer(const void* data) { return reinterpret_cast<CUdevicep
 
 class GpuMemory final : public Memory {
  public:
-  GpuMemory(const Driver& driver, int ordinal) : driver_(driver) {
-    driver.check(driver.cuDeviceGet(&device_, ordinal), "opening the device");
-    driver.check(driver.cuDevicePrimaryCtxRetain(&context_, device_), "retaining the device's primary context");
-  }
+  GpuMemory(const Driver& driver, int ordinal) : driver_(driver), primary_(driver, ordinal) {}
   ~GpuMemory() override {
-    if (driver_.cuCtxPushCurrent(context_) == CUDA_SUCCESS) {
+    if (driver_.cuCtxPushCurrent(primary_.get()) == CUDA_SUCCESS) {
       for (const CUdeviceptr block : blocks_) driver_.cuMemFree(block);
       CUcontext popped = nullptr;
       driver_.cuCtxPopCurrent(&popped);
     }
-    driver_.cuDevicePrimaryCtxRelease(device_);
   }
 
   void* allocate(size_t bytes) override {
-    const CurrentContext current(driver_, context_);
+    const CurrentContext current(driver_, primary_.get());
     blocks_.reserve(blocks_.size() + 1);
     CUdeviceptr block = 0;
     const CUresult result = driver_.cuMemAlloc(&block, rounded(bytes));
@@ -66,27 +62,26 @@ class GpuMemory final : public Memory {
     return reinterpret_cast<void*>(block);
   }
   void upload(void* to, const void* from, size_t bytes) override {
-    const CurrentContext current(driver_, context_);
+    const CurrentContext current(driver_, primary_.get());
     driver_.check(driver_.cuMemcpyHtoD(device_pointer(to), from, bytes), "copying to the device");
   }
   void download(void* to, const void* from, size_t bytes) override {
-    const CurrentContext current(driver_, context_);
+    const CurrentContext current(driver_, primary_.get());
     driver_.check(driver_.cuMemcpyDtoH(to, device_pointer(from), bytes), "copying from the device");
   }
   void copy(void* to, const void* from, size_t bytes) override {
-    const CurrentContext current(driver_, context_);
+    const CurrentContext current(driver_, primary_.get());
     driver_.check(driver_.cuMemcpyDtoDAsync(device_pointer(to), device_pointer(from), bytes, nullptr),
                   "copying within the device");
   }
   void synchronise() override {
-    const CurrentContext current(driver_, context_);
+    const CurrentContext current(driver_, primary_.get());
     driver_.check(driver_.cuStreamSynchronize(nullptr), "waiting for the device");
   }
 
  private:
   const Driver& driver_;
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
+  const PrimaryContext primary_;
   std::vector<CUdeviceptr> blocks_;
 };
 

@@ -41,10 +41,10 @@ TEST_F(Async, OtherBucketsOfAKnownShapeAreServedAtOnce) {
   open("", HSTU_MISS_ASYNC);
   call(4);
   hstu_context_finish(context_);
-  const int64_t loads = fake_->calls("cuLibraryLoadData");
+  const int64_t loads = fake_->calls("cuModuleLoadData");
   for (const int64_t rows : {1, 2, 8, 16, 32, 64}) EXPECT_EQ(call(rows), HSTU_OK) << rows << hstu_last_error();
   hstu_context_finish(context_);
-  EXPECT_EQ(fake_->calls("cuLibraryLoadData"), loads) << "the same configuration is the same loaded kernel";
+  EXPECT_EQ(fake_->calls("cuModuleLoadData"), loads) << "the same configuration is the same loaded kernel";
   EXPECT_EQ(counters().compiles, 1);
   EXPECT_EQ(counters().plans, 7);
 }
@@ -69,7 +69,7 @@ TEST_F(Async, ALoadedKernelStandsInUntilTheTunedOneArrives) {
 
 TEST_F(Async, AFailureReachesTheNextCallAndTheOneAfterTriesAgain) {
   open("", HSTU_MISS_ASYNC);
-  fake_->fail_calls("cuLibraryLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU, 1);
+  fake_->fail_calls("cuModuleLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU, 1);
   EXPECT_EQ(call(4), HSTU_ERROR_NOT_READY);
   hstu_context_finish(context_);
   EXPECT_EQ(call(4), HSTU_ERROR_DEVICE);
@@ -148,7 +148,7 @@ TEST_F(Async, FrozenContextsServeWhatTheyKnowAndNothingElse) {
     EXPECT_NE(std::string(hstu_last_error()).find("frozen"), std::string::npos) << hstu_last_error();
   }
   EXPECT_EQ(counters().plans, 1);
-  EXPECT_EQ(fake_->calls("cuLibraryLoadData"), 1);
+  EXPECT_EQ(fake_->calls("cuModuleLoadData"), 1);
   EXPECT_GT(fake_->calls(nullptr), driver_calls) << "the launch";
 }
 

@@ -363,7 +363,7 @@ TEST_F(FakeGpu, AFailedLaunchIsADeviceErrorThatNamesTheKernel) {
 TEST_F(FakeGpu, AFailedLoadIsReportedAndTheNextCallTriesAgain) {
   open("");
   const hstu_layer_norm_args args = norm();
-  fake_->fail_calls("cuLibraryLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU, 1);
+  fake_->fail_calls("cuModuleLoadData", CUDA_ERROR_NO_BINARY_FOR_GPU, 1);
   EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_ERROR_DEVICE);
   EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
 }

@@ -152,6 +152,7 @@ TEST_F(Lifetime, ForkingWhileThreadsCallHangsNobody) {
 
 TEST_F(Lifetime, ContextsOfTwoDevicesDoNotDisturbEachOther) {
   fake_->set_device_count(2);
+  const int64_t handles = fake_->live_handles();
   hstu_context* contexts[2] = {};
   for (int device = 0; device < 2; ++device) {
     const std::string name = "cuda:" + std::to_string(device);
@@ -171,10 +172,11 @@ TEST_F(Lifetime, ContextsOfTwoDevicesDoNotDisturbEachOther) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(failures.load(), 0);
   EXPECT_EQ(fake_->launches(), 800);
-  EXPECT_EQ(fake_->calls("cuLibraryLoadData"), 2) << "one kernel a device";
+  EXPECT_EQ(fake_->calls("cuModuleLoadData"), 2) << "one kernel a device";
   hstu_context_destroy(contexts[0]);
   EXPECT_EQ(call(contexts[1]), HSTU_OK) << hstu_last_error();
   hstu_context_destroy(contexts[1]);
+  EXPECT_EQ(fake_->live_handles(), handles) << "each kernel is unloaded where it was loaded";
 }
 
 }  // namespace

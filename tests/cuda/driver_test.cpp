@@ -62,14 +62,12 @@ class DriverOnFake : public testing::Test {
   }
 
   CUfunction function() {
-    CUkernel kernel = nullptr;
     CUfunction out = nullptr;
-    EXPECT_EQ(cuda.cuLibraryLoadData(&library_, "binary", nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
-    EXPECT_EQ(cuda.cuLibraryGetKernel(&kernel, library_, "entry_name"), CUDA_SUCCESS);
-    EXPECT_EQ(cuda.cuKernelGetFunction(&out, kernel), CUDA_SUCCESS);
+    EXPECT_EQ(cuda.cuModuleLoadData(&module_, "binary"), CUDA_SUCCESS);
+    EXPECT_EQ(cuda.cuModuleGetFunction(&out, module_, "entry_name"), CUDA_SUCCESS);
     return out;
   }
-  void unload() { cuda.cuLibraryUnload(library_); }
+  void unload() { cuda.cuModuleUnload(module_); }
 
   static CUlaunchConfig config(unsigned blocks, unsigned threads, unsigned smem_bytes) {
     CUlaunchConfig out{};
@@ -82,7 +80,7 @@ class DriverOnFake : public testing::Test {
   }
 
  private:
-  CUlibrary library_ = nullptr;
+  CUmodule module_ = nullptr;
 };
 
 TEST_F(DriverOnFake, OpensOnceAndRemembersThePath) {

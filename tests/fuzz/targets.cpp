@@ -63,9 +63,14 @@ bool parse_entry(const std::string& bytes) {
   const auto found = decode_entry(bytes, entry_key(), "");
   return inspect_entry(bytes).has_value() && found;
 }
+std::vector<std::string> entries() {
+  return {encode_entry(entry_key(), kernel(), Packing::zstd), encode_entry(entry_key(), kernel(), Packing::none)};
+}
 void seal_entry(std::string& bytes) {
   if (bytes.size() < 64) return;
-  put(bytes, 16, bytes.size() - 64 - (uint8_t(bytes[12]) | uint8_t(bytes[13]) << 8));
+  const uint64_t payload = bytes.size() - 64 - (uint8_t(bytes[12]) | uint8_t(bytes[13]) << 8);
+  put(bytes, 16, payload);
+  if (bytes[8] == static_cast<char>(Packing::none)) put(bytes, 24, payload);
   seal_content(bytes, 64, 32, true);
 }
 
@@ -123,7 +128,7 @@ std::vector<std::string> exports() {
 std::vector<std::string> spaces() { return {"hstujit-space-1\nsource here\nknobs a b\n1 2 300\n1 4 200\n2 4 -\n"}; }
 
 constexpr Target kTargets[] = {
-    {"entry", [] { return std::vector{encode_entry(entry_key(), kernel())}; }, parse_entry, seal_entry},
+    {"entry", entries, parse_entry, seal_entry},
     {"pack", packs, parse_pack, seal_pack},
     {"winners", copies, parse_copy, [](std::string& bytes) { seal_content(bytes, 72, 56, false); }},
     {"workload", workloads, [](const std::string& bytes) { return !parse_workload(bytes).name.empty(); }, nullptr},

@@ -1,6 +1,7 @@
 // The store as a folder that anything can happen to: damage, read-only and full disks, I/O errors, eviction.
 #include "jit/disk_store.hpp"
 
+#include "jit/entry.hpp"
 #include "jit/tiny_kernel.hpp"
 #include "support/files.hpp"
 #include "support/hash.hpp"
@@ -302,13 +303,22 @@ TEST_F(DiskStoreTest, SweepRemovesDebrisOfKilledProcesses) {
 
 // ---- Two versions of the library on one store
 
+TEST_F(DiskStoreTest, ACompressedEntryOfAnOlderLibraryIsTaken) {
+  DiskStore store = open();
+  store.publish(key_of(1), kernel_of(1));
+  test::write_file(only_entry(), encode_entry(key_of(1), kernel_of(1), Packing::zstd));
+  const auto found = store.load(key_of(1), kCompiler);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->binary, kernel_of(1).binary);
+}
+
 TEST_F(DiskStoreTest, AnEntryOfAnotherFormatIsAMissAndNoDamage) {
   DiskStore store = open();
   store.publish(key_of(1), kernel_of(1));
   const fs::path path = only_entry();
   std::string bytes;
   ASSERT_EQ(read_file(path.string(), bytes), 0);
-  bytes[8] = 2;  // the format, and the hash of a header of 64 bytes that ends with it
+  bytes[8] = 3;  // the format, and the hash of a header of 64 bytes that ends with it
   const uint64_t hash = hash64(bytes.data(), 56);
   std::memcpy(bytes.data() + 56, &hash, sizeof hash);
   test::write_file(path, bytes);

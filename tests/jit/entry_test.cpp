@@ -26,15 +26,15 @@ CompiledKernel example(const std::string& compiler = "NVRTC 13.0 abc") {
   return kernel;
 }
 
-class Entry : public testing::Test {
+class Entry : public testing::TestWithParam<Packing> {
  protected:
   const KernelKey key{test::TinyKernels::source(1), Digest{1, 2}};
-  const std::string bytes = encode_entry(key, example());
+  const std::string bytes = encode_entry(key, example(), GetParam());
 
   bool accepted(const std::string& damaged) const { return decode_entry(damaged, key, "NVRTC 13.0 abc").has_value(); }
 };
 
-TEST_F(Entry, ComesBackAsItWas) {
+TEST_P(Entry, ComesBackAsItWas) {
   const auto kernel = decode_entry(bytes, key, "NVRTC 13.0 abc");
   ASSERT_TRUE(kernel);
   const CompiledKernel expected = example();
@@ -51,27 +51,27 @@ TEST_F(Entry, ComesBackAsItWas) {
   EXPECT_EQ(kernel->compile_ms, expected.compile_ms);
 }
 
-TEST_F(Entry, IsCompressed) { EXPECT_LT(bytes.size(), 1000u); }
+TEST_P(Entry, IsCompressedWhenAsked) { EXPECT_EQ(bytes.size() < 1000u, GetParam() == Packing::zstd); }
 
-TEST_F(Entry, AnyCompilerMeansAny) {
+TEST_P(Entry, AnyCompilerMeansAny) {
   EXPECT_TRUE(decode_entry(bytes, key, ""));
   EXPECT_FALSE(decode_entry(bytes, key, "NVRTC 12.9 abc"));
 }
 
-TEST_F(Entry, RefusesTheKernelOfAnotherKey) {
+TEST_P(Entry, RefusesTheKernelOfAnotherKey) {
   EXPECT_FALSE(decode_entry(bytes, KernelKey(test::TinyKernels::source(2), Digest{1, 2}), "NVRTC 13.0 abc"));
   EXPECT_FALSE(decode_entry(bytes, KernelKey(test::TinyKernels::source(1), Digest{1, 3}), "NVRTC 13.0 abc"));
   EXPECT_FALSE(decode_entry(bytes, KernelKey(test::TinyKernels::source(1, "sm_90a"), Digest{1, 2}), ""));
 }
 
-TEST_F(Entry, RefusesEveryTruncation) {
+TEST_P(Entry, RefusesEveryTruncation) {
   for (size_t size = 0; size < bytes.size(); ++size) EXPECT_FALSE(accepted(bytes.substr(0, size))) << size;
   EXPECT_FALSE(accepted(bytes + '\0'));
   EXPECT_TRUE(accepted(bytes));
 }
 
 // Magic, format, sizes, digest, reserved word, header hash, key text and payload: every bit of every byte.
-TEST_F(Entry, RefusesEveryFlippedBit) {
+TEST_P(Entry, RefusesEveryFlippedBit) {
   for (size_t at = 0; at < bytes.size(); ++at)
     for (int bit = 0; bit < 8; ++bit) {
       std::string damaged = bytes;
@@ -80,8 +80,19 @@ TEST_F(Entry, RefusesEveryFlippedBit) {
     }
 }
 
+TEST_P(Entry, SaysWhenItsFormatIsNotKnown) {
+  EXPECT_FALSE(of_another_format(bytes));
+  std::string newer = bytes;
+  newer[8] = 3;
+  EXPECT_FALSE(of_another_format(newer)) << "damage";
+  const uint64_t hash = hash64(newer.data(), kHeaderBytes - 8);
+  newer.replace(kHeaderBytes - 8, 8, reinterpret_cast<const char*>(&hash), 8);
+  EXPECT_TRUE(of_another_format(newer));
+  EXPECT_FALSE(accepted(newer));
+}
+
 // A header whose hash fits but whose sizes do not: what another library's defect could write.
-TEST_F(Entry, RefusesConsistentNonsense) {
+TEST_P(Entry, RefusesConsistentNonsense) {
   for (size_t at = 8; at < kHeaderBytes - 8; at += 4) {
     std::string damaged = bytes;
     damaged.replace(at, 4, "\xff\xff\xff\x7f");
@@ -91,6 +102,8 @@ TEST_F(Entry, RefusesConsistentNonsense) {
     EXPECT_EQ(accepted(damaged), reserved) << "field at " << at;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Packings, Entry, testing::Values(Packing::zstd, Packing::none));
 
 TEST(KernelKey, FollowsEverythingThatCanChangeTheBinary) {
   const Source source = test::TinyKernels::source(1);

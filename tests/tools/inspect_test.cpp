@@ -127,7 +127,7 @@ TEST_F(Tool, DoctorSaysWhenTheDriverIsTooOldAltogether) {
   const Outcome outcome =
       run({"doctor"}, {{"HSTUJIT_LIBCUDA", fake_driver_path()}, {"HSTU_FAKE_DRIVER_VERSION", "11080"}});
   EXPECT_TRUE(contains(outcome.out, "missing  driver")) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "(CUDA 11.8) lacks cuLibraryLoadData: CUDA 12.0 or newer is needed"))
+  EXPECT_TRUE(contains(outcome.out, "(CUDA 11.8) lacks cuTensorMapEncodeTiled: CUDA 12.0 or newer is needed"))
       << outcome.out;
 }
 

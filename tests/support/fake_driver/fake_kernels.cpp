@@ -72,15 +72,24 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice
 
 // ---- Contexts
 
+bool is_retained(CUcontext context) {
+  const std::lock_guard lock(state().mutex);
+  return context->retained > 0;
+}
+
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   HSTU_ENTER(cuDevicePrimaryCtxRetain, unsafe);
+  const std::lock_guard lock(state().mutex);
   *context = &state().primary[static_cast<size_t>(device)];
   (*context)->ordinal = device;
+  ++(*context)->retained;
   ++state().live_handles;
   return CUDA_SUCCESS;
 }
-CUresult cuDevicePrimaryCtxRelease(CUdevice) {
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   HSTU_ENTER(cuDevicePrimaryCtxRelease, unsafe);
+  const std::lock_guard lock(state().mutex);
+  --state().primary[static_cast<size_t>(device)].retained;
   --state().live_handles;
   return CUDA_SUCCESS;
 }
@@ -91,7 +100,7 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 }
 CUresult cuCtxPushCurrent(CUcontext context) {
   HSTU_ENTER(cuCtxPushCurrent, safe);
-  if (!context) return CUDA_ERROR_INVALID_CONTEXT;
+  if (!context || !is_retained(context)) return CUDA_ERROR_INVALID_CONTEXT;
   current_contexts.push_back(context);
   return CUDA_SUCCESS;
 }
@@ -105,27 +114,26 @@ CUresult cuCtxPopCurrent(CUcontext* context) {
 
 // ---- Kernels
 
-CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned, CUlibraryOption*,
-                           void**, unsigned) {
-  HSTU_ENTER(cuLibraryLoadData, unsafe);
-  return code ? make(library) : CUDA_ERROR_INVALID_VALUE;
-}
-CUresult cuLibraryUnload(CUlibrary library) {
-  HSTU_ENTER(cuLibraryUnload, unsafe);
-  return destroy(library);
-}
-CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
-  HSTU_ENTER(cuLibraryGetKernel, safe);
-  if (!library || !name || !*name) return CUDA_ERROR_NOT_FOUND;
-  const std::lock_guard lock(state().mutex);
-  *kernel = &library->kernels[name];
-  (*kernel)->function.entry = name;
-  return CUDA_SUCCESS;
-}
-CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
-  HSTU_ENTER(cuKernelGetFunction, unsafe);
+CUresult cuModuleLoadData(CUmodule* module, const void* code) {
+  HSTU_ENTER(cuModuleLoadData, unsafe);
   HSTU_NEEDS_CONTEXT;
-  *function = &kernel->function;
+  if (!code) return CUDA_ERROR_INVALID_VALUE;
+  const CUresult made = make(module);
+  if (made == CUDA_SUCCESS) (*module)->context = current();
+  return made;
+}
+CUresult cuModuleUnload(CUmodule module) {
+  HSTU_ENTER(cuModuleUnload, unsafe);
+  if (module && module->context != current()) return CUDA_ERROR_INVALID_CONTEXT;
+  return destroy(module);
+}
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  HSTU_ENTER(cuModuleGetFunction, unsafe);
+  if (!module || !name || !*name) return CUDA_ERROR_NOT_FOUND;
+  if (module->context != current()) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(state().mutex);
+  *function = &module->functions[name];
+  (*function)->entry = name;
   return CUDA_SUCCESS;
 }
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {

@@ -16,6 +16,7 @@
 // Opaque in cuda.h, ours to define.
 struct CUctx_st {
   int ordinal = 0;
+  int retained = 0;  ///< how often; without, the context is destroyed
 };
 struct CUstream_st {};
 struct CUevent_st {
@@ -25,11 +26,9 @@ struct CUfunc_st {
   std::string entry;
   std::atomic<int> max_dynamic_smem{48 * 1024};
 };
-struct CUkern_st {
-  CUfunc_st function;
-};
-struct CUlib_st {
-  std::map<std::string, CUkern_st> kernels;
+struct CUmod_st {
+  CUcontext context = nullptr;  ///< that it was loaded into
+  std::map<std::string, CUfunc_st> functions;
 };
 
 namespace fake {
