@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs GPU tests under compute-sanitizer on device 0, in shards side by side, and keeps what it says. Fails when it has
+# a finding, a test fails, or a shard does not end in time.
+#   tools/sanitize_gpu.sh [tool] [filter of tests] [seconds a shard] [folder of the programs] [logs]
+# tool: memcheck (default), racecheck, synccheck, initcheck.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+tool=${1:-memcheck}
+filter=${2:-*}
+seconds=${3:-600}
+bin=${4:-build}
+logs=${5:-$(mktemp -d)}
+tests=$bin/tests/kernels_test
+[ -x "$tests" ] || tests=$bin/kernels_test
+mkdir -p "$logs"
+shards=$(($(nproc) < 16 ? $(nproc) : 16))
+running=()
+for ((i = 0; i < shards; ++i)); do
+  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout --kill-after=5 "$seconds" compute-sanitizer --tool "$tool" \
+    --error-exitcode 99 "$tests" --gtest_filter="$filter" >"$logs/$tool$i.log" 2>&1 &
+  running+=($!)
+done
+failed=0
+for ((i = 0; i < shards; ++i)); do
+  wait "${running[i]}"
+  code=$?
+  [ $code -eq 0 ] && continue
+  failed=1
+  echo "shard $i: exit $code; $(grep -c '\[       OK' "$logs/$tool$i.log") tests passed"
+  grep -m 20 '^========= ' "$logs/$tool$i.log"
+done
+echo "$tool: $(cat "$logs/$tool"*.log | grep -c '\[       OK') tests passed in $shards shards; logs in $logs"
+exit $failed
