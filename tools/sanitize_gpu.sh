@@ -2,7 +2,8 @@
 # Runs GPU tests under compute-sanitizer on device 0, in shards side by side, and keeps what it says. Fails when it has
 # a finding, a test fails, or a shard does not end in time.
 #   tools/sanitize_gpu.sh [tool] [filter of tests] [seconds a shard] [folder of the programs] [logs]
-# tool: memcheck (default), racecheck, synccheck, initcheck.
+# tool: memcheck (default), racecheck, synccheck, initcheck. Calls that the driver refuses are not findings: a thread
+# without a current context asks three times in vain before the library makes one current, and tests look at statuses.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tool=${1:-memcheck}
@@ -17,7 +18,7 @@ shards=$(($(nproc) < 16 ? $(nproc) : 16))
 running=()
 for ((i = 0; i < shards; ++i)); do
   GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout --kill-after=5 "$seconds" compute-sanitizer --tool "$tool" \
-    --error-exitcode 99 "$tests" --gtest_filter="$filter" >"$logs/$tool$i.log" 2>&1 &
+    --error-exitcode 99 --report-api-errors no "$tests" --gtest_filter="$filter" >"$logs/$tool$i.log" 2>&1 &
   running+=($!)
 done
 failed=0
