@@ -57,12 +57,14 @@ struct Consumer {
   HSTU_PRIM void masked_block(const Factors& f, const Tile& tile, const variant::RowsView<Config>& view,
                               float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
     const int key_begin = tile.plan.key_begin(block), row = tile.first_row + wg.thread_row();
+    bool touched = false;
     wg.k_ring().wait(wg.place);
     v_ring().wait(value_place);
 #pragma unroll 1
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
       if (!view.touches(key, key + kChunkN)) continue;
+      touched = true;
       float s[kChunkN / 2];
       u32 w[kChunkN / 8];
       prim::wgmma_keep(s);
@@ -79,6 +81,7 @@ struct Consumer {
       prim::wgmma_wait<0>();
       prim::wgmma_keep(o);
     }
+    if (!touched) wg.sync();
     wg.k_ring().release(wg.place);
     v_ring().release(value_place);
     wg.place.advance();

@@ -59,12 +59,14 @@ struct Consumer {
                               Weights& weights, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
     const int key_begin = tile.plan.key_begin(block);
     const int row = tile.first_row + wg.thread_row();
+    bool touched = false;
     wg.k_ring().wait(wg.place);
     wg.v_ring().wait(wg.place);
 #pragma unroll 1
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
       if (!view.touches(key, key + kChunkN)) continue;
+      touched = true;
       if (kOwnRows && Weights::kZeroIsNothing && tile.plan.targets) {
         own_rows(wg, p, o, q, wg.place.stage, at);
         continue;
@@ -76,6 +78,7 @@ struct Consumer {
         masked_chunk<kChunkN>(wg, weights, o, q, at, BlockMask<Config>{tile.mask, tile.plan.end_of(block)}, row, key,
                               all_seen);
     }
+    if (!touched) wg.sync();
     wg.k_ring().release(wg.place);
     wg.v_ring().release(wg.place);
     wg.place.advance();

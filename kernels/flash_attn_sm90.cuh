@@ -57,6 +57,7 @@ struct Consumer {
       const int key = key_begin + at;
       masked_chunk<kChunkN>(wg, softmax, o, q, at, tile.mask(), row, key, key + kChunkN <= seen);
     }
+    if (key_begin >= reached) wg.sync();
     wg.k_ring().release(wg.place);
     wg.v_ring().release(wg.place);
     wg.place.advance();

@@ -38,10 +38,10 @@ struct TileOrder {
 };
 
 // Describes the tiles of this block of threads one after the other, the next one when the loader asks for it: one warp.
-// Place: what stands at a place of the order, Place(p, index); if it exists() it has the
-// first_row of its first tile and the step to that of the next, and describes the tile once there is room, with the
-// plan() made before. The warp looks at as many places at once as it
-// has lanes, so that places behind the end of their sequence are passed over together.
+// Place: what stands at a place of the order, Place(p, index); if it exists() it has the first_row of its first tile
+// and the step to that of the next, and describes the tile once there is room, with the plan() made before. The warp
+// looks at as many places at once as it has lanes, so that places behind the end of their sequence are passed over
+// together.
 template <class Place, class Config, class Tile>
 HSTU_PRIM void schedule(const AttnFwdParams& p, TileCounter* counters, Storage<Config, Tile>& storage) {
   const u32 count = TileOrder::places(p);

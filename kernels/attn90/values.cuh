@@ -1,7 +1,6 @@
 // O += P V for the sm_90 attention kernels, and the products of a row with its own key alone.
 #pragma once
 #include "attn90/scores.cuh"
-#include "prim/named_barrier.cuh"
 
 namespace hstu::attn90 {
 
@@ -57,7 +56,7 @@ HSTU_PRIM void own_rows(const Warpgroup<Config, Tile>& wg, const AttnFwdParams& 
       o[step * 8 + i * 2 + 1] += weight[i % 2] * prim::unpack_hi<Element>(v[i]);
     }
   }
-  prim::named_barrier_sync(1 + wg.group, 128);  // all warps have read what one thread releases
+  wg.sync();  // all warps have read what one thread lets go of
 }
 
 }  // namespace hstu::attn90

@@ -38,6 +38,11 @@ struct Warpgroup {
   HSTU_PRIM u32 warp_staging() const {
     return base + T::kOOffset + (group * 4 + threadIdx.x % 128 / 32) * T::kOWarpBytes;
   }
+  // Until all of the warpgroup's warps have come here. One thread lets go of a stage for all of them: products bring
+  // them together before it does, and where there were none, this. Else a warp that comes late to the stage would find
+  // it filled for the next lap, and wait for ever.
+  HSTU_PRIM void sync() const { prim::named_barrier_sync(8 + group, 128); }
+
   // Row of the tile that is the warp's first.
   HSTU_PRIM int warp_row() const { return group * 64 + threadIdx.x % 128 / 32 * 16; }
   // Row of the tile that the thread's first accumulators belong to; the others are the eighth behind it.
@@ -63,7 +68,7 @@ struct Warpgroup {
       }
     }
     prim::fence_async_shared();
-    prim::named_barrier_sync(8 + group, 128);
+    sync();
   }
 
   HSTU_PRIM void load_q(u32 (&q)[T::kQWords][4]) const {
