@@ -4,10 +4,15 @@
 #   tools/sanitize_gpu.sh [tool] [filter of tests] [seconds a shard] [folder of the programs] [logs]
 # tool: memcheck (default), racecheck, synccheck, initcheck. Calls that the driver refuses are not findings: a thread
 # without a current context asks three times in vain before the library makes one current, and tests look at statuses.
+# Left out: tests in which a kernel waits for another (a sanitizer runs them one by one), tensors of 2^31 elements
+# (hours), and for racecheck a hand-over by bar.arrive, which it does not know.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tool=${1:-memcheck}
+unfit=TileCounter.FindsASparePlaceWhenItsOwnIsTaken:PrimDependentLaunch.*:ManyElements.*
+[ "$tool" = racecheck ] && unfit=$unfit:PrimWarpgroup.RolesTradeRegistersAndHandOver
 filter=${2:-*}
+case $filter in *:-* | -*) filter=$filter:$unfit ;; *) filter=$filter:-$unfit ;; esac
 seconds=${3:-600}
 bin=${4:-build}
 logs=${5:-$(mktemp -d)}
