@@ -66,10 +66,19 @@ bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   constexpr int kReserved = 1024;  // of each block, by the driver
   return smem_bytes(p, c) <= device.smem_per_block && c[kBlocks] * (smem_bytes(p, c) + kReserved) <= device.smem_per_sm;
 }
+/// Whether rows see different keys in ways that take more than a comparison.
+bool has_mask(const Problem& p) {
+  return p[attention::kTargetDtype] != HSTU_DTYPE_NONE || p[attention::kContextual] != 0 ||
+         p[attention::kMaxAttnLen] != 0;
+}
+
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  // Beside them rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more.
+  // Beside them rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more,
+  // and with a mask under SiLU, where a warpgroup finds its own full blocks, beside long steps.
+  const bool all_softmax = p[attention::kSoftmaxHeads] == attention_extras::kAllSoftmax;
   const int softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ? 4 : 0;
-  const int has = consumer_registers(c), others = has < 216 ? 40 : 32;
+  const int has = consumer_registers(c);
+  const int others = has_mask(p) && !all_softmax && c[kBlockN] > 96 ? 64 : has < 216 ? 40 : 32;
   return held_registers(p, c) + others + softmax <= has;
 }
 bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] <= q_steps_of(p); }

@@ -58,14 +58,15 @@ int smem_bytes(const Shape& s, const Config& c) {
 bool q_fits_its_steps(const Shape& s, const Config& c, const DeviceFacts&) { return c[kQSteps] * 16 <= padded_qk(s); }
 bool registers_suffice(const Shape& s, const Config& c, const DeviceFacts&) {
   // Fragments, pointers and masks; more where Q stays beside two row tiles or long scores (most with four warps, whose
-  // threads copy twice as much of a key block), where barriers pass the stages on or the block is large, where two row
-  // tiles have long scores, and for element-wise copies.
+  // threads copy twice as much of a key block, also of 96 keys), where barriers pass the stages on or the block is
+  // large, where two row tiles have long scores, and for element-wise copies.
   const bool two_row_tiles = c[kRowsPerWarp] == 32, q_stays = c[kQSteps] > 0;
-  const bool long_scores = c[kBlockN] == 128;
+  const bool long_scores = c[kBlockN] == 128, longer = c[kBlockN] == 96 && c[kWarps] == 4;
   const int others = !s.vector                  ? 88
                      : q_stays && long_scores   ? (c[kWarps] == 4 ? 120 : 112)
                      : q_stays && two_row_tiles ? 80
                      : two_row_tiles && (c[kStages] > 2 || c[kMinBlocks] == 1 || long_scores) ? 64
+                     : longer && !two_row_tiles                                               ? 80
                                                                                               : 56;
   const int sums = s.softmax ? (two_row_tiles || q_stays ? 16 : 8) : 0;
   const int spare = two_row_tiles ? s.spare : s.spare * 3 / 4;

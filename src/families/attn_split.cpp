@@ -38,9 +38,10 @@ int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlock
 
 bool four_or_eight_warps(const Problem&, const Config& c, const DeviceFacts&) { return warps(c) == 4 || warps(c) == 8; }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  // Addresses, fragments, masks; more for element-wise copies, and for the places of a bias.
+  // Addresses, fragments, masks; more for element-wise copies, for the places of a bias, and for groups of targets.
   const Facts f = facts_of(p);
-  const int others = (c[kRowsPerWarp] == 16 ? 52 : 84) + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0);
+  const int others =
+      (c[kRowsPerWarp] == 16 ? 52 : 84) + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0) + (f.target_groups ? 8 : 0);
   return held_registers(p, c) + others <= register_budget(c);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
