@@ -1,6 +1,8 @@
 #include "hstu_tune/warming.hpp"
 
+#include "families/family.hpp"
 #include "hstu_tune/table.hpp"
+#include "specialise/kernel_sources.hpp"
 #include "support/error.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +21,28 @@ void make_plan(Context& context, Warmed& warmed) {
   } catch (const Error& error) { warmed.error = error.message(); }
 }
 
+/// How long a problem's kernel takes to compile, about: the length of all that its source includes.
+size_t weight(KernelSources& sources, const Problem& problem, const DeviceFacts& device) {
+  const auto families = families_for(problem, device);
+  if (families.empty()) return 0;
+  size_t bytes = 0;
+  for (const SourceClosure::File& file : sources.closure(fmt::format("{}.cuh", families.front()->name)).files)
+    bytes += std::string_view(file.text).size();
+  return bytes;
+}
+
+/// Indices into `all`, the longest compilations first, so that none is left alone at the end.
+std::vector<size_t> longest_first(const std::vector<Warmed>& all) {
+  KernelSources sources;
+  std::vector<std::pair<size_t, size_t>> order;
+  for (size_t i = 0; i < all.size(); ++i)
+    order.emplace_back(weight(sources, all[i].need->problem, all[i].context->facts()), i);
+  std::ranges::stable_sort(order, std::ranges::greater(), [](const auto& one) { return one.first; });
+  std::vector<size_t> indices;
+  for (const auto& one : order) indices.push_back(one.second);
+  return indices;
+}
+
 }  // namespace
 
 std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, const std::vector<Need>& needs,
@@ -27,10 +51,12 @@ std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, 
   for (const auto& context : contexts)
     for (const Need& need : needs) all.push_back({context.get(), &need, nullptr, ""});
 
+  const std::vector<size_t> order = longest_first(all);
   std::atomic<size_t> next = 0;
   std::mutex one_at_a_time;
   const auto work = [&] {
-    for (size_t i = next++; i < all.size(); i = next++) {
+    for (size_t at = next++; at < order.size(); at = next++) {
+      const size_t i = order[at];
       make_plan(*contexts[i / needs.size()], all[i]);
       const std::lock_guard lock(one_at_a_time);
       done(all[i]);
