@@ -9,25 +9,13 @@ over that of the fastest backend, and the relative difference of the results. Ne
 """
 import argparse
 import ctypes
-import statistics
 
 import torch
+from side_by_side import Library, Tensor, milliseconds
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-BF16 = 3  # HSTU_DTYPE_BF16
 BACKENDS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
 SHAPES = ["4x16384x16x128", "16x2048x16x128", "4x8192x16x128", "16x2048x32x64", "4x8192x32x64"]
-
-
-class Tensor(ctypes.Structure):
-    """hstu_tensor, include/hstujit/base.h."""
-
-    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_int32),
-                ("shape", ctypes.c_int64 * 5), ("stride", ctypes.c_int64 * 5)]
-
-    @classmethod
-    def of(cls, t):
-        return cls(t.data_ptr(), BF16, t.dim(), (ctypes.c_int64 * 5)(*t.shape), (ctypes.c_int64 * 5)(*t.stride()))
 
 
 class Args(ctypes.Structure):
@@ -38,24 +26,11 @@ class Args(ctypes.Structure):
                 ("max_seq_len", ctypes.c_int64)]
 
 
-class Library:
-    def __init__(self, path):
-        self.lib = ctypes.CDLL(path)
-        self.lib.hstu_last_error.restype = ctypes.c_char_p
-        self.context = ctypes.c_void_p()
-        self.check(self.lib.hstu_context_create(ctypes.byref(self.context), None))
-
-    def check(self, status):
-        if status != 0:
-            raise RuntimeError(self.lib.hstu_last_error().decode())
-
-    def attention(self, q, k, v, out, causal):
-        """A function that queues the call on torch's stream."""
-        none = Tensor()
-        args = Args(ctypes.sizeof(Args), Tensor.of(q), Tensor.of(k), Tensor.of(v), Tensor.of(out), none, none, 0.0,
-                    0 if causal else 1, 0)
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        return lambda: self.check(self.lib.hstu_flash_attention(self.context, ctypes.byref(args), stream))
+def our_attention(library, q, k, v, out, causal):
+    none = Tensor()
+    args = Args(ctypes.sizeof(Args), Tensor.of(q), Tensor.of(k), Tensor.of(v), Tensor.of(out), none, none, 0.0,
+                0 if causal else 1, 0)
+    return library.call("hstu_flash_attention", args)
 
 
 def torch_attention(backend, q, k, v, causal):
@@ -66,29 +41,11 @@ def torch_attention(backend, q, k, v, causal):
     return call
 
 
-def milliseconds(calls, rounds, flush):
-    """Median of each call, in turns: forwards, backwards, forwards..."""
-    times = {name: [] for name in calls}
-    for _ in range(10):
-        for call in calls.values():
-            call()
-    for i in range(rounds):
-        for name in list(calls) if i % 2 == 0 else list(calls)[::-1]:
-            flush.fill_(1.0)
-            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-            begin.record()
-            calls[name]()
-            end.record()
-            end.synchronize()
-            times[name].append(begin.elapsed_time(end))
-    return {name: statistics.median(t) for name, t in times.items()}
-
-
 def compare(library, shape, causal, rounds, flush):
     batch, length, heads, dim = shape
     q, k, v = (torch.randn(batch, heads, length, dim, device="cuda", dtype=torch.bfloat16) for _ in range(3))
     out = torch.full_like(q, float("nan"))
-    calls = {"hstujit": library.attention(q, k, v, out, causal)}
+    calls = {"hstujit": our_attention(library, q, k, v, out, causal)}
     want = None
     for name, backend in BACKENDS.items():
         call = torch_attention(backend, q, k, v, causal)

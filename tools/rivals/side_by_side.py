@@ -1,0 +1,55 @@
+"""What the comparisons with torch and Triton share: the library through ctypes, and calls timed in turns."""
+import ctypes
+import statistics
+
+import torch
+
+DTYPES = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}  # hstu_dtype
+
+
+class Tensor(ctypes.Structure):
+    """hstu_tensor, include/hstujit/base.h."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("dtype", ctypes.c_int), ("rank", ctypes.c_int32),
+                ("shape", ctypes.c_int64 * 5), ("stride", ctypes.c_int64 * 5)]
+
+    @classmethod
+    def of(cls, t):
+        return cls(t.data_ptr(), DTYPES[t.dtype], t.dim(), (ctypes.c_int64 * 5)(*t.shape),
+                   (ctypes.c_int64 * 5)(*t.stride()))
+
+
+class Library:
+    def __init__(self, path):
+        self.lib = ctypes.CDLL(path)
+        self.lib.hstu_last_error.restype = ctypes.c_char_p
+        self.context = ctypes.c_void_p()
+        self.check(self.lib.hstu_context_create(ctypes.byref(self.context), None))
+
+    def check(self, status):
+        if status != 0:
+            raise RuntimeError(self.lib.hstu_last_error().decode())
+
+    def call(self, name, args):
+        """A function that queues the operator on torch's stream."""
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        operator = getattr(self.lib, name)
+        return lambda: self.check(operator(self.context, ctypes.byref(args), stream))
+
+
+def milliseconds(calls, rounds, flush):
+    """Median of each call, in turns: forwards, backwards, forwards... `flush` is written before each, to empty L2."""
+    times = {name: [] for name in calls}
+    for _ in range(10):
+        for call in calls.values():
+            call()
+    for i in range(rounds):
+        for name in list(calls) if i % 2 == 0 else list(calls)[::-1]:
+            flush.fill_(1.0)
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            calls[name]()
+            end.record()
+            end.synchronize()
+            times[name].append(begin.elapsed_time(end))
+    return {name: statistics.median(t) for name, t in times.items()}
