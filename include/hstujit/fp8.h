@@ -118,28 +118,37 @@ typedef enum hstu_fp8_accumulation {
 } hstu_fp8_accumulation;
 
 /**
- * Product of FP8 matrices: out = descaled(a) descaled(b)^T + bias, accumulated in f32, rounded once.
+ * Product of FP8 matrices: out = act(descaled(a) descaled(b)^T + bias), accumulated, biased and activated in f32,
+ * rounded once.
  *
  * Each operand has its own scaling, of the shape that hstu_quantize_fp8 gives it; b's rows are out's columns. Scales
  * that change along k are applied to sums of at most 128 k, the others at the end. Devices of compute capability 8.9
- * and 9.0 multiply FP8 itself and accumulate as `accumulation` says. On 9.0 they do so for 16-bit results, operands
- * aligned to 16 bytes, and scales other than HSTU_FP8_GROUP of b; what remains, and all other devices, multiply in
- * f16, which holds both formats exactly.
+ * and 9.0 multiply FP8 itself and accumulate as `accumulation` says. On 9.0 they do so for 16-bit results, tensors
+ * aligned to 16 bytes, results in parts of whole 64 columns, and scales other than HSTU_FP8_GROUP of b; what remains,
+ * and all other devices, multiply in f16, which holds both formats exactly.
  *
- * a          [m, k] E4M3 or E5M2, row stride free
- * b          [n, k] E4M3 or E5M2, row stride free
- * a_descale  f32, for a and a_scaling
- * b_descale  f32, for b and b_scaling
- * bias       absent, or [n] f32 or 16-bit
- * out        [m, n] f32 or 16-bit, row stride free
- * accumulation  HSTU_FP8_ACCUMULATE_FAST allows sums of all of k in the tensor cores; without effect where a scale
- *               changes along k
+ * a                   [m, k] E4M3 or E5M2, row stride free
+ * b                   [n, k] E4M3 or E5M2, row stride free
+ * a_descale           f32, for a and a_scaling
+ * b_descale           f32, for b and b_scaling
+ * bias                absent; or [n], a row (f32 or 16-bit); or [m, n], a residual (out's dtype, row stride free); it
+ *                     may then be out itself when out is all of the result
+ * out                 [m, n] f32 or 16-bit, row stride free
+ * accumulation        HSTU_FP8_ACCUMULATE_FAST allows sums of all of k in the tensor cores; without effect where a
+ *                     scale changes along k
+ * activation          NONE or SILU
+ * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
+ * out1, out2, out3    absent; or [m, n1], [m, n2], [m, n3] of out's dtype, row strides free: out has the first columns
+ *                     of the result, out1 those behind them, and so on, n in all
  */
 typedef struct hstu_fp8_gemm_args {
   size_t struct_size;
   hstu_tensor a, b, a_descale, b_descale, bias, out;
   hstu_fp8_scaling a_scaling, b_scaling;
   hstu_fp8_accumulation accumulation;
+  hstu_activation activation;
+  int64_t activation_columns;
+  hstu_tensor out1, out2, out3;
 } hstu_fp8_gemm_args;
 HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_args* args, hstu_stream stream);
 
