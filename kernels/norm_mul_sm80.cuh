@@ -6,14 +6,16 @@
 //   u row ─────► registers ──► Multiplier ───────────────────────────┘
 //                    └───────► Copy ──────────► segment u'           each segment through dropout, if there is any
 //
+// FP8       all segments of a row are held until the greatest value of a unit is known (tile/row_quantiser.cuh). A team
+//           has the whole unit: a row that is not cut into groups, or 128 columns of a segment of whole 128.
 // Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm; segment s of
 //           a row starts at column s * kGroups * kDim of out.
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned
 //           access to attn, u, out, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value
 //           per group; otherwise kGroups is 1); kCentred false for RMS norm; Output (tile/norm_output.cuh); kConcatU,
 //           kConcatX (which segments there are besides the product); Copy (u to u': Identity or Silu), Multiplier (u to
-//           the factor: Identity, Silu or Sigmoid); kDropout (which random bits belong to which element, or none). The
-//           host turns the operator's flags into these.
+//           the factor: Identity, Silu or Sigmoid); kDropout (which random bits belong to which element, or none); Fp8
+//           and kScaling of an out in FP8. The host turns the operator's flags into these.
 //           knobs: those of layer_norm_sm80.cuh.
 // Sources   meta-recsys/generative-recommenders, HSTU output stage; Zhai et al. 2024, arXiv:2402.17152.
 #pragma once
@@ -21,12 +23,9 @@
 #include "tile/drop.cuh"
 #include "tile/norm_output.cuh"
 #include "tile/row_affine.cuh"
+#include "tile/row_quantiser.cuh"
 
 namespace hstu {
-
-template <class Config>
-constexpr int norm_mul_smem_bytes =
-    tile::RowShape<Config>::kExchangeBytes + tile::RowAffine<Config, tile::RowShape<Config>>::kSmemBytes;
 
 namespace norm_mul {
 
@@ -40,7 +39,12 @@ struct Segments {
   enum : int { kAttn = Config::kConcatU ? 1 : 0, kProduct = kAttn + (Config::kConcatX ? 1 : 0) };
   enum : int { kCount = kProduct + 1 };
   enum : int { kColumns = Config::kGroups * Config::kDim };  // of one segment
+  enum : bool { kQuantised = Config::kScaling != tile::kPerTensor };
+  enum : int { kWidth = kCount * Config::kVector };  // results of one access, all segments
 };
+
+template <class Config, class Shape>
+using Greatest = tile::RowGreatest<Config, Shape, Segments<Config>::kCount, Segments<Config>::kWidth>;
 
 // Dropout streams: which counter, and which of its four words, decides over column c of segment s of row r. D columns
 // make a segment, P is the power of two that holds them, S is the number of segments.
@@ -130,38 +134,39 @@ HSTU_PRIM typename Config::Element* segment(const NormMulParams& p, i64 row, int
 template <class Config>
 using Pack = tile::RowPack<typename Config::Element, Config::kVector>;
 
-// Segment s of one access, as stored.
+// Segment s of one access through dropout.
 template <class Config>
-HSTU_PRIM Pack<Config> rounded(float (&value)[Config::kVector], u32 mask, int s, const DropoutRate& rate) {
+HSTU_PRIM void drop(float (&value)[Config::kVector], u32 mask, int s, const DropoutRate& rate) {
   if constexpr (Config::kDropout != kNoDropout) tile::drop(value, mask >> s * Config::kVector, rate);
-  Pack<Config> out;
-  tile::pack(out, value);
-  return out;
 }
 
 // u', from u as stored.
 template <class Config>
-HSTU_PRIM Pack<Config> copied(const Pack<Config>& u, u32 mask, const DropoutRate& rate) {
-  if constexpr (kSame<typename Config::Copy, tile::Identity> && Config::kDropout == kNoDropout) return u;
-  float value[Config::kVector];
+HSTU_PRIM void copied(float (&value)[Config::kVector], const Pack<Config>& u, u32 mask, const DropoutRate& rate) {
   tile::unpack(value, u);
 #pragma unroll
   for (float& v : value) v = Config::Copy::template apply<typename Config::Element>(v);
-  return rounded<Config>(value, mask, 0, rate);
+  drop<Config>(value, mask, 0, rate);
 }
 
 // The product, from attn (its value and its normalised one) and u as stored.
 template <class Config>
-HSTU_PRIM Pack<Config> product(const float (&x)[Config::kVector], const float (&norm)[Config::kVector],
-                               const Pack<Config>& u, u32 mask, const DropoutRate& rate) {
+HSTU_PRIM void product(float (&value)[Config::kVector], const float (&x)[Config::kVector],
+                       const float (&norm)[Config::kVector], const Pack<Config>& u, u32 mask, const DropoutRate& rate) {
   using Element = typename Config::Element;
-  float value[Config::kVector];
   tile::unpack(value, u);
 #pragma unroll
   for (int v = 0; v < Config::kVector; ++v)
     value[v] =
         Config::Output::template apply<Element>(x[v], norm[v]) * Config::Multiplier::template apply<Element>(value[v]);
-  return rounded<Config>(value, mask, Segments<Config>::kProduct, rate);
+  drop<Config>(value, mask, Segments<Config>::kProduct, rate);
+}
+
+template <class Config>
+HSTU_PRIM Pack<Config> rounded(const float (&value)[Config::kVector]) {
+  Pack<Config> out;
+  tile::pack(out, value);
+  return out;
 }
 
 // Writes one access of all segments; of attn only if kAttnToo, since without dropout it may have been written before.
@@ -169,19 +174,81 @@ template <class Config, bool kAttnToo>
 HSTU_PRIM void store_access(const NormMulParams& p, i64 row, int group, int column, float (&x)[Config::kVector],
                             const float (&norm)[Config::kVector], const Pack<Config>& u, u32 mask) {
   using S = Segments<Config>;
-  if constexpr (Config::kConcatU)
-    tile::store(segment<Config>(p, row, group, 0) + column, copied<Config>(u, mask, p.dropout));
-  tile::store(segment<Config>(p, row, group, S::kProduct) + column, product<Config>(x, norm, u, mask, p.dropout));
-  if constexpr (Config::kConcatX && kAttnToo)
-    tile::store(segment<Config>(p, row, group, S::kAttn) + column, rounded<Config>(x, mask, S::kAttn, p.dropout));
+  constexpr bool kAsStored = kSame<typename Config::Copy, tile::Identity> && Config::kDropout == kNoDropout;
+  float value[Config::kVector];
+  if constexpr (Config::kConcatU && kAsStored) {
+    tile::store(segment<Config>(p, row, group, 0) + column, u);
+  } else if constexpr (Config::kConcatU) {
+    copied<Config>(value, u, mask, p.dropout);
+    tile::store(segment<Config>(p, row, group, 0) + column, rounded<Config>(value));
+  }
+  product<Config>(value, x, norm, u, mask, p.dropout);
+  tile::store(segment<Config>(p, row, group, S::kProduct) + column, rounded<Config>(value));
+  if constexpr (Config::kConcatX && kAttnToo) {
+    drop<Config>(x, mask, S::kAttn, p.dropout);
+    tile::store(segment<Config>(p, row, group, S::kAttn) + column, rounded<Config>(x));
+  }
+}
+
+// One access of all segments side by side, as results in FP8 are held.
+template <class Config>
+HSTU_PRIM void hold_access(float (&results)[Segments<Config>::kWidth], float (&x)[Config::kVector],
+                           const float (&norm)[Config::kVector], const Pack<Config>& u, u32 mask,
+                           const DropoutRate& rate) {
+  using S = Segments<Config>;
+  constexpr int kVector = Config::kVector;
+  float copy[kVector], gated[kVector];
+  if constexpr (Config::kConcatU) copied<Config>(copy, u, mask, rate);
+  product<Config>(gated, x, norm, u, mask, rate);
+  if constexpr (Config::kConcatX) drop<Config>(x, mask, S::kAttn, rate);
+#pragma unroll
+  for (int v = 0; v < kVector; ++v) {
+    if constexpr (Config::kConcatU) results[v] = copy[v];
+    if constexpr (Config::kConcatX) results[S::kAttn * kVector + v] = x[v];
+    results[S::kProduct * kVector + v] = gated[v];
+  }
+}
+
+// Writes one row in FP8, and its scales.
+template <class Config, class Shape>
+HSTU_PRIM void store_quantised(const NormMulParams& p, i64 row, int group, const Greatest<Config, Shape>& greatest,
+                               const float (&results)[Shape::kAccesses][Segments<Config>::kWidth], int r,
+                               const tile::RowTeam<Shape>& team) {
+  using Fp8 = typename Config::Fp8;
+  using Units = Greatest<Config, Shape>;
+  constexpr int kVector = Shape::kVector;
+  Fp8* const to = static_cast<Fp8*>(p.out) + row * p.out_row_stride;
+  float* const descale = p.descale + row * p.descale_row_stride;
+  float multiplier[Units::kUnits];
+  greatest.template multipliers<Fp8>(multiplier, r);
+#pragma unroll
+  for (int s = 0; s < Segments<Config>::kCount; ++s) {
+    const int first = s * Segments<Config>::kColumns + group * Shape::kDim;
+#pragma unroll
+    for (int a = 0; a < Shape::kAccesses; ++a) {
+      if (!team.holds(a)) continue;
+      float value[kVector];
+#pragma unroll
+      for (int v = 0; v < kVector; ++v) value[v] = results[a][s * kVector + v];
+      const int column = first + team.column(a);
+      tile::RowPack<Fp8, kVector> q;
+      tile::pack_fp8(q, value, multiplier[Units::unit(a, s)]);
+      tile::store(to + column, q);
+      if ((Units::kGrouped || s == 0) && Units::writes(team, a))
+        descale[Units::kGrouped ? column / tile::kScaleSpan * p.descale_column_stride : 0] =
+            tile::UnitScale<Fp8>(greatest.of(r, a, s)).descale();
+    }
+  }
 }
 
 // The rows of one block, held in registers.
 template <class Config, class Shape>
 HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
-                         tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange) {
+                         tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange,
+                         const unsigned char* greatest_smem) {
   using Element = typename Config::Element;
   constexpr int kRows = Shape::kRowsPerThread;
+  constexpr bool kQuantised = Segments<Config>::kQuantised;
   tile::RowPacks<Shape, Element> attn[kRows], u[kRows];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
@@ -204,9 +271,11 @@ HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& tea
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = team.row + r * Shape::kRowsAtOnce;
-    if (Config::kConcatX && Config::kDropout == kNoDropout && rows.has(row))  // as it came, ahead of the statistics
-      tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), rows.group(row), Segments<Config>::kAttn),
-                             attn[r], team);
+    // As it came, ahead of the statistics.
+    if constexpr (Config::kConcatX && Config::kDropout == kNoDropout && !kQuantised)
+      if (rows.has(row))
+        tile::store_row<Shape>(segment<Config>(p, rows.matrix_row(row), rows.group(row), Segments<Config>::kAttn),
+                               attn[r], team);
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) tile::unpack(x[r][a], attn[r][a]);
   }
@@ -214,18 +283,30 @@ HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& tea
   tile::row_moments<Config::kCentred, Shape, Element>(moments, x, team, exchange, p.eps);
   affine.finish(team, moments[0]);
 
+  [[maybe_unused]] float results[kQuantised ? kRows : 1][Shape::kAccesses][Segments<Config>::kWidth];
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
     const int row = team.row + r * Shape::kRowsAtOnce, group = rows.group(row);
-    if (!rows.has(row)) continue;
+    if (!kQuantised && !rows.has(row)) continue;
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
-      if (!team.holds(a)) continue;
-      const int column = team.column(a);
+      if (!kQuantised && !team.holds(a)) continue;
       float norm[Shape::kVector];
       affine.apply(norm, x[r][a], moments[r], r, a);
-      store_access<Config, Config::kDropout != kNoDropout>(p, rows.matrix_row(row), group, column, x[r][a], norm,
-                                                           u[r][a], drawn.of(r, a));
+      if constexpr (kQuantised)
+        hold_access<Config>(results[r][a], x[r][a], norm, u[r][a], drawn.of(r, a), p.dropout);
+      else
+        store_access<Config, Config::kDropout != kNoDropout>(p, rows.matrix_row(row), group, team.column(a), x[r][a],
+                                                             norm, u[r][a], drawn.of(r, a));
+    }
+  }
+  if constexpr (kQuantised) {
+    const Greatest<Config, Shape> greatest(results, team, prim::smem_addr(greatest_smem));
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const int row = team.row + r * Shape::kRowsAtOnce;
+      if (rows.has(row))
+        store_quantised<Config, Shape>(p, rows.matrix_row(row), rows.group(row), greatest, results[r], r, team);
     }
   }
 }
@@ -259,6 +340,11 @@ HSTU_PRIM void long_row(const NormMulParams& p, const tile::RowTeam<Shape>& team
 }  // namespace norm_mul
 
 template <class Config>
+constexpr int norm_mul_smem_bytes =
+    tile::RowShape<Config>::kExchangeBytes + tile::RowAffine<Config, tile::RowShape<Config>>::kSmemBytes +
+    norm_mul::Greatest<Config, tile::RowShape<Config>>::kSmemBytes;
+
+template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     norm_mul_sm80(const __grid_constant__ NormMulParams p) {
   using Shape = tile::RowShape<Config>;
@@ -270,7 +356,8 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   if constexpr (Shape::kLooped)
     norm_mul::long_row<Config>(p, team, rows, affine, exchange);
   else
-    norm_mul::held_rows<Config>(p, team, rows, affine, exchange);
+    norm_mul::held_rows<Config>(p, team, rows, affine, exchange,
+                                smem + Shape::kExchangeBytes + tile::RowAffine<Config, Shape>::kSmemBytes);
 }
 
 }  // namespace hstu

@@ -22,6 +22,8 @@ struct SpanRow : Row<Config> {
   HSTU_PRIM SpanRow(const RmsNormRopeParams& p, i64 row)
       : Row<Config>(p, row), weight(static_cast<const Weight*>(p.weight)) {}
 
+  HSTU_PRIM const typename Config::Element* at(u32 column) const { return this->x + column; }
+
   template <int Count>
   HSTU_PRIM void result(float (&value)[Count], u32 column, const tile::RowMoments& moments) const {
     constexpr u32 kHalf = Config::kHalf;

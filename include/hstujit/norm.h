@@ -178,12 +178,18 @@ typedef enum hstu_dropout_stream {
  *                  the num_groups equal parts of a row); f32 or 16-bit, same dtype. Both present, but no bias with RMS.
  * out              [rows, segments * dim], attn's dtype. num_groups 0: a segment u' = silu_u ? silu(u) : u if concat_u,
  *                  a segment attn if concat_x, then the product. Group norm: three segments if both flags are set, else
- *                  one, and u' is the multiplier.
+ *                  one, and u' is the multiplier. Or out is E4M3 or E5M2, as hstu_fp8_gemm takes it: the f32 results,
+ *                  not rounded in between, quantised as hstu_quantize_fp8 does with its defaults; fastest with
+ *                  HSTU_FP8_ROW without group norm, at most 8192 columns a segment, and lines of whole 4, aligned;
+ *                  at most 1024 groups
  * activation       of the multiplier u when num_groups is 0: NONE, SILU, SIGMOID
  * norm             of the row or of each group
  * dropout_ratio    in [0, 1), over all segments; 0, as in inference: none
  * seed             of the dropout, any
  * eps              0 means 1e-5
+ * scaling          of an out in FP8: HSTU_FP8_ROW, one scale for all segments of a row, or HSTU_FP8_GROUP, one for 128
+ *                  columns, counted from the row's first; else 0
+ * descale          present with an out in FP8 only: f32, written, of the shape that `scaling` asks for
  * Source: meta-recsys/generative-recommenders, HSTU output (the DLRM-v3 layer uses concat_u = concat_x = 1); streams:
  * COMPAT and FAST are its row kernels', MASKS its mask kernel's, ROWS that of recsys-examples.
  */
@@ -198,6 +204,8 @@ typedef struct hstu_norm_mul_args {
   hstu_dropout_stream dropout_stream;
   float dropout_ratio;
   int64_t seed;
+  hstu_fp8_scaling scaling;
+  hstu_tensor descale;
 } hstu_norm_mul_args;
 HSTU_API hstu_status hstu_norm_mul(hstu_context* context, const hstu_norm_mul_args* args, hstu_stream stream);
 

@@ -15,7 +15,7 @@
 // Config    facts: Element, Fp8; kScaling kPerRow or kPerGroup; kDim (0 too); kVector 1, 2 or 4 (elements of an aligned
 //           access to all tensors); kCentred false for RMS norm; and what Row wants.
 //           knob: kThreadsPerRow, from which kThreads and kHeldSpans follow.
-// Row       one row of the family: x and y, where it begins there, and result(), what becomes of an access.
+// Row       one row of the family: at(), where what lies under a column begins; result(), what becomes of an access; y.
 #pragma once
 #include "params/row_norm.h"
 #include "tile/fp8_row.cuh"
@@ -120,7 +120,7 @@ class Spans {
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
       if (team_.holds(step, a))
-        tile::load(pack[a], row_.x + team_.column(step, a));
+        tile::load(pack[a], row_.at(team_.column(step, a)));
       else
         clear(pack[a]);
       unpack(values[a], pack[a]);
@@ -198,23 +198,25 @@ HSTU_PRIM void store_span(const Values& x, float multiplier, const SpanTeam<Span
 template <class Config>
 constexpr int norm_spans_smem_bytes = SpanShape<Config>::kSmemBytes;
 
+// The row of this thread's team. A team without one takes the last row again, and writes none.
+template <class Shape>
+struct SpanBlock {
+  const int team = static_cast<int>(threadIdx.x / Shape::kThreadsPerRow);
+  i64 row = static_cast<i64>(blockIdx.x) * Shape::kRowsPerBlock + team;
+  const bool writes;
+
+  HSTU_PRIM explicit SpanBlock(i64 rows) : writes(row < rows) { row = writes ? row : rows - 1; }
+};
+
 // Params: RowNormParams or another with these members.
-template <class Config, class Row, class Params>
-HSTU_PRIM void norm_spans(const Params& p) {
+template <class Config, class Row, class Block, class Params>
+HSTU_PRIM void quantise_spans(const Params& p, Spans<Config, Row>& spans, const Row& row, const RowMoments& moments,
+                              const Block& block, const SpanTeam<SpanShape<Config>>& team) {
   using Shape = SpanShape<Config>;
   using Values = typename Spans<Config, Row>::Values;
   using Scale = UnitScale<typename Config::Fp8>;
-  extern __shared__ __align__(1024) unsigned char smem[];
-  const SpanTeam<Shape> team(smem);
-  // A team without a row takes the last one again, and writes none.
-  const i64 at = static_cast<i64>(blockIdx.x) * Shape::kRowsPerBlock + threadIdx.x / Shape::kThreadsPerRow;
-  const bool writes = at < p.rows;
-  const i64 number = writes ? at : p.rows - 1;
-  const Row row(p, number);
-  float* const descale = p.descale + number * p.descale_row_stride;
-  Spans<Config, Row> spans(team, row);
-  const RowMoments moments = span_moments(spans, team, p.eps);
-
+  const bool writes = block.writes;
+  float* const descale = p.descale + block.row * p.descale_row_stride;
   if constexpr (Config::kScaling == kPerGroup) {
     spans.each([&](Values& x, int step) {
       const Scale scale(prim::lane_max(span_results<Config>(x, 0, team, row, step, moments)));
@@ -237,6 +239,18 @@ HSTU_PRIM void norm_spans(const Params& p) {
   }
 }
 
+template <class Config, class Row, class Params>
+HSTU_PRIM void norm_spans(const Params& p) {
+  using Shape = SpanShape<Config>;
+  extern __shared__ __align__(1024) unsigned char smem[];
+  const SpanTeam<Shape> team(smem);
+  const SpanBlock<Shape> block(p.rows);
+  const Row row(p, block.row);
+  Spans<Config, Row> spans(team, row);
+  const RowMoments moments = span_moments(spans, team, p.eps);
+  quantise_spans(p, spans, row, moments, block, team);
+}
+
 // A row of layer or RMS norm. Config: Weight, kHasWeight, kHasBias; Output NormOnly or SiluOfNorm
 // (tile/norm_output.cuh).
 template <class Config>
@@ -253,6 +267,8 @@ struct NormRow {
         y(static_cast<typename Config::Fp8*>(p.y) + row * p.y_row_stride),
         weight(static_cast<const Weight*>(p.weight)),
         bias(static_cast<const Weight*>(p.bias)) {}
+
+  HSTU_PRIM const Element* at(u32 column) const { return x + column; }
 
   template <int Count>
   HSTU_PRIM void result(float (&value)[Count], u32 column, const RowMoments& moments) const {

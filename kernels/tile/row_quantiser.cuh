@@ -10,13 +10,13 @@ namespace hstu::tile {
 // Config: Fp8 e4m3 or e5m2; kScaling kPerRow or kPerGroup, kPerTensor: nothing is quantised. Shared memory has the
 // greatest value of every warp's rows, where several warps share one.
 
-// The greatest magnitudes of the units of a thread's rows, as bits of floats. An access is kParts equal parts, each of
-// which lies with those of its neighbours in 128 columns of its own.
-template <class Config, class Shape, int kParts = 1>
+// The greatest magnitudes of the units of a thread's rows, as bits of floats. An access has kWidth results: kParts
+// equal parts, each of which lies with those of its neighbours in 128 columns of its own.
+template <class Config, class Shape, int kParts = 1, int kWidth = Shape::kVector>
 class RowGreatest {
  public:
   enum : bool { kOn = Config::kScaling != kPerTensor, kGrouped = Config::kScaling == kPerGroup };
-  enum : int { kRows = Shape::kRowsPerThread, kPart = Shape::kVector / kParts };
+  enum : int { kRows = Shape::kRowsPerThread, kPart = kWidth / kParts };
   enum : int { kSmemBytes = Config::kScaling == kPerRow && Shape::kWarps > 1 ? kRows* Shape::kBlockWarps * 4 : 0 };
   enum : int { kUnitLanes = kScaleSpan / kPart < Shape::kThreadsPerRow ? kScaleSpan / kPart : Shape::kThreadsPerRow };
   enum : int { kUnits = kGrouped ? Shape::kAccesses * kParts : 1 };
@@ -27,15 +27,21 @@ class RowGreatest {
   u32 bits[kRows][kUnits];
 
   // x: this thread's parts of its rows. smem: kSmemBytes.
-  HSTU_PRIM RowGreatest(const float (&x)[kRows][Shape::kAccesses][Shape::kVector], const RowTeam<Shape>& team,
-                        u32 smem) {
+  HSTU_PRIM RowGreatest(const float (&x)[kRows][Shape::kAccesses][kWidth], const RowTeam<Shape>& team, u32 smem) {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) find(bits[r], x[r], team);
     if constexpr (kSmemBytes > 0) join(smem);
   }
 
-  // Of the unit that part `part` of access `access` lies in.
-  HSTU_PRIM u32 of(int row, int access, int part) const { return bits[row][kUnits == 1 ? 0 : access * kParts + part]; }
+  // The unit that part `part` of access `access` lies in.
+  static HSTU_PRIM int unit(int access, int part) { return kUnits == 1 ? 0 : access * kParts + part; }
+  HSTU_PRIM u32 of(int row, int access, int part) const { return bits[row][unit(access, part)]; }
+  // What elements of a row's units are multiplied with; all at once, as each takes a division.
+  template <class Fp8>
+  HSTU_PRIM void multipliers(float (&to)[kUnits], int row) const {
+#pragma unroll
+    for (int u = 0; u < kUnits; ++u) to[u] = UnitScale<Fp8>(bits[row][u]).multiplier();
+  }
   // Whether this thread writes the scale of an access's units.
   HSTU_PRIM static bool writes(const RowTeam<Shape>& team, int access) {
     return kGrouped ? team.lane % kUnitLanes == 0 : access == 0 && team.lane == 0;
@@ -44,16 +50,16 @@ class RowGreatest {
  private:
   enum : int { kLanes = kGrouped ? kUnitLanes : Shape::kLanes };  // that share one
 
-  HSTU_PRIM static void find(u32 (&greatest)[kUnits], const float (&x)[Shape::kAccesses][Shape::kVector],
+  HSTU_PRIM static void find(u32 (&greatest)[kUnits], const float (&x)[Shape::kAccesses][kWidth],
                              const RowTeam<Shape>& team) {
 #pragma unroll
     for (u32& unit : greatest) unit = 0;
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a)
 #pragma unroll
-      for (int v = 0; v < Shape::kVector; ++v) {
-        u32& unit = greatest[kUnits == 1 ? 0 : a * kParts + v / kPart];
-        if (team.holds(a)) unit = max(unit, __float_as_uint(x[a][v]) & 0x7fffffffu);
+      for (int v = 0; v < kWidth; ++v) {
+        u32& so_far = greatest[unit(a, v / kPart)];
+        if (team.holds(a)) so_far = max(so_far, __float_as_uint(x[a][v]) & 0x7fffffffu);
       }
 #pragma unroll
     for (u32& unit : greatest) unit = prim::lane_max<kLanes>(unit);
@@ -101,15 +107,17 @@ class RowQuantiser {
                        const RowTeam<Shape>& team) const {
     Fp8* to = static_cast<Fp8*>(p_.y) + row * p_.y_row_stride + team.column(0);
     float* descale = p_.descale + row * p_.descale_row_stride;
+    float multiplier[Greatest::kUnits];
+    greatest.template multipliers<Fp8>(multiplier, r);
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
       if (!team.holds(a)) continue;
-      const UnitScale<Fp8> scale(greatest.of(r, a, 0));
       RowPack<Fp8, Shape::kVector> q;
-      pack_fp8(q, x[a], scale.multiplier());
+      pack_fp8(q, x[a], multiplier[Greatest::unit(a, 0)]);
       tile::store(to + a * Shape::kStep, q);
       if (Greatest::writes(team, a))
-        descale[Greatest::kGrouped ? team.column(a) / kScaleSpan * p_.descale_column_stride : 0] = scale.descale();
+        descale[Greatest::kGrouped ? team.column(a) / kScaleSpan * p_.descale_column_stride : 0] =
+            UnitScale<Fp8>(greatest.of(r, a, 0)).descale();
     }
   }
 

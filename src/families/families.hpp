@@ -18,6 +18,7 @@ extern const Family kAttnDeltaSm80;
 extern const Family kAttnPagedSm80;
 extern const Family kAppendKvCacheSm80;
 extern const Family kNormMulSm80;
+extern const Family kNormMulFp8Sm80;
 extern const Family kFp8AmaxSm80;
 extern const Family kQuantizeFp8Sm80;
 extern const Family kDequantizeFp8Sm80;

@@ -1,60 +1,34 @@
 // norm_mul_sm80: the HSTU output stage before its projection, bound by memory, kernels/norm_mul_sm80.cuh.
-#include "families/dropout_rate.hpp"
 #include "families/families.hpp"
+#include "families/norm_mul_rows.hpp"
 #include "families/row_norm.hpp"
-#include "params/norm_mul.h"
+#include "problem/fp8_scales.hpp"
 #include "problem/norm_fields.hpp"
 
 namespace hstujit {
 namespace {
 
-bool covers(const Problem& problem, const DeviceFacts&) { return problem[norm_mul::kDim] > 0; }
+/// Whether each unit of scaling lies with one team.
+bool teams_have_units(const Problem& problem) {
+  const row_norm::Facts f = row_norm::facts_of(problem);
+  return f.row_scales ? f.groups == 1 : f.length % fp8::kSpan == 0;
+}
 
-std::string_view activation_type(int32_t activation) {
-  switch (activation) {
-    case HSTU_ACTIVATION_SILU:
-      return "tile::Silu";
-    case HSTU_ACTIVATION_SIGMOID:
-      return "tile::Sigmoid";
-    default:
-      return "tile::Identity";
-  }
+bool covers(const Problem& problem, const DeviceFacts&) {
+  if (problem[norm_mul::kDim] == 0) return false;
+  if (problem[norm_mul::kScaling] == HSTU_FP8_TENSOR) return true;
+  return teams_have_units(problem) && row_norm::covers_scaling(problem, norm_mul::kScaling, norm_mul::kVector);
 }
 
 void write_config(ConfigText& text, const Problem& problem, const Config& config) {
-  const bool group_norm = problem[norm_mul::kGroups] > 0;
-  const std::string_view copy = problem[norm_mul::kSiluU] != 0 ? "tile::Silu" : "tile::Identity";
-  text.type("Element", device_type(static_cast<hstu_dtype>(problem[norm_mul::kDtype])));
-  text.type("Weight", device_type(static_cast<hstu_dtype>(problem[norm_mul::kWeightDtype])));
-  text.type("Copy", copy);
-  // Under group norm u' is the multiplier as well, and there is no activation.
-  text.type("Multiplier", group_norm ? copy : activation_type(problem[norm_mul::kActivation]));
-  text.flag("kConcatU", problem[norm_mul::kConcatU] != 0);
-  text.flag("kConcatX", problem[norm_mul::kConcatX] != 0);
-  text.flag("kHasWeight", true);
-  text.flag("kHasBias", problem[norm_mul::kNorm] != HSTU_NORM_RMS);
-  text.flag("kCentred", problem[norm_mul::kNorm] != HSTU_NORM_RMS);
-  text.type("Output", problem[norm_mul::kNorm] == HSTU_NORM_SWISH ? "tile::SwishOfNorm" : "tile::NormOnly");
-  text.constant("kDropout", problem[norm_mul::kDropout]);
-  text.flag("kGroupNorm", group_norm);
+  norm_mul_rows::write_facts(text, problem);
   row_norm::write_config(text, problem, config);
 }
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_norm_mul_args*>(args);
   row_norm::bind_shape(problem, config, a.attn.shape[0], launch);
-  auto& p = launch.emplace<hstu::NormMulParams>();
-  p.attn = a.attn.data;
-  p.u = a.u.data;
-  p.weight = a.weight.data;
-  p.bias = a.bias.data;
-  p.out = a.out.data;
-  p.rows = a.attn.shape[0];
-  p.attn_row_stride = a.attn.stride[0];
-  p.u_row_stride = a.u.stride[0];
-  p.out_row_stride = a.out.stride[0];
-  if (problem[norm_mul::kDropout] != 0) p.dropout = dropout_rate(a.dropout_ratio, a.seed);
-  p.eps = a.eps;
+  norm_mul_rows::bind_params(a, launch);
 }
 
 }  // namespace

@@ -18,14 +18,19 @@ constexpr int kReadThreads = 512;  // of rows that are read several times
 
 constexpr int32_t kThreadsPerRowValues[] = {32, 64, 128, 256, 512, 1024};
 
-int64_t spans_of(const Problem& p) { return fp8::ceil_div(row_norm::facts_of(p).length, fp8::kSpan); }
+/// Of a row of results.
+int64_t spans_of(const Problem& p) {
+  const row_norm::Facts f = row_norm::facts_of(p);
+  return fp8::ceil_div(f.length * f.groups * f.results, fp8::kSpan);
+}
 
 /// Spans that a warp holds of its row.
 int64_t steps_of(const Problem& p, const Config& c) { return fp8::ceil_div(spans_of(p), c[kThreadsPerRow] / kWarp); }
 
-/// Spans that a warp can hold: 1024 threads have 64 registers each, and the operands of a turned head fill them all.
+/// Spans that a warp can hold: 1024 threads have 64 registers each, and the operands of a turned head fill them all;
+/// those of the output stage are not what its results are.
 int held_spans(const Problem& p, int threads_per_row) {
-  if (p.op == Op::rms_norm_rope) return 0;
+  if (p.op == Op::rms_norm_rope || p.op == Op::norm_mul) return 0;
   return threads_per_row == kMaxThreads ? kMostSpans / 2 : kMostSpans;
 }
 
@@ -94,6 +99,8 @@ void write_config(ConfigText& text, const Problem& problem, int vector, const Co
   text.constant("kHeldSpans", held_spans(problem, c[kThreadsPerRow]));
   text.constant("kMinBlocks", 1);
 }
+
+int rows_per_block(const Config& c) { return threads_of(c) / c[kThreadsPerRow]; }
 
 void bind_shape(const Config& c, int64_t rows, Launch& launch) {
   constexpr int64_t kRowsOfWarps = kLeastBlock / kWarp;  // a block's

@@ -19,6 +19,8 @@ Resources resources(const Problem& problem, const Config& config);
 /// kDim, kVector and what follows from the configuration. vector: elements that alignment allows an access.
 void write_config(ConfigText& text, const Problem& problem, int vector, const Config& config);
 
+int rows_per_block(const Config& config);
+
 /// Grid, block and shared memory for this many rows. Part of the hot path.
 void bind_shape(const Config& config, int64_t rows, Launch& launch);
 

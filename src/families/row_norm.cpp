@@ -159,7 +159,8 @@ Facts facts_of_norm_mul(const Problem& p) {
   f.weight_vectors = p[norm_mul::kNorm] == HSTU_NORM_RMS ? 1 : 2;
   f.inputs = 2;
   f.rows = p[norm_mul::kRows];
-  return f;
+  f.results = 1 + p[norm_mul::kConcatU] + p[norm_mul::kConcatX];
+  return quantised(f, p[norm_mul::kScaling]);
 }
 
 Facts facts_of_softmax(const Problem& p) {
@@ -287,7 +288,9 @@ Resources resources(const Problem& problem, const Config& c) {
   if (s.looped) return r;
   // Addresses and sums; the values in f32, further inputs as stored; weight and bias as stored if they come first.
   const int64_t held = s.values * c[kRowsPerThread];
-  int64_t registers = 12 + (c[kPacked] ? held / 2 : held) + (f.inputs - 1) * held * f.element_bytes / 4;
+  int64_t values = (c[kPacked] ? held / 2 : held) + (f.inputs - 1) * held * f.element_bytes / 4;
+  if (f.quantised) values = std::max(values, f.results * held);  // when the inputs are dead
+  int64_t registers = 12 + values;
   if (c[kWeights] == kWeightsFirst) registers += s.values * f.weight_vectors * f.weight_bytes / 4;
   r.registers = static_cast<int>(std::min<int64_t>(registers, kRegisters));
   return r;

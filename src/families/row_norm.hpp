@@ -27,6 +27,7 @@ struct Facts {
   bool row_scales = false;          ///< results have a scale a row, for which the warps of a team agree
   bool quantised = false;           ///< results are held until their scale is known
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
+  int results = 1;                  ///< elements written for one of a row
   int64_t rows = 0;                 ///< matrix rows, bucketed
 };
 

@@ -26,6 +26,8 @@ namespace norm_mul {
 enum : int {
   kDtype,
   kWeightDtype,
+  kFp8 /* of out; or none */,
+  kScaling,
   kDim,
   kGroups /* 0 layer norm */,
   kActivation,

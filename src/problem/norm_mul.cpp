@@ -2,6 +2,7 @@
 #include "problem/checks.hpp"
 #include "problem/dropout_checks.hpp"
 #include "problem/edge_case.hpp"
+#include "problem/fp8_scales.hpp"
 #include "problem/norm_fields.hpp"
 #include "problem/operators.hpp"
 #include "problem/row_checks.hpp"
@@ -13,15 +14,15 @@ namespace {
 using Args = hstu_norm_mul_args;
 
 constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},    {"weight_dtype", FieldKind::dtype}, {"dim", FieldKind::exact},
-    {"groups", FieldKind::exact},   {"activation", FieldKind::exact},   {"concat_u", FieldKind::exact},
-    {"concat_x", FieldKind::exact}, {"silu_u", FieldKind::exact},       {"norm", FieldKind::exact},
-    {"dropout", FieldKind::exact},  {"vector", FieldKind::exact},       {"rows", FieldKind::bucket}};
-constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
-                                   {"u", offsetof(Args, u), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+    {"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype}, {"fp8", FieldKind::dtype},
+    {"scaling", FieldKind::exact},    {"dim", FieldKind::exact},          {"groups", FieldKind::exact},
+    {"activation", FieldKind::exact}, {"concat_u", FieldKind::exact},     {"concat_x", FieldKind::exact},
+    {"silu_u", FieldKind::exact},     {"norm", FieldKind::exact},         {"dropout", FieldKind::exact},
+    {"vector", FieldKind::exact},     {"rows", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {
+    {"attn", offsetof(Args, attn), TensorRole::input},     {"u", offsetof(Args, u), TensorRole::input},
+    {"weight", offsetof(Args, weight), TensorRole::input}, {"bias", offsetof(Args, bias), TensorRole::input},
+    {"out", offsetof(Args, out), TensorRole::output},      {"descale", offsetof(Args, descale), TensorRole::output}};
 constexpr std::string_view kNormWords[] = {"layer", "rms", "swish"};
 constexpr std::string_view kStreamWords[] = {"compat", "fast", "masks", "rows"};
 constexpr ScalarSlot kScalars[] = {
@@ -34,7 +35,8 @@ constexpr ScalarSlot kScalars[] = {
     {"norm", offsetof(Args, norm), ScalarSlot::Kind::i32, kNormWords},
     {"dropout_stream", offsetof(Args, dropout_stream), ScalarSlot::Kind::i32, kStreamWords},
     {"dropout_ratio", offsetof(Args, dropout_ratio), ScalarSlot::Kind::f32},
-    {"seed", offsetof(Args, seed), ScalarSlot::Kind::i64}};
+    {"seed", offsetof(Args, seed), ScalarSlot::Kind::i64},
+    {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 
 void check_enum(const char* name, int value, int last, const char* values) {
   if (value < 0 || value > last) fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: it must be {}", name, value, values);
@@ -64,7 +66,11 @@ void check_flags(hstu_norm_mul_args& args) {
 
 /// Length of the part of a row that has statistics of its own.
 int64_t normed_length(const hstu_norm_mul_args& args, int64_t dim) {
+  constexpr int32_t kMostQuantised = 1024;  // whose moments a block keeps
   if (args.num_groups == 0) return dim;
+  if (args.num_groups > kMostQuantised && fp8::stores(args.out.dtype))
+    fail(HSTU_ERROR_UNSUPPORTED, "num_groups = {}: kernels with an out in FP8 cover up to {}", args.num_groups,
+         kMostQuantised);
   if (dim % args.num_groups != 0)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "num_groups = {}: it must divide attn.shape[1] = {}", args.num_groups, dim);
   return dim / args.num_groups;
@@ -83,7 +89,7 @@ void check_weights(hstu_norm_mul_args& args, const checks::Tensor& attn, const c
 
 checks::Tensor check_out(hstu_norm_mul_args& args, const checks::Tensor& attn, const checks::Tensor& u) {
   const checks::Tensor out = checks::required<2>("out", args.out);
-  checks::same_dtype(out, attn);
+  if (!fp8::stores(out.t.dtype)) checks::same_dtype(out, attn);
   checks::extent(out, 0, attn.t.shape[0], "attn.shape[0]");
   int64_t columns = 0;
   if (__builtin_mul_overflow(attn.t.shape[1], 1 + args.concat_u + args.concat_x, &columns))
@@ -108,6 +114,7 @@ Problem prepare(hstu_norm_mul_args& args) {
   checks::extent(u, 1, attn.t.shape[1], "attn.shape[1]");
   check_flags(args);
   const checks::Tensor out = check_out(args, attn, u);
+  checks::disjoint(checks::quantised(attn, out, out.t.shape[0], out.t.shape[1], args.descale, args.scaling), u);
   check_weights(args, attn, out);
   args.eps = checks::eps(args.eps);
 
@@ -121,6 +128,8 @@ Problem prepare(hstu_norm_mul_args& args) {
   Problem problem{Op::norm_mul, {}};
   problem[norm_mul::kDtype] = attn.t.dtype;
   problem[norm_mul::kWeightDtype] = args.weight.dtype;
+  if (fp8::stores(out.t.dtype)) problem[norm_mul::kFp8] = out.t.dtype;
+  problem[norm_mul::kScaling] = args.scaling;
   problem[norm_mul::kDim] = checks::field(attn, 1);
   problem[norm_mul::kGroups] = args.num_groups;
   problem[norm_mul::kActivation] = args.activation;
@@ -140,11 +149,13 @@ Work work_of(const hstu_norm_mul_args& args) {
   const double weights = static_cast<double>(args.weight.shape[0] + args.bias.shape[0]);
   // Sum; difference, square and sum; scale; weight and bias; product.
   return {.flops = elements * 8,
-          .bytes = elements * (2 + segments) * size_of(args.attn.dtype) + weights * size_of(args.weight.dtype)};
+          .bytes = elements * (2 * size_of(args.attn.dtype) + segments * size_of(args.out.dtype)) +
+                   weights * size_of(args.weight.dtype)};
 }
 
 void make_edge_case(hstu_norm_mul_args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.attn.shape[0]), {&args.attn, &args.u, &args.out});
+  if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.attn.shape[0]);
 }
 
 }  // namespace hstujit

@@ -21,14 +21,14 @@ Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises) {
   return r;
 }
 
-void quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
-               const hstu_fp8_scaling& scaling) {
+Tensor quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
+                 const hstu_fp8_scaling& scaling) {
   fp8::check_scaling("scaling", scaling);
   if (!fp8::stores(y.t.dtype)) {
     if (given("descale", descale) || scaling != HSTU_FP8_TENSOR)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "descale or scaling is there: they belong to a y in e4m3 or e5m2; y is {}",
-           name_of(static_cast<hstu_dtype>(y.t.dtype)));
-    return;
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "descale or scaling is there: they belong to {0} in e4m3 or e5m2; {0} is {1}",
+           y.name, name_of(static_cast<hstu_dtype>(y.t.dtype)));
+    return {"descale", descale};
   }
   if (scaling != HSTU_FP8_ROW && scaling != HSTU_FP8_GROUP)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "scaling = {}: a norm quantises by ROW (1) or GROUP (2)",
@@ -37,6 +37,7 @@ void quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, 
   no_self_overlap(checked);
   disjoint(checked, x);
   disjoint(checked, y);
+  return checked;
 }
 
 Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what, const Tensor& out) {

@@ -13,9 +13,9 @@ struct Rows {
 Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises = false);
 
 /// The scales of a y in FP8, one a row or 128 columns of one; of another y there must be none. rows, columns: of y as a
-/// matrix.
-void quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
-               const hstu_fp8_scaling& scaling);
+/// matrix. Gives the scales, apart from x and y; those that are not there take no bytes.
+Tensor quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
+                 const hstu_fp8_scaling& scaling);
 inline void quantised(const Rows& r, hstu_tensor& descale, const hstu_fp8_scaling& scaling) {
   quantised(r.x, r.y, r.x.t.shape[0], r.dim(), descale, scaling);
 }

@@ -1,10 +1,18 @@
-// Reading descales in the reference operators.
+// Descales in the reference operators.
 #pragma once
 
 #include "problem/fp8_scales.hpp"
 #include "support/element.hpp"
 
+#include <cmath>
+
 namespace hstujit::reference {
+
+/// The greater magnitude; NaN is greater than all.
+inline float greater(float greatest, double value) {
+  const auto size = static_cast<float>(std::fabs(value));
+  return std::isnan(greatest) || size <= greatest ? greatest : size;
+}
 
 /// The descale of element (row, column) of the matrix it belongs to.
 inline double descale_at(const hstu_tensor& descale, hstu_fp8_scaling scaling, int64_t row, int64_t column) {

@@ -1,5 +1,6 @@
 // The HSTU output stage before its projection: norm, multiply, concatenate.
 #include "problem/operators.hpp"
+#include "reference/row_quantiser.hpp"
 #include "reference/rows.hpp"
 #include "support/philox.hpp"
 
@@ -72,6 +73,7 @@ void run(const hstu_norm_mul_args& args, double* const* exact) {
   const int64_t weights = args.weight.shape[0], segments = 1 + args.concat_u + args.concat_x;
   const Row weight = load_vector(args.weight, weights, 1), bias = load_vector(args.bias, weights, 0);
   const Output out(args.out, exact);
+  const RowQuantiser quantiser(args.out, args.descale, args.scaling, exact);
   parallel_for(rows, 30.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
     Row attn(static_cast<size_t>(dim)), u(static_cast<size_t>(dim));
     load(args.attn, row * args.attn.stride[0], dim, attn.data());
@@ -82,14 +84,17 @@ void run(const hstu_norm_mul_args& args, double* const* exact) {
     Row product = normed(attn, weight, bias, args);
     for (size_t i = 0; i < product.size(); ++i) product[i] *= factor[i];
 
+    Row whole;
     int64_t segment = 0;
     const auto append = [&](Row values) {
-      drop(values, args, row, segment, segments);
-      out.write(row, segment++ * dim, dim, values.data());
+      drop(values, args, row, segment++, segments);
+      whole.insert(whole.end(), values.begin(), values.end());
     };
     if (args.concat_u) append(copied);
     if (args.concat_x) append(attn);
     append(product);
+    quantiser.run(whole, row);
+    out.write(row, 0, segments * dim, whole.data());
   });
 }
 

@@ -1,7 +1,7 @@
 // Quantisation to FP8. Unlike the other operators it is defined by f32 roundings, so that results have the same bits
 // everywhere, and follows them here.
-#include "problem/fp8_scales.hpp"
 #include "problem/operators.hpp"
+#include "reference/fp8_scales.hpp"
 #include "reference/rows.hpp"
 
 #include <algorithm>
@@ -29,12 +29,6 @@ Scale scale_of(const hstu_quantize_fp8_args& args, float greatest) {
     scale.multiplier = 1 / scale.descale;
   }
   return scale;
-}
-
-/// The greater magnitude; NaN is greater than all.
-float greater(float greatest, double value) {
-  const auto size = static_cast<float>(std::fabs(value));
-  return std::isnan(greatest) || size <= greatest ? greatest : size;
 }
 
 /// The scale of the tensor as a whole.

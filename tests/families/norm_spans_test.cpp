@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,21 @@ hstu_rms_norm_rope_args rope_args(hstu_fp8_scaling scaling, int64_t length, int6
   return args;
 }
 
+hstu_norm_mul_args mul_args(hstu_fp8_scaling scaling, int64_t rows, int64_t dim, int32_t groups) {
+  hstu_norm_mul_args args{};
+  args.struct_size = sizeof args;
+  args.attn = hstu_matrix(buffer(1), kBf16, rows, dim);
+  args.u = hstu_matrix(buffer(2), kBf16, rows, dim);
+  args.weight = hstu_vector(buffer(3), kF32, groups > 0 ? groups : dim);
+  args.bias = hstu_vector(buffer(5), kF32, groups > 0 ? groups : dim);
+  args.out = hstu_matrix(buffer(4), kE4m3, rows, 3 * dim);
+  args.num_groups = groups;
+  args.concat_u = args.concat_x = 1;
+  args.scaling = scaling;
+  args.descale = descale_of(scaling, rows, 3 * dim);
+  return args;
+}
+
 std::vector<Problem> problems() {
   std::vector<Problem> out;
   for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
@@ -69,6 +85,11 @@ std::vector<Problem> problems() {
       shifted.y.data = buffer(4, 1);
       out.push_back(prepare(shifted));
     }
+    for (const int32_t groups : {0, 1, 3, 1024})
+      for (const int64_t length : {0, 1, 100, 512, 1025, 40000}) {
+        hstu_norm_mul_args mul = mul_args(scaling, 100, length * std::max(groups, 1), groups);
+        out.push_back(prepare(mul));
+      }
     for (const int64_t head_dim : {2, 6, 64, 96, 192, 256, 4098})
       for (const int64_t heads : {1, 3, 8, 300}) {
         hstu_rms_norm_rope_args rope = rope_args(scaling, 100, heads * head_dim, head_dim);
@@ -175,6 +196,26 @@ TEST(RmsNormRopeFp8Sm80, BindsRowsOfAllBatches) {
   kRmsNormRopeFp8Sm80.write_config(members, problem, kRmsNormRopeFp8Sm80.default_config(problem, device));
   for (const std::string_view expected : {"kHalf = 48", "kVector = 4", "kHeldSpans = 0", "kCentred = false"})
     EXPECT_NE(members.str().find(expected), std::string::npos) << expected;
+}
+
+TEST(NormMulFp8Sm80, KeepsTheMomentsOfItsGroups) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  Config config;
+  config[norm_spans::kThreadsPerRow] = 32;
+  for (const int32_t groups : {0, 1, 5}) {
+    hstu_norm_mul_args args = mul_args(HSTU_FP8_ROW, 10, 500, groups);
+    const Problem problem = prepare(args);
+    Launch launch;
+    kNormMulFp8Sm80.bind(&args, problem, config, device, launch);
+    EXPECT_EQ(launch.grid[0], 3u);  // four rows a block, a warp each
+    EXPECT_EQ(launch.smem_bytes, groups == 5 ? 4u * 5 * 12 : 0u);
+    EXPECT_EQ(static_cast<uint32_t>(kNormMulFp8Sm80.resources(problem, config).smem_bytes), launch.smem_bytes);
+    ConfigText members;
+    kNormMulFp8Sm80.write_config(members, problem, config);
+    for (const std::string_view expected :
+         {groups == 5 ? "kDim = 100" : "kDim = 500", groups == 5 ? "kGroups = 5" : "kGroups = 1", "kHeldSpans = 0"})
+      EXPECT_NE(members.str().find(expected), std::string::npos) << expected;
+  }
 }
 
 TEST(NormSpans, LaunchNothingWithoutRows) {

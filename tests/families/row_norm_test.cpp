@@ -54,6 +54,16 @@ hstu_norm_mul_args norm_mul_args(hstu_dtype dtype, int64_t rows, int64_t dim, in
   return args;
 }
 
+hstu_norm_mul_args quantised_mul_args(hstu_dtype dtype, int64_t rows, int64_t dim, int32_t groups,
+                                      hstu_fp8_scaling scaling) {
+  hstu_norm_mul_args args = norm_mul_args(dtype, rows, dim, groups);
+  args.out.dtype = HSTU_DTYPE_E4M3;
+  args.scaling = scaling;
+  args.descale = scaling == HSTU_FP8_ROW ? hstu_vector(buffer(6), kF32, rows)
+                                         : hstu_matrix(buffer(6), kF32, rows, (3 * dim + 127) / 128);
+  return args;
+}
+
 const Family& family_of(const Problem& problem) { return *families_for(problem, *facts_of_target("sm_80")).front(); }
 
 constexpr int64_t kDims[] = {1,    2,    7,    33,   64,   100,   128,   130,   512,   513,    768,
@@ -106,6 +116,11 @@ std::vector<Problem> problems() {
         dropped.norm = HSTU_NORM_SWISH;
         dropped.dropout_ratio = 0.5f;
         out.push_back(prepare(dropped));
+        for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
+          hstu_norm_mul_args quantised = quantised_mul_args(dtype, 1000, dim * std::max(groups, 1), groups, scaling);
+          const Problem problem = prepare(quantised);
+          if (kNormMulSm80.covers(problem, *facts_of_target("sm_80"))) out.push_back(problem);
+        }
         hstu_group_norm_args group = group_norm_args(dtype, 1000, dim * std::max(groups, 1), std::max(groups, 1));
         out.push_back(prepare(group));
       }
@@ -320,6 +335,40 @@ TEST(NormMulSm80, GroupsBecomeRowsOfTheirOwn) {
   for (const std::string_view expected : {"kDim = 128", "kGroups = 4", "kGroupNorm = true", "Copy = tile::Silu",
                                           "Multiplier = tile::Silu", "kConcatU = true", "kConcatX = true"})
     EXPECT_NE(members.str().find(expected), std::string::npos) << expected;
+}
+
+TEST(NormMulSm80, QuantisesWhereATeamHasTheUnit) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  const auto covered = [&](hstu_fp8_scaling scaling, int64_t dim, int32_t groups) {
+    hstu_norm_mul_args args = quantised_mul_args(kBf16, 100, dim, groups, scaling);
+    return kNormMulSm80.covers(prepare(args), device);
+  };
+  for (const int64_t dim : {4, 100, 512, 1000, 8192}) EXPECT_TRUE(covered(HSTU_FP8_ROW, dim, 0)) << dim;
+  EXPECT_FALSE(covered(HSTU_FP8_ROW, 102, 0)) << "accesses are of 4";
+  EXPECT_FALSE(covered(HSTU_FP8_ROW, 16384, 0)) << "rows are held";
+  EXPECT_TRUE(covered(HSTU_FP8_ROW, 512, 1));
+  EXPECT_FALSE(covered(HSTU_FP8_ROW, 512, 4)) << "a scale for four groups";
+  EXPECT_TRUE(covered(HSTU_FP8_GROUP, 512, 4));
+  EXPECT_FALSE(covered(HSTU_FP8_GROUP, 256, 4)) << "a scale for two groups";
+  EXPECT_FALSE(covered(HSTU_FP8_GROUP, 100, 0)) << "a scale for two segments";
+}
+
+TEST(NormMulSm80, BindsScales) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_norm_mul_args args = quantised_mul_args(kBf16, 100, 512, 0, HSTU_FP8_GROUP);
+  const Problem problem = prepare(args);
+  Config config = kNormMulSm80.default_config(problem, device);
+  Launch launch;
+  kNormMulSm80.bind(&args, problem, config, device, launch);
+  const auto& p = *reinterpret_cast<const hstu::NormMulParams*>(launch.params);
+  EXPECT_EQ(p.descale, args.descale.data);
+  EXPECT_EQ(p.descale_row_stride, 12);
+  EXPECT_EQ(p.descale_column_stride, 1);
+  hstu_norm_mul_args rows = quantised_mul_args(kBf16, 100, 512, 0, HSTU_FP8_ROW);
+  const Problem of_rows = prepare(rows);
+  config[row_norm::kThreads] = config[row_norm::kThreadsPerRow] = 64;
+  config[row_norm::kWeights] = row_norm::kWeightsLate;
+  EXPECT_EQ(row_norm::resources(of_rows, config).smem_bytes, 2 * 16 + 2 * 4);  // moments of two warps, and greatest
 }
 
 TEST(NormMulSm80, SiluOfUActsOnTheCopyOnlyUnderLayerNorm) {

@@ -248,6 +248,28 @@ TEST_P(RowNormCandidates, OfNormMulAreAllCorrect) {
   }
 }
 
+/// A value between two of FP8's may go to either; scales are exact to a few roundings.
+TEST_P(RowNormCandidates, OfNormMulToFp8AreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP})
+    for (const int32_t groups : {0, 4}) {
+      HostMemory memory;
+      hstu_norm_mul_args args{};
+      args.struct_size = sizeof args;
+      args.attn = memory.random(kBf16, {501, GetParam()});
+      args.u = memory.random(kBf16, {501, GetParam()});
+      args.weight = memory.random(kBf16, {groups > 0 ? groups : GetParam()});
+      args.bias = memory.random(kBf16, {groups > 0 ? groups : GetParam()});
+      args.out = memory.poison(HSTU_DTYPE_E4M3, {501, 3 * GetParam()});
+      args.scaling = scaling;
+      args.descale = scaling == HSTU_FP8_ROW ? memory.poison(HSTU_DTYPE_F32, {501})
+                                             : memory.poison(HSTU_DTYPE_F32, {501, (3 * GetParam() + 127) / 128});
+      args.concat_u = args.concat_x = 1;
+      args.num_groups = groups;
+      expect_all_correct(memory, args, {&hstu_norm_mul_args::out, &hstu_norm_mul_args::descale}, {1.5e-2, 1.25e6});
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Dims, RowNormCandidates, testing::Values(52, 256, 512, 1024, 6000));
 
 }  // namespace

@@ -176,6 +176,28 @@ TEST(PrepareNorms, NormMulKnowsItsNormAndStream) {
   EXPECT_EQ(prepare(args)[norm_mul::kNorm], HSTU_NORM_RMS);
 }
 
+/// As sample_layer_mul(), with an out in FP8.
+Mul sample_quantised_mul() {
+  Mul args = sample_layer_mul();
+  args.out.dtype = HSTU_DTYPE_E4M3;
+  args.scaling = HSTU_FP8_ROW;
+  args.descale = hstu_vector(slot(8), HSTU_DTYPE_F32, args.out.shape[0]);
+  return args;
+}
+
+TEST(PrepareNorms, NormMulInFp8HasItsScalingInTheKey) {
+  auto args = sample_quantised_mul();
+  const Problem rows = prepare(args);
+  EXPECT_EQ(rows[norm_mul::kFp8], HSTU_DTYPE_E4M3);
+  EXPECT_EQ(rows[norm_mul::kScaling], HSTU_FP8_ROW);
+  const double elements = static_cast<double>(args.attn.shape[0] * args.attn.shape[1]);
+  EXPECT_EQ(work_of(args).bytes, elements * (2 * 4 + 3 * 1) + 2 * 96 * 4);
+  auto groups = sample_quantised_mul();
+  groups.scaling = HSTU_FP8_GROUP;
+  groups.descale = hstu_matrix(slot(8), HSTU_DTYPE_F32, groups.out.shape[0], 3);  // of 288 columns
+  EXPECT_EQ(prepare(groups)[norm_mul::kScaling], HSTU_FP8_GROUP);
+}
+
 TEST(PrepareNorms, WorkIsTheirTraffic) {
   auto rms = sample<Rms>();
   prepare(rms);
@@ -346,7 +368,36 @@ TEST(NormsRefuse, BadOptionsOfNormMul) {
                                    "dropout_stream = -1"},
                                   {"RatioOne", [](Mul& a) { a.dropout_ratio = 1; }, kInvalid, "dropout_ratio = 1"},
                                   {"BiasOfRms", [](Mul& a) { a.norm = HSTU_NORM_RMS; }, kInvalid, "bias is there"},
-                                  {"NoBias", [](Mul& a) { a.bias = {}; }, kInvalid, "bias is absent"}});
+                                  {"NoBias", [](Mul& a) { a.bias = {}; }, kInvalid, "bias is absent"},
+                                  {"ScalingOfF32", [](Mul& a) { a.scaling = HSTU_FP8_ROW; }, kInvalid,
+                                   "they belong to out in e4m3 or e5m2; out is f32"}});
+}
+
+TEST(NormsRefuse, BadNormMulInFp8) {
+  refuses<Mul>(sample_quantised_mul,
+               {{"ScalesOfOtherRows", [](Mul& a) { a.descale.shape[0] = 3; }, kShape, "descale.shape[0] = 3"},
+                {"NoScales", [](Mul& a) { a.descale = {}; }, kInvalid, "descale is absent"},
+                {"Blocks", [](Mul& a) { a.scaling = HSTU_FP8_BLOCK; }, kInvalid, "scaling = 3"},
+                {"NoScaling", [](Mul& a) { a.scaling = HSTU_FP8_TENSOR; }, kInvalid, "scaling = 0"},
+                {"ScalesInU", [](Mul& a) { a.descale.data = a.u.data; }, kInvalid, "descale overlaps u"},
+                {"ScalesInOut", [](Mul& a) { a.descale.data = a.out.data; }, kInvalid, "descale overlaps out"},
+                {"Integers", [](Mul& a) { a.out.dtype = HSTU_DTYPE_I32; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "out.dtype"}});
+}
+
+TEST(NormsRefuse, MoreGroupsThanKernelsQuantise) {
+  Mul args = sample_quantised_mul();
+  args.attn = hstu_matrix(slot(0), HSTU_DTYPE_F32, 4, 4096);
+  args.u = hstu_matrix(slot(1), HSTU_DTYPE_F32, 4, 4096);
+  args.out = hstu_matrix(slot(4), HSTU_DTYPE_E4M3, 4, 3 * 4096);
+  args.descale.shape[0] = 4;
+  args.weight.shape[0] = args.bias.shape[0] = args.num_groups = 2048;
+  try {
+    prepare(args);
+    FAIL() << "2048 groups";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), HSTU_ERROR_UNSUPPORTED);
+    EXPECT_NE(error.message().find("num_groups = 2048"), std::string::npos) << error.message();
+  }
 }
 
 }  // namespace

@@ -109,9 +109,8 @@ TEST(Prepare, FullMask) {
 TEST(Prepare, KeyOfNormMul) {
   auto args = test::sample_norm_mul();
   EXPECT_EQ(text(prepare(args)),
-            "norm_mul dtype=f32 weight_dtype=f32 dim=96 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 "
-            "dropout=0 "
-            "vector=4 rows=64");
+            "norm_mul dtype=f32 weight_dtype=f32 fp8=none scaling=0 dim=96 groups=4 activation=0 concat_u=1 concat_x=1 "
+            "silu_u=1 norm=0 dropout=0 vector=4 rows=64");
 }
 
 TEST(Prepare, NormMulClearsWhatHasNoEffect) {

@@ -261,6 +261,48 @@ TEST(ReferenceNormMul, NormsAreThoseOfTheirOwnOperators) {
   EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(rms, &hstu_rms_norm_args::y));
 }
 
+/// Quantising as the rows are written is quantising what would be written, all segments together.
+TEST(ReferenceNormMul, InFp8ItIsQuantisedNormMul) {
+  for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP})
+    for (const int32_t groups : {0, 4}) {
+      HostMemory memory;
+      auto args = mul_args(memory, 5, 100, 1);
+      args.num_groups = groups;
+      if (groups > 0) args.weight.shape[0] = args.bias.shape[0] = groups;
+      args.dropout_ratio = 0.25f;
+      hstu_norm_mul_args direct = args;
+      direct.out = memory.poison(HSTU_DTYPE_E4M3, {5, 300});
+      direct.scaling = scaling;
+      const auto scales = [&] {
+        return scaling == HSTU_FP8_ROW ? memory.poison(kF32, {5}) : memory.poison(kF32, {5, 3});
+      };
+      direct.descale = scales();
+      prepare(args);
+      reference::run(args);
+      hstu_quantize_fp8_args quantise{};
+      quantise.struct_size = sizeof quantise;
+      quantise.x = args.out;
+      quantise.q = memory.poison(HSTU_DTYPE_E4M3, {5, 300});
+      quantise.scaling = scaling;
+      quantise.descale = scales();
+      EXPECT_EQ(exact_result(direct, &hstu_norm_mul_args::out), exact_result(quantise, &hstu_quantize_fp8_args::q));
+      EXPECT_EQ(exact_result(direct, &hstu_norm_mul_args::descale),
+                exact_result(quantise, &hstu_quantize_fp8_args::descale));
+    }
+}
+
+/// As in hstu_quantize_fp8; what has a scale of its own stays.
+TEST(ReferenceNormMul, NanTakesItsUnitInFp8) {
+  HostMemory memory;
+  auto args = mul_args(memory, 2, 128, 1);
+  static_cast<float*>(args.attn.data)[3] = std::nanf("");
+  args.out = memory.poison(HSTU_DTYPE_E4M3, {2, 384});
+  args.scaling = HSTU_FP8_GROUP;
+  args.descale = memory.poison(kF32, {2, 3});
+  const Exact descale = exact_result(args, &hstu_norm_mul_args::descale);
+  for (size_t i = 0; i < descale.size(); ++i) EXPECT_EQ(std::isnan(descale[i]), i == 1 || i == 2) << i;
+}
+
 TEST(ReferenceNormMul, StreamsDifferInTheirCountersOnly) {
   // With 3 segments of 8 columns the first row's counters are 8 s + c in three of the streams, 8 (2 - s) + c in MASKS.
   HostMemory memory;

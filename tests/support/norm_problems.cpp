@@ -15,23 +15,44 @@ std::span<const std::string_view> norm_problems() {
       "rms_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=1 dim=16382 activation=1 vector=2 rows=512",
       "rms_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=e4m3 scaling=2 dim=65536 activation=1 vector=8 rows=512",
       "rms_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=e4m3 scaling=1 dim=0 activation=0 vector=8 rows=512",
-      "norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 "
+      "norm_mul dtype=bf16 weight_dtype=bf16 fp8=none scaling=0 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 "
+      "silu_u=1 norm=0 "
       "dropout=0 vector=8 "
       "rows=65536",
-      "norm_mul dtype=f16 weight_dtype=f32 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 "
+      "norm_mul dtype=f16 weight_dtype=f32 fp8=none scaling=0 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 "
+      "silu_u=0 norm=0 "
       "dropout=0 vector=8 "
       "rows=16384",
-      "norm_mul dtype=f32 weight_dtype=f32 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 silu_u=0 norm=0 "
+      "norm_mul dtype=f32 weight_dtype=f32 fp8=none scaling=0 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 "
+      "silu_u=0 norm=0 "
       "dropout=0 vector=1 "
       "rows=128",
-      "norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=1 concat_u=1 concat_x=1 silu_u=1 norm=2 "
+      "norm_mul dtype=bf16 weight_dtype=bf16 fp8=none scaling=0 dim=512 groups=0 activation=1 concat_u=1 concat_x=1 "
+      "silu_u=1 norm=2 "
       "dropout=1 vector=8 rows=65536",
-      "norm_mul dtype=f16 weight_dtype=f16 dim=512 groups=0 activation=0 concat_u=1 concat_x=0 silu_u=0 norm=1 "
+      "norm_mul dtype=f16 weight_dtype=f16 fp8=none scaling=0 dim=512 groups=0 activation=0 concat_u=1 concat_x=0 "
+      "silu_u=0 norm=1 "
       "dropout=2 vector=8 rows=65536",
-      "norm_mul dtype=f32 weight_dtype=f32 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 "
+      "norm_mul dtype=f32 weight_dtype=f32 fp8=none scaling=0 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 "
+      "silu_u=0 norm=0 "
       "dropout=3 vector=4 rows=4096",
-      "norm_mul dtype=bf16 weight_dtype=f32 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 "
+      "norm_mul dtype=bf16 weight_dtype=f32 fp8=none scaling=0 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 "
+      "silu_u=0 norm=0 "
       "dropout=4 vector=8 rows=4096",
+      "norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 "
+      "silu_u=0 norm=0 dropout=0 vector=8 rows=131072",
+      "norm_mul dtype=f16 weight_dtype=f32 fp8=e5m2 scaling=2 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 "
+      "silu_u=1 norm=0 dropout=3 vector=8 rows=65536",
+      "norm_mul dtype=f32 weight_dtype=f32 fp8=e4m3 scaling=1 dim=4096 groups=0 activation=1 concat_u=0 concat_x=1 "
+      "silu_u=0 norm=1 dropout=2 vector=4 rows=1024",
+      "norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 "
+      "silu_u=0 norm=0 dropout=0 vector=8 rows=65536",
+      "norm_mul dtype=bf16 weight_dtype=f32 fp8=e4m3 scaling=2 dim=99 groups=0 activation=2 concat_u=1 concat_x=1 "
+      "silu_u=1 norm=2 dropout=1 vector=1 rows=1024",
+      "norm_mul dtype=f16 weight_dtype=f16 fp8=e5m2 scaling=1 dim=20000 groups=0 activation=0 concat_u=1 concat_x=0 "
+      "silu_u=0 norm=1 dropout=4 vector=8 rows=512",
+      "norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=0 groups=0 activation=0 concat_u=1 concat_x=1 "
+      "silu_u=0 norm=0 dropout=0 vector=8 rows=512",
       "rms_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 activation=0 vector=8 rows=65536",
       "rms_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=4096 activation=1 vector=4 rows=4096",
       "rms_norm dtype=f16 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=20000 activation=1 vector=8 rows=1024",

@@ -1,4 +1,4 @@
-// norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 dropout=0 vector=8 rows=65536
+// norm_mul dtype=bf16 weight_dtype=bf16 fp8=none scaling=0 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 dropout=0 vector=8 rows=65536
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 #include "norm_mul_sm80.cuh"
@@ -15,6 +15,8 @@ struct Config {
   enum : bool { kCentred = true };
   using Output = tile::NormOnly;
   enum : int { kDropout = 0 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 0 };
   enum : bool { kGroupNorm = false };
   enum : int { kDim = 512 };
   enum : int { kGroups = 1 };
@@ -28,7 +30,7 @@ struct Config {
 static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// norm_mul dtype=f16 weight_dtype=f32 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=8 rows=16384
+// norm_mul dtype=f16 weight_dtype=f32 fp8=none scaling=0 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=8 rows=16384
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=8 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=8 rows_per_thread=1 weights=0
 #include "norm_mul_sm80.cuh"
@@ -45,6 +47,8 @@ struct Config {
   enum : bool { kCentred = true };
   using Output = tile::NormOnly;
   enum : int { kDropout = 0 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 0 };
   enum : bool { kGroupNorm = true };
   enum : int { kDim = 128 };
   enum : int { kGroups = 8 };
@@ -58,7 +62,7 @@ struct Config {
 static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// norm_mul dtype=f32 weight_dtype=f32 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=1 rows=128
+// norm_mul dtype=f32 weight_dtype=f32 fp8=none scaling=0 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=1 rows=128
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 #include "norm_mul_sm80.cuh"
@@ -75,6 +79,8 @@ struct Config {
   enum : bool { kCentred = true };
   using Output = tile::NormOnly;
   enum : int { kDropout = 0 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 0 };
   enum : bool { kGroupNorm = false };
   enum : int { kDim = 99 };
   enum : int { kGroups = 1 };
@@ -88,7 +94,7 @@ struct Config {
 static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// norm_mul dtype=bf16 weight_dtype=bf16 dim=512 groups=0 activation=1 concat_u=1 concat_x=1 silu_u=1 norm=2 dropout=1 vector=8 rows=65536
+// norm_mul dtype=bf16 weight_dtype=bf16 fp8=none scaling=0 dim=512 groups=0 activation=1 concat_u=1 concat_x=1 silu_u=1 norm=2 dropout=1 vector=8 rows=65536
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 #include "norm_mul_sm80.cuh"
@@ -105,6 +111,8 @@ struct Config {
   enum : bool { kCentred = true };
   using Output = tile::SwishOfNorm;
   enum : int { kDropout = 1 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 0 };
   enum : bool { kGroupNorm = false };
   enum : int { kDim = 512 };
   enum : int { kGroups = 1 };
@@ -118,7 +126,7 @@ struct Config {
 static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// norm_mul dtype=f16 weight_dtype=f16 dim=512 groups=0 activation=0 concat_u=1 concat_x=0 silu_u=0 norm=1 dropout=2 vector=8 rows=65536
+// norm_mul dtype=f16 weight_dtype=f16 fp8=none scaling=0 dim=512 groups=0 activation=0 concat_u=1 concat_x=0 silu_u=0 norm=1 dropout=2 vector=8 rows=65536
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 #include "norm_mul_sm80.cuh"
@@ -135,6 +143,8 @@ struct Config {
   enum : bool { kCentred = false };
   using Output = tile::NormOnly;
   enum : int { kDropout = 2 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 0 };
   enum : bool { kGroupNorm = false };
   enum : int { kDim = 512 };
   enum : int { kGroups = 1 };
@@ -148,7 +158,7 @@ struct Config {
 static_assert(norm_mul_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// norm_mul dtype=f32 weight_dtype=f32 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=3 vector=4 rows=4096
+// norm_mul dtype=f32 weight_dtype=f32 fp8=none scaling=0 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=3 vector=4 rows=4096
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=8 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=8 rows_per_thread=1 weights=0
 #include "norm_mul_sm80.cuh"
@@ -165,6 +175,8 @@ struct Config {
   enum : bool { kCentred = true };
   using Output = tile::NormOnly;
   enum : int { kDropout = 3 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 0 };
   enum : bool { kGroupNorm = true };
   enum : int { kDim = 128 };
   enum : int { kGroups = 4 };
@@ -178,7 +190,7 @@ struct Config {
 static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// norm_mul dtype=bf16 weight_dtype=f32 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=4 vector=8 rows=4096
+// norm_mul dtype=bf16 weight_dtype=f32 fp8=none scaling=0 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=4 vector=8 rows=4096
 // norm_mul_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0
 #include "norm_mul_sm80.cuh"
@@ -195,6 +207,8 @@ struct Config {
   enum : bool { kCentred = true };
   using Output = tile::NormOnly;
   enum : int { kDropout = 4 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 0 };
   enum : bool { kGroupNorm = false };
   enum : int { kDim = 20000 };
   enum : int { kGroups = 1 };
@@ -206,5 +220,101 @@ struct Config {
   enum : int { kMinBlocks = 1 };
 };
 static_assert(norm_mul_smem_bytes<Config> == 256, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=0 vector=8 rows=131072
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Weight = bf16;
+  using Copy = tile::Identity;
+  using Multiplier = tile::Identity;
+  enum : bool { kConcatU = true };
+  enum : bool { kConcatX = true };
+  enum : bool { kHasWeight = true };
+  enum : bool { kHasBias = true };
+  enum : bool { kCentred = true };
+  using Output = tile::NormOnly;
+  enum : int { kDropout = 0 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 1 };
+  enum : bool { kGroupNorm = false };
+  enum : int { kDim = 512 };
+  enum : int { kGroups = 1 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 64 };
+  enum : int { kThreadsPerRow = 32 };
+  enum : int { kRowsPerThread = 1 };
+  enum : int { kWeights = 2 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=f16 weight_dtype=f32 fp8=e5m2 scaling=2 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 dropout=3 vector=8 rows=65536
+// norm_mul_sm80 sm_80 threads=64 threads_per_row=16 rows_per_thread=1 weights=0
+// norm_mul_sm80 sm_90a threads=64 threads_per_row=16 rows_per_thread=1 weights=0
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = f16;
+  using Weight = float;
+  using Copy = tile::Silu;
+  using Multiplier = tile::Silu;
+  enum : bool { kConcatU = true };
+  enum : bool { kConcatX = true };
+  enum : bool { kHasWeight = true };
+  enum : bool { kHasBias = true };
+  enum : bool { kCentred = true };
+  using Output = tile::NormOnly;
+  enum : int { kDropout = 3 };
+  using Fp8 = e5m2;
+  enum : int { kScaling = 2 };
+  enum : bool { kGroupNorm = true };
+  enum : int { kDim = 128 };
+  enum : int { kGroups = 4 };
+  enum : int { kVector = 8 };
+  enum : int { kThreads = 64 };
+  enum : int { kThreadsPerRow = 16 };
+  enum : int { kRowsPerThread = 1 };
+  enum : int { kWeights = 0 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// norm_mul dtype=f32 weight_dtype=f32 fp8=e4m3 scaling=1 dim=4096 groups=0 activation=1 concat_u=0 concat_x=1 silu_u=0 norm=1 dropout=2 vector=4 rows=1024
+// norm_mul_sm80 sm_80 threads=256 threads_per_row=256 rows_per_thread=1 weights=0
+// norm_mul_sm80 sm_90a threads=256 threads_per_row=256 rows_per_thread=1 weights=0
+#include "norm_mul_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Weight = float;
+  using Copy = tile::Identity;
+  using Multiplier = tile::Silu;
+  enum : bool { kConcatU = false };
+  enum : bool { kConcatX = true };
+  enum : bool { kHasWeight = true };
+  enum : bool { kHasBias = false };
+  enum : bool { kCentred = false };
+  using Output = tile::NormOnly;
+  enum : int { kDropout = 2 };
+  using Fp8 = e4m3;
+  enum : int { kScaling = 1 };
+  enum : bool { kGroupNorm = false };
+  enum : int { kDim = 4096 };
+  enum : int { kGroups = 1 };
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 256 };
+  enum : int { kThreadsPerRow = 256 };
+  enum : int { kRowsPerThread = 1 };
+  enum : int { kWeights = 0 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(norm_mul_smem_bytes<Config> == 160, "host and device disagree about shared memory");
 }  // namespace hstu
 
