@@ -29,10 +29,9 @@
 #pragma once
 #include "params/addmm_sm90.h"
 #include "params/addmm_terms.h"
-#include "tile/activation.cuh"
 #include "tile/bias_row.cuh"
+#include "tile/result_boxes.cuh"
 #include "tile/tma_product.cuh"
-#include "tile/warp_boxes.cuh"
 
 namespace hstu {
 
@@ -71,36 +70,23 @@ struct AddmmShape
 template <class Config>
 constexpr int addmm_sm90_smem_bytes = AddmmShape<Config>::kSmemBytes;
 
-enum class Activated { kNothing, kAll, kSome };  // of a tile's columns
-
-// act(acc + y), rounded, to z: a warp's 16 rows of each fragment, box by box.
+// act(acc + y), rounded, to z.
 template <class Config>
 class AddmmEpilogue {
  public:
   using Shape = AddmmShape<Config>;
   using Params = typename Shape::Params;
+  using Results = tile::ResultBoxes<Shape>;
   using Accumulators = typename Shape::Accumulators;
-  enum : bool { kHasBias = Config::kBias == kRowBias, kHasResidual = Config::kBias == kResidual };
-  enum : int { kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
-  static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
+  enum : bool { kHasBias = Config::kBias == kRowBias };
 
   HSTU_PRIM AddmmEpilogue(const Params& p, u32 smem, u32 warp)
-      : p_(p),
-        bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warp / 4),
-        boxes_(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes),
-        residual_(smem + Shape::kEpilogueAt + Shape::kResidualsAt + 8 * warp) {}
-  HSTU_PRIM static void init(u32 smem) {
-    if constexpr (kHasResidual)
-      for (u32 warp = 0; warp < Shape::kConsumerWarps; ++warp)
-        prim::mbarrier_init(smem + Shape::kEpilogueAt + Shape::kResidualsAt + 8 * warp, 1);
-  }
+      : p_(p), bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warp / 4), results_(p, smem, warp) {}
 
   // Before the products of the tile at `column`, of which the warp has the rows from `row` on.
   HSTU_PRIM void begin(i32 row, i32 column) {
-    row_ = row;
-    column_ = column;
     if constexpr (kHasBias) bias_.fetch(p_.bias, p_.bias_stride, column, p_.n);
-    if constexpr (kHasResidual) fetch_residual();
+    results_.begin(row, column);
   }
 
   // While they run.
@@ -113,110 +99,34 @@ class AddmmEpilogue {
 
   // After them.
   HSTU_PRIM void run(const Accumulators& acc) {
-    if constexpr (kHasResidual) {
-      prim::mbarrier_wait(residual_, parity_);
-      parity_ ^= 1;
-    }
-    active_ = static_cast<i32>(min(p_.act_columns - column_, i64{Config::kBlockN}));
-    if (Config::kActivation == 0 || active_ <= 0)
-      run<Activated::kNothing>(acc);
-    else if (active_ == Config::kBlockN)
-      run<Activated::kAll>(acc);
-    else
-      run<Activated::kSome>(acc);
+    Biased biased{acc, bias_};
+    results_.run(biased);
   }
 
  private:
-  using Element = typename Config::Element;
-  HSTU_PRIM i32 row_of(int box) const { return row_ + box / kLineBoxes * 64; }
-  HSTU_PRIM i32 column_of(int box) const { return column_ + box % kLineBoxes * 64; }
-
-  HSTU_PRIM void fetch_residual() {
-    boxes_.wait_for_all();
-    if (boxes_.leads()) {
-      prim::mbarrier_arrive_expect_tx(residual_, Shape::Boxes::kBytes);
-#pragma unroll
-      for (int box = 0; box < kTileBoxes; ++box)
-        prim::tma_load_2d(boxes_.at(box), &p_.y, residual_, column_of(box), row_of(box));
+  // acc + bias, of which it holds a few columns: the source of tile/result_boxes.cuh.
+  struct Biased {
+    HSTU_PRIM float value(int fragment, int i, int held) const {
+      const float x = acc[fragment][i];
+      return kHasBias ? x + bias.value(held, i >> 2 & 1, i & 1) : x;
     }
-    __syncwarp();
-  }
-
-  template <Activated kActivated>
-  HSTU_PRIM void run(const Accumulators& acc) {
-#pragma unroll
-    for (int box = 0; box < kTileBoxes; ++box) {
-#pragma unroll
-      for (int group = 0; group < 4; group += Shape::kAtOnce) run<kActivated>(acc[box / kLineBoxes], box, group);
-      store(box % Config::kBoxes, column_of(box), row_of(box));
+    HSTU_PRIM void next(int box, int group) {
+      if (kHasBias && box < Results::kTileBoxes) bias.read(box % Results::kLineBoxes * 4 + group);
     }
-  }
-  HSTU_PRIM void store(int slot, i32 column, i32 row) const {
-    int part = 0;
-    if constexpr (Config::kSplitColumns)
-      part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
-    boxes_.store(&p_.z[part], slot, Config::kSplitColumns ? column - p_.z_first[part] : column, row);
-  }
-
-  // kAtOnce groups of 16 columns from 16 group of a box on.
-  template <Activated kActivated>
-  HSTU_PRIM void run(const float (&acc)[Config::kBlockN / 2], int box, int group) {
-    const int slot = box % Config::kBoxes, next = box * 4 + group + Shape::kAtOnce;
-    u32 word[Shape::kAtOnce][4];
-#pragma unroll
-    for (int i = 0; i < Shape::kAtOnce; ++i) {
-      if constexpr (kHasResidual) boxes_.read(slot, group + i, word[i]);
-      convert<kActivated>(word[i], acc, box % kLineBoxes * 4 + group + i, i);
-    }
-    if constexpr (kHasBias)
-      if (next < 4 * kTileBoxes) bias_.read(next % (4 * kLineBoxes));
-    if (!kHasResidual && group == 0) boxes_.template wait_for<kTileBoxes>(box);
-#pragma unroll
-    for (int i = 0; i < Shape::kAtOnce; ++i) boxes_.write(slot, group + i, word[i]);
-  }
-
-  // 16 columns: pairs of rows g, g + 8, then 8 columns further; what `word` holds of a residual is added.
-  template <Activated kActivated>
-  HSTU_PRIM void convert(u32 (&word)[4], const float (&acc)[Config::kBlockN / 2], int group, int held) const {
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      float lo = acc[8 * group + 2 * i], hi = acc[8 * group + 2 * i + 1];
-      if constexpr (kHasBias) {
-        lo += bias_.value(held, i / 2, 0);
-        hi += bias_.value(held, i / 2, 1);
-      }
-      if constexpr (kHasResidual) {
-        lo += prim::unpack_lo<Element>(word[i]);
-        hi += prim::unpack_hi<Element>(word[i]);
-      }
-      const i32 column = 16 * group + 8 * (i / 2) + 2 * static_cast<i32>(prim::lane_id() % 4);
-      word[i] = prim::pack2<Element>(activate<kActivated>(lo, column), activate<kActivated>(hi, column + 1));
-    }
-  }
-
-  template <Activated kActivated>
-  HSTU_PRIM float activate(float x, i32 column) const {
-    if constexpr (kActivated == Activated::kNothing)
-      return x;
-    else if constexpr (kActivated == Activated::kAll)
-      return tile::silu<Element>(x);
-    else
-      return column < active_ ? tile::silu<Element>(x) : x;
-  }
+    const Accumulators& acc;
+    typename Shape::Bias& bias;
+  };
 
   const Params& p_;
   typename Shape::Bias bias_;
-  const typename Shape::Boxes boxes_;
-  const u32 residual_;
-  u32 parity_ = 0;
-  i32 row_, column_, active_;  // active_: columns of the tile under the activation
+  Results results_;
 };
 
 template <class Config>
 struct AddmmRoles {
   using Shape = AddmmShape<Config>;
 
-  HSTU_PRIM static void init(u32 smem) { AddmmEpilogue<Config>::init(smem); }
+  HSTU_PRIM static void init(u32 smem) { tile::ResultBoxes<Shape>::init(smem); }
 
   // A warpgroup that multiplies.
   HSTU_PRIM static void consume(const typename Shape::Params& p, const tile::TmaSchedule<Shape>& schedule, u32 smem,

@@ -1,0 +1,141 @@
+// From a product's wgmma accumulators to its results (sm_90), box by box (tile/warp_boxes.cuh): a residual is added,
+// which TMA fetches into the boxes while the tile's products run, an activation applied to the first columns, and what
+// is rounded then goes to one matrix or to several, whole boxes each.
+#pragma once
+#include "params/addmm_terms.h"
+#include "prim/mbarrier.cuh"
+#include "tile/activation.cuh"
+#include "tile/warp_boxes.cuh"
+
+namespace hstu::tile {
+
+enum class Activated { kNothing, kAll, kSome };  // of a tile's columns
+
+// A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
+//   Config  with Element, kBias, kActivation, kSplitColumns, kBlockN, kBoxes as in addmm_sm90.cuh
+//   Params  with y, z, z_first, act_columns as in params/addmm_sm90.h
+//   Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a barrier a warp)
+template <class Shape>
+class ResultBoxes {
+ public:
+  using Config = typename Shape::Config;
+  using Params = typename Shape::Params;
+  enum : bool { kHasResidual = Config::kBias == kResidual };
+  enum : int { kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
+  static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
+
+  HSTU_PRIM ResultBoxes(const Params& p, u32 smem, u32 warp)
+      : p_(p), boxes_(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes), residual_(barrier(smem, warp)) {}
+  HSTU_PRIM static void init(u32 smem) {
+    if constexpr (kHasResidual)
+      for (u32 warp = 0; warp < Shape::kConsumerWarps; ++warp) prim::mbarrier_init(barrier(smem, warp), 1);
+  }
+
+  // Before the products of the tile at `column`, of which the warp has the rows from `row` on.
+  HSTU_PRIM void begin(i32 row, i32 column) {
+    row_ = row;
+    column_ = column;
+    if constexpr (kHasResidual) fetch_residual();
+  }
+
+  // After them. source.value(fragment, i, held) is the i-th of a fragment's accumulators, scaled and biased, in the
+  // held-th of kAtOnce groups; source.next(box, group) tells which groups come then, up to box kTileBoxes.
+  template <class Source>
+  HSTU_PRIM void run(Source& source) {
+    if constexpr (kHasResidual) {
+      prim::mbarrier_wait(residual_, parity_);
+      parity_ ^= 1;
+    }
+    active_ = static_cast<i32>(min(p_.act_columns - column_, i64{Config::kBlockN}));
+    if (Config::kActivation == 0 || active_ <= 0)
+      run<Activated::kNothing>(source);
+    else if (active_ == Config::kBlockN)
+      run<Activated::kAll>(source);
+    else
+      run<Activated::kSome>(source);
+  }
+
+ private:
+  using Element = typename Config::Element;
+  HSTU_PRIM static u32 barrier(u32 smem, u32 warp) { return smem + Shape::kEpilogueAt + Shape::kResidualsAt + 8 * warp; }
+  HSTU_PRIM i32 row_of(int box) const { return row_ + box / kLineBoxes * 64; }
+  HSTU_PRIM i32 column_of(int box) const { return column_ + box % kLineBoxes * 64; }
+
+  HSTU_PRIM void fetch_residual() {
+    boxes_.wait_for_all();
+    if (boxes_.leads()) {
+      prim::mbarrier_arrive_expect_tx(residual_, Shape::Boxes::kBytes);
+#pragma unroll
+      for (int box = 0; box < kTileBoxes; ++box)
+        prim::tma_load_2d(boxes_.at(box), &p_.y, residual_, column_of(box), row_of(box));
+    }
+    __syncwarp();
+  }
+
+  template <Activated kActivated, class Source>
+  HSTU_PRIM void run(Source& source) {
+#pragma unroll
+    for (int box = 0; box < kTileBoxes; ++box) {
+#pragma unroll
+      for (int group = 0; group < 4; group += Shape::kAtOnce) run<kActivated>(source, box, group);
+      store(box % Config::kBoxes, column_of(box), row_of(box));
+    }
+  }
+  HSTU_PRIM void store(int slot, i32 column, i32 row) const {
+    int part = 0;
+    if constexpr (Config::kSplitColumns)
+      part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
+    boxes_.store(&p_.z[part], slot, Config::kSplitColumns ? column - p_.z_first[part] : column, row);
+  }
+
+  // kAtOnce groups of 16 columns from 16 group of a box on.
+  template <Activated kActivated, class Source>
+  HSTU_PRIM void run(Source& source, int box, int group) {
+    const int slot = box % Config::kBoxes;
+    u32 word[Shape::kAtOnce][4];
+#pragma unroll
+    for (int i = 0; i < Shape::kAtOnce; ++i) {
+      if constexpr (kHasResidual) boxes_.read(slot, group + i, word[i]);
+      convert<kActivated>(word[i], source, box, group + i, i);
+    }
+    source.next(box + (group + Shape::kAtOnce) / 4, (group + Shape::kAtOnce) % 4);
+    if (!kHasResidual && group == 0) boxes_.template wait_for<kTileBoxes>(box);
+#pragma unroll
+    for (int i = 0; i < Shape::kAtOnce; ++i) boxes_.write(slot, group + i, word[i]);
+  }
+
+  // 16 columns: pairs of rows g, g + 8, then 8 columns further; what `word` holds of a residual is added.
+  template <Activated kActivated, class Source>
+  HSTU_PRIM void convert(u32 (&word)[4], const Source& source, int box, int group, int held) const {
+    const int in_line = box % kLineBoxes * 4 + group;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      float lo = source.value(box / kLineBoxes, 8 * in_line + 2 * i, held);
+      float hi = source.value(box / kLineBoxes, 8 * in_line + 2 * i + 1, held);
+      if constexpr (kHasResidual) {
+        lo += prim::unpack_lo<Element>(word[i]);
+        hi += prim::unpack_hi<Element>(word[i]);
+      }
+      const i32 column = 16 * in_line + 8 * (i / 2) + 2 * static_cast<i32>(prim::lane_id() % 4);
+      word[i] = prim::pack2<Element>(activate<kActivated>(lo, column), activate<kActivated>(hi, column + 1));
+    }
+  }
+
+  template <Activated kActivated>
+  HSTU_PRIM float activate(float x, i32 column) const {
+    if constexpr (kActivated == Activated::kNothing)
+      return x;
+    else if constexpr (kActivated == Activated::kAll)
+      return silu<Element>(x);
+    else
+      return column < active_ ? silu<Element>(x) : x;
+  }
+
+  const Params& p_;
+  const typename Shape::Boxes boxes_;
+  const u32 residual_;
+  u32 parity_ = 0;
+  i32 row_, column_, active_;  // active_: columns of the tile under the activation
+};
+
+}  // namespace hstu::tile
