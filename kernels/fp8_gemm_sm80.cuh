@@ -1,5 +1,4 @@
-// Products of FP8 matrices, sm_80 generation: out = a bT with both operands' scales, plus a bias row; f32 inside,
-// rounded once.
+// Products of FP8 matrices, sm_80 generation: z = act(a bT + y) with both operands' scales; f32 inside, rounded once.
 //
 // The pipeline is tile/product.cuh's on bytes: tiles of a and b lie in shared memory as they are, and ldmatrix gives
 // fragments of four consecutive k a register. Only sm_89 multiplies these (kNative); its sums keep 14 bits, so each
@@ -15,21 +14,23 @@
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of out: bf16, f16 or float
-//   Bias, kHasBias      element type of the bias row
+//   Element             of z and a residual: bf16, f16 or float
+//   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup, kPerBlock (tile/fp8_row.cuh)
-//   kVectorX, kVectorW  bytes an access of a and b: 16, 8, 4, 2 or 1; kVectorZ elements an access of out
+//   kVectorX, kVectorW  bytes an access of a and b: 16, 8, 4, 2 or 1; kVectorZ elements an access of z and a residual
+//   kBias, kActivation, kSplitColumns  as in addmm_sm80.cuh; kGatherY is false
 //   kTailK              k is not a multiple of kBlockK
 // Config, knobs         as in addmm_sm80.cuh, and kNative
 #pragma once
+#include "params/addmm_terms.h"
 #include "params/fp8_gemm.h"
 #include "prim/fp8.cuh"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
-#include "tile/epilogue.cuh"
 #include "tile/fp8_row.cuh"
 #include "tile/product.cuh"
+#include "tile/result_rows.cuh"
 
 namespace hstu {
 
@@ -106,6 +107,7 @@ struct Fp8GemmShape {
   enum : int { kWarpTileM = Config::kBlockM / Config::kWarpsM, kWarpTileN = Config::kBlockN / Config::kWarpsN };
   enum : int { kBlocksM = kWarpTileM / 16, kBlocksN = kWarpTileN / 16 };
   enum : int { kSteps = Config::kBlockK / 32, kTileColumns = Config::kBlockN };
+  enum : int { kElementBytes = static_cast<int>(sizeof(typename Config::Element)) };
   enum : bool { kScaledSlices = kVariesAlongK<Config::kScalingA> || kVariesAlongK<Config::kScalingB> };
   enum : bool { kPromotes = kScaledSlices || Config::kNative };
   static_assert(kThreads == 32 * Config::kWarpsM * Config::kWarpsN, "kThreads counts the threads of all warps");
@@ -118,7 +120,7 @@ struct Fp8GemmShape {
   using LoaderX = tile::OperandLoader<TileX, Config::kBlockK, kThreads, Config::kVectorX, Config::kTailK>;
   using LoaderW = tile::OperandLoader<TileW, Config::kBlockK, kThreads, Config::kVectorW, Config::kTailK>;
   enum : int { kStageBytes = TileX::kBytes + TileW::kBytes };
-  using Staged = tile::StagedRows<kWarpTileN, static_cast<int>(sizeof(typename Config::Element))>;
+  using Staged = tile::StagedRows<kWarpTileN, kElementBytes>;
   using FragmentsX = tile::Fragments<TileX, kBlocksM, true>;
   using FragmentsW = tile::Fragments<TileW, kBlocksN, false>;
   using Multiplier =
@@ -173,6 +175,7 @@ struct Fp8Product {
   using Shape = Fp8GemmShape<Config>;
   using ScalesA = Fp8Scales<Config::kScalingA, 2 * Shape::kBlocksM>;
   using ScalesB = Fp8Scales<Config::kScalingB, 4 * Shape::kBlocksN>;
+  enum : bool { kHasBias = Config::kBias == kRowBias };
 
   HSTU_PRIM Fp8Product(const Fp8GemmParams& p, i64 row, i64 column) : p(p), row(row), column(column) {}
 
@@ -213,7 +216,7 @@ struct Fp8Product {
         }
   }
 
-  // With the scales that waited, and the bias.
+  // With the scales that waited, and a bias row.
   HSTU_PRIM void finish() {
     if (!kVariesAlongK<Config::kScalingA>) load_a(0);
     if (!kVariesAlongK<Config::kScalingB>) load_b(0);
@@ -223,7 +226,7 @@ struct Fp8Product {
       for (int e = 0; e < 2; ++e) {
         float bias = 0.0f;
         const i64 at = column + Fp8ColumnOf{}(2 * j + e);
-        if (Config::kHasBias && at < p.n) bias = prim::to_float(static_cast<const typename Config::Bias*>(p.bias)[at]);
+        if (kHasBias && at < p.n) bias = prim::to_float(static_cast<const typename Config::Bias*>(p.y)[at]);
         const float scale_b = kVariesAlongK<Config::kScalingB> ? 1.0f : b[2 * j + e];
 #pragma unroll
         for (int i = 0; i < Shape::kBlocksM; ++i)
@@ -232,7 +235,7 @@ struct Fp8Product {
             float& value = acc[i][j][2 * half + e];
             if (!kVariesAlongK<Config::kScalingB>) value *= scale_b;
             if (!kVariesAlongK<Config::kScalingA>) value *= a[2 * i + half];
-            if (Config::kHasBias) value += bias;
+            if (kHasBias) value += bias;
           }
       }
   }
@@ -245,36 +248,6 @@ struct Fp8Product {
 };
 
 template <class Config>
-HSTU_PRIM void fp8_gemm_store(const Fp8GemmParams& p, const Fp8Product<Config>& product, u32 staging) {
-  using Shape = Fp8GemmShape<Config>;
-  using Staged = typename Shape::Staged;
-  using Unit = typename tile::UnitOf<static_cast<int>(sizeof(typename Config::Element))>::type;
-  const Staged staged(staging);
-  const i64 row = product.row + Staged::lane_row(), column = product.column + Staged::lane_column();
-  Unit* out = static_cast<Unit*>(p.out) + row * p.out_row_stride + column;
-  const i64 rows_left = p.m - row;
-  const int columns_left = static_cast<int>(max(min(p.n - column, i64{1} << 30), i64{0}));
-#pragma unroll
-  for (int block = 0; block < Shape::kBlocksM; ++block) {
-#pragma unroll
-    for (int half = 0; half < 2; ++half)
-#pragma unroll
-      for (int j = 0; j < 2 * Shape::kBlocksN; ++j)
-        tile::stage_pair<typename Config::Element>(staged.pair(half, j), product.acc[block][j][2 * half],
-                                                   product.acc[block][j][2 * half + 1]);
-    __syncwarp();
-#pragma unroll
-    for (int pass = 0; pass < Staged::kPasses; ++pass) {
-      const int in_block = pass * Staged::kRowsPerPass;
-      tile::store_chunk<Config::kVectorZ>(out + in_block * p.out_row_stride, prim::ld_shared(staged.row(pass)),
-                                          16 * block + in_block < rows_left ? columns_left : 0);
-    }
-    out += 16 * p.out_row_stride;
-    __syncwarp();
-  }
-}
-
-template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     fp8_gemm_sm80(const __grid_constant__ Fp8GemmParams p) {
   using Shape = Fp8GemmShape<Config>;
@@ -285,6 +258,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   tile::ProductProducer<Shape> producer(p, schedule, at, smem);
   tile::fill_ring(producer, schedule);
 
+  if constexpr (Config::kBias == kResidual) tile::prefetch_residual<Shape>(p, at);
   const tile::ProductWarp<Shape> warp;
   tile::ProductConsumer<Shape> consumer(smem, warp);
   consumer.fetch(0);
@@ -298,7 +272,11 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   }
   product.finish();
   const u32 staging = smem + Config::kStages * Shape::kStageBytes + prim::warp_id() * Shape::Staged::kBytes;
-  fp8_gemm_store<Config>(p, product, staging);
+  tile::ResultRows<Shape> results(p, product.row, product.column, staging);
+  if (Config::kActivation && results.activates())
+    results.template run<Config::kActivation != 0>(product.acc);
+  else
+    results.template run<false>(product.acc);
   prim::cp_async_wait<0>();
 }
 

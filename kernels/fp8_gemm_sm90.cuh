@@ -1,4 +1,4 @@
-// Products of FP8 matrices, sm_90: out = a bT with both operands' scales, plus a bias row, on wgmma's FP8 products.
+// Products of FP8 matrices, sm_90: z = act(a bT + y) with both operands' scales, on wgmma's FP8 products.
 //
 // The pipeline is tile/tma_product.cuh's: a slice has 128 k. The tensor cores add FP8 products up with 14 bits, so the
 // sums of each slice are promoted: scaled, where scales change along k, and added to accumulators in f32. With
@@ -12,51 +12,54 @@
 // Otherwise both halve each tile along m, and one promotes while the other multiplies.
 //
 // Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
-//                warpgroup's columns | barriers
+//                warpgroup's columns | residuals' barriers | barriers
 // Registers      producer 40, consumers 232: rows kBlockN / 128 accumulators, and, if not kFast, sums of 64 rows and
 // 128
 //                columns at most, 64, with kPingPong twice
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of out: bf16 or f16
-//   Bias, kHasBias      element type of the bias row
+//   Element             of z: bf16 or f16
+//   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
 //   kFast               sums stay in the tensor cores; no scale changes along k
-// Config, knobs         as in addmm_sm90.cuh; kXAlongK and kWAlongK are true
+//   kBias, kActivation, kSplitColumns  as in addmm_sm90.cuh
+// Config, knobs         likewise; kXAlongK and kWAlongK are true
 #pragma once
+#include "params/addmm_terms.h"
 #include "params/fp8_gemm_sm90.h"
 #include "tile/bias_row.cuh"
 #include "tile/fp8_row.cuh"
+#include "tile/result_boxes.cuh"
 #include "tile/tma_product.cuh"
-#include "tile/warp_boxes.cuh"
 
 namespace hstu {
 
 // The epilogue's shared memory, from its beginning.
 template <class Config>
 struct Fp8Boxes {
-  enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow };
+  enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = Config::kBias == kRowBias };
   enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * Config::kBlockN / 256 };
   // Groups of 16 columns; the registers that are left.
   enum : int {
-    kAtOnce = kAccumulators > 128                                                            ? 1
-              : kAccumulators == 128 && !Config::kFast && kScaledColumns && Config::kHasBias ? 2
-                                                                                             : 4
+    kAtOnce = kAccumulators > 128                                                    ? 1
+              : kAccumulators == 128 && !Config::kFast && kScaledColumns && kHasBias ? 2
+                                                                                     : 4
   };
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce>;
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;
   enum : int { kScalesAt = 8 * Boxes::kBytes };
   enum : int { kBiasAt = kScalesAt + (kScaledColumns ? 2 * Scales::kBytes : 0) };
-  enum : int { kBytes = kBiasAt + (Config::kHasBias ? 2 * Bias::kBytes : 0) };
+  enum : int { kResidualsAt = kBiasAt + (kHasBias ? 2 * Bias::kBytes : 0) };
+  enum : int { kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
 };
 
 template <class Config>
 struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename Config::B, Fp8Boxes<Config>::kBytes>,
                      Fp8Boxes<Config> {
   using Product = tile::TmaProductShape<Config, typename Config::A, typename Config::B, Fp8Boxes<Config>::kBytes>;
-  using Params = Fp8GemmTmaParams;
+  using Params = Fp8GemmTmaParams<Config::kSplitColumns ? 4 : 1>;
   enum : int { kTileColumns = Config::kBlockN };
   enum : int { kRings = Config::kPingPong ? 2 : 1 };
   using Ring = tile::TmaRing<Config::kStages / kRings, 2 / kRings, Config::kCluster>;
@@ -90,6 +93,7 @@ constexpr int fp8_gemm_sm90_smem_bytes = Fp8TmaShape<Config>::kSmemBytes;
 template <class Config>
 struct Fp8Scaling {
   using Shape = Fp8TmaShape<Config>;
+  using Params = typename Shape::Params;
   enum : int { kRows = 2 * Shape::kFragments };  // of a thread: g and g + 8 of each fragment
   enum : bool { kSlicesA = Config::kScalingA == tile::kPerGroup || Config::kScalingA == tile::kPerBlock };
   enum : bool { kSlicesB = Config::kScalingB == tile::kPerBlock };
@@ -97,11 +101,11 @@ struct Fp8Scaling {
   enum : bool { kRowsInSums = kSlicesA || Shape::kInTurn, kColumnsInSums = kSlicesB || Shape::kInTurn };
 
   // Of row `at`, and of the block of `column`, in the first slice.
-  HSTU_PRIM static const float* of_row(const Fp8GemmTmaParams& p, i64 at) {
+  HSTU_PRIM static const float* of_row(const Params& p, i64 at) {
     const i64 row = min(at, p.m - 1), unit = Config::kScalingA == tile::kPerBlock ? row / tile::kScaleSpan : row;
     return p.a_descale + unit * p.a_descale_row_stride;
   }
-  HSTU_PRIM static const float* of_column(const Fp8GemmTmaParams& p, i64 column) {
+  HSTU_PRIM static const float* of_column(const Params& p, i64 column) {
     return p.b_descale + min(column, p.n - 1) / tile::kScaleSpan * p.b_descale_row_stride;
   }
   HSTU_PRIM static i64 row_of(int i) { return i / 2 * 64 + i % 2 * 8 + prim::lane_id() / 4; }
@@ -121,13 +125,14 @@ class Fp8ScaleWalk {
  public:
   using Scaling = Fp8Scaling<Config>;
   using Shape = typename Scaling::Shape;
+  using Params = typename Shape::Params;
 
-  HSTU_PRIM Fp8ScaleWalk(const Fp8GemmTmaParams& p)
+  HSTU_PRIM Fp8ScaleWalk(const Params& p)
       : a_stride_(Scaling::kSlicesA ? p.a_descale_column_stride : 0),
         b_stride_(Scaling::kSlicesB ? p.b_descale_column_stride : 0) {}
 
   // Before the first slice of a tile's rows from `row` on.
-  HSTU_PRIM void start(const Fp8GemmTmaParams& p, i32 row, i32 column) {
+  HSTU_PRIM void start(const Params& p, i32 row, i32 column) {
     if constexpr (Scaling::kRowsInSums)
 #pragma unroll
       for (int i = 0; i < Scaling::kRows; ++i) row_[i] = Scaling::of_row(p, row + Scaling::row_of(i));
@@ -160,6 +165,7 @@ template <class Config>
 class Fp8Consumer {
  public:
   using Shape = Fp8TmaShape<Config>;
+  using Params = typename Shape::Params;
   using Scaling = Fp8Scaling<Config>;
   using Accumulators = typename Shape::Accumulators;
   enum : u32 { kTileStep = Config::kPingPong ? 2 : 1 };
@@ -167,7 +173,7 @@ class Fp8Consumer {
   using SliceScales = Fp8SliceScales<Config>;
   static_assert(!Config::kFast || !Scaling::kSlices, "sums with scales along k must be promoted");
 
-  HSTU_PRIM Fp8Consumer(const Fp8GemmTmaParams& p, u32 smem, u32 warpgroup, u32 slices)
+  HSTU_PRIM Fp8Consumer(const Params& p, u32 smem, u32 warpgroup, u32 slices)
       : smem_(smem),
         slices_(slices),
         ring_(Config::kPingPong ? warpgroup : 0),
@@ -177,7 +183,7 @@ class Fp8Consumer {
         walk_(p) {}
 
   // Ahead of run(), by as much as there is to do.
-  HSTU_PRIM void begin(const Fp8GemmTmaParams& p, i32 first_row, i32 column) {
+  HSTU_PRIM void begin(const Params& p, i32 first_row, i32 column) {
     if constexpr (!Scaling::kInSums) return;
     walk_.start(p, first_row, column);
 #pragma unroll
@@ -346,15 +352,16 @@ class Fp8Consumer {
   SliceScales of_[kAhead];
 };
 
-// The columns' scales and bias, and results from a warp's accumulators; see tile/warp_boxes.cuh.
+// The columns' scales and bias, and sums with both: the source of tile/result_boxes.cuh.
 template <class Config>
 class Fp8Rows {
  public:
   using Shape = Fp8TmaShape<Config>;
+  using Params = typename Shape::Params;
   using Scaling = Fp8Scaling<Config>;
-  enum : int { kLineBoxes = Config::kBlockN / 64 };
+  using Results = tile::ResultBoxes<Shape>;
 
-  HSTU_PRIM Fp8Rows(const Fp8GemmTmaParams& p, u32 smem, u32 warpgroup)
+  HSTU_PRIM Fp8Rows(const Params& p, u32 smem, u32 warpgroup)
       : p_(p),
         scales_(smem + Shape::kEpilogueAt + Shape::kScalesAt, warpgroup),
         bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warpgroup) {}
@@ -369,42 +376,34 @@ class Fp8Rows {
     }
     if (Config::kResident && shared_) return;
     if constexpr (Shape::kScaledColumns) scales_.fetch(p_.b_descale, p_.b_descale_row_stride, column, p_.n);
-    if constexpr (Config::kHasBias) bias_.fetch(p_.bias, 1, column, p_.n);
+    if constexpr (Shape::kHasBias) bias_.fetch(p_.bias, 1, column, p_.n);
   }
   // After them.
   HSTU_PRIM void share(const typename Shape::Accumulators& acc) {
     acc_ = &acc;
     if (!Config::kResident || !shared_) {
       if constexpr (Shape::kScaledColumns) scales_.share();
-      if constexpr (Config::kHasBias) bias_.share();
+      if constexpr (Shape::kHasBias) bias_.share();
       shared_ = true;
     }
     next(0, 0);
   }
 
-  HSTU_PRIM void make(u32 (&word)[4], int held, int box, int group) const {
-    const int fragment = box / kLineBoxes, first = 32 * (box % kLineBoxes) + 8 * group;
-#pragma unroll
-    for (int i = 0; i < 4; ++i)
-      word[i] = prim::pack2<typename Config::Element>(value(fragment, first + 2 * i, held),
-                                                      value(fragment, first + 2 * i + 1, held));
-  }
-  HSTU_PRIM void next(int box, int group) {
-    if (box == Shape::kFragments * kLineBoxes) return;
-    if constexpr (Shape::kScaledColumns) scales_.read(box % kLineBoxes * 4 + group);
-    if constexpr (Config::kHasBias) bias_.read(box % kLineBoxes * 4 + group);
-  }
-
- private:
   HSTU_PRIM float value(int fragment, int i, int held) const {
     float x = (*acc_)[fragment][i];
     if constexpr (!Shape::kInTurn) x *= scale_[2 * fragment + (i >> 1 & 1)];
     if constexpr (Shape::kScaledColumns) x *= scales_.value(held, i >> 2 & 1, i & 1);
-    if constexpr (Config::kHasBias) x += bias_.value(held, i >> 2 & 1, i & 1);
+    if constexpr (Shape::kHasBias) x += bias_.value(held, i >> 2 & 1, i & 1);
     return x;
   }
+  HSTU_PRIM void next(int box, int group) {
+    if (box == Results::kTileBoxes) return;
+    if constexpr (Shape::kScaledColumns) scales_.read(box % Results::kLineBoxes * 4 + group);
+    if constexpr (Shape::kHasBias) bias_.read(box % Results::kLineBoxes * 4 + group);
+  }
 
-  const Fp8GemmTmaParams& p_;
+ private:
+  const Params& p_;
   typename Shape::Scales scales_;
   typename Shape::Bias bias_;
   float scale_[Scaling::kRows];
@@ -416,15 +415,14 @@ template <class Config>
 struct Fp8Roles {
   using Shape = Fp8TmaShape<Config>;
 
-  HSTU_PRIM static void init(u32) {}
+  HSTU_PRIM static void init(u32 smem) { tile::ResultBoxes<Shape>::init(smem); }
 
   // A warpgroup that multiplies.
-  HSTU_PRIM static void consume(const Fp8GemmTmaParams& p, const tile::TmaSchedule<Shape>& schedule, u32 smem,
+  HSTU_PRIM static void consume(const typename Shape::Params& p, const tile::TmaSchedule<Shape>& schedule, u32 smem,
                                 u32 warp) {
-    constexpr int kLineBoxes = Fp8Rows<Config>::kLineBoxes, kTileBoxes = Shape::kFragments * kLineBoxes;
     Fp8Consumer<Config> consumer(p, smem, warp / 4, schedule.slices);
-    const typename Shape::Boxes boxes(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes);
     Fp8Rows<Config> rows(p, smem, warp / 4);
+    tile::ResultBoxes<Shape> results(p, smem, warp);
     const i32 warp_row = static_cast<i32>(consumer.row + warp % 4 * 16);
     u32 i = consumer.first_tile;
     if (i >= schedule.count) return;
@@ -432,6 +430,7 @@ struct Fp8Roles {
     consumer.begin(p, schedule.row(tile) + warp_row, schedule.column(tile));
     while (true) {
       const i32 row = schedule.row(tile) + warp_row, column = schedule.column(tile);
+      results.begin(row, column);
       rows.fetch(row, column);
       typename Shape::Accumulators acc;
       consumer.run(acc);
@@ -441,16 +440,16 @@ struct Fp8Roles {
         consumer.begin(p, schedule.row(tile) + warp_row, schedule.column(tile));
       }
       rows.share(acc);
-      tile::write_boxes<kTileBoxes, kLineBoxes, Shape::kAtOnce>(boxes, &p.out, column, row, rows);
+      results.run(rows);
       if (i >= schedule.count) break;
     }
-    boxes.wait_for_all();
+    Shape::Boxes::wait_for_all();
   }
 };
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
-    fp8_gemm_sm90(const __grid_constant__ Fp8GemmTmaParams p) {
+    fp8_gemm_sm90(const __grid_constant__ typename Fp8TmaShape<Config>::Params p) {
   extern __shared__ __align__(1024) unsigned char smem_storage[];
   tile::run_roles<Fp8Roles<Config>>(p, prim::smem_addr(smem_storage));
 }

@@ -86,14 +86,14 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   bias.load(product, warp.column(at));
   tile::ProductConsumer<Shape> consumer(smem, warp);
   consumer.fetch(0);
-  if constexpr (Config::kBias == kResidual) addmm_prefetch_residual<Config>(product, at);
+  if constexpr (Config::kBias == kResidual) tile::prefetch_residual<Shape>(product, at);
 
   tile::ProductAccumulators<Shape> acc;
   bias.start(acc);
   tile::multiply_tile(acc, consumer, producer, schedule);
 
   const u32 staging = smem + Config::kStages * Shape::kStageBytes + prim::warp_id() * Shape::Staged::kBytes;
-  AddmmEpilogue<Config> epilogue(product, warp.row(at), warp.column(at), staging);
+  tile::ResultRows<Shape> epilogue(product, warp.row(at), warp.column(at), staging);
   epilogue.template run<false>(acc);
   prim::cp_async_wait<0>();
 }

@@ -57,7 +57,9 @@ class ResultBoxes {
 
  private:
   using Element = typename Config::Element;
-  HSTU_PRIM static u32 barrier(u32 smem, u32 warp) { return smem + Shape::kEpilogueAt + Shape::kResidualsAt + 8 * warp; }
+  HSTU_PRIM static u32 barrier(u32 smem, u32 warp) {
+    return smem + Shape::kEpilogueAt + Shape::kResidualsAt + 8 * warp;
+  }
   HSTU_PRIM i32 row_of(int box) const { return row_ + box / kLineBoxes * 64; }
   HSTU_PRIM i32 column_of(int box) const { return column_ + box % kLineBoxes * 64; }
 

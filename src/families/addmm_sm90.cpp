@@ -6,8 +6,6 @@
 #include "params/addmm_terms.h"
 #include "problem/dense_fields.hpp"
 
-#include <limits>
-
 namespace hstujit {
 namespace {
 
@@ -56,20 +54,6 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   tma_product::write_knobs(text, facts(p, c), c);
 }
 
-void fill_outputs(const hstu_addmm_args& a, hstu::AddmmTmaParams<1>& k) { tma_product::encode_rows(a.z, k.z[0]); }
-void fill_outputs(const hstu_addmm_args& a, hstu::AddmmTmaParams<4>& k) {
-  const hstu_tensor* const parts[] = {&a.z, &a.z1, &a.z2, &a.z3};
-  int count = 4;
-  while (count > 1 && parts[count - 1]->shape[1] == 0) --count;
-  int first = 0;
-  for (int part = 0; part < 4; ++part) {
-    const hstu_tensor& z = *parts[part];
-    if (z.shape[1] > 0) tma_product::encode_rows(z, k.z[part]);
-    k.z_first[part] = part < count ? first : std::numeric_limits<int>::max();
-    first += static_cast<int>(z.shape[1]);
-  }
-}
-
 template <int kOutputs>
 void fill(const hstu_addmm_args& a, const Problem& p, const Config& c, const Facts& f, Launch& launch) {
   auto& k = launch.emplace<hstu::AddmmTmaParams<kOutputs>>();
@@ -77,7 +61,7 @@ void fill(const hstu_addmm_args& a, const Problem& p, const Config& c, const Fac
   tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[tma_product::kBlockN],
                               static_cast<int>(launch.cluster), k.w);
   if (f.residual) tma_product::encode_rows(a.y, k.y);
-  fill_outputs(a, k);
+  tma_product::encode_result({&a.z, &a.z1, &a.z2, &a.z3}, k.z, k.z_first);
   k.bias = a.y.data;
   k.bias_stride = a.y.rank == 1 ? a.y.stride[0] : 0;
   k.m = f.m;

@@ -123,12 +123,15 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("B", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeB])));
   text.type("Element", device_type(dtype));
   text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
-  text.flag("kHasBias", bias != HSTU_DTYPE_NONE);
+  text.constant("kBias", p[fp8_gemm::kBias]);
+  text.constant("kActivation", p[fp8_gemm::kActivation]);
   text.constant("kScalingA", p[fp8_gemm::kScalingA]);
   text.constant("kScalingB", p[fp8_gemm::kScalingB]);
   text.constant("kVectorX", p[fp8_gemm::kVectorA]);
   text.constant("kVectorW", p[fp8_gemm::kVectorB]);
   text.constant("kVectorZ", p[fp8_gemm::kVectorOut]);
+  text.flag("kGatherY", false);
+  text.flag("kSplitColumns", p[fp8_gemm::kSplit] != 0);
   text.flag("kTailK", p[fp8_gemm::kK] % c[kBlockK] != 0);
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);
@@ -145,7 +148,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_fp8_gemm_args*>(args);
-  const int64_t m = a.out.shape[0], n = a.out.shape[1];
+  const int64_t m = a.out.shape[0], n = a.b.shape[0];
   launch.grid[0] = static_cast<uint32_t>(fp8::ceil_div(m, c[kBlockM]) * fp8::ceil_div(n, c[kBlockN]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
@@ -154,18 +157,27 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.b = a.b.data;
   k.a_descale = static_cast<const float*>(a.a_descale.data);
   k.b_descale = static_cast<const float*>(a.b_descale.data);
-  k.bias = a.bias.data;
-  k.out = a.out.data;
+  k.y = a.bias.data;
   k.m = m;
   k.n = n;
   k.k = a.a.shape[1];
   k.a_row_stride = a.a.stride[0];
   k.b_row_stride = a.b.stride[0];
-  k.out_row_stride = a.out.stride[0];
+  k.y_row_stride = a.bias.rank == 2 ? a.bias.stride[0] : 0;
+  k.y_column_stride = 1;
+  k.act_columns = a.activation_columns;
   k.a_descale_row_stride = fp8::row_stride(a.a_descale, a.a_scaling);
   k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
   k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);
   k.b_descale_column_stride = fp8::column_stride(a.b_descale, a.b_scaling);
+  int64_t first = 0;
+  int part = 0;
+  for (const hstu_tensor* z : {&a.out, &a.out1, &a.out2, &a.out3}) {
+    k.z[part] = z->data;
+    k.z_row_stride[part] = z->stride[0];
+    k.z_first[part++] = first;
+    first += z->shape[1];
+  }
 }
 
 }  // namespace

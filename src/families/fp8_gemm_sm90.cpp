@@ -3,6 +3,7 @@
 
 #include "families/families.hpp"
 #include "families/tma_product.hpp"
+#include "params/addmm_terms.h"
 #include "problem/fp8_fields.hpp"
 #include "problem/fp8_scales.hpp"
 
@@ -12,7 +13,7 @@ namespace {
 using tma_product::Facts;
 
 Facts facts(const Problem& p, const Config& c) {
-  const bool has_bias = p[fp8_gemm::kBiasDtype] != HSTU_DTYPE_NONE, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
+  const bool has_row = p[fp8_gemm::kBias] == hstu::kRowBias, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
   Facts f;
   f.m = p[fp8_gemm::kM];
   f.n = p[fp8_gemm::kN];
@@ -20,7 +21,9 @@ Facts facts(const Problem& p, const Config& c) {
   f.element_bytes = 1;
   f.w_along_k = true;
   f.most_stages = c[tma_product::kPingPong] ? 12 : 8;  // of both rings together
-  f.epilogue_bytes = ((has_bias ? 1 : 0) + (scaled ? 1 : 0)) * 2 * 4 * (c[tma_product::kBlockN] + 16);
+  f.residual = p[fp8_gemm::kBias] == hstu::kResidual;
+  f.epilogue_bytes = ((has_row ? 1 : 0) + (scaled ? 1 : 0)) * 2 * 4 * (c[tma_product::kBlockN] + 16);
+  if (f.residual) f.epilogue_bytes += 8 * 8;  // a barrier a warp
   return f;
 }
 
@@ -68,8 +71,8 @@ constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 5>{
 bool covers(const Problem& p, const DeviceFacts& device) {
   const bool wide = p[fp8_gemm::kDtype] == HSTU_DTYPE_F32;
   return device.target == "sm_90a" && !wide && p[fp8_gemm::kVectorA] == 16 && p[fp8_gemm::kVectorB] == 16 &&
-         p[fp8_gemm::kVectorOut] == 8 && p[fp8_gemm::kScalingB] != HSTU_FP8_GROUP && p[fp8_gemm::kN] > 0 &&
-         p[fp8_gemm::kK] > 0 && p[fp8_gemm::kM] < tma_product::kMostRows;
+         p[fp8_gemm::kVectorOut] == 8 && p[fp8_gemm::kSplit] % 64 == 0 && p[fp8_gemm::kScalingB] != HSTU_FP8_GROUP &&
+         p[fp8_gemm::kN] > 0 && p[fp8_gemm::kK] > 0 && p[fp8_gemm::kM] < tma_product::kMostRows;
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -88,7 +91,9 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("B", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeB])));
   text.type("Element", device_type(dtype));
   text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
-  text.flag("kHasBias", bias != HSTU_DTYPE_NONE);
+  text.constant("kBias", p[fp8_gemm::kBias]);
+  text.constant("kActivation", p[fp8_gemm::kActivation]);
+  text.flag("kSplitColumns", p[fp8_gemm::kSplit] != 0);
   text.constant("kScalingA", p[fp8_gemm::kScalingA]);
   text.constant("kScalingB", p[fp8_gemm::kScalingB]);
   text.flag("kFast", fast(p));
@@ -97,26 +102,36 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   tma_product::write_knobs(text, facts(p, c), c);
 }
 
-void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
-  const auto& a = *static_cast<const hstu_fp8_gemm_args*>(args);
-  Facts f = facts(p, c);
-  f.m = a.out.shape[0];
-  tma_product::shape_launch(f, c, device, launch);
-  if (launch.grid[0] == 0) return;
-  auto& k = launch.emplace<hstu::Fp8GemmTmaParams>();
+template <int kOutputs>
+void fill(const hstu_fp8_gemm_args& a, const Config& c, const Facts& f, Launch& launch) {
+  auto& k = launch.emplace<hstu::Fp8GemmTmaParams<kOutputs>>();
   tma_product::encode_operand(a.a, 1, true, c[tma_product::kBlockM], 1, k.a);
   tma_product::encode_operand(a.b, 1, true, c[tma_product::kBlockN], c[tma_product::kCluster], k.b);
-  tma_product::encode_rows(a.out, k.out);
+  if (f.residual) tma_product::encode_rows(a.bias, k.y);
+  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.z, k.z_first);
   k.a_descale = static_cast<const float*>(a.a_descale.data);
   k.b_descale = static_cast<const float*>(a.b_descale.data);
   k.bias = a.bias.data;
   k.m = f.m;
   k.n = f.n;
   k.k = f.k;
+  k.act_columns = a.activation_columns;
   k.a_descale_row_stride = fp8::row_stride(a.a_descale, a.a_scaling);
   k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
   k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);
   k.b_descale_column_stride = fp8::column_stride(a.b_descale, a.b_scaling);
+}
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
+  const auto& a = *static_cast<const hstu_fp8_gemm_args*>(args);
+  Facts f = facts(p, c);
+  f.m = a.out.shape[0];
+  tma_product::shape_launch(f, c, device, launch);
+  if (launch.grid[0] == 0) return;
+  if (p[fp8_gemm::kSplit] == 0)
+    fill<1>(a, c, f, launch);
+  else
+    fill<4>(a, c, f, launch);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "support/error.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace hstujit::tma_product {
 namespace {
@@ -168,6 +169,19 @@ void encode_rows(const hstu_tensor& t, hstu::TensorMap& map) {
   TensorMapSpec spec = lines_of(t, t.shape[1], t.shape[0], t.stride[0]);
   spec.box[1] = 16;
   encode_tensor_map(spec, map);
+}
+
+void encode_result(Parts parts, hstu::TensorMap (&z)[1], int (&)[4]) { encode_rows(*parts[0], z[0]); }
+void encode_result(Parts parts, hstu::TensorMap (&z)[4], int (&z_first)[4]) {
+  int count = 4;
+  while (count > 1 && parts[count - 1]->shape[1] == 0) --count;
+  int first = 0;
+  for (int part = 0; part < 4; ++part) {
+    const int columns = static_cast<int>(parts[part]->shape[1]);
+    if (columns > 0) encode_rows(*parts[part], z[part]);
+    z_first[part] = part < count ? first : std::numeric_limits<int>::max();
+    first += columns;
+  }
 }
 
 }  // namespace hstujit::tma_product

@@ -84,4 +84,10 @@ void encode_operand(const hstu_tensor&, int k, bool along_k, int tile, int share
 /// The map of a matrix of rows, in boxes of 128 bytes x 16 rows.
 void encode_rows(const hstu_tensor&, hstu::TensorMap&);
 
+/// The maps of a result: of all of it; or of its parts, of which all but the first may be absent, and the column where
+/// each begins.
+using Parts = const hstu_tensor* const (&)[4];
+void encode_result(Parts, hstu::TensorMap (&z)[1], int (&z_first)[4]);
+void encode_result(Parts, hstu::TensorMap (&z)[4], int (&z_first)[4]);
+
 }  // namespace hstujit::tma_product

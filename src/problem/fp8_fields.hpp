@@ -30,11 +30,15 @@ enum : int {
   kK,
   kScalingA /* hstu_fp8_scaling */,
   kScalingB,
+  kBias /* 0 none, 1 row, 2 residual */,
   kBiasDtype /* NONE without bias */,
+  kActivation,
+  kActColumns,
   kVectorA /* bytes, up to 16 */,
   kVectorB,
-  kVectorOut,
+  kVectorOut /* all of out and a residual */,
   kFast /* sums of all of k may stay in the tensor cores */,
+  kSplit /* as addmm's */,
   kM
 };
 }

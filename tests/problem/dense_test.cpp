@@ -102,10 +102,9 @@ TEST(PrepareDense, KeyOfGatedMlp) {
 
 TEST(PrepareDense, KeyOfFp8Gemm) {
   auto args = sample_gemm();
-  EXPECT_EQ(
-      text(prepare(args)),
-      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias_dtype=none vector_a=8 "
-      "vector_b=8 vector_out=8 fast=0 m=64");
+  EXPECT_EQ(text(prepare(args)),
+            "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none "
+            "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=8 fast=0 split=0 m=64");
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_EQ(args.a_descale.shape[0], args.a.shape[0]);

@@ -19,22 +19,31 @@ std::span<const std::string_view> fp8_problems() {
       "dequantize_fp8 dtype=f32 fp8=e4m3 scaling=0 columns=33 vector=1 rows=128",
       "fp8_amax dtype=bf16 columns=1024 vector=8 dense=1 rows=131072",
       "fp8_amax dtype=f32 columns=33 vector=1 dense=0 rows=128",
-      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias_dtype=none vector_a=16 "
-      "vector_b=16 vector_out=8 fast=0 m=8192",
-      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias_dtype=bf16 vector_a=16 "
-      "vector_b=16 vector_out=8 fast=0 m=8192",
-      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias_dtype=none vector_a=16 "
-      "vector_b=16 vector_out=8 fast=1 m=65536",
-      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=4096 k=1024 scaling_a=1 scaling_b=1 bias_dtype=bf16 vector_a=16 "
-      "vector_b=16 vector_out=8 fast=0 m=65536",
-      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=2 scaling_b=3 bias_dtype=bf16 vector_a=16 "
-      "vector_b=16 vector_out=8 fast=0 m=65536",
-      "fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias_dtype=none vector_a=16 "
-      "vector_b=16 vector_out=8 fast=0 m=8192",
-      "fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=333 k=77 scaling_a=2 scaling_b=2 bias_dtype=f32 vector_a=1 "
-      "vector_b=1 vector_out=1 fast=0 m=128",
-      "fp8_gemm dtype=f32 dtype_a=e5m2 dtype_b=e5m2 n=2048 k=2048 scaling_a=2 scaling_b=2 bias_dtype=none vector_a=8 "
-      "vector_b=4 vector_out=4 fast=0 m=8192",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=0 bias_dtype=none "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=1 split=0 m=65536",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=4096 k=1024 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=2 scaling_b=3 bias=1 bias_dtype=bf16 "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536",
+      "fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias=0 bias_dtype=none "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192",
+      "fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=333 k=77 scaling_a=2 scaling_b=2 bias=1 bias_dtype=f32 "
+      "activation=0 act_columns=0 vector_a=1 vector_b=1 vector_out=1 fast=0 split=0 m=128",
+      "fp8_gemm dtype=f32 dtype_a=e5m2 dtype_b=e5m2 n=2048 k=2048 scaling_a=2 scaling_b=2 bias=0 bias_dtype=none "
+      "activation=0 act_columns=0 vector_a=8 vector_b=4 vector_out=4 fast=0 split=0 m=8192",
+      // A layer's projections: parts behind SiLU of the first columns, and a residual.
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 "
+      "activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=2 bias_dtype=bf16 "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=131072",
+      "fp8_gemm dtype=f16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=512 scaling_a=2 scaling_b=3 bias=2 bias_dtype=f16 "
+      "activation=1 act_columns=100 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072",
+      "fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=130 k=77 scaling_a=0 scaling_b=1 bias=2 bias_dtype=f32 "
+      "activation=1 act_columns=65 vector_a=1 vector_b=1 vector_out=1 fast=0 split=1 m=128",
   };
   return kProblems;
 }

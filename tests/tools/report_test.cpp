@@ -89,7 +89,8 @@ TEST_F(ToolReports, ComparesWithTheBoundOfKnownDevices) {
 TEST_F(ToolReports, SaysWhereAnFp8ProductIsSlowerThanTheSameIn16Bits) {
   const auto product = [](int n) {
     return parse_problem(fmt::format("fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n={} k=256 scaling_a=1 scaling_b=1 "
-                                     "bias_dtype=none vector_a=16 vector_b=16 vector_out=8 fast=0 m=8192",
+                                     "bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 "
+                                     "vector_out=8 fast=0 split=0 m=8192",
                                      n))
         .value();
   };

@@ -11,12 +11,12 @@ namespace {
 
 /// Whether addmm of `wide` computes what fp8_gemm of `narrow` does; w in either layout.
 bool same_product(const Problem& narrow, const Problem& wide) {
-  constexpr int kNoBias = 0, kRowBias = 1;
-  const int bias = narrow[fp8_gemm::kBiasDtype] == HSTU_DTYPE_NONE ? kNoBias : kRowBias;
   return wide.op == Op::addmm && wide[addmm::kDtype] == narrow[fp8_gemm::kDtype] &&
          wide[addmm::kM] == narrow[fp8_gemm::kM] && wide[addmm::kN] == narrow[fp8_gemm::kN] &&
-         wide[addmm::kK] == narrow[fp8_gemm::kK] && wide[addmm::kBias] == bias && wide[addmm::kActivation] == 0 &&
-         wide[addmm::kXTransposed] == 0 && wide[addmm::kSplit] == 0;
+         wide[addmm::kK] == narrow[fp8_gemm::kK] && wide[addmm::kBias] == narrow[fp8_gemm::kBias] &&
+         wide[addmm::kActivation] == narrow[fp8_gemm::kActivation] &&
+         wide[addmm::kActColumns] == narrow[fp8_gemm::kActColumns] && wide[addmm::kXTransposed] == 0 &&
+         wide[addmm::kSplit] == narrow[fp8_gemm::kSplit];
 }
 
 }  // namespace
