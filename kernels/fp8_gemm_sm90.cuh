@@ -40,12 +40,12 @@ template <class Config>
 struct Fp8Boxes {
   enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = Config::kBias == kRowBias };
   enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * Config::kBlockN / 256 };
-  // Groups of 16 columns; the registers that are left.
-  enum : int {
-    kAtOnce = kAccumulators > 128                                                    ? 1
-              : kAccumulators == 128 && !Config::kFast && kScaledColumns && kHasBias ? 2
-                                                                                     : 4
+  // Groups of 16 columns; the registers that are left beside accumulators, sums of a slice among them.
+  enum : bool {
+    kFewLeft = !Config::kFast && ((kAccumulators == 128 && kScaledColumns && kHasBias) ||
+                                  (kAccumulators >= 96 && Config::kActivation != 0))
   };
+  enum : int { kAtOnce = kAccumulators > 128 ? 1 : kFewLeft ? 2 : 4 };
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce>;
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;

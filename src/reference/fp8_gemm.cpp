@@ -1,8 +1,7 @@
-// The product of FP8 matrices, descaled first.
+// The product of FP8 matrices, descaled first, with bias, residual and activation.
 #include "problem/operators.hpp"
 #include "reference/fp8_scales.hpp"
-#include "reference/product.hpp"
-#include "reference/rows.hpp"
+#include "reference/product_results.hpp"
 
 #include <vector>
 
@@ -26,17 +25,16 @@ void run(const hstu_fp8_gemm_args& args, double* const* exact) {
     load_descaled(args.b, args.b_descale, args.b_scaling, j, row.data());
     for (int64_t i = 0; i < k; ++i) b[static_cast<size_t>(i * n + j)] = row[static_cast<size_t>(i)];
   }
-  const Output out(args.out, exact);
+  const ProductResults out({&args.out, &args.out1, &args.out2, &args.out3}, args.activation, args.activation_columns,
+                           exact);
   for_each_block(m, n, k, [&](const Block& block) {
     std::vector<double> a(static_cast<size_t>(block.rows * k));
     std::vector<double> sums(static_cast<size_t>(block.rows * block.columns));
-    for (int64_t r = 0; r < block.rows; ++r) {
-      load_descaled(args.a, args.a_descale, args.a_scaling, block.row + r, a.data() + r * k);
-      if (present(args.bias)) load(args.bias, block.column, block.columns, sums.data() + r * block.columns);
-    }
-    add_product(a.data(), b.data(), k, n, block, sums.data());
     for (int64_t r = 0; r < block.rows; ++r)
-      out.write(block.row + r, block.column, block.columns, sums.data() + r * block.columns);
+      load_descaled(args.a, args.a_descale, args.a_scaling, block.row + r, a.data() + r * k);
+    load_added(args.bias, block, sums.data());
+    add_product(a.data(), b.data(), k, n, block, sums.data());
+    out.write(block, sums.data());
   });
 }
 

@@ -187,33 +187,69 @@ TEST(AddmmCandidates, AreAllCorrectWithResultsInTwoParts) {
   expect_all_correct(memory, args, {&hstu_addmm_args::z, &hstu_addmm_args::z1}, test::rounded_once(kBf16));
 }
 
-// Rows enough for every schedule.
+struct Fp8Way {
+  hstu_fp8_scaling a, b;
+  hstu_fp8_accumulation accumulation;
+};
+constexpr Fp8Way kFp8Ways[] = {{HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_128},
+                               {HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_FAST},
+                               {HSTU_FP8_GROUP, HSTU_FP8_BLOCK, HSTU_FP8_ACCUMULATE_128}};
+
+// Rows enough for every schedule. Without out, which is n columns.
+hstu_fp8_gemm_args fp8_gemm_args(HostMemory& memory, const Fp8Way& way, int64_t k, int64_t n) {
+  const int64_t m = 8460;
+  hstu_fp8_gemm_args args{};
+  args.struct_size = sizeof args;
+  args.a = memory.random(HSTU_DTYPE_E4M3, {m, k});
+  args.b = memory.random(HSTU_DTYPE_E4M3, {n, k}, {}, 0, 0.05);
+  const auto scales = [&](hstu_fp8_scaling scaling, int64_t rows) {
+    if (scaling == HSTU_FP8_ROW) return memory.random(HSTU_DTYPE_F32, {rows}, {}, 1, 0.25);
+    return memory.random(HSTU_DTYPE_F32, {scaling == HSTU_FP8_BLOCK ? (rows + 127) / 128 : rows, (k + 127) / 128}, {},
+                         1, 0.25);
+  };
+  args.a_descale = scales(way.a, m);
+  args.b_descale = scales(way.b, n);
+  args.a_scaling = way.a;
+  args.b_scaling = way.b;
+  args.accumulation = way.accumulation;
+  return args;
+}
+
 TEST(Fp8GemmCandidates, AreAllCorrectInEachAccumulation) {
   HSTU_NEEDS_DEVICE();
-  struct Way {
-    hstu_fp8_scaling a, b;
-    hstu_fp8_accumulation accumulation;
-  };
-  for (const Way& way : {Way{HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_128},
-                         Way{HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_FAST},
-                         Way{HSTU_FP8_GROUP, HSTU_FP8_BLOCK, HSTU_FP8_ACCUMULATE_128}}) {
+  for (const Fp8Way& way : kFp8Ways) {
     HostMemory memory;
-    hstu_fp8_gemm_args args{};
-    args.struct_size = sizeof args;
-    args.a = memory.random(HSTU_DTYPE_E4M3, {8460, 384});
-    args.b = memory.random(HSTU_DTYPE_E4M3, {504, 384}, {}, 0, 0.05);
-    const auto scales = [&](hstu_fp8_scaling scaling, int64_t rows) {
-      if (scaling == HSTU_FP8_ROW) return memory.random(HSTU_DTYPE_F32, {rows}, {}, 1, 0.25);
-      return memory.random(HSTU_DTYPE_F32, {scaling == HSTU_FP8_BLOCK ? (rows + 127) / 128 : rows, 3}, {}, 1, 0.25);
-    };
-    args.a_descale = scales(way.a, 8460);
-    args.b_descale = scales(way.b, 504);
-    args.a_scaling = way.a;
-    args.b_scaling = way.b;
-    args.accumulation = way.accumulation;
+    auto args = fp8_gemm_args(memory, way, 384, 504);
     args.bias = memory.random(HSTU_DTYPE_F32, {504});
     args.out = memory.poison(kBf16, {8460, 504});
     expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
+  }
+}
+
+TEST(Fp8GemmCandidates, AreAllCorrectWithResidualAndPartialActivation) {
+  HSTU_NEEDS_DEVICE();
+  for (const Fp8Way& way : kFp8Ways) {
+    HostMemory memory;
+    auto args = fp8_gemm_args(memory, way, 512, 328);
+    args.bias = memory.random(kBf16, {8460, 328});
+    args.out = memory.poison(kBf16, {8460, 328});
+    args.activation = HSTU_ACTIVATION_SILU;
+    args.activation_columns = 130;
+    expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
+  }
+}
+
+TEST(Fp8GemmCandidates, AreAllCorrectWithResultsInTwoParts) {
+  HSTU_NEEDS_DEVICE();
+  for (const Fp8Way& way : kFp8Ways) {
+    HostMemory memory;
+    auto args = fp8_gemm_args(memory, way, 256, 320);
+    args.bias = memory.random(kBf16, {320});
+    args.out = memory.poison(kBf16, {8460, 64});
+    args.out1 = memory.poison(kBf16, {8460, 256});
+    args.activation = HSTU_ACTIVATION_SILU;
+    args.activation_columns = 64;
+    expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out, &hstu_fp8_gemm_args::out1}, test::rounded_once(kBf16));
   }
 }
 

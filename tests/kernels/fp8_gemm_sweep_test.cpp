@@ -1,4 +1,5 @@
-// Products of FP8 matrices on the device against the descaled oracle: every pair of scalings, types, ragged shapes.
+// Products of FP8 matrices on the device against the descaled oracle: every pair of scalings, types, ragged shapes,
+// residuals, activations, results in parts.
 #include "support/device_call.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,8 @@ constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_
                      kE5m2 = HSTU_DTYPE_E5M2;
 constexpr auto kTensor = HSTU_FP8_TENSOR, kRow = HSTU_FP8_ROW, kGroup = HSTU_FP8_GROUP, kBlock = HSTU_FP8_BLOCK;
 
+enum class Residual { none, apart, in_place };
+
 struct Case {
   hstu_dtype dtype;
   int64_t m, k, n;
@@ -20,13 +23,29 @@ struct Case {
   hstu_dtype dtype_a = kE4m3, dtype_b = kE4m3, bias = HSTU_DTYPE_NONE;
   Layout layout_a{}, layout_b{}, out{};
   hstu_fp8_accumulation accumulation = HSTU_FP8_ACCUMULATE_128;
+  Residual residual = Residual::none;  ///< instead of a bias row
+  Layout layout_residual{};
+  hstu_activation activation = HSTU_ACTIVATION_NONE;
+  int64_t activation_columns = 0;
+  std::vector<int64_t> parts{};  ///< columns of out, out1, ...; none: out has all
 };
 
+/// What is done with the product; "" for most.
+std::string name_of_ending(const Case& c) {
+  std::string name;
+  if (c.residual != Residual::none)
+    name += fmt::format("_residual{}p{}s{}", static_cast<int>(c.residual), c.layout_residual.row_padding,
+                        c.layout_residual.shift);
+  if (c.activation != HSTU_ACTIVATION_NONE) name += fmt::format("_silu{}", c.activation_columns);
+  if (!c.parts.empty()) name += fmt::format("_parts_{}", fmt::join(c.parts, "_"));
+  return name;
+}
 std::string name_of_case(const Case& c) {
   const auto layout = [](const Layout& l) { return fmt::format("p{}s{}", l.row_padding, l.shift); };
-  return fmt::format("{}_{}x{}x{}_{}{}_{}{}_{}_{}_{}_{}{}", name_of(c.dtype), c.m, c.k, c.n, static_cast<int>(c.a),
+  return fmt::format("{}_{}x{}x{}_{}{}_{}{}_{}_{}_{}_{}{}{}", name_of(c.dtype), c.m, c.k, c.n, static_cast<int>(c.a),
                      static_cast<int>(c.b), name_of(c.dtype_a), name_of(c.dtype_b), name_of(c.bias), layout(c.layout_a),
-                     layout(c.layout_b), layout(c.out), c.accumulation == HSTU_FP8_ACCUMULATE_FAST ? "_fast" : "");
+                     layout(c.layout_b), layout(c.out), c.accumulation == HSTU_FP8_ACCUMULATE_FAST ? "_fast" : "",
+                     name_of_ending(c));
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 
@@ -37,13 +56,10 @@ hstu_tensor descale(HostMemory& memory, hstu_fp8_scaling scaling, int64_t rows, 
   return memory.random(kF32, {down, across}, {.row_padding = 3}, 1, 0.25);
 }
 
-class Fp8GemmSweep : public testing::TestWithParam<Case> {};
+using Args = hstu_fp8_gemm_args;
 
-TEST_P(Fp8GemmSweep, EqualsTheOracle) {
-  HSTU_NEEDS_DEVICE();
-  const Case& c = GetParam();
-  HostMemory memory;
-  hstu_fp8_gemm_args args{};
+Args args_of(HostMemory& memory, const Case& c) {
+  Args args{};
   args.struct_size = sizeof args;
   const double size = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1)));
   args.a = memory.random(c.dtype_a, {c.m, c.k}, c.layout_a);
@@ -54,12 +70,42 @@ TEST_P(Fp8GemmSweep, EqualsTheOracle) {
   args.b_scaling = c.b;
   args.accumulation = c.accumulation;
   if (c.bias != HSTU_DTYPE_NONE) args.bias = memory.random(c.bias, {c.n});
-  args.out = memory.poison(c.dtype, {c.m, c.n}, c.out);
+  if (c.residual == Residual::apart) args.bias = memory.random(c.dtype, {c.m, c.n}, c.layout_residual);
+  if (c.residual == Residual::in_place)
+    args.bias = args.out = memory.random(c.dtype, {c.m, c.n}, c.out);
+  else
+    args.out = memory.poison(c.dtype, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.out);
+  hstu_tensor* const more[] = {&args.out1, &args.out2, &args.out3};
+  for (size_t i = 1; i < c.parts.size(); ++i) *more[i - 1] = memory.poison(c.dtype, {c.m, c.parts[i]}, c.out);
+  args.activation = c.activation;
+  args.activation_columns = c.activation_columns;
+  return args;
+}
+
+class Fp8GemmSweep : public testing::TestWithParam<Case> {};
+
+TEST_P(Fp8GemmSweep, EqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  const Args args = args_of(memory, c);
   // Sums of f16 products are cut off rather than rounded by tensor cores.
   test::Tolerance tolerance = c.dtype == kF32 ? test::Tolerance{2e-5, 300} : test::rounded_once(c.dtype);
   if (c.accumulation == HSTU_FP8_ACCUMULATE_FAST && c.dtype == kBf16)  // six deviations of what fp8.h says of it
     tolerance.ulps_of_row += 6 * 3.3e-4 * std::sqrt(static_cast<double>(c.k) / 512) * 256;
-  test::expect_correct(memory, args, &hstu_fp8_gemm_args::out, tolerance);
+  switch (c.parts.size()) {
+    case 2:
+      return test::expect_correct(memory, args, {{&Args::out, tolerance}, {&Args::out1, tolerance}});
+    case 3:
+      return test::expect_correct(memory, args,
+                                  {{&Args::out, tolerance}, {&Args::out1, tolerance}, {&Args::out2, tolerance}});
+    case 4:
+      return test::expect_correct(
+          memory, args,
+          {{&Args::out, tolerance}, {&Args::out1, tolerance}, {&Args::out2, tolerance}, {&Args::out3, tolerance}});
+    default:
+      return test::expect_correct(memory, args, &Args::out, tolerance);
+  }
 }
 
 std::vector<Case> cases() {
@@ -108,6 +154,120 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Cases, Fp8GemmSweep, testing::ValuesIn(cases()),
                          [](const auto& c) { return name_of_case(c.param); });
+
+/// Residuals, activations and parts, each on rows that one tile nearly holds and on tiles enough for every schedule.
+std::vector<Case> endings() {
+  constexpr hstu_activation kSilu = HSTU_ACTIVATION_SILU;
+  constexpr auto kApart = Residual::apart, kInPlace = Residual::in_place;
+  std::vector<Case> all;
+  const auto add = [&](Case c, Residual residual, hstu_activation activation = HSTU_ACTIVATION_NONE,
+                       int64_t activation_columns = 0, std::vector<int64_t> parts = {}) -> Case& {
+    c.residual = residual;
+    c.activation = activation;
+    c.activation_columns = activation_columns;
+    c.parts = std::move(parts);
+    return all.emplace_back(std::move(c));
+  };
+  const auto row = [](Case c, hstu_dtype bias = kBf16) {
+    c.bias = bias;
+    return c;
+  };
+  const auto fast = [](Case c) {
+    c.accumulation = HSTU_FP8_ACCUMULATE_FAST;
+    return c;
+  };
+  // Every pair of scalings.
+  for (const hstu_fp8_scaling a : {kTensor, kRow, kGroup, kBlock})
+    for (const hstu_fp8_scaling b : {kTensor, kRow, kGroup, kBlock}) {
+      add({kBf16, 150, 512, 264, a, b}, kApart, kSilu, 100);
+      add(row({kBf16, 150, 512, 256, a, b}), Residual::none, kSilu, 72, {64, 192});
+      add({kF32, 129, 300, 130, a, b, kE4m3, kE5m2}, kInPlace, kSilu, 33);
+      if (b == kGroup || a == kTensor) continue;
+      if (b == kRow)
+        add(row({kBf16, 8460, 512, 512, a, b}), Residual::none, kSilu, 128, {128, 384});
+      else
+        add({kBf16, 8460, 384, 504, a, b}, kInPlace);
+    }
+  // Slices in every number, with either accumulation; columns of the activation within a tile.
+  for (const int64_t k : {64, 128, 512, 1024, 1536})
+    for (const Case& c : {Case{kBf16, 300, k, 200}, fast({kBf16, 300, k, 200})}) {
+      add(c, kApart);
+      add(c, kInPlace, kSilu, 136);
+      add(row(c), Residual::none, kSilu);
+      add(row(c, kF32), Residual::none, kSilu, 1);
+    }
+  for (const int64_t k : {128, 512, 1536})
+    for (const Case& c : {Case{kBf16, 8460, k, 512}, fast({kBf16, 8460, k, 512})}) {
+      add(c, kInPlace, kSilu, 136);
+      add(row(c), Residual::none, kSilu);
+    }
+  add({kF16, 8460, 1536, 512, kGroup, kRow}, kApart, kSilu, 511);
+  add({kF16, 300, 512, 200, kRow, kBlock, kE5m2, kE4m3}, kInPlace, kSilu);
+  // Two, three and four parts, cut at, between and within boxes and accesses.
+  add(row({kBf16, 8460, 512, 2048}), Residual::none, kSilu, 512, {512, 1536});
+  add(fast(row({kBf16, 8460, 512, 2048})), Residual::none, kSilu, 512, {512, 1536});
+  add(row({kF16, 300, 96, 512}, kF32), Residual::none, kSilu, 128, {128, 128, 192, 64}).out = {.row_padding = 8};
+  add({kBf16, 8460, 512, 320}, kApart, HSTU_ACTIVATION_NONE, 0, {64, 128, 128});
+  add({kBf16, 8460, 640, 192, kGroup, kBlock}, kApart, kSilu, 70, {64, 64, 64}).out = {.row_padding = 16};
+  add({kBf16, 150, 128, 256}, Residual::none, HSTU_ACTIVATION_NONE, 0, {32, 224});
+  add(row({kBf16, 77, 64, 256}), Residual::none, kSilu, 100, {100, 56, 100});
+  add(row({kF16, 77, 64, 130}, kF16), Residual::none, kSilu, 5, {1, 2, 3, 124});
+  add({kBf16, 77, 64, 130, kGroup, kGroup}, kApart, kSilu, 0, {63, 67}).out = {.row_padding = 1};
+  add(row({kF32, 90, 40, 96}, kF32), Residual::none, kSilu, 50, {4, 20, 8, 64});
+  add({kF32, 90, 40, 97}, kApart, HSTU_ACTIVATION_NONE, 0, {60, 37}).layout_residual = {.row_padding = 3};
+  // Residuals that TMA and wide accesses do not take.
+  for (const int64_t padding : {1, 2, 4, 8}) {
+    add({kBf16, 140, 256, 160}, kApart).layout_residual = {.row_padding = padding};
+    add({kBf16, 140, 256, 160}, kApart, kSilu).layout_residual = {.shift = padding};
+    add({kBf16, 140, 256, 160}, kInPlace).out = {.row_padding = padding};
+  }
+  // Few rows, one column, no terms, no rows.
+  add({kBf16, 1, 512, 2048}, kApart, kSilu, 512);
+  add({kBf16, 17, 33, 1}, kApart, kSilu);
+  add({kBf16, 64, 0, 64}, kApart, kSilu, 32);
+  add(row({kBf16, 0, 64, 128}), Residual::none, kSilu, 64, {64, 64});
+  add({kBf16, 0, 64, 64}, kApart);
+  add({kBf16, 17001, 144, 520}, kInPlace, kSilu, 200);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Endings, Fp8GemmSweep, testing::ValuesIn(endings()),
+                         [](const auto& c) { return name_of_case(c.param); });
+
+TEST(Fp8GemmOnDevice, BroadcastResidual) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  Case c{kBf16, 150, 256, 160};
+  c.residual = Residual::apart;
+  Args args = args_of(memory, c);
+  args.bias.stride[0] = 0;
+  test::expect_correct(memory, args, &Args::out, test::rounded_once(kBf16));
+}
+
+// A layer writes u behind the attention's rows: parts of different row strides.
+TEST(Fp8GemmOnDevice, PartsOfOtherRowStrides) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  Case c{kBf16, 4300, 512, 2048, kRow, kRow, kE4m3, kE4m3, kBf16};
+  c.activation = HSTU_ACTIVATION_SILU;
+  c.activation_columns = 512;
+  c.parts = {512, 1536};
+  Args args = args_of(memory, c);
+  args.out = memory.poison(kBf16, {4300, 512}, {.row_padding = 1024});
+  const test::Tolerance tolerance = test::rounded_once(kBf16);
+  test::expect_correct(memory, args, {{&Args::out, tolerance}, {&Args::out1, tolerance}});
+}
+
+TEST(Fp8GemmOnDevice, NanOfAResidualStaysInItsElement) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  Case c{kBf16, 300, 256, 320};
+  c.residual = Residual::apart;
+  c.activation = HSTU_ACTIVATION_SILU;
+  c.activation_columns = 100;
+  const Args args = args_of(memory, c);
+  test::fill(test::columns_of(test::rows_of(args.bias, 70, 1), 50, 1), std::nan(""));
+  test::expect_correct(memory, args, &Args::out, test::rounded_once(kBf16));
+}
 
 }  // namespace
 }  // namespace hstujit

@@ -1,5 +1,6 @@
 // What prepare() makes of operands in any layout, of gated products, and of FP8 products; and what it refuses.
 #include "problem/dense_fields.hpp"
+#include "problem/fp8_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {
@@ -111,6 +112,47 @@ TEST(PrepareDense, KeyOfFp8Gemm) {
   EXPECT_NO_THROW(prepare(args));
 }
 
+TEST(PrepareDense, EndingsOfFp8Gemm) {
+  auto args = sample_gemm();  // m = 40, n = 96
+  args.bias = stored(5, kBf16, 40, 96, 104, 1);
+  args.activation = HSTU_ACTIVATION_SILU;
+  Problem problem = prepare(args);
+  EXPECT_EQ(problem[fp8_gemm::kBias], 2);
+  EXPECT_EQ(problem[fp8_gemm::kBiasDtype], kBf16);
+  EXPECT_EQ(problem[fp8_gemm::kActivation], HSTU_ACTIVATION_SILU);
+  EXPECT_EQ(problem[fp8_gemm::kActColumns], 96);
+  EXPECT_EQ(problem[fp8_gemm::kVectorOut], 8);
+  EXPECT_EQ(problem[fp8_gemm::kSplit], 0);
+  EXPECT_EQ(work_of(args).bytes - 40.0 * 96 * 2, work_of(sample_gemm()).bytes);
+  args.bias.stride[0] = 98;
+  EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 2) << "a residual has a say in it";
+  args.bias.stride[0] = 0;
+  EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 4) << "of lines that overlap";
+  args.out = args.bias = stored(4, kBf16, 40, 96, 96, 1);
+  EXPECT_NO_THROW(prepare(args)) << "the residual is the result";
+  Integers integers;
+  make_edge_case(args, integers);
+  EXPECT_EQ(args.bias.shape[0], args.a.shape[0]);
+
+  args = sample_gemm();
+  args.out = stored(4, kBf16, 40, 64, 64, 1);
+  args.out1 = stored(5, kBf16, 40, 32, 40, 1);
+  args.activation_columns = 3;
+  problem = prepare(args);
+  EXPECT_EQ(problem[fp8_gemm::kSplit], 64);
+  EXPECT_EQ(problem[fp8_gemm::kN], 96);
+  EXPECT_EQ(problem[fp8_gemm::kActColumns], 0) << "without an activation";
+  args.out1.shape[1] = 20;
+  args.out2 = stored(6, kBf16, 40, 8, 8, 1);
+  args.out3 = stored(7, kBf16, 40, 4, 4, 1);
+  problem = prepare(args);
+  EXPECT_EQ(problem[fp8_gemm::kSplit], 4);
+  EXPECT_EQ(problem[fp8_gemm::kVectorOut], 4);
+  make_edge_case(args, integers);
+  EXPECT_EQ(args.out3.shape[0], args.a.shape[0]);
+  EXPECT_NO_THROW(prepare(args));
+}
+
 TEST(PrepareDense, Fp8GemmIsFastOnlyWhereNoScaleChangesAlongK) {
   auto args = sample_gemm();
   args.accumulation = HSTU_FP8_ACCUMULATE_FAST;
@@ -164,6 +206,71 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Gemm>{"BlocksOfB", [](Gemm& a) { a.b_descale.shape[0] = 2; }, kShape, "b_descale.shape[0] = 2"},
         Spoiled<Gemm>{"ShortBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), kF32, 95); }, kShape,
                       "bias.shape[0] = 95"},
+        Spoiled<Gemm>{"BiasOfRankThree",
+                      [](Gemm& a) {
+                        a.bias = hstu_matrix(slot(5), kBf16, 40, 96);
+                        a.bias.rank = 3;
+                      },
+                      kInvalid, "bias.rank = 3"},
+        Spoiled<Gemm>{"IntegerBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), HSTU_DTYPE_I32, 96); }, kDtype,
+                      "bias.dtype = i32"},
+        Spoiled<Gemm>{"ResidualOfAnotherDtype", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kF32, 40, 96); }, kDtype,
+                      "bias.dtype = f32"},
+        Spoiled<Gemm>{"ShortResidual", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kBf16, 39, 96); }, kShape,
+                      "bias.shape[0] = 39"},
+        Spoiled<Gemm>{"NarrowResidual", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kBf16, 40, 95); }, kShape,
+                      "bias.shape[1] = 95"},
+        Spoiled<Gemm>{"TransposedResidual", [](Gemm& a) { a.bias = stored(5, kBf16, 40, 96, 1, 40); }, kInvalid,
+                      "bias.stride[1] = 40"},
+        Spoiled<Gemm>{"ResidualInOneOfTwoParts",
+                      [](Gemm& a) {
+                        a.out = stored(4, kBf16, 40, 64, 96, 1);
+                        a.out1 = stored(5, kBf16, 40, 32, 32, 1);
+                        a.bias = stored(4, kBf16, 40, 96, 96, 1);
+                      },
+                      kInvalid, "out overlaps bias"},
+        Spoiled<Gemm>{"Sigmoid", [](Gemm& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid,
+                      "activation = 2: fp8_gemm covers"},
+        Spoiled<Gemm>{"NoActivationAtAll", [](Gemm& a) { test::set_code(a.activation, 17); }, kInvalid,
+                      "activation = 17"},
+        Spoiled<Gemm>{"NegativeColumns", [](Gemm& a) { a.activation_columns = -1; }, kInvalid,
+                      "activation_columns = -1"},
+        Spoiled<Gemm>{"ColumnsBehindTheLast", [](Gemm& a) { a.activation_columns = 97; }, kInvalid,
+                      "activation_columns = 97: out has n = 96 columns"},
+        Spoiled<Gemm>{"Out2WithoutOut1", [](Gemm& a) { a.out2 = hstu_matrix(slot(5), kBf16, 40, 32); }, kInvalid,
+                      "out2 is there without out1"},
+        Spoiled<Gemm>{"Out3WithoutOut2",
+                      [](Gemm& a) {
+                        a.out1 = hstu_matrix(slot(5), kBf16, 40, 32);
+                        a.out3 = hstu_matrix(slot(6), kBf16, 40, 32);
+                      },
+                      kInvalid, "out3 is there without out2"},
+        Spoiled<Gemm>{"OtherDtypeOfOut1",
+                      [](Gemm& a) {
+                        a.out.shape[1] = 64;
+                        a.out1 = hstu_matrix(slot(5), HSTU_DTYPE_F16, 40, 32);
+                      },
+                      kDtype, "out1.dtype = f16"},
+        Spoiled<Gemm>{"OtherRowsOfOut1",
+                      [](Gemm& a) {
+                        a.out.shape[1] = 64;
+                        a.out1 = hstu_matrix(slot(5), kBf16, 41, 32);
+                      },
+                      kShape, "out1.shape[0] = 41"},
+        Spoiled<Gemm>{"PartsTooWide", [](Gemm& a) { a.out1 = hstu_matrix(slot(5), kBf16, 40, 32); }, kShape,
+                      "out, out1, ... have 128 columns together: they must have n = b.shape[0] = 96"},
+        Spoiled<Gemm>{"Out1OnA",
+                      [](Gemm& a) {
+                        a.out.shape[1] = 64;
+                        a.out1 = hstu_matrix(slot(0), kBf16, 40, 32);
+                      },
+                      kInvalid, "out1 overlaps a"},
+        Spoiled<Gemm>{"Out1OnOut",
+                      [](Gemm& a) {
+                        a.out = stored(4, kBf16, 40, 64, 64, 1);
+                        a.out1 = stored(4, kBf16, 40, 32, 32, 1);
+                      },
+                      kInvalid, "out1 overlaps out"},
         Spoiled<Gemm>{"OutOnB", [](Gemm& a) { a.out.data = slot(1); }, kInvalid, "out overlaps b"}),
     kNameOf);
 

@@ -1,6 +1,7 @@
 // The reference of FP8 operators against their formulas: which elements share a scale, roundings, special values.
 #include "problem/operators.hpp"
 #include "support/host_tensor.hpp"
+#include "support/oracle.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,6 +11,8 @@
 namespace hstujit {
 namespace {
 
+using test::Exact;
+using test::exact_result;
 using test::HostMemory;
 
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kE4m3 = HSTU_DTYPE_E4M3, kE5m2 = HSTU_DTYPE_E5M2;
@@ -186,6 +189,66 @@ TEST(ReferenceAmax, PartsAreEqualStretches) {
       EXPECT_TRUE(std::isnan(f32_at(amax, p)));
     else
       EXPECT_EQ(f32_at(amax, p), greatest) << p;
+  }
+}
+
+// ---- Products
+
+/// a, b and scales of 21 x 150 by 300 x 150, in more columns than a block of the reference.
+hstu_fp8_gemm_args product(HostMemory& memory) {
+  hstu_fp8_gemm_args args{};
+  args.struct_size = sizeof args;
+  args.a = memory.random(kE4m3, {21, 150}, {.row_padding = 10});
+  args.b = memory.random(kE5m2, {300, 150});
+  args.a_descale = memory.random(kF32, {21, 2});
+  args.b_descale = memory.random(kF32, {300});
+  args.a_scaling = HSTU_FP8_GROUP;
+  args.b_scaling = HSTU_FP8_ROW;
+  args.out = memory.poison(kF32, {21, 300});
+  return args;
+}
+
+TEST(ReferenceFp8Gemm, ActivatesTheProductWithItsResidual) {
+  HostMemory memory;
+  auto args = product(memory);
+  args.bias = memory.random(kF32, {21, 300}, {.row_padding = 4});
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = 257;
+  const auto a = test::values(args.a), b = test::values(args.b), bias = test::values(args.bias);
+  const Exact exact = exact_result(args, &hstu_fp8_gemm_args::out);
+  for (int64_t i = 0; i < 21; ++i)
+    for (int64_t j = 0; j < 300; ++j) {
+      double sum = bias[static_cast<size_t>(i * 300 + j)];
+      for (int64_t l = 0; l < 150; ++l)
+        sum += a[static_cast<size_t>(i * 150 + l)] * static_cast<double>(f32_at(args.a_descale, i, l / 128)) *
+               b[static_cast<size_t>(j * 150 + l)] * static_cast<double>(f32_at(args.b_descale, j));
+      EXPECT_NEAR(exact[static_cast<size_t>(i * 300 + j)], j < 257 ? sum / (1 + std::exp(-sum)) : sum, 1e-10);
+    }
+  run(args);
+  const auto apart = test::values(args.out);
+  args.out = args.bias;
+  run(args);
+  EXPECT_EQ(test::values(args.out), apart) << "a residual may be the result";
+}
+
+TEST(ReferenceFp8Gemm, PartsAreColumnsOfTheWhole) {
+  HostMemory memory;
+  auto args = product(memory);
+  args.bias = memory.random(kF32, {300});
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = 70;
+  run(args);
+  const auto whole = test::values(args.out);
+  hstu_tensor* const parts[] = {&args.out, &args.out1, &args.out2, &args.out3};
+  constexpr int64_t kColumns[] = {1, 66, 200, 33};
+  for (int part = 0; part < 4; ++part) *parts[part] = memory.poison(kF32, {21, kColumns[part]}, {.row_padding = part});
+  run(args);
+  int64_t first = 0;
+  for (int part = 0; part < 4; ++part) {
+    for (int64_t i = 0; i < 21; ++i)
+      for (int64_t j = 0; j < kColumns[part]; ++j)
+        EXPECT_EQ(static_cast<double>(f32_at(*parts[part], i, j)), whole[static_cast<size_t>(i * 300 + first + j)]);
+    first += kColumns[part];
   }
 }
 
