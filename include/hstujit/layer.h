@@ -5,6 +5,8 @@
  *
  *   x - layer norm - projection, SiLU on u -> [u | v | q | k] - attention - norm * u - projection + x -> out
  *
+ * The projections of a stack may be in FP8: then the norms quantise what they write, with a scale a row.
+ *
  * Every call checks all of its arguments and makes all of its kernels ready before it launches the first, so that a
  * call that fails has launched nothing. Once its kernels are loaded (any call of the same problems does that) a call
  * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches.
@@ -119,6 +121,19 @@ typedef struct hstu_layer_weights {
 } hstu_layer_weights;
 
 /**
+ * The projections of one layer in FP8: what hstu_quantize_fp8 makes of its transposed weights with HSTU_FP8_ROW, a
+ * scale a column of the result.
+ *
+ * uvqk_weight     [hstu_uvqk_columns(dims), embedding] E4M3, row stride free
+ * uvqk_descale    [hstu_uvqk_columns(dims)] f32
+ * output_weight   [embedding, segments * dim] E4M3, row stride free; segments and dim as in hstu_compute_output
+ * output_descale  [embedding] f32
+ */
+typedef struct hstu_fp8_layer_weights {
+  hstu_tensor uvqk_weight, uvqk_descale, output_weight, output_descale;
+} hstu_fp8_layer_weights;
+
+/**
  * Layers one behind another: x -> out.
  *
  * x, out      [rows, embedding] f32 or 16-bit; out may be x itself
@@ -126,6 +141,10 @@ typedef struct hstu_layer_weights {
  * eps         of the input norm; 0 means 1e-6
  * attention   of every layer; q, k, v and out in it must be absent, struct_size in it is not read
  * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x
+ * fp8_layers  NULL; or num_layers more parameter sets, on the host, read during the call: both projections of every
+ *             layer are then hstu_fp8_gemm's, behind an hstu_layer_norm and an hstu_norm_mul that quantise their
+ * results to E4M3 with HSTU_FP8_ROW, and uvqk_weight and output_weight of `layers` must be absent fp8_accumulation  of
+ * these products; see hstu_fp8_accumulation
  */
 typedef struct hstu_stack_args {
   size_t struct_size;
@@ -138,6 +157,8 @@ typedef struct hstu_stack_args {
   hstu_output_options output;
   void* workspace;
   size_t workspace_size;
+  const hstu_fp8_layer_weights* fp8_layers;
+  hstu_fp8_accumulation fp8_accumulation;
 } hstu_stack_args;
 HSTU_API hstu_status hstu_stack(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
 HSTU_API hstu_status hstu_stack_workspace_size(const hstu_stack_args* args, size_t* bytes);

@@ -1,24 +1,13 @@
 // The linear layer in FP8 as calls of operators: x is quantised into the workspace, then multiplied.
+#include "layer/quantised.hpp"
 #include "layer/stages.hpp"
 #include "problem/checks.hpp"
-#include "problem/fp8_scales.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::layer {
 namespace {
 
-hstu_tensor dense(hstu_dtype dtype, void* data, std::initializer_list<int64_t> shape) {
-  hstu_tensor t{};
-  t.data = data;
-  t.dtype = dtype;
-  for (const int64_t extent : shape) t.shape[t.rank++] = extent;
-  return t;
-}
-
 /// x in E4M3, and its scales.
-struct Quantised {
-  hstu_tensor q, descale;
-};
 Quantised take(const hstu_fp8_linear_args& args, Workspace& space) {
   const hstu_tensor& x = args.x;
   if (x.rank != 2) fail(HSTU_ERROR_INVALID_ARGUMENT, "x.rank = {}: it must be 2", x.rank);
@@ -27,17 +16,8 @@ Quantised take(const hstu_fp8_linear_args& args, Workspace& space) {
   const int scaling = checks::code(args.x_scaling);
   if (scaling != HSTU_FP8_ROW && scaling != HSTU_FP8_GROUP)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "x_scaling = {}: use ROW (1) or GROUP (2)", scaling);
-  const int64_t rows = x.shape[0], columns = x.shape[1], groups = fp8::ceil_div(columns, fp8::kSpan);
-  // Lines of whole 16 bytes, which the products' loads want.
-  const int64_t pitch = fp8::ceil_div(columns, 16) * 16;
-  Quantised out;
-  out.q = dense(HSTU_DTYPE_E4M3, space.take(matrix_bytes(HSTU_DTYPE_E4M3, rows, pitch)), {rows, columns});
-  out.q.stride[0] = pitch;
-  out.q.stride[1] = 1;
-  const bool grouped = scaling == HSTU_FP8_GROUP;
-  void* descale = space.take(matrix_bytes(HSTU_DTYPE_F32, rows, grouped ? groups : 1));
-  out.descale = grouped ? dense(HSTU_DTYPE_F32, descale, {rows, groups}) : dense(HSTU_DTYPE_F32, descale, {rows});
-  return out;
+  return QuantisedSpace::take(space, x.shape[0], x.shape[1], args.x_scaling)
+      .matrix(x.shape[0], x.shape[1], args.x_scaling);
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ class Sequence {
 
   void add(UvqkCalls& calls) {
     add("layer norm", calls.norm);
-    add("UVQK projection", calls.project);
+    add_projection("UVQK projection", calls);
   }
   void add(AttentionCalls& calls) {
     add(calls.uvqk);
@@ -55,7 +55,7 @@ class Sequence {
   }
   void add(OutputCalls& calls) {
     add("norm * u", calls.gate);
-    add("output projection", calls.project);
+    add_projection("output projection", calls);
   }
 
   void add(Fp8LinearCalls& calls) {
@@ -85,6 +85,14 @@ class Sequence {
   std::span<Step> steps() { return {steps_, static_cast<size_t>(count_)}; }
 
  private:
+  template <class Calls>
+  void add_projection(const char* name, Calls& calls) {
+    if (calls.product)
+      add(name, *calls.product);
+    else
+      add(name, calls.project);
+  }
+
   Step steps_[kMostSteps];
   int count_ = 0;
 };
@@ -181,7 +189,8 @@ class BoundStack {
 
   bool holds(const Context& context, const hstu_stack_args& args) const {
     return generation_ == context.plan_generation() && std::memcmp(&args_, &args, sizeof args) == 0 &&
-           std::memcmp(weights_, args.layers, weight_bytes(args)) == 0;
+           std::memcmp(weights_, args.layers, weight_bytes(args)) == 0 &&
+           (!args.fp8_layers || std::memcmp(fp8_weights_, args.fp8_layers, fp8_weight_bytes(args)) == 0);
   }
 
   /// Nothing runs before everything can. False where something runs no kernel.
@@ -190,6 +199,7 @@ class BoundStack {
     const uint64_t generation = context.plan_generation();
     std::memcpy(&args_, &args, sizeof args);
     std::memcpy(weights_, args.layers, weight_bytes(args));
+    if (args.fp8_layers) std::memcpy(fp8_weights_, args.fp8_layers, fp8_weight_bytes(args));
     std::optional<PreparedLayer> first, other;
     for (int64_t i = 0; i < args.num_layers; ++i) {
       bool bound = false;
@@ -212,10 +222,14 @@ class BoundStack {
   static size_t weight_bytes(const hstu_stack_args& args) {
     return static_cast<size_t>(args.num_layers) * sizeof(hstu_layer_weights);
   }
+  static size_t fp8_weight_bytes(const hstu_stack_args& args) {
+    return static_cast<size_t>(args.num_layers) * sizeof(hstu_fp8_layer_weights);
+  }
 
   uint64_t generation_ = 0;
   hstu_stack_args args_;
   hstu_layer_weights weights_[kMostLayers];
+  hstu_fp8_layer_weights fp8_weights_[kMostLayers];
   BoundLayer layers_[kMostLayers];
 };
 

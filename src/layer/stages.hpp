@@ -7,11 +7,15 @@
 
 #include <hstujit/hstujit.h>
 
+#include <optional>
+
 namespace hstujit::layer {
 
+/// The projections of a stage or layer: in FP8 `product` is there, and `project` stays empty.
 struct UvqkCalls {
   hstu_layer_norm_args norm;
   hstu_addmm_args project;
+  std::optional<hstu_fp8_gemm_args> product = {};
 };
 struct AttentionCalls {
   UvqkCalls uvqk;
@@ -20,6 +24,7 @@ struct AttentionCalls {
 struct OutputCalls {
   hstu_norm_mul_args gate;
   hstu_addmm_args project;
+  std::optional<hstu_fp8_gemm_args> product = {};
 };
 struct Fp8LinearCalls {
   hstu_quantize_fp8_args quantise;
