@@ -17,6 +17,10 @@ Args sized() {
   return args;
 }
 
+hstu_fp8_scaling scaling_with(const Placed& descale) {
+  return present(descale.tensor) ? HSTU_FP8_ROW : HSTU_FP8_TENSOR;
+}
+
 template <class Args>
 /// places: of the operator's first tensors, in their order.
 Call call_with(Op op, const Args& args, std::vector<Place> places) {
@@ -51,7 +55,9 @@ Call layer_norm_call(const LayerNormTensors& t, float eps) {
   args.bias = t.bias.tensor;
   args.y = t.y.tensor;
   args.eps = eps;
-  return call_with(Op::layer_norm, args, {t.x.place, t.weight.place, t.bias.place, t.y.place});
+  args.descale = t.descale.tensor;
+  args.scaling = scaling_with(t.descale);
+  return call_with(Op::layer_norm, args, {t.x.place, t.weight.place, t.bias.place, t.y.place, t.descale.place});
 }
 
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns) {
@@ -98,7 +104,36 @@ Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec) {
   args.concat_x = spec.concat_x;
   args.silu_u = spec.silu_u;
   args.num_groups = static_cast<int32_t>(spec.num_groups);
-  return call_with(Op::norm_mul, args, {t.attn.place, t.u.place, t.weight.place, t.bias.place, t.out.place});
+  args.descale = t.descale.tensor;
+  args.scaling = scaling_with(t.descale);
+  return call_with(Op::norm_mul, args,
+                   {t.attn.place, t.u.place, t.weight.place, t.bias.place, t.out.place, t.descale.place});
+}
+
+Call fp8_gemm_call(const Fp8GemmTensors& t, hstu_activation activation, int64_t activation_columns,
+                   hstu_fp8_accumulation accumulation) {
+  auto args = sized<hstu_fp8_gemm_args>();
+  args.a = t.a.tensor;
+  args.b = t.b.tensor;
+  args.a_descale = t.a_descale.tensor;
+  args.b_descale = t.b_descale.tensor;
+  args.bias = t.bias.tensor;
+  args.out = t.out.tensor;
+  args.a_scaling = args.b_scaling = HSTU_FP8_ROW;
+  args.accumulation = accumulation;
+  args.activation = activation;
+  args.activation_columns = activation_columns;
+  return call_with(Op::fp8_gemm, args,
+                   {t.a.place, t.b.place, t.a_descale.place, t.b_descale.place, t.bias.place, t.out.place});
+}
+
+Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale) {
+  auto args = sized<hstu_quantize_fp8_args>();
+  args.x = x.tensor;
+  args.q = q.tensor;
+  args.descale = descale.tensor;
+  args.scaling = HSTU_FP8_ROW;
+  return call_with(Op::quantize_fp8, args, {x.place, q.place, descale.place});
 }
 
 int64_t segments(const NormMulSpec& spec) { return output_segments(spec.concat_u, spec.concat_x, spec.num_groups > 0); }

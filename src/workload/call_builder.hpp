@@ -28,7 +28,7 @@ struct Batch {
 Batch batch_of(const Sequences& sequences);
 
 struct LayerNormTensors {
-  Placed x, weight, bias, y;
+  Placed x, weight, bias, y, descale;  ///< descale: of rows, with a y in FP8
 };
 struct AddmmTensors {
   Placed x, w, y, z, z1;
@@ -37,13 +37,22 @@ struct AttentionTensors {
   Placed q, k, v, out, seq_offsets, num_targets;
 };
 struct NormMulTensors {
-  Placed attn, u, weight, bias, out;
+  Placed attn, u, weight, bias, out, descale;  ///< as of the layer norm
+};
+/// Operands with a scale a row.
+struct Fp8GemmTensors {
+  Placed a, b, a_descale, b_descale, bias, out;
 };
 
 Call layer_norm_call(const LayerNormTensors& t, float eps);
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns);
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch);
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec);  ///< spec.rows and dim are not read
+
+Call fp8_gemm_call(const Fp8GemmTensors& t, hstu_activation activation, int64_t activation_columns,
+                   hstu_fp8_accumulation accumulation);
+/// Row by row.
+Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale);
 
 /// Parts of norm_mul's output rows.
 int64_t segments(const NormMulSpec& spec);

@@ -61,6 +61,7 @@ struct Call {
 struct Calls {
   std::string name;
   std::vector<Buffer> buffers;
+  std::vector<Call> setup;  ///< made once, before the others: weights to FP8. Nobody's needs, and not measured
   std::vector<Call> calls;
   int result = -1;  ///< the buffer that holds the outcome of them all
 
@@ -71,6 +72,8 @@ struct Calls {
 /// make a legal call.
 std::vector<Calls> expand(const Workload& workload);
 Calls expand_stack(const Workload& workload);  ///< the workload must have one
+/// The buffer of a stack that layer `index` reads and layer index - 1 has written; layers take turns with two.
+const char* layer_input(int64_t index);
 
 /// The call's args with pointers into memory: bases[i] is where buffers[i] begins.
 AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const> bases);

@@ -90,7 +90,7 @@ Calls expand_operator(const OperatorSpec& entry, const Workload& workload) {
   call.family_figures = entry.family_figures;
   const std::span<const TensorSlot> slots = operator_of(call.op).tensors;
   for (size_t i = 0; i < slots.size(); ++i)
-    if (slots[i].role == TensorRole::output) calls.result = call.places[i].buffer;
+    if (slots[i].role == TensorRole::output && call.places[i].buffer >= 0) calls.result = call.places[i].buffer;
   calls.name = call.name;
   calls.calls.push_back(std::move(call));
   return calls;

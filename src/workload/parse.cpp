@@ -25,6 +25,10 @@ constexpr Word<hstu_mask> kMasks[] = {{"causal", HSTU_MASK_CAUSAL}, {"full", HST
 constexpr Word<AddmmSpec::Bias> kBiases[] = {
     {"none", AddmmSpec::Bias::none}, {"row", AddmmSpec::Bias::row}, {"residual", AddmmSpec::Bias::residual}};
 
+constexpr Word<hstu_dtype> kProjections[] = {{"e4m3", HSTU_DTYPE_E4M3}};
+constexpr Word<hstu_fp8_accumulation> kAccumulations[] = {{"128", HSTU_FP8_ACCUMULATE_128},
+                                                          {"fast", HSTU_FP8_ACCUMULATE_FAST}};
+
 Sequences parse_sequences(const Json& value, const std::string& pointer) {
   JsonObject in(value, pointer);
   Sequences sequences;
@@ -65,7 +69,12 @@ StackSpec parse_stack(const Json& value, const std::string& pointer) {
   stack.hidden_dim = in.integer("hidden_dim", kDim);
   stack.eps = parse_eps(in, 1e-6);
   stack.concat_ux = in.flag("concat_ux", true);
+  stack.weights_transposed = in.flag("weights_transposed", false);
   stack.attention = parse_attention_options(in);
+  if (in.find("projections")) {
+    stack.projections = in.choice<hstu_dtype>("projections", kProjections);
+    stack.accumulation = in.choice<hstu_fp8_accumulation>("accumulation", kAccumulations, HSTU_FP8_ACCUMULATE_128);
+  }
   in.finish();
   return stack;
 }

@@ -40,6 +40,7 @@ Stack::Stack(const Calls& calls, Memory& memory, uint64_t seed) : calls_(calls),
     fill(buffer, bases_.back(), seed);
   }
   memory.synchronise();  // whatever stream the calls run on, they find everything in place
+  for (const Call& call : calls_.setup) setup_.push_back(placed_args(call, calls_, bases_));
   for (const Call& call : calls_.calls) bound_.push_back(placed_args(call, calls_, bases_));
 }
 
@@ -52,9 +53,17 @@ void Stack::fill(const Buffer& buffer, void* base, uint64_t seed) {
   repeat(memory_, base, first.size(), static_cast<size_t>(buffer.bytes()));
 }
 
+void Stack::run(const Call& call, const AnyArgs& args, hstu_context* context, hstu_stream stream) {
+  const hstu_status status = call_operator(context, call.op, address(args), stream);
+  if (status != HSTU_OK) fail(status, "{}: {}", call.name, hstu_last_error());
+}
+
+void Stack::set_up(hstu_context* context, hstu_stream stream) const {
+  for (size_t i = 0; i < setup_.size(); ++i) run(calls_.setup[i], setup_[i], context, stream);
+}
+
 void Stack::run(size_t index, hstu_context* context, hstu_stream stream) const {
-  const hstu_status status = call_operator(context, calls_.calls[index].op, address(bound_[index]), stream);
-  if (status != HSTU_OK) fail(status, "{}: {}", calls_.calls[index].name, hstu_last_error());
+  run(calls_.calls[index], bound_[index], context, stream);
 }
 
 void Stack::run(hstu_context* context, hstu_stream stream) const {

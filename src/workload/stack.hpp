@@ -24,6 +24,8 @@ class Stack {
   /// The call's args as the C API takes them.
   const AnyArgs& args(size_t index) const { return bound_[index]; }
 
+  /// Queues the calls to be made once, before all others.
+  void set_up(hstu_context* context, hstu_stream stream) const;
   /// Queues one call, or all in order. Throws Error with the library's status and text, the call's name in front.
   void run(size_t index, hstu_context* context, hstu_stream stream) const;
   void run(hstu_context* context, hstu_stream stream) const;
@@ -35,13 +37,14 @@ class Stack {
   std::vector<double> result() const;
 
  private:
+  static void run(const Call& call, const AnyArgs& args, hstu_context* context, hstu_stream stream);
   size_t index_of(std::string_view buffer) const;
   void fill(const Buffer& buffer, void* base, uint64_t seed);
 
   Calls calls_;
   Memory& memory_;
   std::vector<void*> bases_;
-  std::vector<AnyArgs> bound_;
+  std::vector<AnyArgs> setup_, bound_;
 };
 
 /// One call through the C API; args is the operator's struct.

@@ -12,12 +12,35 @@ const Args& call(const Stack& stack, int64_t layer, size_t index) {
   return std::get<Args>(stack.args(static_cast<size_t>(layer) * kCallsPerLayer + index));
 }
 
+/// Null where the layer makes another call there.
+template <class Args>
+const Args* call_if(const Stack& stack, int64_t layer, size_t index) {
+  return std::get_if<Args>(&stack.args(static_cast<size_t>(layer) * kCallsPerLayer + index));
+}
+
 hstu_layer_weights weights_of(const Stack& stack, int64_t layer) {
   const auto& norm = call<hstu_layer_norm_args>(stack, layer, 0);
-  const auto& project = call<hstu_addmm_args>(stack, layer, 1);
   const auto& gate = call<hstu_norm_mul_args>(stack, layer, 3);
-  const auto& close = call<hstu_addmm_args>(stack, layer, 4);
-  return {norm.weight, norm.bias, project.w, project.y, gate.weight, gate.bias, close.w};
+  hstu_layer_weights weights{norm.weight, norm.bias, {}, {}, gate.weight, gate.bias, {}};
+  if (const auto* product = call_if<hstu_fp8_gemm_args>(stack, layer, 1)) {
+    weights.uvqk_bias = product->bias;
+  } else {
+    const auto& project = call<hstu_addmm_args>(stack, layer, 1);
+    weights.uvqk_weight = project.w;
+    weights.uvqk_bias = project.y;
+    weights.output_weight = call<hstu_addmm_args>(stack, layer, 4).w;
+  }
+  return weights;
+}
+
+hstu_fp8_layer_weights fp8_weights_of(const Stack& stack, int64_t layer) {
+  const auto &project = call<hstu_fp8_gemm_args>(stack, layer, 1), &close = call<hstu_fp8_gemm_args>(stack, layer, 4);
+  return {project.b, project.b_descale, close.b, close.b_descale};
+}
+
+hstu_tensor result_of(const Stack& stack, int64_t layer) {
+  const auto* product = call_if<hstu_fp8_gemm_args>(stack, layer, 4);
+  return product ? product->out : call<hstu_addmm_args>(stack, layer, 4).z;
 }
 
 }  // namespace
@@ -28,9 +51,14 @@ StackArgs::StackArgs(const Workload& workload, const Stack& stack, Memory& memor
   const auto& gate = call<hstu_norm_mul_args>(stack, 0, 3);
   args_.struct_size = sizeof args_;
   args_.x = call<hstu_layer_norm_args>(stack, 0, 0).x;
-  args_.out = call<hstu_addmm_args>(stack, spec.layers - 1, 4).z;
+  args_.out = result_of(stack, spec.layers - 1);
   args_.layers = layers_.data();
   args_.num_layers = spec.layers;
+  if (spec.projections != HSTU_DTYPE_NONE) {
+    for (int64_t i = 0; i < spec.layers; ++i) fp8_layers_.push_back(fp8_weights_of(stack, i));
+    args_.fp8_layers = fp8_layers_.data();
+    args_.fp8_accumulation = spec.accumulation;
+  }
   args_.dims = {spec.num_heads, spec.attn_dim, spec.hidden_dim};
   args_.eps = spec.eps;
   args_.attention = call<hstu_attention_args>(stack, 0, 2);

@@ -22,6 +22,7 @@ class StackArgs {
 
  private:
   std::vector<hstu_layer_weights> layers_;
+  std::vector<hstu_fp8_layer_weights> fp8_layers_;  // of projections in FP8
   hstu_stack_args args_{};
 };
 

@@ -5,7 +5,8 @@
 // The columns v, q, k stay slices of one buffer. u is one of them, too; or, where the output stage's rows are
 // [u | attn | norm(attn) u], it and attn are written where these rows want them, as in problem/output_rows.hpp. Layers
 // have weights of their own and share the buffers between them; a layer never writes its own input, so a run can be
-// repeated.
+// repeated. With projections in FP8 both are fp8_gemm, the steps in front of them quantise what they write, and
+// weights, stored transposed, are quantised by calls to be made once.
 #include "problem/output_rows.hpp"
 #include "workload/call_builder.hpp"
 #include "workload/calls.hpp"
@@ -42,8 +43,12 @@ class StackBuilder {
     output_stage_.dim = value_columns;
     output_stage_.eps = spec_.eps;
     output_stage_.concat_u = output_stage_.concat_x = spec_.concat_ux;
-    normed_ = build_.output("normed", dtype_, {rows, spec_.embedding_dim});
-    gated_ = build_.output("gated", dtype_, {rows, gated_columns()});
+    normed_ = build_.output("normed", projected_dtype(), {rows, spec_.embedding_dim});
+    gated_ = build_.output("gated", projected_dtype(), {rows, gated_columns()});
+    if (quantised()) {
+      normed_descale_ = build_.output("normed_descale", HSTU_DTYPE_F32, {rows});
+      gated_descale_ = build_.output("gated_descale", HSTU_DTYPE_F32, {rows});
+    }
     if (in_place()) {
       vqk_ = build_.output("vqk", dtype_, {rows, uvqk_columns() - value_columns});
       u_ = slice(gated_, 0, 0, value_columns);
@@ -53,8 +58,8 @@ class StackBuilder {
       u_ = slice(vqk_, 0, 0, value_columns);
       attn_ = build_.output("attn", dtype_, {rows, value_columns});
     }
-    outputs_ = {build_.output("even", dtype_, {rows, spec_.embedding_dim}),
-                spec_.layers > 1 ? build_.output("odd", dtype_, {rows, spec_.embedding_dim}) : Placed{}};
+    outputs_ = {build_.output(layer_input(1), dtype_, {rows, spec_.embedding_dim}),
+                spec_.layers > 1 ? build_.output(layer_input(2), dtype_, {rows, spec_.embedding_dim}) : Placed{}};
   }
 
   void layer(int64_t index) {
@@ -71,7 +76,11 @@ class StackBuilder {
 
  private:
   int64_t uvqk_columns() const { return 2 * spec_.num_heads * (spec_.hidden_dim + spec_.attn_dim); }
-  bool in_place() const { return output_written_in_place(spec_.concat_ux, spec_.concat_ux, false, output_stage_.dim); }
+  bool quantised() const { return spec_.projections != HSTU_DTYPE_NONE; }
+  hstu_dtype projected_dtype() const { return quantised() ? spec_.projections : dtype_; }
+  bool in_place() const {
+    return !quantised() && output_written_in_place(spec_.concat_ux, spec_.concat_ux, false, output_stage_.dim);
+  }
   int64_t gated_columns() const { return output_stage_.dim * segments(output_stage_); }
 
   void add(Call call, const char* name) {
@@ -83,12 +92,38 @@ class StackBuilder {
 
   void normalise(const std::string& prefix) {
     const int64_t dim = spec_.embedding_dim;
-    add(layer_norm_call({x_, scale(prefix + "norm_weight", dim), shift(prefix + "norm_bias", dim), normed_}, spec_.eps),
+    add(layer_norm_call(
+            {x_, scale(prefix + "norm_weight", dim), shift(prefix + "norm_bias", dim), normed_, normed_descale_},
+            spec_.eps),
         "layer norm");
   }
 
+  /// A weight [k, n] in FP8, as rows of k, and the scales of these rows.
+  struct Quantised {
+    Placed q, descale;
+  };
+  Quantised quantised_weight(const std::string& name, int64_t k, int64_t n) {
+    Placed w = build_.weight(name, dtype_, k, n, true);
+    w.tensor = hstu_matrix(nullptr, dtype_, n, k);  // as it is stored
+    const Quantised to{build_.output(name + "_fp8", spec_.projections, {n, k}),
+                       build_.output(name + "_descale", HSTU_DTYPE_F32, {n})};
+    Call call = quantize_fp8_call(w, to.q, to.descale);
+    call.name = name + " to FP8";
+    calls_.setup.push_back(std::move(call));
+    return to;
+  }
+
   void project(const std::string& prefix) {
-    const Placed w = build_.weight(prefix + "uvqk_weight", dtype_, spec_.embedding_dim, uvqk_columns());
+    const std::string name = prefix + "uvqk_weight";
+    if (quantised()) {
+      const Quantised w = quantised_weight(name, spec_.embedding_dim, uvqk_columns());
+      const Placed bias = shift(prefix + "uvqk_bias", uvqk_columns());
+      add(fp8_gemm_call({normed_, w.q, normed_descale_, w.descale, bias, vqk_}, HSTU_ACTIVATION_SILU, output_stage_.dim,
+                        spec_.accumulation),
+          "UVQK projection");
+      return;
+    }
+    const Placed w = build_.weight(name, dtype_, spec_.embedding_dim, uvqk_columns(), spec_.weights_transposed);
     const Placed bias = shift(prefix + "uvqk_bias", uvqk_columns());
     const AddmmTensors t =
         in_place() ? AddmmTensors{normed_, w, bias, u_, vqk_} : AddmmTensors{normed_, w, bias, vqk_, {}};
@@ -110,13 +145,20 @@ class StackBuilder {
     NormMulSpec stage = output_stage_;
     if (in_place()) stage.concat_u = stage.concat_x = false;
     add(norm_mul_call({attn_, u_, scale(prefix + "output_norm_weight", dim), shift(prefix + "output_norm_bias", dim),
-                       in_place() ? slice(gated_, 2 * dim, 0, dim) : gated_},
+                       in_place() ? slice(gated_, 2 * dim, 0, dim) : gated_, gated_descale_},
                       stage),
         "norm * u");
   }
 
   void close(const std::string& prefix, const Placed& out) {
-    const Placed w = build_.weight(prefix + "output_weight", dtype_, gated_columns(), spec_.embedding_dim);
+    const std::string name = prefix + "output_weight";
+    if (quantised()) {
+      const Quantised w = quantised_weight(name, gated_columns(), spec_.embedding_dim);
+      add(fp8_gemm_call({gated_, w.q, gated_descale_, w.descale, x_, out}, HSTU_ACTIVATION_NONE, 0, spec_.accumulation),
+          "output projection");
+      return;
+    }
+    const Placed w = build_.weight(name, dtype_, gated_columns(), spec_.embedding_dim, spec_.weights_transposed);
     add(addmm_call({gated_, w, x_, out, {}}, HSTU_ACTIVATION_NONE, 0), "output projection");
   }
 
@@ -128,10 +170,13 @@ class StackBuilder {
   NormMulSpec output_stage_;
   AttentionTensors attention_;
   Placed x_, normed_, u_, vqk_ /* behind u, if that is not in place */, attn_, gated_;
+  Placed normed_descale_, gated_descale_;  // in FP8
   std::array<Placed, 2> outputs_;
 };
 
 }  // namespace
+
+const char* layer_input(int64_t index) { return index == 0 ? "x" : index % 2 == 1 ? "even" : "odd"; }
 
 Calls expand_stack(const Workload& workload) {
   Calls calls;

@@ -1,5 +1,6 @@
 #include "workload/stack_check.hpp"
 
+#include "support/element.hpp"
 #include "support/error.hpp"
 #include "workload/call_builder.hpp"
 
@@ -53,6 +54,30 @@ Matrix product(const Matrix& x, const Matrix& w) {
   return z;
 }
 
+/// Rows as they are quantised for a product: one scale each, f32 arithmetic as hstu_quantize_fp8 has it.
+Matrix quantised(Matrix x) {
+  constexpr float kLargest = 448;
+  for (int64_t r = 0; r < x.rows; ++r) {
+    float greatest = 1e-12f;
+    for (int64_t c = 0; c < x.columns; ++c) greatest = std::max(greatest, static_cast<float>(std::fabs(x.row(r)[c])));
+    const float multiplier = kLargest / greatest, descale = greatest / kLargest;
+    for (int64_t c = 0; c < x.columns; ++c) {
+      double& e = x.row(r)[c];
+      const auto scaled = static_cast<double>(static_cast<float>(e) * multiplier);
+      e = E4m3::widen(E4m3::round(scaled)) * static_cast<double>(descale);
+    }
+  }
+  return x;
+}
+
+/// Rounded as an operator's results are.
+void round(Matrix& x, hstu_dtype dtype) {
+  for (double& e : x.values)
+    e = dtype == HSTU_DTYPE_BF16  ? Bf16::widen(Bf16::round(e))
+        : dtype == HSTU_DTYPE_F16 ? F16::widen(F16::round(e))
+                                  : static_cast<double>(static_cast<float>(e));
+}
+
 /// The canonical mask, closed form of operators.md 1.1.
 struct Mask {
   int64_t contextual, window, full, length, targets;
@@ -72,15 +97,40 @@ struct Layer {
   const Workload& workload;
   const Stack& stack;
   const Batch& batch;
+  bool quantises = false;  ///< what projections in FP8 read, as they do
   const StackSpec& spec = *workload.stack;
   std::string prefix;
 
+  bool fp8() const { return spec.projections != HSTU_DTYPE_NONE; }
   Values weights(const char* name) const { return stack.read(prefix + name); }
+
+  /// [k, n]. In FP8 it is stored transposed, beside what became of it and the scales of its rows.
+  Matrix weight(const std::string& name, int64_t k, int64_t n) const {
+    Matrix w(k, n, weights((name + (quantises ? "_fp8" : "")).c_str()));
+    if (!fp8() && !spec.weights_transposed) return w;
+    const Values stored = std::move(w.values);
+    const Values descale = quantises ? weights((name + "_descale").c_str()) : Values(static_cast<size_t>(n), 1.0);
+    w.values.resize(stored.size());
+    for (int64_t i = 0; i < k; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        w.row(i)[j] = stored[static_cast<size_t>(j * k + i)] * descale[static_cast<size_t>(j)];
+    return w;
+  }
+
+  Matrix projected(const Matrix& x, const char* name, int64_t columns) const {
+    return product(quantises ? quantised(x) : x, weight(name, x.columns, columns));
+  }
+
+  /// Where operators round what will be quantised, so does this: what lies half a step of theirs away may be quantised
+  /// to another value, a whole step of E4M3's away.
+  void round_like_operators(Matrix& x) const {
+    if (quantises) round(x, workload.dtype);
+  }
 
   Matrix run(const Matrix& x) const {
     const int64_t values = spec.num_heads * spec.hidden_dim, queries = spec.num_heads * spec.attn_dim;
     const Matrix normed = layer_norm(x, weights("norm_weight"), weights("norm_bias"), eps());
-    Matrix uvqk = product(normed, {x.columns, 2 * (values + queries), weights("uvqk_weight")});
+    Matrix uvqk = projected(normed, "uvqk_weight", 2 * (values + queries));
     const Values bias = weights("uvqk_bias");
     for (int64_t r = 0; r < uvqk.rows; ++r)
       for (int64_t c = 0; c < uvqk.columns; ++c) {
@@ -88,10 +138,12 @@ struct Layer {
         e += bias[static_cast<size_t>(c)];
         if (c < values) e = silu(e);
       }
-    const Matrix attn = attention(uvqk);
-    const Matrix gated = gate(uvqk, attn);
-    Matrix out = product(gated, {gated.columns, x.columns, weights("output_weight")});
+    round_like_operators(uvqk);
+    Matrix attn = attention(uvqk);
+    round_like_operators(attn);
+    Matrix out = projected(gate(uvqk, attn), "output_weight", x.columns);
     for (size_t i = 0; i < out.values.size(); ++i) out.values[i] += x.values[i];
+    round_like_operators(out);
     return out;
   }
 
@@ -153,7 +205,40 @@ double tolerance_of(const Workload& workload) {
   return one * std::sqrt(static_cast<double>(workload.stack->layers));
 }
 
+/// Of one layer that quantises: a small difference d takes some values to a neighbour, an error like the square root
+/// of d times a step of E4M3's. Attention that is wrong by 2e-3 gives 7e-3.
+double quantised_tolerance_of(const Workload& workload) {
+  return workload.dtype == HSTU_DTYPE_BF16 ? 1.5e-2 : workload.dtype == HSTU_DTYPE_F16 ? 5e-3 : 1e-3;
+}
+
+/// E4M3 rounds by 2.6 % on average, and a product has two operands; a residual takes its part of it.
+double quantisation_tolerance_of(const Workload& workload) {
+  return 0.06 * std::sqrt(static_cast<double>(workload.stack->layers));
+}
+
+/// The last layer, whose input is that of the stack or the result of the layer in front, which is still there.
+Values expected_last_layer(const Workload& workload, const Stack& stack) {
+  const Batch batch = batch_of(*workload.sequences);
+  const int64_t last = workload.stack->layers - 1;
+  const Matrix x(batch.total, workload.stack->embedding_dim, stack.read(layer_input(last)));
+  const Layer layer{.workload = workload,
+                    .stack = stack,
+                    .batch = batch,
+                    .quantises = true,
+                    .prefix = fmt::format("layers.{}.", last)};
+  return layer.run(x).values;
+}
+
 }  // namespace
+
+double relative_error(std::span<const double> got, std::span<const double> expected) {
+  double error = 0, size = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    error += (got[i] - expected[i]) * (got[i] - expected[i]);
+    size += expected[i] * expected[i];
+  }
+  return size > 0 ? std::sqrt(error / size) : std::sqrt(error);
+}
 
 std::vector<double> expected_result(const Workload& workload, const Stack& stack) {
   const Batch batch = batch_of(*workload.sequences);
@@ -164,19 +249,17 @@ std::vector<double> expected_result(const Workload& workload, const Stack& stack
 }
 
 StackCheck check_stack(const Workload& workload, const Stack& stack) {
-  const std::vector<double> got = stack.result(), expected = expected_result(workload, stack);
-  double error = 0, size = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    error += (got[i] - expected[i]) * (got[i] - expected[i]);
-    size += expected[i] * expected[i];
-  }
-  return {size > 0 ? std::sqrt(error / size) : std::sqrt(error), tolerance_of(workload)};
+  const Values got = stack.result();
+  const double error = relative_error(got, expected_result(workload, stack));
+  if (workload.stack->projections == HSTU_DTYPE_NONE) return {error, tolerance_of(workload), std::nullopt, 0};
+  return {relative_error(got, expected_last_layer(workload, stack)), quantised_tolerance_of(workload), error,
+          quantisation_tolerance_of(workload)};
 }
 
 Workload small_version(const Workload& workload) {
   Workload small = workload;
   small.operators.clear();
-  small.stack->layers = std::min<int64_t>(small.stack->layers, 2);
+  if (small.stack->projections == HSTU_DTYPE_NONE) small.stack->layers = std::min<int64_t>(small.stack->layers, 2);
   Sequences& sequences = *small.sequences;
   sequences.batch = 3;
   sequences.history = {Lengths::Kind::given, 0, 0, std::nullopt, {33, 0, 20}};

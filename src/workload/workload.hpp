@@ -53,7 +53,11 @@ struct StackSpec {
   int64_t layers = 1;
   int64_t embedding_dim = 0, num_heads = 0, attn_dim = 0, hidden_dim = 0;
   float eps = 1e-6f;
-  bool concat_ux = true;  ///< the output stage is [u | attn | u * norm(attn)]; else the product alone
+  bool concat_ux = true;            ///< the output stage is [u | attn | u * norm(attn)]; else the product alone
+  bool weights_transposed = false;  ///< those of the projections are stored [n, k], as FP8 has them in any case
+  /// E4M3: weights are quantised once, and what the projections read as it is written. None: of the workload's type.
+  hstu_dtype projections = HSTU_DTYPE_NONE;
+  hstu_fp8_accumulation accumulation = HSTU_FP8_ACCUMULATE_128;  ///< of projections in FP8
   AttentionOptions attention;
 };
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 
 namespace hstujit {
@@ -15,14 +16,17 @@ namespace {
 struct Case {
   const char* dtype;
   int hidden_dim;  ///< of 64 the operators write in place
+  const char* more = "";
 };
+constexpr const char *kFp8 = R"(, "projections": "e4m3")",
+                     *kFastFp8 = R"(, "projections": "e4m3", "accumulation": "fast")";
 
 Workload workload(const Case& c) {
   return parse_workload(fmt::format(
       R"({{"format": "hstujit-workload-1", "name": "t", "dtype": "{}",
     "sequences": {{"batch": 5, "history": {{"kind": "explicit", "lengths": [90, 0, 1, 140, 64]}}, "targets": 3}},
-    "stack": {{"layers": 2, "embedding_dim": 48, "num_heads": 2, "attn_dim": 32, "hidden_dim": {}}}}})",
-      c.dtype, c.hidden_dim));
+    "stack": {{"layers": 2, "embedding_dim": 48, "num_heads": 2, "attn_dim": 32, "hidden_dim": {}{}}}}})",
+      c.dtype, c.hidden_dim, c.more));
 }
 
 class StackOnDevice : public testing::TestWithParam<Case> {};
@@ -33,6 +37,7 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
   const Workload w = workload(GetParam());
   const std::unique_ptr<Memory> memory = device.memory();
   const Stack stack(expand_stack(w), *memory, 1);
+  stack.set_up(device.context, nullptr);
   stack.run(device.context, nullptr);
   const StackArgs args(w, stack, *memory);
   if (device.compile_only) {
@@ -42,7 +47,8 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
   memory->synchronise();
   const std::vector<double> expected = stack.result();
   const StackCheck check = check_stack(w, stack);
-  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance;
+  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance << ", or "
+                              << check.quantisation_error.value_or(0) << " of " << check.quantisation_tolerance;
   const auto bytes = static_cast<size_t>(extent_bytes(args.args().out));
   memory->upload(args.args().out.data, std::string(bytes, '\xff').data(), bytes);
   ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
@@ -53,6 +59,34 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
 const auto kNameOf = [](const auto& info) { return fmt::format("{}_{}", info.param.dtype, info.param.hidden_dim); };
 INSTANTIATE_TEST_SUITE_P(Types, StackOnDevice,
                          testing::Values(Case{"f32", 16}, Case{"f32", 64}, Case{"f16", 64}, Case{"bf16", 64}), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Fp8, StackOnDevice,
+                         testing::Values(Case{"f32", 16, kFp8}, Case{"f16", 64, kFp8}, Case{"bf16", 64, kFp8}),
+                         kNameOf);
+INSTANTIATE_TEST_SUITE_P(FastFp8, StackOnDevice, testing::Values(Case{"bf16", 64, kFastFp8}), kNameOf);
+
+/// The launches that a thread keeps are of the weights that its last call had.
+TEST(QuantisedStackOnDevice, TakesOtherFp8Weights) {
+  HSTU_NEEDS_RESULTS();
+  const test::TestDevice& device = *test::test_device();
+  const Workload w = workload({"bf16", 64, kFp8});
+  const std::unique_ptr<Memory> memory = device.memory();
+  const Stack stack(expand_stack(w), *memory, 1), other(expand_stack(w), *memory, 2);
+  const StackArgs args(w, stack, *memory), others(w, other, *memory);
+  stack.set_up(device.context, nullptr);
+  other.set_up(device.context, nullptr);
+  hstu_fp8_layer_weights place[2];
+  const auto run = [&](const hstu_fp8_layer_weights* weights) {
+    std::copy(weights, weights + 2, place);  // the pointer stays the same
+    hstu_stack_args call = args.args();
+    call.fp8_layers = place;
+    EXPECT_EQ(hstu_stack(device.context, &call, nullptr), HSTU_OK) << hstu_last_error();
+    memory->synchronise();
+    return stack.result();
+  };
+  const std::vector<double> first = run(args.args().fp8_layers);
+  EXPECT_NE(run(others.args().fp8_layers), first);
+  EXPECT_EQ(run(args.args().fp8_layers), first);
+}
 
 }  // namespace
 }  // namespace hstujit

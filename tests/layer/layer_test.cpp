@@ -218,14 +218,16 @@ TEST_F(Layer, OutputDropsOutWithItsSeedAndTakesOtherNorms) {
 
 // ---- The stack against a workload's calls
 
-Workload workload(int layers, int hidden_dim = 16) {
+Workload workload(int layers, int hidden_dim = 16, const std::string& more = "") {
   return parse_workload(R"({"format": "hstujit-workload-1", "name": "t", "dtype": "bf16",
     "sequences": {"batch": 4, "history": {"kind": "explicit", "lengths": [9, 0, 1, 14]}, "targets": 3},
     "stack": {"layers": )" +
                         std::to_string(layers) +
                         R"(, "embedding_dim": 24, "num_heads": 3, "attn_dim": 8, "hidden_dim": )" +
-                        std::to_string(hidden_dim) + "}}");
+                        std::to_string(hidden_dim) + more + "}}");
 }
+
+const std::string kFp8 = R"(, "projections": "e4m3")";
 
 class StackCall : public Layer, public testing::WithParamInterface<int> {};
 
@@ -251,6 +253,48 @@ TEST_P(StackCall, GivesTheNumbersOfItsOperatorsWhenTheyWriteInPlace) {
   std::memset(stack_args.args().out.data, 0xff, static_cast<size_t>(extent_bytes(stack_args.args().out)));
   ASSERT_EQ(hstu_stack(context_, &stack_args.args(), nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(stack.result(), expected);
+}
+
+TEST_P(StackCall, GivesTheNumbersOfItsOperatorsInFp8) {
+  for (const int hidden_dim : {16, 64}) {
+    const Workload w = workload(GetParam(), hidden_dim, kFp8);
+    const std::unique_ptr<Memory> memory = host_memory();
+    const Stack stack(expand_stack(w), *memory, 1);
+    stack.set_up(context_, nullptr);
+    stack.run(context_, nullptr);
+    const std::vector<double> expected = stack.result();
+    const StackArgs stack_args(w, stack, *memory);
+    ASSERT_NE(stack_args.args().fp8_layers, nullptr);
+    std::memset(stack_args.args().out.data, 0xff, static_cast<size_t>(extent_bytes(stack_args.args().out)));
+    ASSERT_EQ(hstu_stack(context_, &stack_args.args(), nullptr), HSTU_OK) << hstu_last_error();
+    EXPECT_EQ(stack.result(), expected);
+    hstu_stack_args args = stack_args.args();
+    args.out = args.x;
+    ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+    EXPECT_EQ(stack.read("x"), expected);
+  }
+}
+
+TEST_F(Layer, AStackInFp8TakesDropoutAndGroups) {
+  const Workload w = workload(2, 16, kFp8);
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  stack.set_up(context_, nullptr);
+  const StackArgs stack_args(w, stack, *memory);
+  hstu_stack_args args = stack_args.args();
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  const std::vector<double> plain = stack.result();
+  args.output.dropout_ratio = 0.25f;
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_NE(stack.result(), plain);
+  std::vector<hstu_layer_weights> layers(args.layers, args.layers + 2);
+  for (hstu_layer_weights& layer : layers)
+    layer.output_norm_weight.shape[0] = layer.output_norm_bias.shape[0] = args.dims.num_heads;
+  args.layers = layers.data();
+  args.output.dropout_ratio = 0;
+  args.output.num_groups = static_cast<int32_t>(args.dims.num_heads);
+  ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_NE(stack.result(), plain);
 }
 
 TEST_F(Layer, AStackThatWritesInPlaceGivesTheNumbersOfItsStages) {
@@ -400,6 +444,51 @@ TEST_F(Layer, OutputNamesTheFieldItRefuses) {
     EXPECT_EQ(hstu_compute_output(context_, &args, nullptr), c.status) << c.text << ": " << hstu_last_error();
     EXPECT_NE(std::string(hstu_last_error()).find(c.text), std::string::npos) << hstu_last_error();
   }
+}
+
+TEST_F(Layer, StackNamesTheFp8WeightItRefuses) {
+  struct Case {
+    void (*spoil)(hstu_layer_weights&, hstu_fp8_layer_weights&);
+    hstu_status status;
+    const char* text;
+  };
+  using Plain = hstu_layer_weights;
+  using Fp8 = hstu_fp8_layer_weights;
+  const Case cases[] = {
+      {[](Plain& p, Fp8& f) { p.uvqk_weight = f.uvqk_weight; }, HSTU_ERROR_INVALID_ARGUMENT, "uvqk_weight is there"},
+      {[](Plain& p, Fp8& f) { p.output_weight = f.output_weight; }, HSTU_ERROR_INVALID_ARGUMENT,
+       "output_weight is there"},
+      {[](Plain&, Fp8& f) { f.uvqk_weight = {}; }, HSTU_ERROR_INVALID_ARGUMENT, "fp8_layers.uvqk_weight is absent"},
+      {[](Plain&, Fp8& f) { f.uvqk_weight.shape[0] -= 1; }, HSTU_ERROR_SHAPE_MISMATCH,
+       "fp8_layers.uvqk_weight.shape[0] = 143"},
+      {[](Plain&, Fp8& f) { f.uvqk_descale.shape[0] = 7; }, HSTU_ERROR_SHAPE_MISMATCH,
+       "fp8_layers.uvqk_descale.shape[0] = 7"},
+      {[](Plain&, Fp8& f) { f.output_weight.shape[1] = 48; }, HSTU_ERROR_SHAPE_MISMATCH,
+       "fp8_layers.output_weight.shape[1] = 48"},
+      {[](Plain&, Fp8& f) { f.output_descale.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
+       "output projection: b_descale.dtype"},
+      {[](Plain&, Fp8& f) { f.output_weight.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
+       "output projection: b.dtype"},
+  };
+  const Workload w = workload(2, 16, kFp8);
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Stack stack(expand_stack(w), *memory, 1);
+  const StackArgs stack_args(w, stack, *memory);
+  for (const Case& c : cases) {
+    hstu_stack_args args = stack_args.args();
+    std::vector<hstu_layer_weights> plain(args.layers, args.layers + 2);
+    std::vector<hstu_fp8_layer_weights> fp8(args.fp8_layers, args.fp8_layers + 2);
+    c.spoil(plain[1], fp8[1]);
+    args.layers = plain.data();
+    args.fp8_layers = fp8.data();
+    EXPECT_EQ(hstu_stack(context_, &args, nullptr), c.status) << c.text;
+    EXPECT_NE(std::string(hstu_last_error()).find(std::string("layers[1]: ") + c.text), std::string::npos)
+        << hstu_last_error();
+  }
+  hstu_stack_args args = stack_args.args();
+  args.workspace_size -= 256;
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(hstu_last_error()).find("workspace_size"), std::string::npos) << hstu_last_error();
 }
 
 TEST_F(Layer, StackNamesTheLayerItRefusesAndWritesNothing) {

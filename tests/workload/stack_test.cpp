@@ -38,6 +38,7 @@ StackCheck run_and_check(const Workload& w) {
   const ContextPointer context = cpu_context();
   const std::unique_ptr<Memory> memory = host_memory();
   const Stack stack(expand_stack(w), *memory, 1);
+  stack.set_up(context.get(), nullptr);
   stack.run(context.get(), nullptr);
   return check_stack(w, stack);
 }
@@ -66,6 +67,56 @@ INSTANTIATE_TEST_SUITE_P(
                     Variant{"Scale", "f32", R"(, "alpha": 0.7, "scaling_seqlen": 11, "max_seq_len": 40, "eps": 0.01)"}),
     [](const auto& param_info) { return std::string(param_info.param.name); });
 
+class QuantisedStack : public testing::TestWithParam<Variant> {};
+
+TEST_P(QuantisedStack, AgreesWithTheMathematicsThatQuantisesAlike) {
+  const StackCheck check =
+      run_and_check(workload(GetParam().dtype, R"(, "projections": "e4m3")" + std::string(GetParam().more)));
+  EXPECT_TRUE(check.passed()) << check.relative_error << " > " << check.tolerance << ", or "
+                              << check.quantisation_error.value_or(1) << " > " << check.quantisation_tolerance;
+  EXPECT_LE(check.relative_error, 1e-6) << "the reference rounds where this does";
+  EXPECT_GT(check.quantisation_error.value_or(0), 0.01);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, QuantisedStack,
+                         testing::Values(Variant{"F32", "f32", ""}, Variant{"F16", "f16", ""},
+                                         Variant{"Bf16", "bf16", ""},
+                                         Variant{"Plain", "bf16", R"(, "concat_ux": false)"},
+                                         Variant{"Fast", "bf16", R"(, "accumulation": "fast")"}),
+                         [](const auto& param_info) { return std::string(param_info.param.name); });
+
+TEST(StackCheck, NoticesWhatIsWrongWithQuantisedProjections) {
+  const ContextPointer context = cpu_context();
+  const std::unique_ptr<Memory> memory = host_memory();
+  const std::string fp8 = R"(, "projections": "e4m3")";
+  const Workload w = workload("bf16", fp8), other = workload("bf16", fp8 + R"(, "max_attn_len": 6)");
+  const Stack stack(expand_stack(w), *memory, 1);
+  EXPECT_FALSE(check_stack(w, stack).passed());
+  stack.set_up(context.get(), nullptr);
+  EXPECT_FALSE(check_stack(w, stack).passed());
+  stack.run(context.get(), nullptr);
+  EXPECT_TRUE(check_stack(w, stack).passed());
+  EXPECT_FALSE(check_stack(other, stack).passed());
+  static_cast<float*>(stack.base("layers.1.output_weight_descale"))[5] *= 1.5f;
+  EXPECT_FALSE(check_stack(w, stack).passed()) << "a scale that the product has not used";
+}
+
+/// A twin that reads the same weights as they are.
+TEST(Stack, WithoutQuantisationIsThatOfItsTransposedWeights) {
+  const ContextPointer context = cpu_context();
+  const std::unique_ptr<Memory> memory = host_memory();
+  const Workload w = workload("bf16", R"(, "projections": "e4m3")"),
+                 twin = workload("bf16", R"(, "weights_transposed": true)");
+  const Stack quantised(expand_stack(w), *memory, 1), exact(expand_stack(twin), *memory, 1);
+  quantised.set_up(context.get(), nullptr);
+  quantised.run(context.get(), nullptr);
+  exact.run(context.get(), nullptr);
+  EXPECT_TRUE(check_stack(twin, exact).passed());
+  EXPECT_EQ(expected_result(w, quantised), expected_result(twin, exact));
+  const StackCheck check = check_stack(w, quantised);
+  EXPECT_NEAR(relative_error(quantised.result(), exact.result()), *check.quantisation_error, 5e-3);
+}
+
 TEST(StackCheck, NoticesAnotherMask) {
   const ContextPointer context = cpu_context();
   const std::unique_ptr<Memory> memory = host_memory();
@@ -83,7 +134,7 @@ TEST(StackCheck, FailsForAStackThatNeverRan) {
   EXPECT_FALSE(check_stack(w, stack).passed());
 }
 
-TEST(StackCheck, FailsForNan) { EXPECT_FALSE((StackCheck{std::nan(""), 1}.passed())); }
+TEST(StackCheck, FailsForNan) { EXPECT_FALSE((StackCheck{std::nan(""), 1, std::nullopt, 0}.passed())); }
 
 TEST(Stack, RunsTwiceWithTheSameResult) {
   const ContextPointer context = cpu_context();
