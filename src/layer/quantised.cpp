@@ -26,9 +26,8 @@ Quantised QuantisedSpace::matrix(int64_t rows, int64_t columns, hstu_fp8_scaling
   m.q = hstu_matrix(q, HSTU_DTYPE_E4M3, rows, columns);
   m.q.stride[0] = pitch_of(columns);
   m.q.stride[1] = 1;
-  m.descale = scaling == HSTU_FP8_GROUP
-                  ? hstu_matrix(descale, HSTU_DTYPE_F32, rows, scales_of(columns, scaling))
-                  : hstu_vector(descale, HSTU_DTYPE_F32, rows);
+  m.descale = scaling == HSTU_FP8_GROUP ? hstu_matrix(descale, HSTU_DTYPE_F32, rows, scales_of(columns, scaling))
+                                        : hstu_vector(descale, HSTU_DTYPE_F32, rows);
   return m;
 }
 

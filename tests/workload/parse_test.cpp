@@ -1,5 +1,6 @@
 // Workload files are read strictly: what is accepted, and the message for everything else.
 #include "support/error.hpp"
+#include "support/source_dir.hpp"
 #include "support/temp_dir.hpp"
 #include "workload/workload.hpp"
 
@@ -49,6 +50,17 @@ TEST(ParseWorkload, ReadsEveryMemberOfAStack) {
   EXPECT_EQ(w.stack->attention.alpha, 0.25f);
   EXPECT_EQ(w.stack->attention.scaling_seqlen, 50);
   EXPECT_EQ(w.stack->attention.min_full_attn_seq_len, 2);
+  EXPECT_EQ(w.stack->projections, HSTU_DTYPE_NONE);
+}
+
+TEST(ParseWorkload, ReadsProjectionsInFp8) {
+  const Workload w = read_workload(test::source_dir() / "tools/workloads/dlrm_v3_fp8.json");
+  const Workload bf16 = read_workload(test::source_dir() / "tools/workloads/dlrm_v3.json");
+  EXPECT_EQ(w.stack->projections, HSTU_DTYPE_E4M3);
+  EXPECT_EQ(w.stack->accumulation, HSTU_FP8_ACCUMULATE_128);
+  EXPECT_EQ(w.dtype, bf16.dtype);
+  EXPECT_EQ(w.stack->layers, bf16.stack->layers);
+  EXPECT_EQ(w.stack->embedding_dim, bf16.stack->embedding_dim);
 }
 
 TEST(ParseWorkload, ReadsEveryOperator) {
@@ -86,6 +98,16 @@ TEST_P(RefusedWorkload, NamesTheFieldAndTheRule) {
 INSTANTIATE_TEST_SUITE_P(
     Messages, RefusedWorkload,
     testing::Values(
+        Refusal{
+            "OtherProjections",
+            R"({"format": "hstujit-workload-1", "name": "t", "stack": {"layers": 1, "embedding_dim": 8, "num_heads": 1,
+                    "attn_dim": 8, "hidden_dim": 8, "projections": "e5m2"}})",
+            "/stack/projections: \"e5m2\": use one of \"e4m3\""},
+        Refusal{
+            "AccumulationOfBf16",
+            R"({"format": "hstujit-workload-1", "name": "t", "stack": {"layers": 1, "embedding_dim": 8, "num_heads": 1,
+                    "attn_dim": 8, "hidden_dim": 8, "accumulation": "fast"}})",
+            "/stack/accumulation"},
         Refusal{"NotJson", "{", "not JSON"}, Refusal{"Empty", "", "not JSON"},
         Refusal{"NotAnObject", "[]", "(document): []: an object {...} belongs here"},
         Refusal{"NoFormat", R"({"name": "t"})", "/format: missing"},

@@ -113,7 +113,10 @@ std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic, bool wi
     std::optional<Stack> stack;
     for (const Need& need : traffic.needs) {
       if (need.calls != &calls) continue;
-      if (!stack) stack.emplace(calls, *memory, 1);
+      if (!stack) {
+        stack.emplace(calls, *memory, 1);
+        stack->set_up(bench.host.get(), nullptr);
+      }
       results.push_back(measure(bench, need, *stack, with_vendor));
       for (const FigureSpec& figure : need.call->family_figures)
         results.push_back(measure(bench, need, *stack, with_vendor, figure));
