@@ -28,6 +28,7 @@
 #pragma once
 #include "params/addmm_terms.h"
 #include "params/fp8_gemm_sm90.h"
+#include "tile/activation.cuh"
 #include "tile/bias_row.cuh"
 #include "tile/fp8_row.cuh"
 #include "tile/result_boxes.cuh"
@@ -40,12 +41,13 @@ template <class Config>
 struct Fp8Boxes {
   enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = Config::kBias == kRowBias };
   enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * Config::kBlockN / 256 };
-  // Groups of 16 columns; the registers that are left beside accumulators, sums of a slice among them.
+  // Groups of 16 columns; the registers that are left.
   enum : bool {
-    kFewLeft = !Config::kFast && ((kAccumulators == 128 && kScaledColumns && kHasBias) ||
-                                  (kAccumulators >= 96 && Config::kActivation != 0))
+    kManyTerms = kAccumulators == 128 && !Config::kFast && kScaledColumns && kHasBias,
+    kLongActivation =
+        kAccumulators >= 96 && Config::kActivation != 0 && tile::kSiluFunctions<typename Config::Element> > 1
   };
-  enum : int { kAtOnce = kAccumulators > 128 ? 1 : kFewLeft ? 2 : 4 };
+  enum : int { kAtOnce = kAccumulators > 128 ? 1 : kManyTerms || kLongActivation ? 2 : 4 };
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce>;
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;

@@ -22,6 +22,12 @@ HSTU_PRIM float silu<float>(float x) {
   return x * sigmoid<float>(x);
 }
 
+// Special functions that it takes; with two of them a value holds on to a register more.
+template <class Element>
+constexpr int kSiluFunctions = 1;
+template <>
+constexpr int kSiluFunctions<f16> = 2;
+
 // gelu(x) = x Phi(x), and its approximation with tanh (Hendrycks and Gimpel 2016, arXiv:1606.08415).
 HSTU_PRIM float gelu(float x) { return 0.5f * x * (1.0f + erff(0.70710678f * x)); }
 template <class Element>

@@ -56,7 +56,15 @@ bool turns_are_short(const Problem& p, const Config& c, const DeviceFacts&) {
 bool pieces_have_one_block(const Problem& p, const Config& c, const DeviceFacts&) {
   return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] != 192;
 }
-constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 5>{
+/// Measured with NVRTC 13.0: some of these spill a word or four, whatever the epilogue does at a time.
+bool activation_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
+  if (p[fp8_gemm::kActivation] == HSTU_ACTIVATION_NONE) return true;
+  const bool row = p[fp8_gemm::kBias] == hstu::kRowBias, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
+  const int accumulators = tma_product::accumulators(c);
+  if (p[fp8_gemm::kDtype] == HSTU_DTYPE_F16) return accumulators < 128 || (accumulators == 128 && scaled);
+  return accumulators <= 128 || !(row && scaled);
+}
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 6>{
     {{"warpgroups with tiles of their own have rings of their own, which must not both fetch w", rings_share_no_w},
      {"and each ring has three stages", rings_are_deep},
      {"promotion beside the next slice's products is unrolled over all of k: registers for 64 x 128 and 8 slices, for "
@@ -64,7 +72,10 @@ constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 5>{
       "where each has scales",
       turns_are_short},
      {"accumulators and the sums of a slice take 192 registers at most", sums_fit_beside_accumulators},
-     {"columns that are promoted together have the scale of one block", pieces_have_one_block}}});
+     {"columns that are promoted together have the scale of one block", pieces_have_one_block},
+     {"SiLU beside 192 accumulators, a bias row and scales of columns spills; f16's, of two functions, beside 128 "
+      "already",
+      activation_fits_beside_accumulators, true}}});
 
 /// What TMA takes, in results of 16 bits, whose rounding covers what promotion leaves of FP8 sums' error; scales of
 /// groups on a alone. sm_80's family takes the rest.
