@@ -1,5 +1,6 @@
 // fp8_gemm_sm80: products of FP8 matrices with scales, kernels/fp8_gemm_sm80.cuh.
 #include "families/families.hpp"
+#include "params/addmm_terms.h"
 #include "params/fp8_gemm.h"
 #include "problem/fp8_fields.hpp"
 #include "problem/fp8_scales.hpp"
@@ -81,6 +82,15 @@ bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFa
   return c[kBlockM] >= lines && c[kBlockN] >= lines;
 }
 
+/// What the epilogue adds to addresses and values grows with a warp's part; so does what long slices are unrolled to.
+bool parts_leave_registers_for_their_ending(const Problem& p, const Config& c, const DeviceFacts&) {
+  const bool ending = p[fp8_gemm::kBias] == hstu::kResidual || p[fp8_gemm::kActivation] != HSTU_ACTIVATION_NONE ||
+                      p[fp8_gemm::kSplit] != 0;
+  if (!ending) return true;
+  const bool wide = p[fp8_gemm::kDtype] == HSTU_DTYPE_F32, narrow = p[fp8_gemm::kVectorOut] < (wide ? 4 : 8);
+  return warp_m(c) * warp_n(c) * c[kBlockK] <= 64 * 64 * 64 / (wide || narrow ? 2 : 1);
+}
+
 constexpr Rule kRules[] = {
     {"sm_89 multiplies FP8 itself, every other generation after conversion to f16", native_where_it_is},
     {"a warp's part is 16 to 64 rows by 32 or 64 columns", warp_tiles_are_whole},
@@ -89,6 +99,9 @@ constexpr Rule kRules[] = {
     {"4 to 16 warps an SM", enough_warps},
     {"the tile must not be larger than the matrix", rows_are_used},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
+    {"a residual, an activation or several outputs take registers: parts of 64 x 64 by 64 k, or half of it for f32 and "
+     "unaligned results",
+     parts_leave_registers_for_their_ending, true},
 };
 
 bool covers(const Problem&, const DeviceFacts&) { return true; }
