@@ -93,6 +93,8 @@ TEST_P(Fp8GemmSweep, EqualsTheOracle) {
   test::Tolerance tolerance = c.dtype == kF32 ? test::Tolerance{2e-5, 300} : test::rounded_once(c.dtype);
   if (c.accumulation == HSTU_FP8_ACCUMULATE_FAST && c.dtype == kBf16)  // six deviations of what fp8.h says of it
     tolerance.ulps_of_row += 6 * 3.3e-4 * std::sqrt(static_cast<double>(c.k) / 512) * 256;
+  if (c.activation == HSTU_ACTIVATION_SILU && c.dtype == kF16)  // what fp8.h says of exact sums; SiLU is steeper than 1
+    tolerance.ulps_of_row += 1.1 * 1.2e-4 * 2048;
   switch (c.parts.size()) {
     case 2:
       return test::expect_correct(memory, args, {{&Args::out, tolerance}, {&Args::out1, tolerance}});
