@@ -17,6 +17,7 @@ export HSTUJIT_STORE=$work/bench_store
 export HSTUJIT_STORE=$work/store
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --budget 15 --json "$work/cold.json"
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/filled.json"
+"$bin/hstu-tune" run tools/workloads/dlrm_v3_fp8.json --budget 15 --json "$work/fp8.json"
 HSTUJIT_STORE=$work/tuned_store "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --retune --budget 15 --json "$work/tuned.json"
 # Shards side by side: most of a test's time is compiling, on one core.
 shards=$(($(nproc) < 16 ? $(nproc) : 16))
@@ -25,5 +26,5 @@ for ((i = 0; i < shards; ++i)); do
     || echo "some GPU tests failed; the record will say so" &
 done
 wait
-cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/tuned.json;$work/bench.json" -DOUT="$out" \
+cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/tuned.json;$work/fp8.json;$work/bench.json" -DOUT="$out" \
   -P tests/gpu_record/assemble.cmake

@@ -13,8 +13,8 @@
  *
  * Intermediate results lie in the caller's workspace: device memory aligned to 256 bytes, at least as large as the
  * matching ..._workspace_size() says, whose contents are lost. Calls that may run at the same time need workspaces of
- * their own. The size depends on x's shape and dtype and on the dimensions and options only: other tensors may still be
- * absent when it is asked for.
+ * their own. The size depends on x's shape and dtype and on the dimensions and options only (of a stack also on whether
+ * fp8_layers is there): other tensors may still be absent when it is asked for.
  */
 #ifndef HSTUJIT_LAYER_H
 #define HSTUJIT_LAYER_H
