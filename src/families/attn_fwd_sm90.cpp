@@ -74,11 +74,13 @@ bool has_mask(const Problem& p) {
 
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   // Beside them rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more,
-  // and with a mask under SiLU, where a warpgroup finds its own full blocks, beside long steps.
+  // and with a mask under SiLU, where a warpgroup finds its own full blocks, beside long steps: those of 128 keys,
+  // which fall into chunks of 64, not, if all of Q stays.
   const bool all_softmax = p[attention::kSoftmaxHeads] == attention_extras::kAllSoftmax;
   const int softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ? 4 : 0;
   const int has = consumer_registers(c);
-  const int others = has_mask(p) && !all_softmax && c[kBlockN] > 96 ? 64 : has < 216 ? 40 : 32;
+  const bool long_steps = c[kBlockN] > 96 && !(c[kBlockN] == 128 && c[kQSteps] == q_steps_of(p));
+  const int others = has_mask(p) && !all_softmax && long_steps ? 64 : has < 216 ? 40 : 32;
   return held_registers(p, c) + others + softmax <= has;
 }
 bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] <= q_steps_of(p); }

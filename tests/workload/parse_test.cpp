@@ -57,7 +57,7 @@ TEST(ParseWorkload, ReadsProjectionsInFp8) {
   const Workload w = read_workload(test::source_dir() / "tools/workloads/dlrm_v3_fp8.json");
   const Workload bf16 = read_workload(test::source_dir() / "tools/workloads/dlrm_v3.json");
   EXPECT_EQ(w.stack->projections, HSTU_DTYPE_E4M3);
-  EXPECT_EQ(w.stack->accumulation, HSTU_FP8_ACCUMULATE_128);
+  EXPECT_EQ(w.stack->accumulation, HSTU_FP8_ACCUMULATE_FAST);
   EXPECT_EQ(w.dtype, bf16.dtype);
   EXPECT_EQ(w.stack->layers, bf16.stack->layers);
   EXPECT_EQ(w.stack->embedding_dim, bf16.stack->embedding_dim);
