@@ -6,9 +6,14 @@ foreach(file IN ITEMS "${RECORD}" "${STUB}")
     message(FATAL_ERROR "\"${file}\" is not there")
   endif()
 endforeach()
+file(STRINGS ${RECORD} placed REGEX "path='/")
+if(placed)
+  message(FATAL_ERROR "${RECORD} has a path of the machine that recorded it: ${placed}\nCut what is in front of abi_stub.c")
+endif()
 execute_process(COMMAND ${ABIDIFF} --no-added-syms ${RECORD} ${STUB} RESULT_VARIABLE result OUTPUT_VARIABLE output
                 ERROR_VARIABLE output)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "the ABI is not the recorded one (abidiff says ${result}):\n${output}\n"
-                      "If that is meant, record it: abidw --no-comp-dir-path --no-corpus-path --no-show-locs --out-file ${RECORD} ${STUB}")
+                      "If that is meant, record it: abidw --no-comp-dir-path --no-corpus-path --no-show-locs --out-file ${RECORD} ${STUB}\n"
+                      "and cut the path in front of abi_stub.c")
 endif()
