@@ -62,6 +62,11 @@ void Driver::check(CUresult result, const char* doing) const {
        name ? name : "unknown CUDA error", static_cast<int>(result), text ? text : "no description");
 }
 
+void Driver::upload(CUdeviceptr to, const void* from, size_t bytes) const {
+  check(cuMemcpyHtoD(to, from, bytes), "copying to the device");
+  check(cuStreamSynchronize(nullptr), "waiting for the copy");
+}
+
 Driver open_driver(const std::string& name) {
   const LibraryRequest request{"the CUDA driver", std::span(&name, 1), HSTU_ERROR_DEVICE,
                                "install an NVIDIA driver, set HSTUJIT_LIBCUDA to its libcuda.so.1, or use device "

@@ -66,6 +66,9 @@ struct Driver {
 
   /// Throws Error{DEVICE} naming what was being done, the call's error name and its text.
   void check(CUresult result, const char* doing) const;
+
+  /// Copies from the host, and waits for it: else streams that do not wait for the legacy one could overtake the copy.
+  void upload(CUdeviceptr to, const void* from, size_t bytes) const;
 };
 
 /// Opens the driver on first use ($HSTUJIT_LIBCUDA, else libcuda.so.1) and calls cuInit. Throws Error{DEVICE} saying

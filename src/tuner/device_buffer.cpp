@@ -28,10 +28,7 @@ DeviceBuffer& DeviceBuffer::operator=(DeviceBuffer&& other) noexcept {
 }
 
 void DeviceBuffer::upload(const void* from, size_t bytes) const {
-  if (bytes == 0) return;
-  driver_->check(driver_->cuMemcpyHtoD(address_, from, bytes), "copying to the device");
-  // It may still be under way; streams that do not wait for the legacy one would overtake it.
-  driver_->check(driver_->cuStreamSynchronize(nullptr), "waiting for the copy");
+  if (bytes > 0) driver_->upload(address_, from, bytes);
 }
 
 void DeviceBuffer::download(void* to, size_t bytes) const {

@@ -63,9 +63,7 @@ class GpuMemory final : public Memory {
   }
   void upload(void* to, const void* from, size_t bytes) override {
     const CurrentContext current(driver_, primary_.get());
-    driver_.check(driver_.cuMemcpyHtoD(device_pointer(to), from, bytes), "copying to the device");
-    // It may still be under way; streams that do not wait for the legacy one would overtake it.
-    driver_.check(driver_.cuStreamSynchronize(nullptr), "waiting for the copy");
+    driver_.upload(device_pointer(to), from, bytes);
   }
   void download(void* to, const void* from, size_t bytes) override {
     const CurrentContext current(driver_, primary_.get());

@@ -59,11 +59,7 @@ DeviceBuffer::DeviceBuffer(size_t bytes) : bytes_(bytes) {
   gpu()->driver->check(gpu()->driver->cuMemAlloc(&address_, bytes), "allocating device memory");
 }
 DeviceBuffer::~DeviceBuffer() { gpu()->driver->cuMemFree(address_); }
-void DeviceBuffer::write(const void* from, size_t bytes) {
-  gpu()->driver->check(gpu()->driver->cuMemcpyHtoD(address_, from, bytes), "copying to the device");
-  // It may still be under way; streams that do not wait for the legacy one would overtake it.
-  gpu()->driver->check(gpu()->driver->cuStreamSynchronize(nullptr), "waiting for the copy");
-}
+void DeviceBuffer::write(const void* from, size_t bytes) { gpu()->driver->upload(address_, from, bytes); }
 void DeviceBuffer::read_bytes(void* to, size_t bytes) const {
   gpu()->driver->check(gpu()->driver->cuMemcpyDtoH(to, address_, bytes), "copying from the device");
 }
