@@ -143,8 +143,9 @@ typedef struct hstu_fp8_layer_weights {
  * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x
  * fp8_layers  NULL; or num_layers more parameter sets, on the host, read during the call: both projections of every
  *             layer are then hstu_fp8_gemm's, behind an hstu_layer_norm and an hstu_norm_mul that quantise their
- * results to E4M3 with HSTU_FP8_ROW, and uvqk_weight and output_weight of `layers` must be absent fp8_accumulation  of
- * these products; see hstu_fp8_accumulation
+ *             results to E4M3 with HSTU_FP8_ROW; uvqk_weight and output_weight of `layers` must be absent
+ * fp8_accumulation
+ *             of these products; see hstu_fp8_accumulation
  */
 typedef struct hstu_stack_args {
   size_t struct_size;
