@@ -83,12 +83,13 @@ bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFa
 }
 
 /// What the epilogue adds to addresses and values grows with a warp's part; so does what long slices are unrolled to.
+/// Two warps copy more lines of a slice each than four, whose addresses they hold.
 bool parts_leave_registers_for_their_ending(const Problem& p, const Config& c, const DeviceFacts&) {
   const bool ending = p[fp8_gemm::kBias] == hstu::kResidual || p[fp8_gemm::kActivation] != HSTU_ACTIVATION_NONE ||
                       p[fp8_gemm::kSplit] != 0;
   if (!ending) return true;
   const bool wide = p[fp8_gemm::kDtype] == HSTU_DTYPE_F32, narrow = p[fp8_gemm::kVectorOut] < (wide ? 4 : 8);
-  return warp_m(c) * warp_n(c) * c[kBlockK] <= 64 * 64 * 64 / (wide || narrow ? 2 : 1);
+  return warp_m(c) * warp_n(c) * c[kBlockK] <= 64 * 64 * 64 / (wide || narrow || warps(c) == 2 ? 2 : 1);
 }
 
 constexpr Rule kRules[] = {
@@ -99,8 +100,8 @@ constexpr Rule kRules[] = {
     {"4 to 16 warps an SM", enough_warps},
     {"the tile must not be larger than the matrix", rows_are_used},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
-    {"a residual, an activation or several outputs take registers: parts of 64 x 64 by 64 k, or half of it for f32 and "
-     "unaligned results",
+    {"a residual, an activation or several outputs take registers: parts of 64 x 64 by 64 k, or half of it for two "
+     "warps, f32 and unaligned results",
      parts_leave_registers_for_their_ending, true},
 };
 
