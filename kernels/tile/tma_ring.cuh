@@ -26,8 +26,8 @@ struct RingPlace {
   u32 stage = 0, parity = 0;
 };
 
-// kReleases: warpgroups of a block that let go of each stage. kCluster: blocks whose copies write each other's stages,
-// all of which must then be told.
+// kReleases: warpgroups of a block that let go of each stage, or warps where they read it themselves. kCluster: blocks
+// whose copies write each other's stages, all of which must then be told.
 template <int kStages, int kReleases, int kCluster = 1>
 class TmaRing {
  public:
@@ -60,6 +60,15 @@ class TmaRing {
       if (thread == 0) prim::mbarrier_arrive(empty(at.stage));
     } else {
       if (thread < kCluster) prim::mbarrier_arrive_cluster(empty(at.stage), thread);
+    }
+  }
+  // By each warp, when it has read the stage and the wgmma_wait has come.
+  HSTU_PRIM void release_by_warp(const Place& at) const {
+    const u32 lane = prim::lane_id();
+    if constexpr (kCluster == 1) {
+      if (lane == 0) prim::mbarrier_arrive(empty(at.stage));
+    } else {
+      if (lane < kCluster) prim::mbarrier_arrive_cluster(empty(at.stage), lane);
     }
   }
 

@@ -3,7 +3,7 @@
 //
 // "Extent" is the operand's own dimension (rows of x, columns of w), k the one summed over; a slice is 128 bytes of k.
 // Along k a slice is kExtent lines of 128 bytes; along the extent it is panels of 64 elements, a line per k. In both,
-// 64 further along the extent is 8192 bytes further on.
+// 64 further along the extent is 8192 bytes further on, unless a slice along the extent is of fewer k.
 #pragma once
 #include "prim/tma.cuh"
 #include "prim/wgmma.cuh"
@@ -11,17 +11,21 @@
 namespace hstu::tile {
 
 // kAlongK: memory is contiguous along k. kShares: blocks of a cluster that each fetch a part of every panel for all.
-template <class Element, int kExtent, bool kAlongK, int kShares = 1>
+// kBlockK: k of a slice.
+template <class Element, int kExtent, bool kAlongK, int kShares = 1,
+          int kBlockK_ = 128 / static_cast<int>(sizeof(Element))>
 struct WgmmaOperand {
-  enum : int { kBlockK = 128 / static_cast<int>(sizeof(Element)) };  // of a slice
-  enum : int { kSteps = 4 };                                         // products along k per slice
+  enum : int { kBlockK = kBlockK_ };
+  enum : int { kSliceBytes = kBlockK * static_cast<int>(sizeof(Element)) };  // of one row or column
+  enum : int { kSteps = kSliceBytes / 32 };                                  // products along k per slice
   enum : int { kMajor = kAlongK ? 0 : 1 };
-  enum : int { kBytes = kExtent * 128 };
-  enum : int { kPanelLines = kAlongK ? kExtent : 64 };
+  enum : int { kBytes = kExtent * kSliceBytes };
+  enum : int { kPanelLines = kAlongK ? kExtent : kBlockK };
   enum : int { kPanels = kAlongK ? 1 : kExtent / 64 };
   enum : int { kBoxLines = kPanelLines / kShares };  // of the tensor map's box, which is 128 bytes wide
   static_assert(kAlongK || sizeof(Element) == 2, "operands of 8 bits lie along k");
   static_assert(kAlongK || kExtent % 64 == 0, "along the extent a slice is panels of 64 elements");
+  static_assert(kSliceBytes == 128 || !kAlongK, "lines along k have 128 bytes");
   static_assert(kBoxLines % 8 == 0 && kBoxLines <= 256, "a box has whole groups of 8 lines, 256 at most");
 
   // Fetches the slice at `extent` and `k`; with kShares, the part of block `rank` for all of its cluster.
@@ -48,7 +52,7 @@ struct WgmmaOperand {
 
   // Of the 64 lines, or up to 256 of them, from `extent` (a multiple of 64) on.
   HSTU_PRIM static u64 descriptor(u32 slice, int extent) {
-    return prim::smem_descriptor(slice + extent * 128, kAlongK ? 0 : 64 * 128, 1024, prim::kSwizzle128);
+    return prim::smem_descriptor(slice + extent * 128, kAlongK ? 0 : kPanelLines * 128, 1024, prim::kSwizzle128);
   }
   // A step along k: 32 bytes of every line, or 16 lines.
   HSTU_PRIM static u64 at_step(u64 descriptor, int step) {
