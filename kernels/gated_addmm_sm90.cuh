@@ -1,0 +1,534 @@
+// The output stage of an HSTU layer in one product, sm_90: out = residual + [u | attn | g] w, where g = norm(attn) * u
+// is made beside the products of u and attn and never touches memory. f32 inside; g and out are rounded.
+//
+//   producer warps  u, attn slices ──TMA──► ring of kStagesX ──┬─► wgmma u w1, attn w2 ─┐
+//                                                              └─► ldmatrix ► g ► wgmma g w3 ─► accumulators ─► out
+//                   residual, w1, w2, w3 ─► ring of kStagesW ──┘
+//
+// Persistent: a block walks output tiles (tile/tma_product.cuh), which two warpgroups halve along m. Of 64 k the
+// stream of w has three slices, one for each segment. While those of u and attn are multiplied, each warp reads what it
+// needs of u and attn as fragments, and g is in the registers that wgmma takes it from. A tile of kBlockN columns makes
+// g anew, so these should be few.
+//
+// The residual comes first in a tile's stream of w, and the accumulators start from it: so it takes no shared memory of
+// its own.
+//
+// Statistics of attn's rows are read as those of their parts (tile/part_moments.cuh), a head's columns each.
+//
+// Shared memory  kStagesX x (u slice | attn slice) | kStagesW x w slice | boxes of every warp | weight and bias of the
+//                norm | barriers
+// Registers      producers 40, consumers 232: kBlockM kBlockN / 256 accumulators, kBlockM / 8 words of g
+// Barriers       full, empty of each stage; with kLead, how far the first warpgroup is
+//
+// Config, problem facts
+//   Element             bf16 or f16: u, attn, w, residual, out
+//   Weight              of the norm's weight and bias: Element or float
+//   kDim                columns of u and attn, a multiple of 64
+//   kParts              of a row of attn that have moments
+//   kHasResidual        [m, n]; may be out
+//   kOutMoments         whether moments of out's rows are written, of kBlockN columns each
+//   kWAlongK            w is column-major
+//   kResident           false (tile/tma_product.cuh)
+// Config, knobs
+//   kBlockM, kBlockN    tile: 128 x 256, or 256 x 128; n is a multiple of kBlockN
+//   kStagesX, kStagesW  of the rings
+//   kBlockK             k of a slice of w: 64, or 32 if w is row-major
+//   kCluster            2: blocks in pairs, on neighbouring tile rows, fetch half of each slice of w for both
+//   kGroup              tile rows walked together (tile/raster.cuh)
+//   kBoxes              of 16 rows x 64 columns a warp: stores in flight
+//   kLead               slices of w by which the first warpgroup begins a tile ahead of the other, 0 to 3, so that
+//   one's
+//                       epilogue runs beside the other's products
+#pragma once
+#include "params/gated_addmm_sm90.h"
+#include "prim/named_barrier.cuh"
+#include "tile/part_moments.cuh"
+#include "tile/tma_product.cuh"
+#include "tile/warp_boxes.cuh"
+
+namespace hstu {
+
+template <class Config_>
+struct GatedAddmmShape {
+  using Config = Config_;
+  using Element = typename Config::Element;
+  using Weight = typename Config::Weight;
+  using Params = GatedAddmmParams;
+  enum : int { kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups };
+  enum : int { kRows = Config::kBlockM / kWarpgroups, kFragments = kRows / 64 };  // of a warpgroup
+  enum : int { kTileColumns = Config::kBlockN, kLineBoxes = Config::kBlockN / 64 };
+  enum : int { kBlockK = 64, kSlices = Config::kDim / kBlockK };
+  static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producers");
+  static_assert(kRows % 64 == 0 && Config::kBlockN % 64 == 0, "a warpgroup's part is pieces of 64 x 64");
+  static_assert(Config::kDim % kBlockK == 0, "a slice has 64 k of one segment");
+
+  using TileX = tile::WgmmaOperand<Element, Config::kBlockM, true>;
+  using TileW = tile::WgmmaOperand<Element, Config::kBlockN, Config::kWAlongK, 1, Config::kBlockK>;
+  using Wgmma = prim::Wgmma<Config::kBlockN>;
+  using Accumulators = float[kFragments][Config::kBlockN / 2];
+  using Words = u32[kFragments][kBlockK / 4];  // of g
+  using Boxes = tile::WarpBoxes<Config::kBoxes>;
+  using RingX = tile::TmaRing<Config::kStagesX, kConsumerWarps>;
+  using RingW = tile::TmaRing<Config::kStagesW, kConsumerWarps, Config::kCluster>;
+  enum : int { kWSlices = kBlockK / Config::kBlockK };  // of one segment
+  static_assert(Config::kLead <= kWSlices * 3 && Config::kLead < Config::kStagesW, "what is ahead is in the ring");
+
+  // The residual in the ring: pieces of 64 columns x 128 rows, column after column, then the next rows.
+  enum : int { kPieceBytes = 128 * 128 };
+  enum : int { kPieces = Config::kHasResidual ? Config::kBlockM / 128 * kLineBoxes : 0 };
+  enum : int { kStagePieces = TileW::kBytes / kPieceBytes };
+  static_assert(kStagePieces >= 1 && kPieces % kStagePieces == 0, "the residual fills whole stages");
+
+  // Weight and bias of the norm, for each 16 columns and each t = lane % 4: weights of columns 2t, 2t + 1, 2t + 8,
+  // 2t + 9, then their biases.
+  enum : int { kAffineLine = 8 * static_cast<int>(sizeof(Weight)) };
+
+  // Offsets in shared memory.
+  enum : int { kStageXBytes = 2 * TileX::kBytes };
+  enum : int { kRingWAt = Config::kStagesX * kStageXBytes };
+  enum : int { kBoxesAt = kRingWAt + Config::kStagesW * TileW::kBytes };
+  enum : int { kAffineAt = kBoxesAt + kConsumerWarps * Boxes::kBytes };
+  enum : int { kBarriersXAt = kAffineAt + Config::kDim / 4 * kAffineLine };
+  enum : int { kBarriersWAt = kBarriersXAt + RingX::kBytes };
+  enum : int { kLeadAt = kBarriersWAt + RingW::kBytes };
+  enum : int { kSmemBytes = kLeadAt + (Config::kLead > 0 ? 8 : 0) };
+
+  HSTU_PRIM static RingX ring_x(u32 smem) { return RingX(smem + kBarriersXAt); }
+  HSTU_PRIM static RingW ring_w(u32 smem) { return RingW(smem + kBarriersWAt); }
+  HSTU_PRIM static u32 stage_x(u32 smem, u32 stage) { return smem + stage * kStageXBytes; }
+  HSTU_PRIM static u32 stage_w(u32 smem, u32 stage) { return smem + kRingWAt + stage * TileW::kBytes; }
+
+  // All panels of a slice at once: the map's dimensions are 64 columns, k, groups of 64 columns; if w is column-major,
+  // k, columns, 1.
+  HSTU_PRIM static void load_w(u32 to, const Params& p, u32 barrier, i32 column, i32 k, u32 rank) {
+    const i32 first = Config::kCluster > 1 ? static_cast<i32>(rank) * (Config::kBlockN / Config::kCluster) : 0;
+    to += Config::kWAlongK ? first * 128 : first / 64 * TileW::kPanelLines * 128;
+    const i32 x = Config::kWAlongK ? k : 0, y = Config::kWAlongK ? column + first : k;
+    const i32 z = Config::kWAlongK ? 0 : (column + first) / 64;
+    if constexpr (Config::kCluster == 1)
+      prim::tma_load_3d(to, &p.w, barrier, x, y, z);
+    else
+      prim::tma_load_3d_multicast(to, &p.w, barrier, x, y, z, static_cast<u16>((1 << Config::kCluster) - 1));
+  }
+};
+
+template <class Config>
+constexpr int gated_addmm_sm90_smem_bytes = GatedAddmmShape<Config>::kSmemBytes;
+
+// One thread: u and attn, slice by slice.
+template <class Config>
+HSTU_PRIM void produce_x(const GatedAddmmParams& p, const tile::TmaSchedule<GatedAddmmShape<Config>>& schedule,
+                         u32 smem) {
+  using Shape = GatedAddmmShape<Config>;
+  typename Shape::RingX::Place at;
+  for (u32 i = 0; i < schedule.count; ++i) {
+    const i32 row = schedule.row(schedule.position(i));
+    for (int slice = 0; slice < Shape::kSlices; ++slice) {
+      const u32 full = Shape::ring_x(smem).acquire(at, Shape::kStageXBytes), stage = Shape::stage_x(smem, at.stage);
+      Shape::TileX::load(stage, &p.u, full, row, slice * Shape::kBlockK, 0);
+      Shape::TileX::load(stage + Shape::TileX::kBytes, &p.attn, full, row, slice * Shape::kBlockK, 0);
+      at.advance();
+    }
+  }
+}
+
+// One thread: the residual, then w's slices in the order of the products.
+template <class Config>
+HSTU_PRIM void produce_w(const GatedAddmmParams& p, const tile::TmaSchedule<GatedAddmmShape<Config>>& schedule,
+                         u32 smem) {
+  using Shape = GatedAddmmShape<Config>;
+  constexpr int kPieces = Shape::kStagePieces;
+  typename Shape::RingW::Place at;
+  for (u32 i = 0; i < schedule.count; ++i) {
+    const tile::TilePosition tile = schedule.position(i);
+    const i32 row = schedule.row(tile), column = schedule.column(tile);
+    for (int piece = 0; piece < Shape::kPieces; piece += kPieces) {
+      const u32 full = Shape::ring_w(smem).acquire(at, Shape::TileW::kBytes);
+#pragma unroll
+      for (int j = 0; j < kPieces; ++j)
+        prim::tma_load_2d(Shape::stage_w(smem, at.stage) + j * Shape::kPieceBytes, &p.residual, full,
+                          column + (piece + j) % Shape::kLineBoxes * 64, row + (piece + j) / Shape::kLineBoxes * 128);
+      at.advance();
+    }
+    for (i32 slice = 0; slice < Shape::kSlices; ++slice)
+      for (i32 segment = 0; segment < 3; ++segment)
+#pragma unroll
+        for (i32 part = 0; part < Shape::kWSlices; ++part) {
+          const u32 full = Shape::ring_w(smem).acquire(at, Shape::TileW::kBytes);
+          Shape::load_w(Shape::stage_w(smem, at.stage), p, full, column,
+                        segment * Config::kDim + slice * Shape::kBlockK + part * Config::kBlockK, schedule.rank);
+          at.advance();
+        }
+  }
+}
+
+// g of a warp's rows, as the words that wgmma takes.
+template <class Config>
+class Gate {
+ public:
+  using Shape = GatedAddmmShape<Config>;
+
+  HSTU_PRIM Gate(const GatedAddmmParams& p, u32 smem, u32 line) : p_(p), line_(line) {
+    affine_ = smem + Shape::kAffineAt + prim::lane_id() % 4 * Shape::kAffineLine;
+  }
+
+  // By all consumers, before the first tile.
+  HSTU_PRIM static void share_affine(const GatedAddmmParams& p, u32 smem) {
+    for (u32 pair = threadIdx.x; pair < Config::kDim / 2; pair += 32 * Shape::kConsumerWarps) {
+      const u32 at =
+          smem + Shape::kAffineAt + (pair / 8 * 4 + pair % 4) * Shape::kAffineLine + pair / 4 % 2 * 2 * sizeof(Weight);
+      share(at, p.weight, pair);
+      share(at + 4 * sizeof(Weight), p.bias, pair);
+    }
+    prim::named_barrier_sync<1, 32 * Shape::kConsumerWarps>();
+  }
+
+  // Before a tile: statistics of the thread's rows, `row` the first.
+  HSTU_PRIM void fetch(i64 row) {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) moments_.fetch(i, p_.moments, min(row + i / 2 * 64 + i % 2 * 8, p_.m - 1));
+  }
+  HSTU_PRIM void merge() {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) scale_[i] = moments_.merge(i, Config::kDim / Config::kParts, p_.eps);
+  }
+
+  // Of slice number `slice`, at `u` and, behind it, attn.
+  HSTU_PRIM void form(typename Shape::Words& words, u32 u, u32 slice) const {
+#pragma unroll
+    for (int step = 0; step < Shape::TileX::kSteps; ++step) {
+      float weight[4], bias[4];
+      read_affine(weight, bias, slice * Shape::TileX::kSteps + step);
+#pragma unroll
+      for (int f = 0; f < Shape::kFragments; ++f) {
+        const u32 at = u + (line_ ^ step << 5) + f * 64 * 128;
+        u32 factor[4], attn[4];
+        prim::ldmatrix_x4(factor, at);
+        prim::ldmatrix_x4(attn, at + Shape::TileX::kBytes);
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const tile::RowScale& row = scale_[2 * f + i % 2];
+          const float lo = __fmaf_rn(__fmaf_rn(prim::unpack_lo<Element>(attn[i]), row.scale, row.shift),
+                                     weight[i / 2 * 2], bias[i / 2 * 2]);
+          const float hi = __fmaf_rn(__fmaf_rn(prim::unpack_hi<Element>(attn[i]), row.scale, row.shift),
+                                     weight[i / 2 * 2 + 1], bias[i / 2 * 2 + 1]);
+          words[f][4 * step + i] =
+              prim::pack2<Element>(lo * prim::unpack_lo<Element>(factor[i]), hi * prim::unpack_hi<Element>(factor[i]));
+        }
+      }
+    }
+  }
+
+ private:
+  using Element = typename Config::Element;
+  using Weight = typename Config::Weight;
+  enum : int { kRows = 2 * Shape::kFragments };  // of a thread: g and g + 8 of each fragment
+
+  // Two columns.
+  HSTU_PRIM static void share(u32 to, const void* from, u32 pair) {
+    if constexpr (sizeof(Weight) == 2)
+      prim::st_shared(to, prim::ld_global4(static_cast<const Weight*>(from) + 2 * pair));
+    else
+      prim::st_shared(to, prim::ld_global8(static_cast<const Weight*>(from) + 2 * pair));
+  }
+  // Of the 16 columns from 16 step on, the thread's.
+  HSTU_PRIM void read_affine(float (&weight)[4], float (&bias)[4], u32 step) const {
+    const u32 at = affine_ + step * 4 * Shape::kAffineLine;
+    const prim::Quad first = prim::ld_shared(at);
+    if constexpr (sizeof(Weight) == 2) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        weight[i] = i % 2 ? prim::unpack_hi<Weight>(first.word[i / 2]) : prim::unpack_lo<Weight>(first.word[i / 2]);
+        bias[i] =
+            i % 2 ? prim::unpack_hi<Weight>(first.word[2 + i / 2]) : prim::unpack_lo<Weight>(first.word[2 + i / 2]);
+      }
+    } else {
+      const prim::Quad second = prim::ld_shared(at + 16);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        weight[i] = __uint_as_float(first.word[i]);
+        bias[i] = __uint_as_float(second.word[i]);
+      }
+    }
+  }
+
+  const GatedAddmmParams& p_;
+  const u32 line_;
+  u32 affine_;
+  tile::MergedMoments<kRows, Config::kParts> moments_;
+  tile::RowScale scale_[kRows];
+};
+
+// How far the first warpgroup is in its tile, if it leads.
+template <class Shape>
+class Lead {
+ public:
+  enum : int { kSlices = Shape::Config::kLead };
+  HSTU_PRIM Lead(u32 smem, u32 warpgroup) : barrier_(smem + Shape::kLeadAt), leads_(warpgroup == 0) {}
+  HSTU_PRIM static void init(u32 smem) {
+    if constexpr (kSlices > 0) prim::mbarrier_init(smem + Shape::kLeadAt, 1);
+  }
+  // Before the first products of a tile.
+  HSTU_PRIM void wait() {
+    if constexpr (kSlices > 0) {
+      if (!leads_) prim::mbarrier_wait(barrier_, parity_);
+      parity_ ^= 1;
+    }
+  }
+  // When `issued` slices of it are at work.
+  HSTU_PRIM void pass(int issued) const {
+    if (kSlices > 0 && issued == kSlices && leads_ && threadIdx.x == 0) prim::mbarrier_arrive(barrier_);
+  }
+
+ private:
+  const u32 barrier_;
+  const bool leads_;
+  u32 parity_ = 0;
+};
+
+// A warpgroup's products: its half of each tile.
+template <class Config>
+class GatedConsumer {
+ public:
+  using Shape = GatedAddmmShape<Config>;
+  using Accumulators = typename Shape::Accumulators;
+
+  HSTU_PRIM GatedConsumer(const GatedAddmmParams& p, u32 smem, u32 warp)
+      : smem_(smem),
+        row_(warp / 4 * Shape::kRows),
+        line_((row_ + warp % 4 * 16 + prim::lane_id() % 16) * 128 +
+              (((prim::lane_id() / 16) ^ (prim::lane_id() % 8)) << 4)),
+        gate_(p, smem, line_),
+        lead_(smem, warp / 4) {}
+
+  // acc = residual + [u | attn | g] w of the next tile; `row` is the thread's first.
+  HSTU_PRIM void run(Accumulators& acc, i64 row) {
+    gate_.fetch(row);
+    if constexpr (Config::kHasResidual) start_from_residual(acc);
+    lead_.wait();
+    run_slice<true>(acc, 0);
+    for (u32 slice = 1; slice < Shape::kSlices; ++slice) run_slice<false>(acc, slice);
+    prim::wgmma_wait<0>();
+#pragma unroll
+    for (int i = 0; i < kInFlight; ++i) release_w();
+#pragma unroll
+    for (int f = 0; f < Shape::kFragments; ++f) prim::wgmma_keep(acc[f]);
+  }
+
+ private:
+  using Element = typename Config::Element;
+  using TileX = typename Shape::TileX;
+  using TileW = typename Shape::TileW;
+  // Slices of w at work while the next is awaited: 64 k, as long as it takes to make g.
+  enum : int { kInFlight = Shape::kWSlices };
+
+  HSTU_PRIM void start_from_residual(Accumulators& acc) {
+    constexpr int kEach = Shape::kStagePieces;
+#pragma unroll
+    for (int piece = 0; piece < Shape::kPieces; ++piece) {
+      if (piece % kEach == 0) Shape::ring_w(smem_).wait(at_w_);
+      const u32 rows = piece / Shape::kLineBoxes * 128;
+      if (row_ >= rows && row_ < rows + 128) {
+        const u32 at = Shape::stage_w(smem_, at_w_.stage) + piece % kEach * Shape::kPieceBytes - rows * 128;
+#pragma unroll
+        for (int f = 0; f < Shape::kFragments; ++f) read_piece(acc[f], piece % Shape::kLineBoxes, at + f * 64 * 128);
+      }
+      if (piece % kEach == kEach - 1) {
+        at_w_.advance();
+        release_w();
+      }
+    }
+#pragma unroll
+    for (int f = 0; f < Shape::kFragments; ++f) prim::wgmma_keep(acc[f]);
+  }
+  HSTU_PRIM void read_piece(float (&acc)[Config::kBlockN / 2], int box, u32 at) const {
+#pragma unroll
+    for (int group = 0; group < 4; ++group) {
+      u32 word[4];
+      prim::ldmatrix_x4(word, at + (line_ ^ group << 5));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        acc[32 * box + 8 * group + 2 * i] = prim::unpack_lo<Element>(word[i]);
+        acc[32 * box + 8 * group + 2 * i + 1] = prim::unpack_hi<Element>(word[i]);
+      }
+    }
+  }
+
+  template <bool kFirst>
+  HSTU_PRIM void run_slice(Accumulators& acc, u32 slice) {
+    Shape::ring_x(smem_).wait(at_x_);
+    const u32 u = Shape::stage_x(smem_, at_x_.stage), attn = u + TileX::kBytes;
+    multiply<kFirst, 0>(acc, u);
+    settle<kFirst>();
+    multiply<kFirst, 1>(acc, attn);
+    if constexpr (kFirst) gate_.merge();
+    typename Shape::Words g;
+    gate_.form(g, u, slice);
+    settle<false>();
+    multiply_words<kFirst>(acc, g);
+    settle<false>();
+    Shape::ring_x(smem_).release_by_warp(at_x_);
+    at_x_.advance();
+  }
+
+  // The segment's slices of w, all but the last one settled.
+  template <bool kFirst, int kSegment>
+  HSTU_PRIM void multiply(Accumulators& acc, u32 x_slice) {
+    const u64 x = TileX::descriptor(x_slice, static_cast<int>(row_));
+#pragma unroll
+    for (int part = 0; part < Shape::kWSlices; ++part) {
+      if (part > 0) settle<kFirst && kSegment == 0>();
+      const u64 w = next_w();
+#pragma unroll
+      for (int step = 0; step < TileW::kSteps; ++step)
+#pragma unroll
+        for (int f = 0; f < Shape::kFragments; ++f)
+          Shape::Wgmma::template ss<Element, Element, TileX::kMajor, TileW::kMajor>(
+              acc[f], prim::advance_descriptor(TileX::at_step(x, part * TileW::kSteps + step), f * 64 * 128),
+              TileW::at_step(w, step), Config::kHasResidual || !kFirst || kSegment > 0 || part > 0 || step > 0);
+      prim::wgmma_commit();
+      if constexpr (kFirst) lead_.pass(kSegment * Shape::kWSlices + part + 1);
+    }
+  }
+  template <bool kFirst>
+  HSTU_PRIM void multiply_words(Accumulators& acc, const typename Shape::Words& g) {
+#pragma unroll
+    for (int part = 0; part < Shape::kWSlices; ++part) {
+      if (part > 0) settle<false>();
+      const u64 w = next_w();
+#pragma unroll
+      for (int step = 0; step < TileW::kSteps; ++step)
+#pragma unroll
+        for (int f = 0; f < Shape::kFragments; ++f) {
+          const u32* word = g[f] + 4 * (part * TileW::kSteps + step);
+          Shape::Wgmma::template rs<Element, Element, TileW::kMajor>(acc[f], word[0], word[1], word[2], word[3],
+                                                                     TileW::at_step(w, step), 1);
+        }
+      prim::wgmma_commit();
+      if constexpr (kFirst) lead_.pass(2 * Shape::kWSlices + part + 1);
+    }
+  }
+
+  HSTU_PRIM u64 next_w() {
+    Shape::ring_w(smem_).wait(at_w_);
+    const u64 w = TileW::descriptor(Shape::stage_w(smem_, at_w_.stage), 0);
+    at_w_.advance();
+    prim::wgmma_fence();
+    return w;
+  }
+  // Waits until kInFlight slices are left at work. At a tile's beginning (kNone) there are no more.
+  template <bool kNone>
+  HSTU_PRIM void settle() {
+    if constexpr (kNone) return;
+    prim::wgmma_wait<kInFlight>();
+    release_w();
+  }
+  HSTU_PRIM void release_w() {
+    Shape::ring_w(smem_).release_by_warp(used_w_);
+    used_w_.advance();
+  }
+
+  const u32 smem_, row_, line_;  // row_: the warpgroup's first in a tile; line_: what the lane reads of 16 rows x 16 k
+  Gate<Config> gate_;
+  Lead<Shape> lead_;
+  typename Shape::RingX::Place at_x_;
+  typename Shape::RingW::Place at_w_, used_w_;  // used_w_: the first that is not released
+};
+
+// out, and its moments, from a warp's accumulators; see tile/warp_boxes.cuh.
+template <class Config>
+class GatedOutput {
+ public:
+  using Shape = GatedAddmmShape<Config>;
+
+  HSTU_PRIM explicit GatedOutput(const typename Shape::Accumulators& acc) : acc_(acc) {
+    if constexpr (Config::kOutMoments)
+#pragma unroll
+      for (int i = 0; i < kRows; ++i)
+        moments_[i].start(prim::unpack_lo<Element>(prim::pack2<Element>(acc[i / 2][i % 2 * 2], 0.0f)));
+  }
+  HSTU_PRIM void make(u32 (&word)[4], int, int box, int group) {
+    const int f = box / Shape::kLineBoxes, first = 32 * (box % Shape::kLineBoxes) + 8 * group;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      word[i] = prim::pack2<Element>(acc_[f][first + 2 * i], acc_[f][first + 2 * i + 1]);
+      if constexpr (Config::kOutMoments) {
+        moments_[2 * f + i % 2].add(prim::unpack_lo<Element>(word[i]));
+        moments_[2 * f + i % 2].add(prim::unpack_hi<Element>(word[i]));
+      }
+    }
+  }
+  HSTU_PRIM static void next(int, int) {}
+
+  // Of the thread's rows, `row` the first, in the tile at `column`.
+  HSTU_PRIM void store_moments(const GatedAddmmParams& p, i64 row, i32 column) const {
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      const i64 at = row + i / 2 * 64 + i % 2 * 8;
+      const tile::PartMoments part = moments_[i].finish(1.0f / Config::kBlockN);
+      if (prim::lane_id() % 4 == 0 && at < p.m)
+        prim::st_global8(p.out_moments + (at * (p.n / Config::kBlockN) + column / Config::kBlockN) * 2,
+                         prim::Pair{{__float_as_uint(part.mean), __float_as_uint(part.squares)}});
+    }
+  }
+
+ private:
+  using Element = typename Config::Element;
+  enum : int { kRows = 2 * Shape::kFragments };
+
+  const typename Shape::Accumulators& acc_;
+  tile::PivotMoments moments_[kRows];
+};
+
+// A warpgroup that multiplies.
+template <class Config>
+HSTU_PRIM void consume_gated(const GatedAddmmParams& p, const tile::TmaSchedule<GatedAddmmShape<Config>>& schedule,
+                             u32 smem, u32 warp) {
+  using Shape = GatedAddmmShape<Config>;
+  Gate<Config>::share_affine(p, smem);
+  GatedConsumer<Config> consumer(p, smem, warp);
+  const typename Shape::Boxes boxes(smem + Shape::kBoxesAt + warp * Shape::Boxes::kBytes);
+  for (u32 i = 0; i < schedule.count; ++i) {
+    const tile::TilePosition tile = schedule.position(i);
+    const i32 column = schedule.column(tile);
+    const i32 row = schedule.row(tile) + static_cast<i32>(warp / 4 * Shape::kRows + warp % 4 * 16);
+    const i64 thread_row = row + static_cast<i32>(prim::lane_id() / 4);
+    typename Shape::Accumulators acc;
+    consumer.run(acc, thread_row);
+    GatedOutput<Config> output(acc);
+    tile::write_boxes<Shape::kFragments * Shape::kLineBoxes, Shape::kLineBoxes, 2>(boxes, &p.out, column, row, output);
+    if constexpr (Config::kOutMoments) output.store_moments(p, thread_row, column);
+  }
+  boxes.wait_for_all();
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
+    gated_addmm_sm90(const __grid_constant__ GatedAddmmParams p) {
+  using Shape = GatedAddmmShape<Config>;
+  extern __shared__ __align__(1024) unsigned char smem_storage[];
+  const u32 smem = prim::smem_addr(smem_storage), warp = prim::warp_id();
+  if (threadIdx.x == 0) {
+    Shape::ring_x(smem).init();
+    Shape::ring_w(smem).init();
+    Lead<Shape>::init(smem);
+    prim::mbarrier_fence_init();
+  }
+  tile::cluster_barrier<Config::kCluster>();
+  tile::wait_for_kernels_before();
+
+  const tile::TmaSchedule<Shape> schedule(p);
+  if (warp >= Shape::kConsumerWarps) {
+    prim::lower_registers<40>();
+    if (warp == Shape::kConsumerWarps && prim::elect_one()) produce_x<Config>(p, schedule, smem);
+    if (warp == Shape::kConsumerWarps + 1 && prim::elect_one()) produce_w<Config>(p, schedule, smem);
+  } else {
+    prim::raise_registers<232>();
+    consume_gated<Config>(p, schedule, smem, warp);
+  }
+  // No block leaves while the other may still write to it or arrive at its barriers.
+  __syncwarp();
+  if constexpr (Config::kCluster > 1) prim::cluster_sync();
+}
+
+}  // namespace hstu
