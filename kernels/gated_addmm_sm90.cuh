@@ -26,19 +26,19 @@
 //   kDim                columns of u and attn, a multiple of 64
 //   kParts              of a row of attn that have moments
 //   kHasResidual        [m, n]; may be out
-//   kOutMoments         whether moments of out's rows are written, of kBlockN columns each
 //   kWAlongK            w is column-major
-//   kResident           false (tile/tma_product.cuh)
+//   kResident, kCluster false and 1 (tile/tma_product.cuh)
 // Config, knobs
 //   kBlockM, kBlockN    tile: 128 x 256, or 256 x 128; n is a multiple of kBlockN
 //   kStagesX, kStagesW  of the rings
 //   kBlockK             k of a slice of w: 64, or 32 if w is row-major
-//   kCluster            2: blocks in pairs, on neighbouring tile rows, fetch half of each slice of w for both
 //   kGroup              tile rows walked together (tile/raster.cuh)
 //   kBoxes              of 16 rows x 64 columns a warp: stores in flight
-//   kLead               slices of w by which the first warpgroup begins a tile ahead of the other, 0 to 3, so that
-//   one's
+//   kLead               slices of w by which the first warpgroup begins a tile ahead of the other, so that one's
 //                       epilogue runs beside the other's products
+//
+// On an H200, 98304 rows, k and n 512: 231 us, where norm_mul and addmm take 303. Measured slower: pairs of blocks that
+// fetch w together (326), tiles of 256 x 128 (258), rings of 3 and 3 (253).
 #pragma once
 #include "params/gated_addmm_sm90.h"
 #include "prim/named_barrier.cuh"
@@ -69,7 +69,7 @@ struct GatedAddmmShape {
   using Words = u32[kFragments][kBlockK / 4];  // of g
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using RingX = tile::TmaRing<Config::kStagesX, kConsumerWarps>;
-  using RingW = tile::TmaRing<Config::kStagesW, kConsumerWarps, Config::kCluster>;
+  using RingW = tile::TmaRing<Config::kStagesW, kConsumerWarps>;
   enum : int { kWSlices = kBlockK / Config::kBlockK };  // of one segment
   static_assert(Config::kLead <= kWSlices * 3 && Config::kLead < Config::kStagesW, "what is ahead is in the ring");
 
@@ -100,15 +100,11 @@ struct GatedAddmmShape {
 
   // All panels of a slice at once: the map's dimensions are 64 columns, k, groups of 64 columns; if w is column-major,
   // k, columns, 1.
-  HSTU_PRIM static void load_w(u32 to, const Params& p, u32 barrier, i32 column, i32 k, u32 rank) {
-    const i32 first = Config::kCluster > 1 ? static_cast<i32>(rank) * (Config::kBlockN / Config::kCluster) : 0;
-    to += Config::kWAlongK ? first * 128 : first / 64 * TileW::kPanelLines * 128;
-    const i32 x = Config::kWAlongK ? k : 0, y = Config::kWAlongK ? column + first : k;
-    const i32 z = Config::kWAlongK ? 0 : (column + first) / 64;
-    if constexpr (Config::kCluster == 1)
-      prim::tma_load_3d(to, &p.w, barrier, x, y, z);
+  HSTU_PRIM static void load_w(u32 to, const Params& p, u32 barrier, i32 column, i32 k) {
+    if constexpr (Config::kWAlongK)
+      prim::tma_load_3d(to, &p.w, barrier, k, column, 0);
     else
-      prim::tma_load_3d_multicast(to, &p.w, barrier, x, y, z, static_cast<u16>((1 << Config::kCluster) - 1));
+      prim::tma_load_3d(to, &p.w, barrier, 0, k, column / 64);
   }
 };
 
@@ -156,7 +152,7 @@ HSTU_PRIM void produce_w(const GatedAddmmParams& p, const tile::TmaSchedule<Gate
         for (i32 part = 0; part < Shape::kWSlices; ++part) {
           const u32 full = Shape::ring_w(smem).acquire(at, Shape::TileW::kBytes);
           Shape::load_w(Shape::stage_w(smem, at.stage), p, full, column,
-                        segment * Config::kDim + slice * Shape::kBlockK + part * Config::kBlockK, schedule.rank);
+                        segment * Config::kDim + slice * Shape::kBlockK + part * Config::kBlockK);
           at.advance();
         }
   }
@@ -435,49 +431,23 @@ class GatedConsumer {
   typename Shape::RingW::Place at_w_, used_w_;  // used_w_: the first that is not released
 };
 
-// out, and its moments, from a warp's accumulators; see tile/warp_boxes.cuh.
+// out from a warp's accumulators; see tile/warp_boxes.cuh.
 template <class Config>
 class GatedOutput {
  public:
   using Shape = GatedAddmmShape<Config>;
 
-  HSTU_PRIM explicit GatedOutput(const typename Shape::Accumulators& acc) : acc_(acc) {
-    if constexpr (Config::kOutMoments)
-#pragma unroll
-      for (int i = 0; i < kRows; ++i)
-        moments_[i].start(prim::unpack_lo<Element>(prim::pack2<Element>(acc[i / 2][i % 2 * 2], 0.0f)));
-  }
-  HSTU_PRIM void make(u32 (&word)[4], int, int box, int group) {
+  HSTU_PRIM explicit GatedOutput(const typename Shape::Accumulators& acc) : acc_(acc) {}
+  HSTU_PRIM void make(u32 (&word)[4], int, int box, int group) const {
     const int f = box / Shape::kLineBoxes, first = 32 * (box % Shape::kLineBoxes) + 8 * group;
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      word[i] = prim::pack2<Element>(acc_[f][first + 2 * i], acc_[f][first + 2 * i + 1]);
-      if constexpr (Config::kOutMoments) {
-        moments_[2 * f + i % 2].add(prim::unpack_lo<Element>(word[i]));
-        moments_[2 * f + i % 2].add(prim::unpack_hi<Element>(word[i]));
-      }
-    }
+    for (int i = 0; i < 4; ++i)
+      word[i] = prim::pack2<typename Config::Element>(acc_[f][first + 2 * i], acc_[f][first + 2 * i + 1]);
   }
   HSTU_PRIM static void next(int, int) {}
 
-  // Of the thread's rows, `row` the first, in the tile at `column`.
-  HSTU_PRIM void store_moments(const GatedAddmmParams& p, i64 row, i32 column) const {
-#pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      const i64 at = row + i / 2 * 64 + i % 2 * 8;
-      const tile::PartMoments part = moments_[i].finish(1.0f / Config::kBlockN);
-      if (prim::lane_id() % 4 == 0 && at < p.m)
-        prim::st_global8(p.out_moments + (at * (p.n / Config::kBlockN) + column / Config::kBlockN) * 2,
-                         prim::Pair{{__float_as_uint(part.mean), __float_as_uint(part.squares)}});
-    }
-  }
-
  private:
-  using Element = typename Config::Element;
-  enum : int { kRows = 2 * Shape::kFragments };
-
   const typename Shape::Accumulators& acc_;
-  tile::PivotMoments moments_[kRows];
 };
 
 // A warpgroup that multiplies.
@@ -495,9 +465,8 @@ HSTU_PRIM void consume_gated(const GatedAddmmParams& p, const tile::TmaSchedule<
     const i64 thread_row = row + static_cast<i32>(prim::lane_id() / 4);
     typename Shape::Accumulators acc;
     consumer.run(acc, thread_row);
-    GatedOutput<Config> output(acc);
+    const GatedOutput<Config> output(acc);
     tile::write_boxes<Shape::kFragments * Shape::kLineBoxes, Shape::kLineBoxes, 2>(boxes, &p.out, column, row, output);
-    if constexpr (Config::kOutMoments) output.store_moments(p, thread_row, column);
   }
   boxes.wait_for_all();
 }
@@ -514,7 +483,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     Lead<Shape>::init(smem);
     prim::mbarrier_fence_init();
   }
-  tile::cluster_barrier<Config::kCluster>();
+  __syncthreads();
   tile::wait_for_kernels_before();
 
   const tile::TmaSchedule<Shape> schedule(p);
@@ -526,9 +495,6 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     prim::raise_registers<232>();
     consume_gated<Config>(p, schedule, smem, warp);
   }
-  // No block leaves while the other may still write to it or arrive at its barriers.
-  __syncwarp();
-  if constexpr (Config::kCluster > 1) prim::cluster_sync();
 }
 
 }  // namespace hstu

@@ -56,6 +56,31 @@ typedef struct hstu_gated_mlp_args {
 } hstu_gated_mlp_args;
 HSTU_API hstu_status hstu_gated_mlp(hstu_context* context, const hstu_gated_mlp_args* args, hstu_stream stream);
 
+/**
+ * The output stage of an HSTU layer as one product: out = x + [u | attn | g] w with g = layer_norm(attn) * u, rounded
+ * to attn's type and never in memory. The same as hstu_norm_mul with concat_u and concat_x, then hstu_addmm; attn's
+ * rows are normalised by statistics that are there already, as hstu_attention writes them.
+ *
+ * attn, u       [m, dim] f32 or 16-bit, last stride 1
+ * moments       f32 [m, parts, 2], contiguous, aligned to 8 bytes: mean, and sum of squared deviations from it, of each
+ *               of the equal parts of attn's rows; parts divides dim
+ * weight, bias  [dim] of the norm, f32 or 16-bit, of one type
+ * w             [3 dim, n] attn's dtype, any strides: (1, s) is a weight stored [n, 3 dim]
+ * x             absent; or [m, n], a residual of attn's dtype, last stride 1; may be out itself
+ * out           [m, n] attn's dtype, last stride 1
+ * eps           of the norm; 0 means 1e-5
+ *
+ * For compute capability 9.0: 16-bit types, weight and bias in f32 or attn's dtype, dim a multiple of 64, n of 128,
+ * parts up to 16, all of it aligned to 16 bytes. HSTU_ERROR_UNSUPPORTED elsewhere. The device "cpu" takes everything.
+ */
+typedef struct hstu_gated_addmm_args {
+  size_t struct_size;
+  hstu_tensor attn, u, moments, weight, bias;
+  hstu_tensor w, x, out;
+  float eps;
+} hstu_gated_addmm_args;
+HSTU_API hstu_status hstu_gated_addmm(hstu_context* context, const hstu_gated_addmm_args* args, hstu_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

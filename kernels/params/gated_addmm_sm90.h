@@ -14,7 +14,6 @@ struct GatedAddmmParams {
   const void* weight;    // of the norm, [k]
   const void* bias;      // likewise
   const float* moments;  // [m, parts, 2]: mean and sum of squared deviations of each part of a row of attn
-  float* out_moments;    // [m, n / kBlockN, 2]: the same of out, as rounded; if kOutMoments
   long long m, n, k;     // k: of u, of attn
   float eps;
   int reserved;

@@ -64,5 +64,6 @@ extern const Family kSortByLengthSm80;
 extern const Family kBuildSlaFuncSm80;
 extern const Family kRelBiasSm80;
 extern const Family kJaggedRemove1dSm80;
+extern const Family kGatedAddmmSm90;
 
 }  // namespace hstujit

@@ -39,5 +39,19 @@ enum : int {
   kM
 };
 }
+namespace gated_addmm {
+enum : int {
+  kDtype,
+  kWeightDtype,
+  kDim,
+  kN,
+  kParts,
+  kResidual /* 0|1 */,
+  kWeightTransposed /* w stored [n, k] */,
+  kVector /* attn, u, weight, bias, x and out */,
+  kVectorW,
+  kM
+};
+}
 
 }  // namespace hstujit

@@ -45,4 +45,5 @@
   X(build_sla_func, hstu_build_sla_func_args, hstu_build_sla_func)                                                 \
   X(hstu_attention_fp8, hstu_attention_fp8_args, hstu_attention_fp8)                                               \
   X(rel_bias, hstu_rel_bias_args, hstu_rel_bias)                                                                   \
-  X(jagged_remove_first_or_last_1d, hstu_jagged_remove_first_or_last_1d_args, hstu_jagged_remove_first_or_last_1d)
+  X(jagged_remove_first_or_last_1d, hstu_jagged_remove_first_or_last_1d_args, hstu_jagged_remove_first_or_last_1d) \
+  X(gated_addmm, hstu_gated_addmm_args, hstu_gated_addmm)

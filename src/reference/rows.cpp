@@ -26,6 +26,14 @@ void normalise_rms(double* x, int64_t count, double eps) {
   for (int64_t i = 0; i < count; ++i) x[i] *= scale;
 }
 
+void round_to(hstu_dtype dtype, double* x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (dtype == HSTU_DTYPE_F32) x[i] = static_cast<float>(x[i]);
+    if (dtype == HSTU_DTYPE_F16) x[i] = F16::widen(F16::round(x[i]));
+    if (dtype == HSTU_DTYPE_BF16) x[i] = Bf16::widen(Bf16::round(x[i]));
+  }
+}
+
 std::vector<double> load_vector(const hstu_tensor& t, int64_t count, double absent) {
   std::vector<double> out(static_cast<size_t>(count), absent);
   if (t.dtype != HSTU_DTYPE_NONE) load(t, 0, count, out.data());

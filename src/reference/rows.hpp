@@ -36,6 +36,9 @@ void normalise(double* x, int64_t count, double eps);
 /// x <- x / sqrt(mean(x^2) + eps).
 void normalise_rms(double* x, int64_t count, double eps);
 
+/// The values as a floating-point type of up to 32 bits would hold them.
+void round_to(hstu_dtype dtype, double* x, int64_t count);
+
 /// A whole vector tensor; `count` times `absent` if it is not there.
 std::vector<double> load_vector(const hstu_tensor& t, int64_t count, double absent);
 

@@ -43,6 +43,18 @@ std::span<const std::string_view> dense_problems() {
       "vector_w=4 vector_out=4 allow_tf32=0 m=4096",
       "gated_mlp dtype=f32 n=512 k=256 activation=1 activate_gate=1 x_transposed=0 weight_transposed=0 vector_x=4 "
       "vector_w=4 vector_out=4 allow_tf32=1 m=64",
+      "gated_addmm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 weight_transposed=0 vector=8 "
+      "vector_w=8 "
+      "m=131072",
+      "gated_addmm dtype=f16 weight_dtype=f32 dim=512 n=256 parts=1 residual=0 weight_transposed=1 vector=8 vector_w=8 "
+      "m=4096",
+      "gated_addmm dtype=bf16 weight_dtype=f32 dim=1024 n=1024 parts=16 residual=1 weight_transposed=0 vector=8 "
+      "vector_w=8 m=65536",
+      "gated_addmm dtype=bf16 weight_dtype=f32 dim=1024 n=384 parts=16 residual=1 weight_transposed=0 vector=8 "
+      "vector_w=8 m=65536",
+      "gated_addmm dtype=bf16 weight_dtype=bf16 dim=64 n=128 parts=2 residual=1 weight_transposed=1 vector=8 "
+      "vector_w=8 "
+      "m=131072",
   };
   return kProblems;
 }
