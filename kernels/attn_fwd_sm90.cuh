@@ -20,6 +20,8 @@
 // slower: one loop over masked and full blocks that overlaps tiles (-6 %; of a window's blocks -3 to -11 %), barriers
 // that make groups take turns (-8 %), a copying thread each for K, V. tests/gpu_record/attempts.md has the rest.
 //
+// With Config::kMoments mean and squared deviations of each row's values are written beside them, for a norm.
+//
 // Shared memory   Q | K ring | V ring | up to 128 columns of O | barriers, tile descriptions
 // Order           attn90/schedule.cuh: tiles of section_pairs (sequence, head) pairs, which share keys in the L2 cache;
 //                 in them from the longest rows down
@@ -40,6 +42,16 @@ constexpr int attn_fwd_sm90_smem_bytes = attn90::smem_bytes<Config>;
 namespace attn_fwd_sm90_detail {
 
 using namespace attn90;
+
+// Whether statistics of out's rows are written, too; a Config that says nothing has none.
+template <class Config>
+HSTU_PRIM constexpr auto writes_moments(int) -> decltype(Config::kMoments + 0) {
+  return Config::kMoments;
+}
+template <class Config>
+HSTU_PRIM constexpr int writes_moments(long) {
+  return 0;
+}
 
 // One warpgroup's work: 64 rows of each tile.
 template <class Config>
@@ -119,6 +131,25 @@ struct Consumer {
     }
   }
 
+  HSTU_PRIM void store_moments(const AttnFwdParams& p, const Tile& tile, const float (&o)[T::kColsV / 2],
+                               const float (&scale)[2]) const {
+    tile::PartMoments moments[2];
+    row_moments<Element, Config>(moments, o, scale);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int position = tile.first_row + wg.thread_row() + half * 8;
+      const i64 at = (tile.start + position) * p.num_heads + tile.head;
+      if (position < tile.mask.length && prim::lane_id() % 4 == 0)
+        prim::st_global8(p.moments + 2 * at,
+                         prim::Pair{{__float_as_uint(moments[half].mean), __float_as_uint(moments[half].squares)}});
+    }
+  }
+  HSTU_PRIM void store(const AttnFwdParams& p, const Tile& tile, const float (&o)[T::kColsV / 2],
+                       const float (&scale)[2]) const {
+    if constexpr (writes_moments<Config>(0) != 0) store_moments(p, tile, o, scale);
+    store_rows<Element>(wg, o, scale, tile.rows().queries(), tile.first_row, tile.head);
+  }
+
   // One tile under SiLU, or under softmax.
   HSTU_PRIM void run_silu(const AttnFwdParams& p, const Tile& tile) {
     u32 q[T::kQWords][4];
@@ -128,7 +159,7 @@ struct Consumer {
     Silu weights{p};
     attend(p, tile, weights, o, q);
     find_scale(p, tile, scale);
-    store_rows<Element>(wg, o, scale, tile.rows().queries(), tile.first_row, tile.head);
+    store(p, tile, o, scale);
   }
   HSTU_PRIM void run_softmax(const AttnFwdParams& p, const Tile& tile) {
     u32 q[T::kQWords][4];
@@ -140,7 +171,7 @@ struct Consumer {
     attend(p, tile, weights, o, q);
     weights.finish(factor, lse);
     if constexpr (Config::kLse) store_lse(p, tile, lse);
-    store_rows<Element>(wg, o, factor, tile.rows().queries(), tile.first_row, tile.head);
+    store(p, tile, o, factor);
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {

@@ -52,6 +52,10 @@ typedef enum hstu_mask {
  * lse                    absent, or f32 [num_softmax_heads, total]: log-sum-exp of their scores, natural logarithm
  * sort_by_length         0 or 1, a hint that never changes results. Row blocks go from the longest key range to the
  *                        shortest over all sequences, which is what sorting is for, so nothing else follows from it
+ * moments                absent, or f32 [total, num_heads, 2], contiguous, aligned to 8 bytes: mean, and sum of squared
+ *                        deviations from it, of each row's head_dim_v values of each head as out holds them, for
+ *                        hstu_gated_addmm. Compute capability 9.0 has it for 16-bit tensors aligned to 16 bytes (head
+ *                        dims too), without intervals and rab; HSTU_ERROR_UNSUPPORTED elsewhere, but on "cpu"
  * A sequence shorter than contextual_seq_len + num_targets[b] attends to the diagonal only.
  * Source of groups, local and interval masks: NVIDIA recsys-examples, corelib/hstu.
  */
@@ -73,6 +77,7 @@ typedef struct hstu_attention_args {
   int64_t num_softmax_heads;
   int32_t sort_by_length;
   hstu_tensor num_contexts;
+  hstu_tensor moments;
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
 

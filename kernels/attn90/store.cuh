@@ -1,6 +1,7 @@
 // The rows of O on their way out of a consumer warpgroup of the sm_90 attention kernels.
 #pragma once
 #include "attn90/warpgroup.cuh"
+#include "tile/part_moments.cuh"
 #include "tile/warp_boxes.cuh"
 
 namespace hstu::attn90 {
@@ -25,6 +26,25 @@ HSTU_PRIM void store_rows(const Warpgroup<Config, Tile>& wg, const float (&o)[Sh
       boxes.write(n / 4, n % 4, word);
     }
     boxes.template store_line<T::kOBoxes>(wg.out, rows, panel * 64, first_row + wg.warp_row(), head);
+  }
+}
+
+// Statistics of the thread's row of O and of the eighth behind it, as store_rows() rounds them; a quad of lanes has
+// the same ones.
+template <class Element, class Config>
+HSTU_PRIM void row_moments(tile::PartMoments (&moments)[2], const float (&o)[Shape<Config>::kColsV / 2],
+                           const float (&scale)[2]) {
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    tile::PivotMoments sums;
+#pragma unroll
+    for (int n = 0; n < Config::kHeadDimV / 8; ++n) {
+      const u32 word = prim::pack2<Element>(o[4 * n + 2 * half] * scale[half], o[4 * n + 2 * half + 1] * scale[half]);
+      if (n == 0) sums.start(prim::unpack_lo<Element>(word));
+      sums.add(prim::unpack_lo<Element>(word));
+      sums.add(prim::unpack_hi<Element>(word));
+    }
+    moments[half] = sums.finish(1.0f / Config::kHeadDimV);
   }
 }
 

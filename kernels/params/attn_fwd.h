@@ -49,7 +49,8 @@ struct AttnFwdParams {
   long long q_scale_stride, q_scale_head_stride;
   long long k_scale_stride, k_scale_head_stride;
   long long v_scale_stride, v_scale_head_stride;
+  float* moments;  // [total, num_heads, 2]: mean and squared deviations of out's rows; attn_fwd_sm90 only, if kMoments
 };
-static_assert(sizeof(AttnFwdParams) == 400, "host and device disagree about AttnFwdParams");
+static_assert(sizeof(AttnFwdParams) == 408, "host and device disagree about AttnFwdParams");
 
 }  // namespace hstu

@@ -13,7 +13,9 @@ attn_f32::Shape shape_of(const Problem& p) {
   return {p[attention::kHeadDimQk], p[attention::kHeadDimV], p[attention::kIntervals]};
 }
 
-bool covers(const Problem& p, const DeviceFacts&) { return p[attention::kDtype] == HSTU_DTYPE_F32; }
+bool covers(const Problem& p, const DeviceFacts&) {
+  return p[attention::kDtype] == HSTU_DTYPE_F32 && p[attention::kMoments] == 0;
+}
 Config default_config(const Problem& p, const DeviceFacts& device) {
   return attn_f32::default_config(shape_of(p), device);
 }

@@ -78,6 +78,7 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_args& a, const Problem& p
   k.intervals_bound_stride = a.intervals.stride[1];
   k.num_contexts = a.num_contexts.data;
   k.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
+  k.moments = static_cast<float*>(a.moments.data);
 }
 
 void write_fp8(ConfigText& text, const Problem& p) {

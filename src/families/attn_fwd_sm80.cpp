@@ -33,7 +33,8 @@ attn_space::Shape shape_of(const Problem& p) {
 }
 
 bool covers(const Problem& p, const DeviceFacts&) {
-  return p[attention::kDtype] == HSTU_DTYPE_BF16 || p[attention::kDtype] == HSTU_DTYPE_F16;
+  return (p[attention::kDtype] == HSTU_DTYPE_BF16 || p[attention::kDtype] == HSTU_DTYPE_F16) &&
+         p[attention::kMoments] == 0;
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {

@@ -131,6 +131,7 @@ Resources resources(const Problem& p, const Config& c) {
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   attn_facts::write(text, p);
+  if (p[attention::kMoments] != 0) text.flag("kMoments", true);
   text.constant("kConsumers", c[kConsumers]);
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);

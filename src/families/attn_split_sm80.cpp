@@ -12,6 +12,7 @@ bool covers(const Problem& p, const DeviceFacts&) {
   const bool special = f.intervals > 0 || f.target_groups || f.mask == HSTU_MASK_LOCAL;
   // It weighs by SiLU of the bare scores.
   if (p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax || p[attention::kRab] != 0) return false;
+  if (p[attention::kMoments] != 0) return false;
   return special && (f.element == HSTU_DTYPE_BF16 || f.element == HSTU_DTYPE_F16);
 }
 

@@ -21,7 +21,8 @@ constexpr FieldInfo kFields[] = {
     {"min_full_attn", FieldKind::exact}, {"attn_scale", FieldKind::exact},   {"vector", FieldKind::exact},
     {"batch", FieldKind::bucket},        {"total", FieldKind::bucket},       {"max_seq_len", FieldKind::bucket},
     {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact},    {"softmax_heads", FieldKind::exact},
-    {"lse", FieldKind::exact},           {"rab", FieldKind::exact},          {"heads_per_kv", FieldKind::exact}};
+    {"lse", FieldKind::exact},           {"rab", FieldKind::exact},          {"heads_per_kv", FieldKind::exact},
+    {"moments", FieldKind::exact}};
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
@@ -32,7 +33,8 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"intervals", offsetof(Args, intervals), TensorRole::integer},
                                    {"rab", offsetof(Args, rab), TensorRole::input},
                                    {"lse", offsetof(Args, lse), TensorRole::output},
-                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer}};
+                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer},
+                                   {"moments", offsetof(Args, moments), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -123,7 +125,8 @@ Work work_of(const hstu_attention_args& args) {
           .bytes = rows * heads * dims * size_of(args.q.dtype) + (b + 1) * size_of(args.seq_offsets.dtype) +
                    b * size_of(args.num_targets.dtype) + b * size_of(args.num_contexts.dtype) +
                    scales * size_of(args.attn_scale.dtype) + static_cast<double>(extent_bytes(args.intervals)) +
-                   static_cast<double>(extent_bytes(args.rab)) + 4 * rows * static_cast<double>(args.lse.shape[0])};
+                   static_cast<double>(extent_bytes(args.rab)) + 4 * rows * static_cast<double>(args.lse.shape[0]) +
+                   8 * rows * static_cast<double>(args.moments.shape[1])};
 }
 
 void make_edge_case(hstu_attention_args&, Integers& integers) {

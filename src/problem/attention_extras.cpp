@@ -2,6 +2,7 @@
 
 #include "problem/attention_fields.hpp"
 #include "problem/operators.hpp"
+#include "problem/part_moments.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::attention_extras {
@@ -16,6 +17,15 @@ void check_lse(hstu_attention_args& args, const checks::Tensor& out) {
   checks::disjoint(lse, out);
   for (const auto& [name, in] : {std::pair{"q", &args.q}, {"k", &args.k}, {"v", &args.v}})
     checks::disjoint(lse, checks::required<3>(name, *in));
+}
+
+void check_moments(hstu_attention_args& args, const checks::Tensor& out) {
+  const checks::Tensor moments = checks::part_moments(args.moments, out.t.shape[0], "total = q.shape[0]");
+  checks::extent(moments, 1, out.t.shape[1], "num_heads = q.shape[1]");
+  checks::disjoint(moments, out);
+  for (const auto& [name, in] : {std::pair{"q", &args.q}, {"k", &args.k}, {"v", &args.v}})
+    checks::disjoint(moments, checks::required<3>(name, *in));
+  if (present(args.lse)) checks::disjoint(moments, checks::required<2>("lse", args.lse));
 }
 
 }  // namespace
@@ -47,9 +57,11 @@ void check(hstu_attention_args& args, const checks::Tensor& q, const checks::Ten
   const bool biased = bias(args.rab, args.seq_offsets.shape[0] - 1, q, out);
   if (biased && present(args.lse))
     checks::disjoint(checks::required<2>("lse", args.lse), checks::required<4>("rab", args.rab));
+  if (checks::given("moments", args.moments)) check_moments(args, out);
   problem[attention::kSoftmaxHeads] = softmax == 0 ? kNoSoftmax : softmax == heads ? kAllSoftmax : kSomeSoftmax;
   problem[attention::kLse] = present(args.lse);
   problem[attention::kRab] = biased;
+  problem[attention::kMoments] = present(args.moments);
 }
 
 }  // namespace hstujit::attention_extras

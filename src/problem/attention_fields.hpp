@@ -25,7 +25,8 @@ enum : int {
   kSoftmaxHeads /* 0 none, 1 all, 2 some */,
   kLse /* 0|1 */,
   kRab /* 0|1 */,
-  kHeadsPerKv
+  kHeadsPerKv,
+  kMoments /* 0|1 */
 };
 }
 

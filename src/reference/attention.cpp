@@ -59,7 +59,7 @@ class HeadOfSequence {
     result_.resize(index(dim_v_));
   }
 
-  void run(const Output& out, const Output& lse) {
+  void run(const Output& out, const Output& lse, const Output& moments) {
     const bool softmax = head_ < args_.num_softmax_heads;
     for (int64_t i = 0; i < n_; ++i) {
       load_head(args_.q, i, head_, query_.data());
@@ -70,10 +70,21 @@ class HeadOfSequence {
       out.write(first_ + i, 0, dim_v_, result_.data(), head_);
       const double log_sum = most_ + std::log(sum);
       if (softmax && present(args_.lse)) lse.write(head_, first_ + i, 1, &log_sum);
+      if (present(args_.moments)) write_moments(moments, first_ + i);
     }
   }
 
  private:
+  /// Of the result as `out` holds it.
+  void write_moments(const Output& moments, int64_t row) {
+    round_to(args_.out.dtype, result_.data(), dim_v_);
+    double mean = 0, squares = 0;
+    for (const double value : result_) mean += value / static_cast<double>(dim_v_);
+    for (const double value : result_) squares += (value - mean) * (value - mean);
+    const double pair[] = {mean, squares};
+    moments.write(row, 0, 2, pair, head_);
+  }
+
   void load_head(const hstu_tensor& t, int64_t position, int64_t head, double* out) const {
     load(t, (first_ + position) * t.stride[0] + head * t.stride[1], t.shape[2], out);
   }
@@ -142,10 +153,10 @@ void run(const hstu_attention_args& args, double* const* exact) {
   check_contents(args);
   check_contexts(args);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
-  const Output out(args.out, exact), lse(args.lse, exact, 1);
+  const Output out(args.out, exact), lse(args.lse, exact, 1), moments(args.moments, exact, 2);
   const double operations = operator_of(Op::hstu_attention).work(&args).flops;
   parallel_for(batch * heads, operations,
-               [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out, lse); });
+               [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out, lse, moments); });
 }
 
 }  // namespace hstujit::reference

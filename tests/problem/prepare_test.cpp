@@ -55,7 +55,7 @@ TEST(Prepare, KeyOfAttention) {
   EXPECT_EQ(text(prepare(args)),
             "hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=2 offset_dtype=i64 target_dtype=i32 "
             "mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=4 total=64 max_seq_len=32 "
-            "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1");
+            "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0");
   EXPECT_EQ(args.alpha, 0.125f);
   EXPECT_EQ(args.scaling_seqlen, 20);
 }

@@ -6,55 +6,65 @@ std::span<const std::string_view> attention_problems() {
   static constexpr std::string_view kProblems[] = {
       "hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 "
-      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 "
       "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 "
-      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 "
-      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=2 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=2 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 "
       "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=3 softmax_heads=2 lse=1 rab=1 heads_per_kv=1",
+      "target_groups=0 intervals=3 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0",
       "hstu_attention dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i32 target_dtype=i64 mask=0 "
       "contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1",
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=1 heads_per_kv=1",
+      "target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=1 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=3 offset_dtype=i64 target_dtype=i32 mask=0 "
       "contextual=1 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=1 intervals=0 softmax_heads=2 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=1 intervals=0 softmax_heads=2 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 "
       "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=1",
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0 heads_per_kv=1 moments=0",
+      // Statistics of out's rows, too.
+      "hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=131072 max_seq_len=16384 "
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=1",
+      "hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=40 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=2 moments=1",
+      "hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=1",
       "hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 "
       "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1",
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0",
       "hstu_attention dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0 heads_per_kv=1",
+      "target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=4",
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=4 moments=0",
       "hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=2",
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=2 moments=0",
       "rel_bias dtype=bf16 table_dtype=f32 num_heads=1 vector=8 batch=32 positions=2048",
       "rel_bias dtype=f32 table_dtype=bf16 num_heads=4 vector=4 batch=8 positions=256",
       "rel_bias dtype=f16 table_dtype=f16 num_heads=2 vector=1 batch=8 positions=64",
