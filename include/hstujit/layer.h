@@ -9,7 +9,10 @@
  *
  * Every call checks all of its arguments and makes all of its kernels ready before it launches the first, so that a
  * call that fails has launched nothing. Once its kernels are loaded (any call of the same problems does that) a call
- * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches.
+ * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches, and 4 where
+ * its output stage is one: hstu_stack calls hstu_gated_addmm in place of hstu_norm_mul and hstu_addmm on devices that
+ * have it (see there), for layer norm with concat_u and concat_x and nothing else, where the result has tiles enough
+ * for the whole device. The same call always goes the same way; the two differ by roundings.
  *
  * Intermediate results lie in the caller's workspace: device memory aligned to 256 bytes, at least as large as the
  * matching ..._workspace_size() says, whose contents are lost. Calls that may run at the same time need workspaces of
@@ -139,7 +142,7 @@ typedef struct hstu_fp8_layer_weights {
  * x, out      [rows, embedding] f32 or 16-bit; out may be x itself
  * layers      num_layers parameter sets, on the host, read during the call
  * eps         of the input norm; 0 means 1e-6
- * attention   of every layer; q, k, v and out in it must be absent, struct_size in it is not read
+ * attention   of every layer; q, k, v, out and moments in it must be absent, struct_size in it is not read
  * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x
  * fp8_layers  NULL; or num_layers more parameter sets, on the host, read during the call: both projections of every
  *             layer are then hstu_fp8_gemm's, behind an hstu_layer_norm and an hstu_norm_mul that quantise their

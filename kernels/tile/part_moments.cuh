@@ -42,7 +42,7 @@ class MergedMoments {
       const float shift = part_of(i) < kParts ? held_[index][i].mean - mean : 0.0f;
       squares += __fmaf_rn(shift * shift, part_columns, held_[index][i].squares);
     }
-    squares = prim::lane_sum<4>(squares);
+    squares = fmaxf(prim::lane_sum<4>(squares), 0.0f);  // of random numbers, as tuning has them, they may be negative
     const float rstd = prim::rsqrt_approx(squares * (1.0f / kParts) * prim::rcp_approx(part_columns) + eps);
     return {rstd, -mean * rstd};
   }

@@ -1,6 +1,8 @@
 // The list of kernel families: the one place to add a line to.
 #include "families/families.hpp"
 
+#include <algorithm>
+
 namespace hstujit {
 namespace {
 
@@ -43,13 +45,24 @@ const Family* const kFamilies[] = {
 
 std::span<const Family* const> all_families() { return kFamilies; }
 
+namespace {
+
+bool covers(const Family& family, const Problem& problem, const DeviceFacts& device) {
+  return family.op == problem.op && device.compute_capability >= family.min_compute_capability &&
+         family.covers(problem, device);
+}
+
+}  // namespace
+
 std::vector<const Family*> families_for(const Problem& problem, const DeviceFacts& device) {
   std::vector<const Family*> found;
   for (const Family* family : kFamilies)
-    if (family->op == problem.op && device.compute_capability >= family->min_compute_capability &&
-        family->covers(problem, device))
-      found.push_back(family);
+    if (covers(*family, problem, device)) found.push_back(family);
   return found;
+}
+
+bool is_covered(const Problem& problem, const DeviceFacts& device) {
+  return std::ranges::any_of(kFamilies, [&](const Family* family) { return covers(*family, problem, device); });
 }
 
 const Family* family_named(std::string_view name) {

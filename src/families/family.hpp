@@ -114,6 +114,8 @@ void bind(const Family& family, const void* args, const Problem& problem, const 
 
 /// All families that cover the problem on the device, preferred first. Empty: HSTU_ERROR_UNSUPPORTED.
 std::vector<const Family*> families_for(const Problem& problem, const DeviceFacts& device);
+/// Whether there are any.
+bool is_covered(const Problem& problem, const DeviceFacts& device);
 const Family* family_named(std::string_view name);
 std::span<const Family* const> all_families();
 

@@ -1,6 +1,8 @@
 #include "layer/layer.hpp"
 
+#include "layer/one_product.hpp"
 #include "layer/stages.hpp"
+#include "problem/attention_fields.hpp"
 #include "problem/checks.hpp"
 #include "support/error.hpp"
 
@@ -40,6 +42,14 @@ class Sequence {
     step.name = name;
     step.args = &args;
     named(name, [&] { step.problem = prepare(args); });
+  }
+
+  const Problem& problem(int step) const { return steps_[step].problem; }
+  void drop_last() { --count_; }
+  /// A step's arguments have changed.
+  template <class Args>
+  void prepare_again(int step, Args& args) {
+    named(steps_[step].name, [&] { steps_[step].problem = prepare(args); });
   }
 
   /// A step of another sequence, which is ready.
@@ -110,16 +120,16 @@ void run_stage(Context& context, Args& args, CUstream stream) {
 /// A layer's calls, prepared. Of layers behind the first, which is ready by then, that of attention is the first's.
 class PreparedLayer {
  public:
-  PreparedLayer(hstu_stack_args& args, int64_t index, const PreparedLayer* first)
+  PreparedLayer(const Context& context, hstu_stack_args& args, int64_t index, const PreparedLayer* first)
       : space_(args.workspace, args.workspace_size), calls_(calls_of(args, index, space_)) {
-    constexpr int kAttention = 2;
     if (first) {
       sequence_.add(calls_.attention.uvqk);
       sequence_.add_ready(first->sequence_, kAttention);
     } else {
       sequence_.add(calls_.attention);
     }
-    sequence_.add(calls_.output);
+    if (sequence_.problem(kAttention)[attention::kMoments] == 0 || !add_one_product(context, first == nullptr))
+      sequence_.add(calls_.output);
   }
   PreparedLayer(const PreparedLayer&) = delete;
   PreparedLayer& operator=(const PreparedLayer&) = delete;
@@ -127,6 +137,20 @@ class PreparedLayer {
   Sequence& sequence() { return sequence_; }
 
  private:
+  enum : int { kAttention = 2, kOutput };  // steps
+
+  /// The output stage, if the device makes it so; if not, `own` attention need not leave what it is made by.
+  bool add_one_product(const Context& context, bool own) {
+    sequence_.add("output stage", calls_.gated);
+    if (takes_one_product(context.facts(), sequence_.problem(kAttention), sequence_.problem(kOutput))) return true;
+    sequence_.drop_last();
+    if (own) {
+      calls_.attention.attention.moments = {};
+      sequence_.prepare_again(kAttention, calls_.attention.attention);
+    }
+    return false;
+  }
+
   Workspace space_;
   LayerCalls calls_;
   Sequence sequence_;  // of calls_
@@ -204,7 +228,8 @@ class BoundStack {
     for (int64_t i = 0; i < args.num_layers; ++i) {
       bool bound = false;
       in_layer(i, [&] {
-        PreparedLayer& layer = i == 0 ? first.emplace(args, i, nullptr) : other.emplace(args, i, &*first);
+        PreparedLayer& layer =
+            i == 0 ? first.emplace(context, args, i, nullptr) : other.emplace(context, args, i, &*first);
         layer.sequence().make_ready(context, stream);
         bound = layers_[i].bind(context, layer.sequence().steps());
       });
@@ -237,7 +262,7 @@ class BoundStack {
 void run_steps(Context& context, hstu_stack_args& args, CUstream stream) {
   std::optional<PreparedLayer> first, other;
   const auto prepare = [&](int64_t i) -> Sequence& {
-    return (i == 0 ? first.emplace(args, i, nullptr) : other.emplace(args, i, &*first)).sequence();
+    return (i == 0 ? first.emplace(context, args, i, nullptr) : other.emplace(context, args, i, &*first)).sequence();
   };
   for (int64_t i = 0; i < args.num_layers; ++i) in_layer(i, [&] { prepare(i).make_ready(context, stream); });
   for (int64_t i = 0; i < args.num_layers; ++i)

@@ -1,5 +1,6 @@
 #include "layer/stages.hpp"
 
+#include "layer/one_product.hpp"
 #include "layer/quantised.hpp"
 #include "problem/checks.hpp"
 #include "problem/operators.hpp"
@@ -185,6 +186,21 @@ void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) 
   calls.project.z = args.out;
 }
 
+/// The same of attn and u, by statistics of attn's rows.
+hstu_gated_addmm_args as_one_product(const OutputCalls& calls, const hstu_tensor& moments) {
+  auto product = sized<hstu_gated_addmm_args>();
+  product.attn = calls.gate.attn;
+  product.u = calls.gate.u;
+  product.moments = moments;
+  product.weight = calls.gate.weight;
+  product.bias = calls.gate.bias;
+  product.w = calls.project.w;
+  product.x = calls.project.y;
+  product.out = calls.project.z;
+  product.eps = calls.gate.eps;
+  return product;
+}
+
 // ---- Projections in FP8: the steps in front of them quantise what they write
 
 /// Of what the products take, a scale a row. Scales of 128 columns are slower to multiply with and hardly closer: five
@@ -262,6 +278,7 @@ struct LayerSpace {
   hstu_tensor u, attn;
   hstu_tensor projected;  ///< of the projection what is not u, or all of it, u first
   int64_t first_v;        ///< columns of it in front of v
+  hstu_tensor moments;    ///< of attn's rows, if the output stage may be one product
 };
 
 LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& space) {
@@ -275,6 +292,10 @@ LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& 
     at.attn = part_of(matrix(at.gated, width), c.value, c.value);
     at.first_v = 0;
     at.projected = matrix(take(space, args.x, c.all - c.value), c.all - c.value);
+    if (one_product_has(args.output, args.x.dtype)) {
+      std::byte* const moments = space.take(matrix_bytes(HSTU_DTYPE_F32, rows, 2 * args.dims.num_heads));
+      at.moments = hstu_heads(moments, HSTU_DTYPE_F32, rows, args.dims.num_heads, 2);
+    }
   } else {  // the normed input is dead when the gated output comes to life
     const int64_t widest = std::max(args.x.shape[1], width);
     if (args.fp8_layers) {
@@ -330,6 +351,7 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   const LayerSpace at = take_layer(args, c, space);
   space.check();
   require_absent("attention.out", args.attention.out);
+  require_absent("attention.moments", args.attention.moments);
   const hstu_layer_weights& weights = args.layers[index];
   const hstu_tensor& input = index == 0 ? args.x : args.out;
 
@@ -354,6 +376,7 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
     hstu_attention_args& attention = calls.attention.attention;
     fill(attention, args.attention, at.projected, at.first_v, args.dims, c);
     attention.out = heads_of(at.attn, 0, args.dims.num_heads, args.dims.hidden_dim);
+    attention.moments = at.moments;
   }
 
   hstu_compute_output_args output{};
@@ -375,6 +398,7 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
     calls.output.gate.concat_u = calls.output.gate.concat_x = 0;
     calls.output.gate.out = part_of(calls.output.project.x, 2 * c.value, c.value);
   }
+  calls.gated = as_one_product(calls.output, at.moments);
   return calls;
 }
 

@@ -31,8 +31,9 @@ struct Fp8LinearCalls {
   hstu_fp8_gemm_args product;
 };
 struct LayerCalls {
-  AttentionCalls attention;
+  AttentionCalls attention;  ///< with moments, if the output stage may be one product by them
   OutputCalls output;
+  hstu_gated_addmm_args gated;  ///< that product, for attention with moments
 };
 
 // Fill defaults in place, cut the intermediate tensors out of the workspace and check what belongs to the stage.

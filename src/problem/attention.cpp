@@ -23,6 +23,7 @@ constexpr FieldInfo kFields[] = {
     {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact},    {"softmax_heads", FieldKind::exact},
     {"lse", FieldKind::exact},           {"rab", FieldKind::exact},          {"heads_per_kv", FieldKind::exact},
     {"moments", FieldKind::exact}};
+enum : int { kOut = 3, kSeqOffsets = 4, kNumTargets = 5 };  // slots of kTensors
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
@@ -34,7 +35,7 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"rab", offsetof(Args, rab), TensorRole::input},
                                    {"lse", offsetof(Args, lse), TensorRole::output},
                                    {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer},
-                                   {"moments", offsetof(Args, moments), TensorRole::output}};
+                                   {"moments", offsetof(Args, moments), TensorRole::output, -1, kOut}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
     {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
@@ -48,8 +49,6 @@ constexpr ScalarSlot kScalars[] = {
     {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64},
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i64},
     {"sort_by_length", offsetof(Args, sort_by_length), ScalarSlot::Kind::i32}};
-
-enum : size_t { kSeqOffsets = 4, kNumTargets = 5 };  // slots of kTensors
 
 void check_heads(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v, const checks::Tensor& out) {
   checks::floating(q);

@@ -27,6 +27,8 @@ struct TensorSlot {
   TensorRole role;
   /// A dimension that the operator sums over, so that random elements are scaled by the root of its extent; -1 none.
   int fan_in = -1;
+  /// The slot of an output in whose elements this one's are counted, rounded as they are; -1 none.
+  int of_rounded = -1;
 };
 
 /// An attribute of the args struct. words: names of the values 0, 1, ... of an enum; empty for numbers.

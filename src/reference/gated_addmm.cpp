@@ -3,6 +3,8 @@
 #include "reference/product.hpp"
 #include "reference/rows.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace hstujit::reference {
@@ -26,6 +28,7 @@ RowStatistics statistics(const hstu_gated_addmm_args& args, int64_t row) {
     const double shift = moments[i] - out.mean;
     squares += moments[i + 1] + shift * shift * static_cast<double>(dim / parts);
   }
+  squares = std::max(squares, 0.0);  // of random numbers, as tuning has them, they may be negative
   out.scale = 1 / std::sqrt(squares / static_cast<double>(dim) + static_cast<double>(args.eps));
   return out;
 }

@@ -80,6 +80,7 @@ Call attention_call(const AttentionTensors& t, const AttentionOptions& options, 
   args.out = t.out.tensor;
   args.seq_offsets = t.seq_offsets.tensor;
   args.num_targets = t.num_targets.tensor;
+  args.moments = t.moments.tensor;
   args.alpha = options.alpha;
   args.mask = options.mask;
   args.max_seq_len = options.max_seq_len > 0 ? options.max_seq_len : std::max<int64_t>(batch.longest, 1);
@@ -87,8 +88,11 @@ Call attention_call(const AttentionTensors& t, const AttentionOptions& options, 
   args.contextual_seq_len = options.contextual_seq_len;
   args.max_attn_len = options.max_attn_len;
   args.min_full_attn_seq_len = options.min_full_attn_seq_len;
-  return call_with(Op::hstu_attention, args,
-                   {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place, {}, {}});
+  Call call =
+      call_with(Op::hstu_attention, args,
+                {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place, {}, {}});
+  call.places.back() = t.moments.place;
+  return call;
 }
 
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec) {
@@ -134,6 +138,22 @@ Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale) 
   args.descale = descale.tensor;
   args.scaling = HSTU_FP8_ROW;
   return call_with(Op::quantize_fp8, args, {x.place, q.place, descale.place});
+}
+
+Call gated_addmm_call(const GatedAddmmTensors& t, float eps) {
+  auto args = sized<hstu_gated_addmm_args>();
+  args.attn = t.attn.tensor;
+  args.u = t.u.tensor;
+  args.moments = t.moments.tensor;
+  args.weight = t.weight.tensor;
+  args.bias = t.bias.tensor;
+  args.w = t.w.tensor;
+  args.x = t.x.tensor;
+  args.out = t.out.tensor;
+  args.eps = eps;
+  return call_with(
+      Op::gated_addmm, args,
+      {t.attn.place, t.u.place, t.moments.place, t.weight.place, t.bias.place, t.w.place, t.x.place, t.out.place});
 }
 
 int64_t segments(const NormMulSpec& spec) { return output_segments(spec.concat_u, spec.concat_x, spec.num_groups > 0); }

@@ -34,7 +34,7 @@ struct AddmmTensors {
   Placed x, w, y, z, z1;
 };
 struct AttentionTensors {
-  Placed q, k, v, out, seq_offsets, num_targets;
+  Placed q, k, v, out, seq_offsets, num_targets, moments;
 };
 struct NormMulTensors {
   Placed attn, u, weight, bias, out, descale;  ///< as of the layer norm
@@ -44,10 +44,15 @@ struct Fp8GemmTensors {
   Placed a, b, a_descale, b_descale, bias, out;
 };
 
+struct GatedAddmmTensors {
+  Placed attn, u, moments, weight, bias, w, x, out;
+};
+
 Call layer_norm_call(const LayerNormTensors& t, float eps);
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns);
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch);
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec);  ///< spec.rows and dim are not read
+Call gated_addmm_call(const GatedAddmmTensors& t, float eps);
 
 Call fp8_gemm_call(const Fp8GemmTensors& t, hstu_activation activation, int64_t activation_columns,
                    hstu_fp8_accumulation accumulation);

@@ -76,6 +76,13 @@ Work work_of(const Call& call, const Calls& calls) {
   return operator_of(call.op).work(address(args));
 }
 
+std::vector<Need> needs_on(const DeviceFacts& device, const std::vector<Need>& all) {
+  std::vector<Need> result;
+  for (const Need& need : all)
+    if (made_on(device, *need.calls)) result.push_back(need);
+  return result;
+}
+
 std::vector<Need> needs(const std::vector<Calls>& all) {
   std::vector<Need> result;
   for (const Calls& calls : all) {
@@ -83,10 +90,10 @@ std::vector<Need> needs(const std::vector<Calls>& all) {
       const Problem problem = problem_of(call, calls);
       const auto known =
           std::find_if(result.begin(), result.end(), [&](const Need& n) { return n.problem == problem; });
-      if (known != result.end())
-        known->count += call.count;
-      else
+      if (known == result.end())
         result.push_back({problem, &calls, &call, call.count, work_of(call, calls)});
+      else if (!calls.one_product || known->calls == &calls)  // else the same call of the same stack
+        known->count += call.count;
     }
   }
   return result;

@@ -2,6 +2,7 @@
 // exists. Tuner, warming and benchmarks ask them for keys and costs; a Stack gives them memory and runs them.
 #pragma once
 
+#include "cuda/device.hpp"
 #include "problem/operators.hpp"
 #include "workload/workload.hpp"
 
@@ -63,17 +64,24 @@ struct Calls {
   std::vector<Buffer> buffers;
   std::vector<Call> setup;  ///< made once, before the others: weights to FP8. Nobody's needs, and not measured
   std::vector<Call> calls;
-  int result = -1;  ///< the buffer that holds the outcome of them all
+  int result = -1;           ///< the buffer that holds the outcome of them all
+  bool one_product = false;  ///< a stack whose output stages are one call: see made_on()
 
   int find(std::string_view buffer_name) const;  ///< index, -1 when there is none
 };
 
-/// The workload's stack, if any, then each of its operators alone. Throws Error naming the entry whose shapes do not
-/// make a legal call.
+/// The workload's stack, if any, in both forms where it has them, then each of its operators alone. Throws Error naming
+/// the entry whose shapes do not make a legal call.
 std::vector<Calls> expand(const Workload& workload);
-Calls expand_stack(const Workload& workload);  ///< the workload must have one
+/// The workload must have a stack. one_product: with output stages of one call, where it has_one_product().
+Calls expand_stack(const Workload& workload, bool one_product = false);
+bool has_one_product(const Workload& workload);
 /// The buffer of a stack that layer `index` reads and layer index - 1 has written; layers take turns with two.
 const char* layer_input(int64_t index);
+
+/// Whether hstu_stack makes such calls on the device, if they are those of a stack with output stages of one call; what
+/// is none is made everywhere.
+bool made_on(const DeviceFacts& device, const Calls& calls);
 
 /// The call's args with pointers into memory: bases[i] is where buffers[i] begins.
 AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const> bases);
@@ -97,5 +105,7 @@ struct Need {
 
 /// The different problems in order of appearance; `all` must outlive them.
 std::vector<Need> needs(const std::vector<Calls>& all);
+/// Of them those of calls that are made on the device.
+std::vector<Need> needs_on(const DeviceFacts& device, const std::vector<Need>& all);
 
 }  // namespace hstujit

@@ -112,6 +112,7 @@ std::vector<Calls> expand(const Workload& workload) {
   if (workload.stack) {
     all.push_back(expand_stack(workload));
     check(all.back(), "/stack");
+    if (has_one_product(workload)) all.push_back(expand_stack(workload, true));
   }
   for (size_t i = 0; i < workload.operators.size(); ++i) {
     all.push_back(expand_operator(workload.operators[i], workload));

@@ -7,12 +7,19 @@
 // have weights of their own and share the buffers between them; a layer never writes its own input, so a run can be
 // repeated. With projections in FP8 both are fp8_gemm, the steps in front of them quantise what they write, and
 // weights, stored transposed, are quantised by calls to be made once.
+//
+// With output stages of one call attention also leaves statistics of its rows, and gated_addmm takes the place of the
+// last two:
+//
+//   ... hstu_attention, with moments ─ gated_addmm + x ─► next layer's x
+#include "layer/one_product.hpp"
 #include "problem/output_rows.hpp"
 #include "workload/call_builder.hpp"
 #include "workload/calls.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace hstujit {
@@ -31,8 +38,9 @@ Placed slice(const Placed& matrix, int64_t first, int64_t heads, int64_t dim) {
 
 class StackBuilder {
  public:
-  StackBuilder(const Workload& workload, Calls& calls)
+  StackBuilder(const Workload& workload, bool one_product, Calls& calls)
       : spec_(*workload.stack),
+        one_product_(one_product),
         dtype_(workload.dtype),
         batch_(batch_of(*workload.sequences)),
         calls_(calls),
@@ -49,6 +57,8 @@ class StackBuilder {
       normed_descale_ = build_.output("normed_descale", HSTU_DTYPE_F32, {rows});
       gated_descale_ = build_.output("gated_descale", HSTU_DTYPE_F32, {rows});
     }
+    // Statistics that make sense to those who tune what reads them alone.
+    if (one_product) attention_.moments = build_.input("moments", HSTU_DTYPE_F32, {rows, spec_.num_heads, 2}, 1, 0.1f);
     if (in_place()) {
       vqk_ = build_.output("vqk", dtype_, {rows, uvqk_columns() - value_columns});
       u_ = slice(gated_, 0, 0, value_columns);
@@ -68,8 +78,12 @@ class StackBuilder {
     normalise(prefix);
     project(prefix);
     attend();
-    gate(prefix);
-    close(prefix, out);
+    if (one_product_) {
+      close_at_once(prefix, out);
+    } else {
+      gate(prefix);
+      close(prefix, out);
+    }
     x_ = out;
     calls_.result = out.place.buffer;
   }
@@ -162,7 +176,15 @@ class StackBuilder {
     add(addmm_call({gated_, w, x_, out, {}}, HSTU_ACTIVATION_NONE, 0), "output projection");
   }
 
+  void close_at_once(const std::string& prefix, const Placed& out) {
+    const int64_t dim = output_stage_.dim;
+    const Placed weight = scale(prefix + "output_norm_weight", dim), bias = shift(prefix + "output_norm_bias", dim);
+    const Placed w = build_.weight(prefix + "output_weight", dtype_, gated_columns(), spec_.embedding_dim);
+    add(gated_addmm_call({attn_, u_, attention_.moments, weight, bias, w, x_, out}, output_stage_.eps), "output stage");
+  }
+
   const StackSpec& spec_;
+  const bool one_product_;
   hstu_dtype dtype_;
   Batch batch_;
   Calls& calls_;
@@ -178,12 +200,30 @@ class StackBuilder {
 
 const char* layer_input(int64_t index) { return index == 0 ? "x" : index % 2 == 1 ? "even" : "odd"; }
 
-Calls expand_stack(const Workload& workload) {
+bool has_one_product(const Workload& workload) {
+  hstu_output_options options{};
+  options.concat_u = options.concat_x = workload.stack->concat_ux;
+  const int64_t dim = workload.stack->num_heads * workload.stack->hidden_dim;
+  if (workload.stack->projections != HSTU_DTYPE_NONE) return false;
+  return layer::one_product_has(options, workload.dtype) && output_written_in_place(true, true, false, dim);
+}
+
+Calls expand_stack(const Workload& workload, bool one_product) {
   Calls calls;
-  calls.name = fmt::format("{} stack", workload.name);
-  StackBuilder build(workload, calls);
+  calls.name = fmt::format("{} stack{}", workload.name, one_product ? ", output stages of one call" : "");
+  calls.one_product = one_product;
+  StackBuilder build(workload, one_product, calls);
   for (int64_t i = 0; i < workload.stack->layers; ++i) build.layer(i);
   return calls;
+}
+
+bool made_on(const DeviceFacts& device, const Calls& calls) {
+  if (!calls.one_product) return true;
+  const auto problem_named = [&](Op op) {
+    const auto call = std::ranges::find(calls.calls, op, &Call::op);
+    return problem_of(*call, calls);
+  };
+  return layer::takes_one_product(device, problem_named(Op::hstu_attention), problem_named(Op::gated_addmm));
 }
 
 }  // namespace hstujit

@@ -79,19 +79,19 @@ class FakeGpu : public testing::Test {
   alignas(16) float y_[4096];
 };
 
-/// Two layers on 64 rows; addresses at which nothing lies, since no kernel runs here.
+/// Two layers; addresses at which nothing lies, since no kernel runs here.
 class FakeGpuStack : public FakeGpu {
  protected:
   static constexpr int64_t kRows = 64, kDim = 64, kColumns = 256;
 
-  hstu_stack_args stack() {
+  hstu_stack_args stack(int64_t rows = kRows, int64_t embedding = kDim) {
     hstu_stack_args args{};
     args.struct_size = sizeof args;
-    args.x = matrix(kRows, kDim);
-    args.out = matrix(kRows, kDim);
+    args.x = matrix(rows, embedding);
+    args.out = matrix(rows, embedding);
     for (hstu_layer_weights& w : layers_)
-      w = {vector(kDim), vector(kDim), matrix(kDim, kColumns), vector(kColumns),
-           vector(kDim), vector(kDim), matrix(3 * kDim, kDim)};
+      w = {vector(embedding), vector(embedding), matrix(embedding, kColumns), vector(kColumns),
+           vector(kDim),      vector(kDim),      matrix(3 * kDim, embedding)};
     args.layers = layers_;
     args.num_layers = 2;
     args.dims = {2, 32, 32};
@@ -104,7 +104,7 @@ class FakeGpuStack : public FakeGpu {
   }
 
  private:
-  void* address() { return reinterpret_cast<void*>(next_ += uintptr_t{1} << 20); }
+  void* address() { return reinterpret_cast<void*>(next_ += uintptr_t{1} << 32); }
   hstu_tensor vector(int64_t n) { return hstu_vector(address(), HSTU_DTYPE_BF16, n); }
   hstu_tensor matrix(int64_t m, int64_t n) { return hstu_matrix(address(), HSTU_DTYPE_BF16, m, n); }
 

@@ -196,6 +196,31 @@ TEST_F(FakeGpuStack, AWarmCallIsFiveLaunchesALayerAndNothingElse) {
   EXPECT_EQ(fake_->calls(nullptr) - calls, 100 * 2 * 5);
 }
 
+// Rows and columns enough for its tiles, on a device that has it (the fake one does).
+TEST_F(FakeGpuStack, TheOutputStageIsOneLaunchWhereItFillsTheDevice) {
+  open("");
+  for (const auto& [rows, embedding, launches] :
+       {std::tuple{100000, 256, 4}, {1000, 256, 5}, {100000, 384, 4}, {100000, 192, 5}}) {
+    hstu_stack_args args = stack(rows, embedding);
+    const auto count = [&] {
+      EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+      const int64_t before = fake_->launches();
+      EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK);
+      return fake_->launches() - before;
+    };
+    EXPECT_EQ(count(), 2 * launches) << rows << " x " << embedding;
+    args.output.activation = HSTU_ACTIVATION_SIGMOID;
+    EXPECT_EQ(count(), 2 * 5) << "no such product";
+    args.output.activation = HSTU_ACTIVATION_NONE;
+    std::vector<hstu_layer_weights> weights(args.layers, args.layers + 2);
+    args.layers = weights.data();
+    weights[1].output_weight.data = static_cast<std::byte*>(weights[1].output_weight.data) + 2;
+    EXPECT_EQ(count(), launches + 5) << "a weight that TMA cannot read";
+    std::swap(weights[0], weights[1]);
+    EXPECT_EQ(count(), 2 * 5) << "attention of all layers is the first one's";
+  }
+}
+
 using Launches = std::vector<std::vector<std::byte>>;  // the first bytes of each one's parameters
 
 /// What a call of the stack launches.

@@ -187,6 +187,33 @@ TEST(AddmmCandidates, AreAllCorrectWithResultsInTwoParts) {
   expect_all_correct(memory, args, {&hstu_addmm_args::z, &hstu_addmm_args::z1}, test::rounded_once(kBf16));
 }
 
+// More tiles than multiprocessors, of either width; statistics as if each part had mean 0 and variance 1.
+TEST(GatedAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
+  HSTU_NEEDS_DEVICE();
+  for (const bool transposed : {false, true}) {
+    HostMemory memory;
+    hstu_gated_addmm_args args{};
+    args.struct_size = sizeof args;
+    constexpr int64_t kRows = 9001, kDim = 128, kColumns = 512;
+    args.u = memory.random(kBf16, {kRows, kDim});
+    args.attn = memory.random(kBf16, {kRows, kDim});
+    args.moments = memory.poison(HSTU_DTYPE_F32, {kRows, 4, 2});
+    auto* const moments = static_cast<float*>(args.moments.data);
+    for (int64_t i = 0; i < kRows * 4; ++i) moments[2 * i] = 0, moments[2 * i + 1] = kDim / 4;
+    args.weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
+    args.bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
+    args.w = memory.random(kBf16, {transposed ? kColumns : 3 * kDim, transposed ? 3 * kDim : kColumns}, {}, 0, 0.05);
+    if (transposed) {
+      std::swap(args.w.shape[0], args.w.shape[1]);
+      std::swap(args.w.stride[0], args.w.stride[1]);
+    }
+    args.out = memory.random(kBf16, {kRows, kColumns});
+    args.x = args.out;
+    if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
+    expect_all_correct(memory, args, {&hstu_gated_addmm_args::out}, {4e-3, 0.75});
+  }
+}
+
 struct Fp8Way {
   hstu_fp8_scaling a, b;
   hstu_fp8_accumulation accumulation;

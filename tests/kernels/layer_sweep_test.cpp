@@ -56,6 +56,42 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
   EXPECT_EQ(stack.result(), expected);
 }
 
+// Rows and columns enough for the output stage to be one product where the device has it. Its layers are then one
+// launch less, and the numbers those of gated_addmm.
+class LargeStackOnDevice : public testing::TestWithParam<const char*> {};
+
+TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
+  HSTU_NEEDS_DEVICE();
+  const test::TestDevice& device = *test::test_device();
+  if (device.cpu) GTEST_SKIP() << "too much for the reference";
+  const Workload w = parse_workload(fmt::format(
+      R"({{"format": "hstujit-workload-1", "name": "t", "dtype": "{}",
+    "sequences": {{"batch": 24, "history": {{"kind": "uniform", "from": 60, "to": 120, "seed": 1}}, "targets": 3}},
+    "stack": {{"layers": 2, "embedding_dim": 2176, "num_heads": 2, "attn_dim": 32, "hidden_dim": 32}}}})",
+      GetParam()));
+  const std::unique_ptr<Memory> memory = device.memory();
+  const Calls two_calls = expand_stack(w), one_call = expand_stack(w, true);
+  const bool one_product = made_on(device.facts(), one_call);
+  const Stack stack(one_product ? one_call : two_calls, *memory, 1);
+  const StackArgs args(w, stack, *memory);
+  stack.run(device.context, nullptr);
+  ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
+  if (device.compile_only) GTEST_SKIP() << "compiled, not run";
+  stack.run(device.context, nullptr);
+  memory->synchronise();
+  const std::vector<double> expected = stack.result();
+  const StackCheck check = check_stack(w, stack);
+  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance;
+  const auto bytes = static_cast<size_t>(extent_bytes(args.args().out));
+  memory->upload(args.args().out.data, std::string(bytes, '\xff').data(), bytes);
+  ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
+  memory->synchronise();
+  EXPECT_EQ(stack.result(), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, LargeStackOnDevice, testing::Values("f16", "bf16"),
+                         [](const auto& info) { return std::string(info.param); });
+
 const auto kNameOf = [](const auto& info) { return fmt::format("{}_{}", info.param.dtype, info.param.hidden_dim); };
 INSTANTIATE_TEST_SUITE_P(Types, StackOnDevice,
                          testing::Values(Case{"f32", 16}, Case{"f32", 64}, Case{"f16", 64}, Case{"bf16", 64}), kNameOf);

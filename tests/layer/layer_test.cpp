@@ -297,6 +297,25 @@ TEST_F(Layer, AStackInFp8TakesDropoutAndGroups) {
   EXPECT_NE(stack.result(), plain);
 }
 
+// The size knows no device, so it has room for both ways.
+TEST_F(Layer, TheWorkspaceHasRoomForStatisticsWhereTheOutputStageMayBeOneProduct) {
+  hstu_stack_args args{};
+  args.struct_size = sizeof args;
+  args.x = memory_.poison(HSTU_DTYPE_BF16, {640, 256});
+  args.dims = {4, 64, 64};
+  args.output.concat_u = args.output.concat_x = 1;
+  size_t with = 0, without = 0;
+  ASSERT_EQ(hstu_stack_workspace_size(&args, &with), HSTU_OK) << hstu_last_error();
+  args.output.activation = HSTU_ACTIVATION_SILU;
+  ASSERT_EQ(hstu_stack_workspace_size(&args, &without), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(with - without, 640u * 4 * 8);
+  args.output.activation = HSTU_ACTIVATION_NONE;
+  args.x.dtype = HSTU_DTYPE_F32;
+  size_t f32 = 0;
+  ASSERT_EQ(hstu_stack_workspace_size(&args, &f32), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(f32, 2 * without);
+}
+
 TEST_F(Layer, AStackThatWritesInPlaceGivesTheNumbersOfItsStages) {
   const Workload w = workload(1, 64);
   const std::unique_ptr<Memory> memory = host_memory();
@@ -518,6 +537,10 @@ TEST_F(Layer, StackNamesTheLayerItRefusesAndWritesNothing) {
   args.attention.q = args.x;
   EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
   EXPECT_NE(std::string(hstu_last_error()).find("attention.q is there"), std::string::npos) << hstu_last_error();
+  args = stack_args.args();
+  args.attention.moments = args.x;
+  EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(hstu_last_error()).find("attention.moments is there"), std::string::npos) << hstu_last_error();
 }
 
 }  // namespace

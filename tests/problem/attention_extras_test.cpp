@@ -64,6 +64,13 @@ TEST(AttentionExtras, NumbersOfContextsAreInTheKey) {
   EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOneContext);
 }
 
+TEST(AttentionExtras, StatisticsOfRowsAreInTheKey) {
+  Args args = sample();
+  EXPECT_EQ(prepare(args)[attention::kMoments], 0);
+  args.moments = hstu_heads(slot(11), HSTU_DTYPE_F32, 50, 2, 2);
+  EXPECT_EQ(prepare(args)[attention::kMoments], 1);
+}
+
 TEST(AttentionExtras, TheHintIsNotInTheKey) {
   Args with = sample(), without = sample();
   without.sort_by_length = 0;
@@ -77,6 +84,20 @@ TEST_P(AttentionExtrasRefuse, Field) { test::expect_refused(sample(), GetParam()
 INSTANTIATE_TEST_SUITE_P(
     BadInput, AttentionExtrasRefuse,
     testing::Values(
+        Spoiled<Args>{"MomentsOfOneHead", [](Args& a) { a.moments = hstu_heads(slot(11), HSTU_DTYPE_F32, 50, 1, 2); },
+                      kShape, "moments.shape[1] = 1"},
+        Spoiled<Args>{"HalfMoments", [](Args& a) { a.moments = hstu_heads(slot(11), HSTU_DTYPE_F16, 50, 2, 2); },
+                      kDtype, "moments.dtype = f16"},
+        Spoiled<Args>{"MomentsWithGaps",
+                      [](Args& a) {
+                        a.moments = hstu_heads(slot(11), HSTU_DTYPE_F32, 50, 2, 2);
+                        a.moments.stride[0] = 6;
+                      },
+                      kInvalid, "moments.stride = [6, 2, 1]"},
+        Spoiled<Args>{"MomentsOnOut", [](Args& a) { a.moments = hstu_heads(slot(3), HSTU_DTYPE_F32, 50, 2, 2); },
+                      kInvalid, "moments overlaps out"},
+        Spoiled<Args>{"MomentsOnLse", [](Args& a) { a.moments = hstu_heads(slot(8), HSTU_DTYPE_F32, 50, 2, 2); },
+                      kInvalid, "moments overlaps lse"},
         Spoiled<Args>{"NegativeHeads", [](Args& a) { a.num_softmax_heads = -1; }, kInvalid, "num_softmax_heads = -1"},
         Spoiled<Args>{"MoreHeads", [](Args& a) { a.num_softmax_heads = 3; }, kInvalid, "num_softmax_heads = 3"},
         Spoiled<Args>{"LseWithoutHeads", [](Args& a) { a.num_softmax_heads = 0; }, kInvalid, "lse is there"},

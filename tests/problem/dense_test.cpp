@@ -29,6 +29,22 @@ hstu_gated_mlp_args sample_gated() {
   return args;
 }
 
+/// attn and u columns of one matrix [40, 384], as the layer has them.
+hstu_gated_addmm_args sample_gated_addmm() {
+  hstu_gated_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.u = stored(0, kBf16, 40, 128, 384, 1);
+  args.attn = args.u;
+  args.attn.data = slot(0, 256);
+  args.moments = hstu_heads(slot(1), kF32, 40, 4, 2);
+  args.weight = hstu_vector(slot(2), kF32, 128);
+  args.bias = hstu_vector(slot(3), kF32, 128);
+  args.w = hstu_matrix(slot(4), kBf16, 384, 256);
+  args.x = hstu_matrix(slot(5), kBf16, 40, 256);
+  args.out = hstu_matrix(slot(5), kBf16, 40, 256);
+  return args;
+}
+
 hstu_fp8_gemm_args sample_gemm() {
   hstu_fp8_gemm_args args{};
   args.struct_size = sizeof args;
@@ -99,6 +115,27 @@ TEST(PrepareDense, KeyOfGatedMlp) {
   EXPECT_EQ(prepare(args)[gated_mlp::kVectorW], 8);
   EXPECT_EQ(prepare(args)[gated_mlp::kWeightTransposed], 0);
   EXPECT_EQ(work_of(args).flops, 4.0 * 40 * 64 * 96);
+}
+
+TEST(PrepareDense, KeyOfGatedAddmm) {
+  auto args = sample_gated_addmm();
+  EXPECT_EQ(text(prepare(args)),
+            "gated_addmm dtype=bf16 weight_dtype=f32 dim=128 n=256 parts=4 residual=1 weight_transposed=0 vector=8 "
+            "vector_w=8 m=64");
+  EXPECT_EQ(args.eps, 1e-5f);
+  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 384 * 256);
+  EXPECT_EQ(work_of(args).bytes, 2.0 * (2 * 40 * 128 + 384 * 256 + 2 * 40 * 256) + 8 * 40 * 4 + 2 * 4 * 128);
+  Integers integers;
+  make_edge_case(args, integers);
+  EXPECT_NO_THROW(prepare(args));
+  args.x = {};
+  args.w = stored(4, kBf16, 384, 256, 1, 388);
+  args.bias.data = slot(3, 8);
+  const Problem other = prepare(args);
+  EXPECT_EQ(other[gated_addmm::kResidual], 0);
+  EXPECT_EQ(other[gated_addmm::kWeightTransposed], 1);
+  EXPECT_EQ(other[gated_addmm::kVectorW], 4);
+  EXPECT_EQ(other[gated_addmm::kVector], 2);
 }
 
 TEST(PrepareDense, KeyOfFp8Gemm) {
@@ -186,6 +223,46 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Gated>{"Tf32", [](Gated& a) { a.allow_tf32 = -1; }, kInvalid, "allow_tf32 = -1"},
         Spoiled<Gated>{"OutOnUp", [](Gated& a) { a.out.data = slot(2); }, kInvalid, "out overlaps up"},
         Spoiled<Gated>{"StrideOfOut", [](Gated& a) { a.out.stride[1] = 2; }, kInvalid, "out.stride[1] = 2"}),
+    kNameOf);
+
+using GatedAddmm = hstu_gated_addmm_args;
+class GatedAddmmRefuses : public testing::TestWithParam<Spoiled<GatedAddmm>> {};
+TEST_P(GatedAddmmRefuses, Field) { test::expect_refused(sample_gated_addmm(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, GatedAddmmRefuses,
+    testing::Values(
+        Spoiled<GatedAddmm>{"OtherStructSize", [](GatedAddmm& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<GatedAddmm>{"Fp8Attn", [](GatedAddmm& a) { a.attn.dtype = kE4m3; }, kDtype, "attn.dtype = e4m3"},
+        Spoiled<GatedAddmm>{"OtherU", [](GatedAddmm& a) { a.u.dtype = HSTU_DTYPE_F16; }, kDtype, "u.dtype = f16"},
+        Spoiled<GatedAddmm>{"NarrowU", [](GatedAddmm& a) { a.u.shape[1] = 120; }, kShape, "u.shape[1] = 120"},
+        Spoiled<GatedAddmm>{"AbsentMoments", [](GatedAddmm& a) { a.moments = {}; }, kInvalid, "moments is absent"},
+        Spoiled<GatedAddmm>{"HalfMoments", [](GatedAddmm& a) { a.moments.dtype = kBf16; }, kDtype,
+                            "moments.dtype = bf16"},
+        Spoiled<GatedAddmm>{"RowsOfMoments", [](GatedAddmm& a) { a.moments.shape[0] = 39; }, kShape,
+                            "moments.shape[0] = 39"},
+        Spoiled<GatedAddmm>{"UnevenParts", [](GatedAddmm& a) { a.moments = hstu_heads(slot(1), kF32, 40, 3, 2); },
+                            kShape, "moments.shape[1] = 3: it must divide"},
+        Spoiled<GatedAddmm>{"NoPart", [](GatedAddmm& a) { a.moments = hstu_heads(slot(1), kF32, 40, 0, 2); }, kShape,
+                            "moments.shape[1] = 0"},
+        Spoiled<GatedAddmm>{"MeansAlone", [](GatedAddmm& a) { a.moments = hstu_heads(slot(1), kF32, 40, 4, 1); },
+                            kShape, "moments.shape[2] = 1"},
+        Spoiled<GatedAddmm>{"GapsInMoments", [](GatedAddmm& a) { a.moments.stride[0] = 16; }, kInvalid,
+                            "moments.stride = [16, 2, 1]"},
+        Spoiled<GatedAddmm>{"MisalignedMoments", [](GatedAddmm& a) { a.moments.data = slot(1, 4); }, kInvalid,
+                            "aligned to 8 bytes"},
+        Spoiled<GatedAddmm>{"ShortWeight", [](GatedAddmm& a) { a.weight.shape[0] = 127; }, kShape,
+                            "weight.shape[0] = 127"},
+        Spoiled<GatedAddmm>{"OtherBias", [](GatedAddmm& a) { a.bias.dtype = kBf16; }, kDtype, "bias.dtype = bf16"},
+        Spoiled<GatedAddmm>{"TwoSegments", [](GatedAddmm& a) { a.w.shape[0] = 256; }, kShape, "w.shape[0] = 256"},
+        Spoiled<GatedAddmm>{"WideW", [](GatedAddmm& a) { a.w.shape[1] = 257; }, kShape, "w.shape[1] = 257"},
+        Spoiled<GatedAddmm>{"NarrowX", [](GatedAddmm& a) { a.x.shape[1] = 255; }, kShape, "x.shape[1] = 255"},
+        Spoiled<GatedAddmm>{"XShiftedAgainstOut", [](GatedAddmm& a) { a.x.data = slot(5, 512); }, kInvalid,
+                            "out overlaps x"},
+        Spoiled<GatedAddmm>{"OutOnU", [](GatedAddmm& a) { a.out.data = slot(0); }, kInvalid, "out overlaps"},
+        Spoiled<GatedAddmm>{"OutOnMoments", [](GatedAddmm& a) { a.moments.data = slot(5, 64); }, kInvalid,
+                            "out overlaps moments"},
+        Spoiled<GatedAddmm>{"OutOnW", [](GatedAddmm& a) { a.w.data = slot(5, 64); }, kInvalid, "out overlaps w"},
+        Spoiled<GatedAddmm>{"NegativeEps", [](GatedAddmm& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
     kNameOf);
 
 using Gemm = hstu_fp8_gemm_args;

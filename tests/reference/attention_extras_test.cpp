@@ -48,6 +48,24 @@ TEST(AttentionExtrasReference, SoftmaxHeadsAreFlashAttention) {
   EXPECT_TRUE(std::isnan(lse[15])) << "rows behind the last sequence are left alone";
 }
 
+TEST(AttentionExtrasReference, StatisticsAreThoseOfWhatOutHolds) {
+  HostMemory memory;
+  Args args = test::attention_args(
+      memory, {.dtype = HSTU_DTYPE_BF16, .heads = 2, .dim_qk = 8, .dim_v = 5, .lengths = {3, 0, 4}, .spare_rows = 2});
+  args.moments = memory.poison(HSTU_DTYPE_F32, {9, 2, 2});
+  prepare(args);
+  reference::run(args);
+  const std::vector<double> out = test::values(args.out), moments = test::values(args.moments);
+  for (size_t part = 0; part < 14; ++part) {
+    double mean = 0, squares = 0;
+    for (size_t d = 0; d < 5; ++d) mean += out[part * 5 + d] / 5;
+    for (size_t d = 0; d < 5; ++d) squares += std::pow(out[part * 5 + d] - mean, 2);
+    EXPECT_NEAR(moments[2 * part], mean, 1e-7);
+    EXPECT_NEAR(moments[2 * part + 1], squares, 1e-6 * squares);
+  }
+  EXPECT_TRUE(std::isnan(moments[28])) << "rows behind the last sequence are left alone";
+}
+
 TEST(AttentionExtrasReference, GroupsOfHeadsReadTheSameKeys) {
   HostMemory memory;
   const AttentionCase c{

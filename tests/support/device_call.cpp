@@ -1,5 +1,6 @@
 #include "support/device_call.hpp"
 
+#include "capi/handle.hpp"
 #include "support/error.hpp"
 #include "workload/stack.hpp"
 
@@ -26,6 +27,10 @@ const TestDevice* test_device() {
   static const TestDevice* const opened = open();
   return opened;
 }
+
+const DeviceFacts& TestDevice::facts() const { return context->context.facts(); }
+
+bool device_covers(const Problem& problem) { return test_device()->cpu || is_covered(problem, test_device()->facts()); }
 
 std::unique_ptr<Memory> TestDevice::memory() const {
   return cpu || compile_only ? host_memory() : gpu_memory(driver(), 0);

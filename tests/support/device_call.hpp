@@ -26,10 +26,17 @@ struct TestDevice {
   bool cpu = false;
   bool compile_only = false;
 
+  const DeviceFacts& facts() const;
   std::unique_ptr<Memory> memory() const;
 };
 /// Null when there is no such device.
 const TestDevice* test_device();
+/// Whether it has the operator, of those that not all devices have.
+bool device_covers(const Problem& problem);
+template <class Args>
+bool device_takes(Args args) {
+  return device_covers(prepare(args));
+}
 
 /// A call on copies of all slabs of a test's memory, by default through the C API. The host's own stay as they are.
 class DeviceCall {
@@ -98,6 +105,10 @@ void expect_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*out
 
 #define HSTU_NEEDS_DEVICE() \
   if (!hstujit::test::test_device()) GTEST_SKIP() << "there is no GPU"
+/// For operators that only some devices have.
+#define HSTU_NEEDS_DEVICE_THAT_TAKES(args) \
+  HSTU_NEEDS_DEVICE();                     \
+  if (!hstujit::test::device_takes(args)) GTEST_SKIP() << "not on this device"
 /// For tests that look at results themselves.
 #define HSTU_NEEDS_RESULTS() \
   HSTU_NEEDS_DEVICE();       \

@@ -42,10 +42,16 @@ TEST(ExpandDlrm, HasTheTokensOfTheIssue) {
   EXPECT_EQ(targets.list, List(32, 2048));
 }
 
-TEST(ExpandDlrm, IsFiveProblems) {
+TEST(ExpandDlrm, IsFiveProblemsAndTwoWhereTheOutputStageIsOneCall) {
   const std::vector<Calls> all = expand(shipped("dlrm_v3.json"));
   const std::vector<Need> found = needs(all);
-  ASSERT_EQ(found.size(), 5u);
+  ASSERT_EQ(found.size(), 7u);
+  EXPECT_EQ(found[5].problem[attention::kMoments], 1);
+  EXPECT_EQ(text(found[6].problem),
+            "gated_addmm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 weight_transposed=0 vector=8 "
+            "vector_w=8 m=131072");
+  EXPECT_EQ(needs_on(*facts_of_target("sm_90a"), found).size(), 7u);
+  EXPECT_EQ(needs_on(*facts_of_target("sm_80"), found).size(), 5u);
   for (const Need& need : found) EXPECT_EQ(need.count, 5) << text(need.problem);
   EXPECT_EQ(found[1].problem[addmm::kN], 2048);
   EXPECT_EQ(found[4].problem[addmm::kK], 1536);

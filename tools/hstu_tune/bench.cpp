@@ -25,11 +25,12 @@ struct Options {
 
 const std::vector<std::string> kParts = {"operators", "products", "warm-calls", "first-calls", "engine", "compiles"};
 
-int bench_on_gpu(const Options& options, const Traffic& traffic, Report& report) {
+int bench_on_gpu(const Options& options, Traffic& traffic, Report& report) {
   require_gpu_name(options.device);
   BenchRun bench{options.store, options.device, open_host_context(options.store, options.device), report,
                  Rivals::measured_by(options.rivals)};
   const DeviceFacts& facts = bench.context().facts();
+  traffic.needs = needs_on(facts, traffic.needs);
   report["device"] = facts.name;
   report["rivals"] = bench.rivals.all();
   report["driver"] = bench.driver().version;

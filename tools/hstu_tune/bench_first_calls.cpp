@@ -71,6 +71,7 @@ int first_calls(const FirstCalls& options) {
   const Clock::time_point start = Clock::now();
   const HostContext host = open_host_context({options.store}, options.device);
   nlohmann::json report = {{"context_ms", seconds_since(start) * 1e3}, {"calls", nlohmann::json::array()}};
+  traffic->needs = needs_on(host->context.facts(), traffic->needs);
   const std::vector<const Need*> needs = first_needs(*traffic, options.limit);
   for (std::span<const Need* const> left = needs; !left.empty();) {
     const auto batch = next_batch(left);

@@ -55,7 +55,7 @@ int execute(const Options& options) {
   print_warmed(all);
   if (!std::all_of(all.begin(), all.end(), [](const Warmed& one) { return one.plan; })) return 1;
   PackBuilder pack;
-  for (size_t i = 0; i < all.size(); ++i) add_plan(pack, *contexts[i / traffic->needs.size()], *all[i].plan);
+  for (const Warmed& one : all) add_plan(pack, *one.context, *one.plan);
   const std::string bytes = pack.finish(records_of(options, *traffic, contexts.front()->records()));
   if (const int error = publish_file(options.output, bytes))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", options.output, std::strerror(error));

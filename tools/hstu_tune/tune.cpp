@@ -85,6 +85,7 @@ int execute(const Options& given) {
   const int ordinal = ordinal_of(options.device);
   if (traffic->needs.empty()) return fmt::print("{}: no problem for this shard\n", traffic->workload.name), 0;
   const auto context = open_context(options.store, options.device);
+  traffic->needs = needs_on(context->facts(), traffic->needs);
   fmt::print("{}: {} problems on {} ({}), at most {:g} s\n", traffic->workload.name, traffic->needs.size(),
              context->facts().name, context->facts().target, options.tuning.budget_s);
   const TuningOutcome outcome = tune_all(*context, ordinal, traffic->needs, options.tuning);

@@ -49,7 +49,8 @@ std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, 
                          const std::function<void(const Warmed&)>& done) {
   std::vector<Warmed> all;
   for (const auto& context : contexts)
-    for (const Need& need : needs) all.push_back({context.get(), &need, nullptr, ""});
+    for (const Need& need : needs)
+      if (made_on(context->facts(), *need.calls)) all.push_back({context.get(), &need, nullptr, ""});
 
   const std::vector<size_t> order = longest_first(all);
   std::atomic<size_t> next = 0;
@@ -57,7 +58,7 @@ std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, 
   const auto work = [&] {
     for (size_t at = next++; at < order.size(); at = next++) {
       const size_t i = order[at];
-      make_plan(*contexts[i / needs.size()], all[i]);
+      make_plan(*all[i].context, all[i]);
       const std::lock_guard lock(one_at_a_time);
       done(all[i]);
     }

@@ -11,14 +11,15 @@ namespace hstujit::tool {
 
 /// What became of one problem on one device.
 struct Warmed {
-  const Context* context = nullptr;
+  Context* context = nullptr;
   const Need* need = nullptr;
   const Plan* plan = nullptr;  ///< null when it failed; lives as long as the context
   std::string error;
 };
 
 /// Makes the plans of all needs on all contexts, as many at a time as the machine has cores. `done` is called after
-/// each, one call at a time. Results in the order contexts x needs.
+/// each, one call at a time. Results in the order contexts x needs, without those whose calls the context's device
+/// never sees.
 std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, const std::vector<Need>& needs,
                          const std::function<void(const Warmed&)>& done);
 

@@ -1,0 +1,22 @@
+#include "layer/one_product.hpp"
+
+#include "families/family.hpp"
+#include "problem/checks.hpp"
+#include "problem/dense_fields.hpp"
+
+namespace hstujit::layer {
+
+bool one_product_has(const hstu_output_options& o, hstu_dtype dtype) {
+  return (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16) && o.concat_u == 1 && o.concat_x == 1 && o.silu_u == 0 &&
+         o.num_groups == 0 && checks::code(o.norm) == HSTU_NORM_LAYER &&
+         checks::code(o.activation) == HSTU_ACTIVATION_NONE && o.dropout_ratio == 0;
+}
+
+bool takes_one_product(const DeviceFacts& device, const Problem& attention, const Problem& product) {
+  // Its tiles are large and take long: with fewer of them than multiprocessors, smaller ones of addmm are faster.
+  constexpr int64_t kTileResults = 128 * 256;
+  const int64_t results = int64_t{product[gated_addmm::kM]} * product[gated_addmm::kN];
+  return results >= kTileResults * device.sm_count && is_covered(product, device) && is_covered(attention, device);
+}
+
+}  // namespace hstujit::layer

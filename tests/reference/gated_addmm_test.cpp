@@ -1,0 +1,75 @@
+// The gated product in the reference, against the operators that it stands for.
+#include "support/oracle.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hstujit {
+namespace {
+
+using test::HostMemory;
+
+constexpr hstu_dtype kF32 = HSTU_DTYPE_F32;
+constexpr int64_t kRows = 7, kDim = 12, kColumns = 5, kParts = 3;
+
+/// Statistics of the parts of attn's rows.
+void fill_moments(const hstu_tensor& attn, const hstu_tensor& moments) {
+  const std::vector<double> values = test::values(attn);
+  auto* out = static_cast<float*>(moments.data);
+  constexpr auto kLength = static_cast<size_t>(kDim / kParts);
+  for (size_t part = 0; part < values.size() / kLength; ++part) {
+    const double* x = values.data() + part * kLength;
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < kLength; ++i) mean += x[i] / static_cast<double>(kLength);
+    for (size_t i = 0; i < kLength; ++i) squares += (x[i] - mean) * (x[i] - mean);
+    out[2 * part] = static_cast<float>(mean);
+    out[2 * part + 1] = static_cast<float>(squares);
+  }
+}
+
+class GatedAddmmReference : public testing::TestWithParam<bool> {};
+
+TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
+  HostMemory memory;
+  hstu_gated_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.attn = memory.random(kF32, {kRows, kDim}, {}, 3);  // a mean that must not matter
+  args.u = memory.random(kF32, {kRows, kDim});
+  args.moments = memory.poison(kF32, {kRows, kParts, 2});
+  fill_moments(args.attn, args.moments);
+  args.weight = memory.random(kF32, {kDim});
+  args.bias = memory.random(kF32, {kDim});
+  args.w = memory.random(kF32, {3 * kDim, kColumns});
+  if (GetParam()) args.x = memory.random(kF32, {kRows, kColumns});
+  args.out = memory.poison(kF32, {kRows, kColumns});
+  args.eps = 0.01f;
+
+  hstu_norm_mul_args gate{};
+  gate.struct_size = sizeof gate;
+  gate.attn = args.attn;
+  gate.u = args.u;
+  gate.weight = args.weight;
+  gate.bias = args.bias;
+  gate.out = memory.poison(kF32, {kRows, 3 * kDim});
+  gate.eps = args.eps;
+  gate.concat_u = gate.concat_x = 1;
+  prepare(gate);
+  reference::run(gate);
+  hstu_addmm_args project{};
+  project.struct_size = sizeof project;
+  project.x = gate.out;
+  project.w = args.w;
+  project.y = args.x;
+  project.z = memory.poison(kF32, {kRows, kColumns});
+
+  const test::Exact got = test::exact_result(args, &hstu_gated_addmm_args::out);
+  const test::Exact expected = test::exact_result(project, &hstu_addmm_args::z);
+  ASSERT_EQ(got.size(), expected.size());
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 2e-5) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Residual, GatedAddmmReference, testing::Bool());
+
+}  // namespace
+}  // namespace hstujit
