@@ -37,8 +37,7 @@ const Family* const kFamilies[] = {
     &kDenseToJaggedSm80,   &kJaggedTruncateHistorySm80,
     &kSortKvPairsSm80,     &kSortByLengthSm80,
     &kBuildSlaFuncSm80,    &kRelBiasSm80,
-    &kJaggedRemove1dSm80,
-    &kGatedAddmmSm90,
+    &kJaggedRemove1dSm80,  &kGatedAddmmSm90,
 };
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
   if (device.cpu) GTEST_SKIP() << "too much for the reference";
   const Workload w = parse_workload(fmt::format(
       R"({{"format": "hstujit-workload-1", "name": "t", "dtype": "{}",
-    "sequences": {{"batch": 24, "history": {{"kind": "uniform", "from": 60, "to": 120, "seed": 1}}, "targets": 3}},
+    "sequences": {{"batch": 48, "history": {{"kind": "uniform", "from": 60, "to": 120, "seed": 1}}, "targets": 3}},
     "stack": {{"layers": 2, "embedding_dim": 2176, "num_heads": 2, "attn_dim": 32, "hidden_dim": 32}}}})",
       GetParam()));
   const std::unique_ptr<Memory> memory = device.memory();
