@@ -120,6 +120,27 @@ class RowAffine {
     }
   }
 
+  // Instead of finish(): shares are put down now, for apply_shared().
+  HSTU_PRIM void share() {
+    static_assert(kShared && Shape::kWarps == 1, "weights of a team of several warps are shared by join() already");
+    store_share();
+    __syncthreads();
+  }
+  // apply() of weights that stay in shared memory.
+  HSTU_PRIM void apply_shared(float (&norm)[Shape::kVector], const float (&x)[Shape::kVector], const RowMoments& m,
+                              const RowTeam<Shape>& team, int a) const {
+    float w[Shape::kVector], b[Shape::kVector];
+    const unsigned char* at = smem_ + team.column(a) * static_cast<int>(sizeof(Weight));
+    RowPack<Weight, Shape::kVector> pack;
+    load_shared(pack, at);
+    unpack(w, pack);
+    if constexpr (Config::kHasBias) {
+      load_shared(pack, at + kBytes);
+      unpack(b, pack);
+    }
+    normalise<Config>(norm, x, m, w, b);
+  }
+
   HSTU_PRIM void finish(const RowTeam<Shape>& team, const RowMoments& moments) {
     if constexpr (kShared) {
       if constexpr (Shape::kWarps == 1) {

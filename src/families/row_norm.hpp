@@ -28,6 +28,7 @@ struct Facts {
   bool quantised = false;           ///< results are held until their scale is known
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
   int results = 1;                  ///< elements written for one of a row
+  bool rereads = false;             ///< results need the row again beside its norm
   int64_t rows = 0;                 ///< matrix rows, bucketed
 };
 
@@ -42,6 +43,8 @@ struct Shape {
   int rows_per_block = 0;
 };
 Shape shape_of(const Facts& facts, const Config& config);
+/// Whether a thread takes its rows one after the other, kernels/tile/norm_in_turn.cuh.
+bool in_turn(const Facts& facts, const Config& config);
 
 constexpr int kRuleCount = 9;
 /// The last knob, kPacked, is rms_norm_rope's alone.

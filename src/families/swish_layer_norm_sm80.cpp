@@ -17,6 +17,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
   text.flag("kGroupNorm", false);
   text.flag("kCentred", true);
   row_norm::write_config(text, problem, config);
+  text.flag("kInTurn", row_norm::in_turn(row_norm::facts_of(problem), config));
 }
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {

@@ -1,6 +1,6 @@
 // swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=524288
-// swish_layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-// swish_layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// swish_layer_norm_sm80 sm_80 threads=128 threads_per_row=32 rows_per_thread=2 weights=2
+// swish_layer_norm_sm80 sm_90a threads=128 threads_per_row=32 rows_per_thread=2 weights=2
 #include "swish_layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -16,11 +16,12 @@ struct Config {
   enum : int { kDim = 512 };
   enum : int { kGroups = 1 };
   enum : int { kVector = 8 };
-  enum : int { kThreads = 64 };
+  enum : int { kThreads = 128 };
   enum : int { kThreadsPerRow = 32 };
-  enum : int { kRowsPerThread = 1 };
+  enum : int { kRowsPerThread = 2 };
   enum : int { kWeights = 2 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kMinBlocks = 10 };
+  enum : bool { kInTurn = true };
 };
 static_assert(swish_layer_norm_smem_bytes<Config> == 2048, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -48,6 +49,7 @@ struct Config {
   enum : int { kRowsPerThread = 1 };
   enum : int { kWeights = 0 };
   enum : int { kMinBlocks = 1 };
+  enum : bool { kInTurn = false };
 };
 static_assert(swish_layer_norm_smem_bytes<Config> == 0, "host and device disagree about shared memory");
 }  // namespace hstu
