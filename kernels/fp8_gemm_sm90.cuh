@@ -13,9 +13,8 @@
 //
 // Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
 //                warpgroup's columns | residuals' barriers | barriers
-// Registers      producer 40, consumers 232: rows kBlockN / 128 accumulators, and, if not kFast, sums of 64 rows and
-// 128
-//                columns at most, 64, with kPingPong twice
+// Registers      producer 40, consumers 232: rows kBlockN / 128 accumulators, and with kFast the bias of resident
+//                columns, kBlockN / 8; otherwise sums of 64 rows and 128 columns at most, 64, with kPingPong twice
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
@@ -24,6 +23,7 @@
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
 //   kFast               sums stay in the tensor cores; no scale changes along k
 //   kBias, kActivation, kSplitColumns  as in addmm_sm90.cuh
+//   kSpread             tile/tma_product.cuh; where an activation takes a part of resident columns
 // Config, knobs         likewise; kXAlongK and kWAlongK are true
 #pragma once
 #include "params/addmm_terms.h"
@@ -47,10 +47,13 @@ struct Fp8Boxes {
     kLongActivation =
         kAccumulators >= 96 && Config::kActivation != 0 && tile::kSiluFunctions<typename Config::Element> > 1
   };
-  enum : int { kAtOnce = kAccumulators > 128 ? 1 : kManyTerms || kLongActivation ? 2 : 4 };
+  // A resident tile's bias stays in registers where no sums of slices want them.
+  enum : bool { kHoldsBias = Config::kResident && Config::kFast && kHasBias && sizeof(typename Config::Bias) == 2 };
+  enum : bool { kManyHeld = kAccumulators >= 96 && kHoldsBias };
+  enum : int { kAtOnce = kAccumulators > 128 ? 1 : kManyTerms || kLongActivation || kManyHeld ? 2 : 4 };
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce>;
-  using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;
+  using Bias = typename tile::EitherBiasRow<kHoldsBias, typename Config::Bias, Config::kBlockN, kAtOnce>::Type;
   enum : int { kScalesAt = 8 * Boxes::kBytes };
   enum : int { kBiasAt = kScalesAt + (kScaledColumns ? 2 * Scales::kBytes : 0) };
   enum : int { kResidualsAt = kBiasAt + (kHasBias ? 2 * Bias::kBytes : 0) };
@@ -63,6 +66,7 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   using Product = tile::TmaProductShape<Config, typename Config::A, typename Config::B, Fp8Boxes<Config>::kBytes>;
   using Params = Fp8GemmTmaParams<Config::kSplitColumns ? 4 : 1>;
   enum : int { kTileColumns = Config::kBlockN };
+  enum : bool { kSpread = Config::kSpread };
   enum : int { kRings = Config::kPingPong ? 2 : 1 };
   using Ring = tile::TmaRing<Config::kStages / kRings, 2 / kRings, Config::kCluster>;
   enum : int { kPieces = (Config::kBlockN + 127) / 128, kPieceColumns = Config::kBlockN / kPieces };
@@ -72,7 +76,8 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   static_assert(Config::kPingPong == Config::kResident, "two rings would both fetch w");
   static_assert(Product::kBlockK == tile::kScaleSpan, "a slice has one scale along k");
   static_assert(Config::kScalingB != tile::kPerGroup, "scales that change along k and by column are not covered");
-  static_assert(Config::kScalingB != tile::kPerBlock || Config::kBlockN != 192, "a piece's columns have one scale");
+  static_assert(Config::kScalingB != tile::kPerBlock || (Config::kBlockN != 192 && !kSpread),
+                "a piece's columns have one scale");
 
   HSTU_PRIM static Ring ring(u32 smem, u32 which) { return Ring(smem + Product::kBarriersAt + which * Ring::kBytes); }
   HSTU_PRIM static u32 stage(u32 smem, u32 which, u32 stage) {
@@ -83,7 +88,10 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   }
   HSTU_PRIM static void prefetch_x(const Params& p, i32 row, i32 k) { Product::TileX::prefetch(&p.a, row, k); }
   HSTU_PRIM static void load_w(u32 to, const Params& p, u32 barrier, i32 column, i32 k, u32 rank) {
-    Product::TileW::load(to, &p.b, barrier, column, k, rank);
+    if constexpr (Config::kSpread)
+      Product::TileW::load_spread(to, &p.b, barrier, column, tile::panel_stride<Fp8TmaShape>(p.n), k);
+    else
+      Product::TileW::load(to, &p.b, barrier, column, k, rank);
   }
 };
 
@@ -368,7 +376,13 @@ class Fp8Rows {
         scales_(smem + Shape::kEpilogueAt + Shape::kScalesAt, warpgroup),
         bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warpgroup) {}
 
-  // Before the tile's products.
+  // Before the first tile: columns that stay.
+  HSTU_PRIM void begin(i32 column) {
+    if constexpr (!Config::kResident) return;
+    fetch_columns(column);
+    share_columns();
+  }
+  // Before a tile's products.
   HSTU_PRIM void fetch(i32 row, i32 column) {
     if constexpr (!Shape::kInTurn) {
       const float columns = Scaling::kColumnsInSums || Shape::kScaledColumns ? 1.0f : *Scaling::of_column(p_, column);
@@ -376,18 +390,12 @@ class Fp8Rows {
       for (int i = 0; i < Scaling::kRows; ++i)
         scale_[i] = Scaling::kRowsInSums ? columns : columns * *Scaling::of_row(p_, row + Scaling::row_of(i));
     }
-    if (Config::kResident && shared_) return;
-    if constexpr (Shape::kScaledColumns) scales_.fetch(p_.b_descale, p_.b_descale_row_stride, column, p_.n);
-    if constexpr (Shape::kHasBias) bias_.fetch(p_.bias, 1, column, p_.n);
+    if constexpr (!Config::kResident) fetch_columns(column);
   }
   // After them.
   HSTU_PRIM void share(const typename Shape::Accumulators& acc) {
     acc_ = &acc;
-    if (!Config::kResident || !shared_) {
-      if constexpr (Shape::kScaledColumns) scales_.share();
-      if constexpr (Shape::kHasBias) bias_.share();
-      shared_ = true;
-    }
+    if constexpr (!Config::kResident) share_columns();
     next(0, 0);
   }
 
@@ -405,12 +413,22 @@ class Fp8Rows {
   }
 
  private:
+  HSTU_PRIM void fetch_columns(i32 column) {
+    const i64 panel_stride = tile::panel_stride<Shape>(p_.n);
+    if constexpr (Shape::kScaledColumns)
+      scales_.fetch(p_.b_descale, p_.b_descale_row_stride, column, p_.n, panel_stride);
+    if constexpr (Shape::kHasBias) bias_.fetch(p_.bias, 1, column, p_.n, panel_stride);
+  }
+  HSTU_PRIM void share_columns() {
+    if constexpr (Shape::kScaledColumns) scales_.share();
+    if constexpr (Shape::kHasBias) bias_.share();
+  }
+
   const Params& p_;
   typename Shape::Scales scales_;
   typename Shape::Bias bias_;
   float scale_[Scaling::kRows];
   const typename Shape::Accumulators* acc_;
-  bool shared_ = false;  // a resident tile's columns stay
 };
 
 template <class Config>
@@ -429,6 +447,7 @@ struct Fp8Roles {
     u32 i = consumer.first_tile;
     if (i >= schedule.count) return;
     tile::TilePosition tile = schedule.position(i);
+    rows.begin(schedule.column(tile));
     consumer.begin(p, schedule.row(tile) + warp_row, schedule.column(tile));
     while (true) {
       const i32 row = schedule.row(tile) + warp_row, column = schedule.column(tile);

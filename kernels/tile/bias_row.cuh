@@ -16,10 +16,11 @@ class BiasRow {
 
   HSTU_PRIM BiasRow(u32 smem, u32 warpgroup) : smem_(smem + warpgroup * kBytes), warpgroup_(warpgroup) {}
 
-  HSTU_PRIM void fetch(const void* bias, i64 stride, i64 first_column, i64 columns) {
+  // A tile's columns begin at first_column, and every 64 of them panel_stride further on.
+  HSTU_PRIM void fetch(const void* bias, i64 stride, i64 first_column, i64 columns, i64 panel_stride = 64) {
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
-      const i64 column = first_column + column_of(i);
+      const i64 column = first_column + column_of(i) / 64 * panel_stride + column_of(i) % 64;
       fetched_[i] = column < columns ? prim::to_float(static_cast<const Bias*>(bias)[column * stride]) : 0.0f;
     }
   }
@@ -55,6 +56,46 @@ class BiasRow {
   u32 smem_, warpgroup_;
   float fetched_[kPerThread];
   prim::Quad held_[kAtOnce];
+};
+
+// The same of 16 bits for columns that stay, in registers. For products that shared memory holds up: a read of the row
+// above takes four of its clocks.
+template <class Bias, int kTileColumns>
+class HeldBiasRow {
+ public:
+  enum : int { kBytes = 0 };
+  static_assert(sizeof(Bias) == 2, "a register holds two columns");
+
+  HSTU_PRIM HeldBiasRow(u32, u32) {}
+
+  HSTU_PRIM void fetch(const void* bias, i64 stride, i64 first_column, i64 columns, i64 panel_stride = 64) {
+    const auto at = [&](int i) {
+      const i64 column = first_column + i / 64 * panel_stride + i % 64 + 2 * (prim::lane_id() % 4);
+      return column < columns ? prim::to_float(static_cast<const Bias*>(bias)[column * stride]) : 0.0f;
+    };
+#pragma unroll
+    for (int i = 0; i < kTileColumns / 8; ++i) pairs_[i] = prim::pack2<Bias>(at(8 * i), at(8 * i + 1));
+  }
+  HSTU_PRIM void share() {}
+  HSTU_PRIM void read(int group) { group_ = group; }
+  HSTU_PRIM float value(int i, int half, int e) const {
+    const u32 pair = pairs_[2 * (group_ + i) + half];
+    return e ? prim::unpack_hi<Bias>(pair) : prim::unpack_lo<Bias>(pair);
+  }
+
+ private:
+  u32 pairs_[kTileColumns / 8];
+  int group_ = 0;
+};
+
+// One or the other.
+template <bool kHeld, class Bias, int kTileColumns, int kAtOnce>
+struct EitherBiasRow {
+  using Type = BiasRow<Bias, kTileColumns, kAtOnce>;
+};
+template <class Bias, int kTileColumns, int kAtOnce>
+struct EitherBiasRow<true, Bias, kTileColumns, kAtOnce> {
+  using Type = HeldBiasRow<Bias, kTileColumns>;
 };
 
 }  // namespace hstu::tile

@@ -5,11 +5,12 @@
 #include "params/addmm_terms.h"
 #include "prim/mbarrier.cuh"
 #include "tile/activation.cuh"
+#include "tile/tma_product.cuh"
 #include "tile/warp_boxes.cuh"
 
 namespace hstu::tile {
 
-enum class Activated { kNothing, kAll, kSome };  // of a tile's columns
+enum class Activated { kNothing, kAll, kSome };  // of columns side by side
 
 // A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
 //   Config  with Element, kBias, kActivation, kSplitColumns, kBlockN, kBoxes as in addmm_sm90.cuh
@@ -25,7 +26,10 @@ class ResultBoxes {
   static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
 
   HSTU_PRIM ResultBoxes(const Params& p, u32 smem, u32 warp)
-      : p_(p), boxes_(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes), residual_(barrier(smem, warp)) {}
+      : p_(p),
+        boxes_(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes),
+        residual_(barrier(smem, warp)),
+        panel_stride_(tile::panel_stride<Shape>(p.n)) {}
   HSTU_PRIM static void init(u32 smem) {
     if constexpr (kHasResidual)
       for (u32 warp = 0; warp < Shape::kConsumerWarps; ++warp) prim::mbarrier_init(barrier(smem, warp), 1);
@@ -46,13 +50,12 @@ class ResultBoxes {
       prim::mbarrier_wait(residual_, parity_);
       parity_ ^= 1;
     }
-    active_ = static_cast<i32>(min(p_.act_columns - column_, i64{Config::kBlockN}));
-    if (Config::kActivation == 0 || active_ <= 0)
-      run<Activated::kNothing>(source);
-    else if (active_ == Config::kBlockN)
-      run<Activated::kAll>(source);
-    else
-      run<Activated::kSome>(source);
+    if constexpr (Shape::kSpread) {
+#pragma unroll
+      for (int box = 0; box < kTileBoxes; ++box) run_boxes<1>(source, box);
+    } else {
+      run_boxes<kTileBoxes>(source, 0);
+    }
   }
 
  private:
@@ -61,7 +64,7 @@ class ResultBoxes {
     return smem + Shape::kEpilogueAt + Shape::kResidualsAt + 8 * warp;
   }
   HSTU_PRIM i32 row_of(int box) const { return row_ + box / kLineBoxes * 64; }
-  HSTU_PRIM i32 column_of(int box) const { return column_ + box % kLineBoxes * 64; }
+  HSTU_PRIM i32 column_of(int box) const { return column_ + box % kLineBoxes * panel_stride_; }
 
   HSTU_PRIM void fetch_residual() {
     boxes_.wait_for_all();
@@ -74,10 +77,22 @@ class ResultBoxes {
     __syncwarp();
   }
 
-  template <Activated kActivated, class Source>
-  HSTU_PRIM void run(Source& source) {
+  // kCount boxes from `first` on: one, or all of a tile whose columns lie side by side.
+  template <int kCount, class Source>
+  HSTU_PRIM void run_boxes(Source& source, int first) {
+    constexpr int kColumns = kCount == 1 ? 64 : Config::kBlockN;
+    const i64 active = p_.act_columns - column_of(first);
+    if (Config::kActivation == 0 || active <= 0)
+      run_boxes<kCount, Activated::kNothing>(source, first);
+    else if (Shape::kSpread || active >= kColumns)  // the activation takes whole panels then
+      run_boxes<kCount, Activated::kAll>(source, first);
+    else
+      run_boxes<kCount, Activated::kSome>(source, first);
+  }
+  template <int kCount, Activated kActivated, class Source>
+  HSTU_PRIM void run_boxes(Source& source, int first) {
 #pragma unroll
-    for (int box = 0; box < kTileBoxes; ++box) {
+    for (int box = first; box < first + kCount; ++box) {
 #pragma unroll
       for (int group = 0; group < 4; group += Shape::kAtOnce) run<kActivated>(source, box, group);
       store(box % Config::kBoxes, column_of(box), row_of(box));
@@ -118,7 +133,7 @@ class ResultBoxes {
         lo += prim::unpack_lo<Element>(word[i]);
         hi += prim::unpack_hi<Element>(word[i]);
       }
-      const i32 column = 16 * in_line + 8 * (i / 2) + 2 * static_cast<i32>(prim::lane_id() % 4);
+      const i32 column = column_of(box) + 16 * group + 8 * (i / 2) + 2 * static_cast<i32>(prim::lane_id() % 4);
       word[i] = prim::pack2<Element>(activate<kActivated>(lo, column), activate<kActivated>(hi, column + 1));
     }
   }
@@ -130,14 +145,15 @@ class ResultBoxes {
     else if constexpr (kActivated == Activated::kAll)
       return silu<Element>(x);
     else
-      return column < active_ ? silu<Element>(x) : x;
+      return column < static_cast<i32>(p_.act_columns) ? silu<Element>(x) : x;
   }
 
   const Params& p_;
   const typename Shape::Boxes boxes_;
   const u32 residual_;
+  const i32 panel_stride_;
   u32 parity_ = 0;
-  i32 row_, column_, active_;  // active_: columns of the tile under the activation
+  i32 row_, column_;
 };
 
 }  // namespace hstu::tile

@@ -9,6 +9,8 @@
 //               the other's products. Otherwise both halve each tile along m.
 //   kResident   a block keeps its columns of w in shared memory, all of k, and only x runs through the ring: a third of
 //               the traffic, or less. For short k.
+//   kSpread     a tile's columns are panels of 64, evenly apart over the result. For resident columns of which an
+//               activation takes some, whole panels: blocks with all of those would end last.
 //   kCluster 2  blocks in pairs, on neighbouring tile rows, fetch half of each slice of w for both.
 // Sources: PTX ISA "wgmma", "cp.async.bulk.tensor"; ping-pong and cooperative consumers after CUTLASS 3.
 #pragma once
@@ -47,6 +49,7 @@ struct TmaProductShape {
   enum : int { kRings = 1 };  // each with a producer thread of its own
   // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
   enum : bool { kSlicesHaveBarriers = Config::kResident };
+  enum : bool { kSpread = false };  // a Shape that has it hides this
 
   // Offsets in shared memory.
   enum : int { kStageBytes = TileX::kBytes + (Config::kResident ? 0 : TileW::kBytes) };
@@ -61,6 +64,15 @@ struct TmaProductShape {
   HSTU_PRIM static u32 stage(u32 smem, u32, u32 stage) { return smem + kRingAt + stage * kStageBytes; }
 };
 
+HSTU_PRIM u32 tiles_along(i64 extent, u32 size) {
+  return static_cast<u32>((static_cast<u64>(extent) + size - 1) / size);
+}
+// From each 64 columns of a tile to the next, of n.
+template <class Shape>
+HSTU_PRIM i32 panel_stride(i64 n) {
+  return Shape::kSpread ? static_cast<i32>(64 * tiles_along(n, Shape::kTileColumns)) : 64;
+}
+
 // Which tiles this block computes, in order. The grid has no more blocks, or clusters, than tiles; with kResident it is
 // a multiple of the tile columns.
 template <class Shape>
@@ -69,25 +81,25 @@ class TmaSchedule {
   using Config = typename Shape::Config;
 
   HSTU_PRIM explicit TmaSchedule(const typename Shape::Params& p)
-      : tiles_m_(parts(p.m, Config::kBlockM)),
-        tiles_n_(parts(p.n, Shape::kTileColumns)),
-        slices(parts(p.k, Shape::kBlockK)),
+      : tiles_m_(tiles_along(p.m, Config::kBlockM)),
+        tiles_n_(tiles_along(p.n, Shape::kTileColumns)),
+        slices(tiles_along(p.k, Shape::kBlockK)),
         rank(Config::kCluster > 1 ? prim::cluster_rank() : 0) {
     if constexpr (Config::kResident) {
       first_ = {blockIdx.x / tiles_n_, blockIdx.x % tiles_n_};
       stride_ = gridDim.x / tiles_n_;
-      count = parts(tiles_m_ - first_.m, stride_);
+      count = tiles_along(tiles_m_ - first_.m, stride_);
     } else {
       first_ = {blockIdx.x / Config::kCluster, 0};
       stride_ = gridDim.x / Config::kCluster;
-      count = parts(parts(tiles_m_, Config::kCluster) * tiles_n_ - first_.m, stride_);
+      count = tiles_along(tiles_along(tiles_m_, Config::kCluster) * tiles_n_ - first_.m, stride_);
     }
   }
 
   HSTU_PRIM TilePosition position(u32 i) const {
     const u32 tile = first_.m + i * stride_;
     if constexpr (Config::kResident) return {tile, first_.n};
-    const TilePosition at = grouped_raster<Config::kGroup>(tile, parts(tiles_m_, Config::kCluster), tiles_n_);
+    const TilePosition at = grouped_raster<Config::kGroup>(tile, tiles_along(tiles_m_, Config::kCluster), tiles_n_);
     return {at.m * Config::kCluster + rank, at.n};
   }
   // With kResident, all of a tile row's blocks want the same rows of x at once: one of them fetches them to L2 ahead.
@@ -95,13 +107,11 @@ class TmaSchedule {
     return Config::kResident && i < count && position(i).m % tiles_n_ == first_.n;
   }
   HSTU_PRIM i32 row(TilePosition at) const { return static_cast<i32>(at.m * Config::kBlockM); }
-  HSTU_PRIM i32 column(TilePosition at) const { return static_cast<i32>(at.n * Shape::kTileColumns); }
-
- private:
-  HSTU_PRIM static u32 parts(i64 extent, u32 size) {
-    return static_cast<u32>((static_cast<u64>(extent) + size - 1) / size);
+  HSTU_PRIM i32 column(TilePosition at) const {
+    return static_cast<i32>(at.n * (Shape::kSpread ? 64 : Shape::kTileColumns));
   }
 
+ private:
   const u32 tiles_m_, tiles_n_;
   TilePosition first_;
   u32 stride_;

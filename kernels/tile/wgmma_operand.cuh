@@ -43,6 +43,14 @@ struct WgmmaOperand {
     }
   }
 
+  // The same of panels of 64 lines, `stride` lines from one to the next: boxes of so many.
+  HSTU_PRIM static void load_spread(u32 to, const TensorMap* map, u32 barrier, i32 extent, i32 stride, i32 k) {
+    static_assert(kAlongK && kShares == 1, "panels apart lie along k");
+#pragma unroll
+    for (int panel = 0; panel < kExtent / 64; ++panel)
+      prim::tma_load_2d(to + panel * 64 * 128, map, barrier, k, extent + panel * stride);
+  }
+
   // Brings the slice to L2.
   HSTU_PRIM static void prefetch(const TensorMap* map, i32 extent, i32 k) {
 #pragma unroll

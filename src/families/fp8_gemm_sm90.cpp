@@ -12,8 +12,16 @@ namespace {
 
 using tma_product::Facts;
 
+/// Whether a bias row lies in shared memory: that of columns that stay is in registers, if it is of 16 bits and no sums
+/// of slices want them.
+bool shares_bias(const Problem& p, const Config& c) {
+  const bool held = c[tma_product::kResident] && p[fp8_gemm::kFast] != 0 &&
+                    size_of(static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype])) == 2;
+  return p[fp8_gemm::kBias] == hstu::kRowBias && !held;
+}
+
 Facts facts(const Problem& p, const Config& c) {
-  const bool has_row = p[fp8_gemm::kBias] == hstu::kRowBias, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
+  const bool scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
   Facts f;
   f.m = p[fp8_gemm::kM];
   f.n = p[fp8_gemm::kN];
@@ -22,7 +30,7 @@ Facts facts(const Problem& p, const Config& c) {
   f.w_along_k = true;
   f.most_stages = c[tma_product::kPingPong] ? 12 : 8;  // of both rings together
   f.residual = p[fp8_gemm::kBias] == hstu::kResidual;
-  f.epilogue_bytes = ((has_row ? 1 : 0) + (scaled ? 1 : 0)) * 2 * 4 * (c[tma_product::kBlockN] + 16);
+  f.epilogue_bytes = ((shares_bias(p, c) ? 1 : 0) + (scaled ? 1 : 0)) * 2 * 4 * (c[tma_product::kBlockN] + 16);
   if (f.residual) f.epilogue_bytes += 8 * 8;  // a barrier a warp
   return f;
 }
@@ -31,6 +39,14 @@ bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling 
 bool fast(const Problem& p) { return p[fp8_gemm::kFast] != 0; }
 /// Whether a warpgroup promotes one slice's sums while it multiplies the next: two sets of them.
 bool in_turn(const Problem& p, const Config& c) { return c[tma_product::kPingPong] && !fast(p); }
+
+constexpr int kPanel = 64;
+/// Whether an activation takes some panels of the columns that stay with blocks, which then have a share of those each.
+bool spread(const Problem& p, const Config& c) {
+  return c[tma_product::kResident] && p[fp8_gemm::kActivation] != HSTU_ACTIVATION_NONE &&
+         p[fp8_gemm::kActColumns] < p[fp8_gemm::kN] && p[fp8_gemm::kActColumns] % kPanel == 0 &&
+         p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK;
+}
 
 /// Columns of the sums that a warpgroup promotes at a time, of 64 rows.
 int piece_columns(const Config& c) { return c[tma_product::kBlockN] / ((c[tma_product::kBlockN] + 127) / 128); }
@@ -108,16 +124,18 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kScalingA", p[fp8_gemm::kScalingA]);
   text.constant("kScalingB", p[fp8_gemm::kScalingB]);
   text.flag("kFast", fast(p));
+  text.flag("kSpread", spread(p, c));
   text.flag("kXAlongK", true);
   text.flag("kWAlongK", true);
   tma_product::write_knobs(text, facts(p, c), c);
 }
 
 template <int kOutputs>
-void fill(const hstu_fp8_gemm_args& a, const Config& c, const Facts& f, Launch& launch) {
+void fill(const hstu_fp8_gemm_args& a, const Problem& p, const Config& c, const Facts& f, Launch& launch) {
   auto& k = launch.emplace<hstu::Fp8GemmTmaParams<kOutputs>>();
   tma_product::encode_operand(a.a, 1, true, c[tma_product::kBlockM], 1, k.a);
-  tma_product::encode_operand(a.b, 1, true, c[tma_product::kBlockN], c[tma_product::kCluster], k.b);
+  tma_product::encode_operand(a.b, 1, true, spread(p, c) ? kPanel : c[tma_product::kBlockN], c[tma_product::kCluster],
+                              k.b);
   if (f.residual) tma_product::encode_rows(a.bias, k.y);
   tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.z, k.z_first);
   k.a_descale = static_cast<const float*>(a.a_descale.data);
@@ -140,9 +158,9 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   tma_product::shape_launch(f, c, device, launch);
   if (launch.grid[0] == 0) return;
   if (p[fp8_gemm::kSplit] == 0)
-    fill<1>(a, c, f, launch);
+    fill<1>(a, p, c, f, launch);
   else
-    fill<4>(a, c, f, launch);
+    fill<4>(a, p, c, f, launch);
 }
 
 }  // namespace

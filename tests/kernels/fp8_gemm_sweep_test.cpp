@@ -208,6 +208,9 @@ std::vector<Case> endings() {
   // Two, three and four parts, cut at, between and within boxes and accesses.
   add(row({kBf16, 8460, 512, 2048}), Residual::none, kSilu, 512, {512, 1536});
   add(fast(row({kBf16, 8460, 512, 2048})), Residual::none, kSilu, 512, {512, 1536});
+  // Columns of the activation spread over blocks, whose tiles hang over.
+  add(fast(row({kBf16, 8460, 512, 1000})), Residual::none, kSilu, 320);
+  add(row({kF16, 8460, 512, 1000}, kF16), Residual::none, kSilu, 320);
   add(row({kF16, 300, 96, 512}, kF32), Residual::none, kSilu, 128, {128, 128, 192, 64}).out = {.row_padding = 8};
   add({kBf16, 8460, 512, 320}, kApart, HSTU_ACTIVATION_NONE, 0, {64, 128, 128});
   add({kBf16, 8460, 640, 192, kGroup, kBlock}, kApart, kSilu, 70, {64, 64, 64}).out = {.row_padding = 16};

@@ -38,6 +38,8 @@ std::span<const std::string_view> fp8_problems() {
       // A layer's projections: parts behind SiLU of the first columns, and a residual.
       "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 "
       "activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 "
+      "activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072",
       "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=2 bias_dtype=bf16 "
       "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=131072",
       "fp8_gemm dtype=f16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=512 scaling_a=2 scaling_b=3 bias=2 bias_dtype=f16 "

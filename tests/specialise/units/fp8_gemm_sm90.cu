@@ -13,6 +13,7 @@ struct Config {
   enum : int { kScalingA = 2 };
   enum : int { kScalingB = 3 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 256 };
@@ -45,6 +46,7 @@ struct Config {
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 256 };
@@ -77,6 +79,7 @@ struct Config {
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
   enum : bool { kFast = true };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 64 };
@@ -109,6 +112,7 @@ struct Config {
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 64 };
@@ -141,6 +145,7 @@ struct Config {
   enum : int { kScalingA = 2 };
   enum : int { kScalingB = 3 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 64 };
@@ -173,6 +178,7 @@ struct Config {
   enum : int { kScalingA = 0 };
   enum : int { kScalingB = 0 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 256 };
@@ -205,6 +211,7 @@ struct Config {
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = true };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 64 };
@@ -222,6 +229,39 @@ struct Config {
 static_assert(fp8_gemm_sm90_smem_bytes<Config> == 199152, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072
+// fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
+#include "fp8_gemm_sm90.cuh"
+namespace hstu {
+struct Config {
+  using A = e4m3;
+  using B = e4m3;
+  using Element = bf16;
+  using Bias = bf16;
+  enum : int { kBias = 1 };
+  enum : int { kActivation = 1 };
+  enum : bool { kSplitColumns = true };
+  enum : int { kScalingA = 1 };
+  enum : int { kScalingB = 1 };
+  enum : bool { kFast = true };
+  enum : bool { kSpread = true };
+  enum : bool { kXAlongK = true };
+  enum : bool { kWAlongK = true };
+  enum : int { kBlockM = 64 };
+  enum : int { kBlockN = 256 };
+  enum : int { kStages = 8 };
+  enum : bool { kPingPong = true };
+  enum : bool { kResident = true };
+  enum : int { kSlices = 4 };
+  enum : int { kCluster = 1 };
+  enum : int { kGroup = 8 };
+  enum : int { kBoxes = 2 };
+  enum : int { kThreads = 384 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disagree about shared memory");
+}  // namespace hstu
+
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=2 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=131072
 // fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
 #include "fp8_gemm_sm90.cuh"
@@ -237,6 +277,7 @@ struct Config {
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 256 };
@@ -269,6 +310,7 @@ struct Config {
   enum : int { kScalingA = 2 };
   enum : int { kScalingB = 3 };
   enum : bool { kFast = false };
+  enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 64 };
