@@ -57,6 +57,7 @@ struct GatedAddmmShape {
   enum : int { kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups };
   enum : int { kRows = Config::kBlockM / kWarpgroups, kFragments = kRows / 64 };  // of a warpgroup
   enum : int { kTileColumns = Config::kBlockN, kLineBoxes = Config::kBlockN / 64 };
+  enum : bool { kSpread = false };  // tile/tma_product.cuh
   enum : int { kBlockK = 64, kSlices = Config::kDim / kBlockK };
   static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producers");
   static_assert(kRows % 64 == 0 && Config::kBlockN % 64 == 0, "a warpgroup's part is pieces of 64 x 64");
