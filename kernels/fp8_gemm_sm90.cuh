@@ -11,11 +11,11 @@
 //
 // Otherwise both halve each tile along m, and one promotes while the other multiplies.
 //
-// Shared memory is then as busy as the tensor cores: of the 2,048 clocks that a 64 x 256 tile's products of k 512 take,
-// their operands want 1,280, rows arriving 256, boxes written and fetched 512, and each column factor that the epilogue
-// reads there 256 more. Hence the bias in registers. H200, 98304 x 512 by 2048 columns with a bias, SiLU of 512,
-// results in four parts, back to back: 213 to 227 us; spread 195; and with the bias in registers 170 to 190; memory
-// alone 113.
+// With kPingPong and kFast shared memory is, counted out, as busy as the tensor cores: of the 2,048 clocks that a 64 x
+// 256 tile's products of k 512 take, their operands want 1,280, rows arriving 256, boxes written and fetched 512, and
+// each column factor that the epilogue reads there 256 more. Hence the bias in registers. H200, 98304 x 512 by 2048
+// columns with a bias, SiLU of 512, results in four parts, back to back: 213 to 230 us; spread 190 to 195; and with the
+// bias in registers 181 to 185, 201 in the stack where it was 243.
 //
 // Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
 //                warpgroup's columns | residuals' barriers | barriers
