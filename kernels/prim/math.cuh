@@ -56,4 +56,27 @@ HSTU_PRIM u32 max2<f16>(u32 a, u32 b) {
   return r;
 }
 
+// Of each of two packed pairs the one of greater magnitude, its sign lost; NaN if one of them is. sm_90.
+template <class Element>
+HSTU_PRIM u32 max_magnitude2(u32 a, u32 b);
+template <>
+HSTU_PRIM u32 max_magnitude2<bf16>(u32 a, u32 b) {
+  u32 r;
+  asm("max.NaN.xorsign.abs.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+template <>
+HSTU_PRIM u32 max_magnitude2<f16>(u32 a, u32 b) {
+  u32 r;
+  asm("max.NaN.xorsign.abs.f16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
+// Products of packed pairs of bf16. sm_90.
+HSTU_PRIM u32 mul2_bf16(u32 a, u32 b) {
+  u32 r;
+  asm("mul.rn.bf16x2 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+}
+
 }  // namespace hstu::prim

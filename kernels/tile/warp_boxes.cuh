@@ -17,9 +17,10 @@ class WarpBoxes {
  public:
   enum : int { kBoxBytes = 16 * 128, kBytes = kBoxes * kBoxBytes, kColumns = 64 };
 
-  HSTU_PRIM explicit WarpBoxes(u32 smem) : smem_(smem) {
-    const u32 lane = prim::lane_id(), row = lane % 16;
-    line_ = smem + row * 128 + (((lane / 16) ^ (row & 7)) << 4);
+  HSTU_PRIM explicit WarpBoxes(u32 smem) : WarpBoxes(smem, prim::lane_id() % 16) {}
+  // row: of the box, where row lane % 16 of the accumulators belongs.
+  HSTU_PRIM WarpBoxes(u32 smem, u32 row) : smem_(smem) {
+    line_ = smem + row * 128 + (((prim::lane_id() / 16) ^ (row & 7)) << 4);
   }
 
   // Before anything is written to a tile's box number `box`, of kTileBoxes: the copy out of its slot has read it. That
