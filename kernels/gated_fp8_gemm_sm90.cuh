@@ -11,9 +11,9 @@
 // stream of w has three slices, one for each segment. A warpgroup makes its words of all three, then multiplies them
 // while the other makes its own. The residual comes last in a tile's stream of w.
 //
-// Scale of a row: a power of two, so that quantising is exact but for the last rounding, and one for all three segments,
-// so that nothing needs scaling between them. It keeps the greatest value that the row may have below 256, of the 448
-// that E4M3 reaches; with 18 binades in E4M3 what is far below that loses nothing. The bound is
+// Scale of a row: a power of two, so that quantising is exact but for the last rounding, and one for all three
+// segments, so that nothing needs scaling between them. It keeps the greatest value that the row may have below 256, of
+// the 448 that E4M3 reaches; with 18 binades in E4M3 what is far below that loses nothing. The bound is
 //   of attn   |mean| + sqrt(kDim) standard deviations, which no value can pass
 //   of g      (sqrt(kDim) max |weight| + max |bias|) max |u|
 //   of u      four times its greatest value in the first 128 columns
@@ -63,18 +63,20 @@ struct GatedFp8Shape {
   enum : int { kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups };
   enum : int { kRows = 64 };  // of a warpgroup
   enum : int { kTileColumns = Config::kBlockN, kLineBoxes = Config::kBlockN / 64 };
-  enum : int { kBlockK = 128, kSlices = Config::kDim / kBlockK };
+  enum : int { kBlockK = Config::kBlockK, kSlices = Config::kDim / kBlockK };
   static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producers");
   static_assert(Config::kBlockM == kWarpgroups * kRows, "a warpgroup has 64 rows");
   static_assert(Config::kBlockN % 64 == 0, "a warpgroup's part is pieces of 64 x 64");
-  static_assert(Config::kDim % kBlockK == 0, "a slice has 128 k of one segment");
+  static_assert(kBlockK == 128 || kBlockK == 64, "a slice has 128 k of one segment, or 64");
+  static_assert(Config::kDim % 128 == 0, "slices come in pairs");
+  enum : bool { kAhead = kBlockK == 64 };  // there are registers for the words of two slices
 
-  // Half a slice: 64 columns of 16 bits.
+  // 64 columns of 16 bits: a slice, or half of one.
   using HalfX = tile::WgmmaOperand<Element, Config::kBlockM, true>;
-  using TileW = tile::WgmmaOperand<Fp8, Config::kBlockN, true>;
+  using TileW = tile::WgmmaOperand<Fp8, Config::kBlockN, true, 1, kBlockK>;
   using Wgmma = prim::Wgmma<Config::kBlockN>;
   using Accumulators = float[Config::kBlockN / 2];
-  enum : int { kHalves = 2, kHalfWords = 8, kWords = kHalves * kHalfWords };
+  enum : int { kHalves = kBlockK / 64, kHalfWords = 8, kWords = kHalves * kHalfWords };
   using Words = u32[3][kWords];  // of u, attn, g
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   using RingX = tile::TmaRing<Config::kStagesX, kConsumerWarps>;
@@ -237,8 +239,8 @@ class Fp8Gate {
     for (int i = 0; i < kRows; ++i) norm_[i] = moments_.merge(i, Config::kDim / Config::kParts, p_.eps);
   }
 
-  // Greatest magnitudes of u in a slice, whose halves are at `u`. Its order does not matter, so a lane reads 16 bytes at
-  // once; with odd g the other half of a row first, so that rows next to each other are read from different banks.
+  // Greatest magnitudes of u in a slice, whose halves are at `u`. Its order does not matter, so a lane reads 16 bytes
+  // at once; with odd g the other half of a row first, so that rows next to each other are read from different banks.
   HSTU_PRIM static void find_greatest(float (&greatest)[kRows], const u32 (&u)[Shape::kHalves]) {
     const u32 thread = prim::thread_id(), row = Shape::fragment_row(thread / 4 % 8);
     const u32 line = (thread / 32 * 16 + row) * 128 + (((thread % 4 + thread / 4 % 2 * 4) ^ row) << 4);
@@ -256,28 +258,30 @@ class Fp8Gate {
     }
   }
 
-  // The rows' scales, from the first slice; in later ones whether they still do, and if not, new ones and what
-  // accumulators are multiplied with.
+  // The rows' scales, from the first slice. In later ones whether any of the warpgroup's has changed: then there is
+  // what accumulators are multiplied with.
   HSTU_PRIM void choose(const u32 (&u)[Shape::kHalves]) {
     float greatest[kRows];
     find_greatest(greatest, u);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) choose(i, greatest[i]);
   }
-  HSTU_PRIM bool outgrown(float (&greatest)[kRows], const u32 (&u)[Shape::kHalves]) const {
+  HSTU_PRIM bool follow(float (&factor)[kRows], const u32 (&u)[Shape::kHalves]) {
+    float greatest[kRows];
     find_greatest(greatest, u);
-    return __any_sync(prim::kFullWarp, passes(0, greatest[0]) || passes(1, greatest[1]));
-  }
-  HSTU_PRIM void grow(float (&factor)[kRows], const float (&greatest)[kRows]) {
+    const bool passed = any_of_warpgroup(passes(0, greatest[0]) || passes(1, greatest[1]));
+    if (passed) {
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      const RowMultiplier before = multiplier_[i];
-      if (passes(i, greatest[i])) {
-        norm_[i].scale *= before.value();
-        choose(i, greatest[i]);
+      for (int i = 0; i < kRows; ++i) {
+        const RowMultiplier before = multiplier_[i];
+        if (passes(i, greatest[i])) {
+          norm_[i].scale *= before.value();
+          choose(i, greatest[i]);
+        }
+        factor[i] = multiplier_[i].value() * before.inverse();
       }
-      factor[i] = multiplier_[i].value() * before.inverse();
     }
+    return passed;
   }
   HSTU_PRIM float descale(int i) const { return multiplier_[i].inverse(); }
 
@@ -297,8 +301,8 @@ class Fp8Gate {
         unpack(attn, prim::ld_shared8(at + Shape::HalfX::kBytes), i);
 #pragma unroll
         for (int j = 0; j < 4; ++j) {
-          const float norm = __fmaf_rn(__fmaf_rn(attn[j], norm_[i].scale, norm_[i].shift), __uint_as_float(weight.word[j]),
-                                       __uint_as_float(bias.word[j]));
+          const float norm = __fmaf_rn(__fmaf_rn(attn[j], norm_[i].scale, norm_[i].shift),
+                                       __uint_as_float(weight.word[j]), __uint_as_float(bias.word[j]));
           g[j] = norm * factor[j];
         }
         const int word = kHalf * Shape::kHalfWords + group * 2 + i;
@@ -323,6 +327,10 @@ class Fp8Gate {
     }
     const float gain = fmaxf(1.0f, __fmaf_rn(prim::lane_max(weight), kDeviations, prim::lane_max(bias)));
     prim::st_shared(smem + Shape::kGainAt, __float_as_uint(gain));
+  }
+  // For all of it waits for its products, or nobody.
+  HSTU_PRIM static bool any_of_warpgroup(bool is) {
+    return prim::warp_id() < 4 ? prim::named_barrier_any<4, 128>(is) : prim::named_barrier_any<5, 128>(is);
   }
   HSTU_PRIM float gain() const { return __uint_as_float(prim::ld_shared4(gain_)); }
 
@@ -367,8 +375,17 @@ class GatedFp8Consumer {
   // acc = scaled [u | attn | g] wT of the next tile; `row` is the thread's first.
   HSTU_PRIM void run(Accumulators& acc, i64 row) {
     gate_.fetch(row);
-    run_slice<true>(acc, 0);
-    for (u32 slice = 1; slice < Shape::kSlices; ++slice) run_slice<false>(acc, slice);
+    typename Shape::Words even, odd;
+    run_slice<true>(acc, even, 0);
+    if constexpr (Shape::kAhead) {
+      run_slice<false>(acc, odd, 1);
+      for (u32 slice = 2; slice < Shape::kSlices; slice += 2) {
+        run_slice<false>(acc, even, slice);
+        run_slice<false>(acc, odd, slice + 1);
+      }
+    } else {
+      for (u32 slice = 1; slice < Shape::kSlices; ++slice) run_slice<false>(acc, even, slice);
+    }
     settle(acc);
   }
   // What row i's accumulators are multiplied with.
@@ -387,8 +404,10 @@ class GatedFp8Consumer {
  private:
   using TileW = typename Shape::TileW;
 
+  // Makes the slice's words, beside the products of the slice before if it has words of its own, and starts its
+  // products.
   template <bool kFirst>
-  HSTU_PRIM void run_slice(Accumulators& acc, u32 slice) {
+  HSTU_PRIM void run_slice(Accumulators& acc, typename Shape::Words& words, u32 slice) {
     u32 u[Shape::kHalves];
     typename Shape::RingX::Place next = at_x_;
 #pragma unroll
@@ -397,27 +416,36 @@ class GatedFp8Consumer {
       half = Shape::stage_x(smem_, next.stage);
       next.advance();
     }
+    float factor[2];
+    bool scales = false;
     if constexpr (kFirst) {
       gate_.merge();
       gate_.choose(u);
     } else {
-      float greatest[2];
-      const bool outgrown = gate_.outgrown(greatest, u);
-      settle(acc);
-      if (outgrown) {
-        float factor[2];
-        gate_.grow(factor, greatest);
-#pragma unroll
-        for (int i = 0; i < Config::kBlockN / 2; ++i) acc[i] *= factor[i >> 1 & 1];
-      }
+      scales = gate_.follow(factor, u);
+      if constexpr (!Shape::kAhead) settle(acc, scales, factor);
     }
-    typename Shape::Words words;
     gate_.template form<0>(words, u[0], slice);
     release_x();
-    gate_.template form<1>(words, u[1], slice);
-    release_x();
+    if constexpr (Shape::kHalves > 1) {
+      gate_.template form<1>(words, u[1], slice);
+      release_x();
+    }
+    if constexpr (!kFirst && Shape::kAhead) {
+      if (scales) {
+        prim::wgmma_wait<0>();
+        prim::wgmma_keep(acc);
+        scale(acc, factor);
+      }
+    }
 #pragma unroll
-    for (int segment = 0; segment < 3; ++segment) multiply(acc, words[segment], !kFirst || segment > 0);
+    for (int segment = 0; segment < 3; ++segment) {
+      multiply(acc, words[segment], !kFirst || segment > 0);
+      if constexpr (!kFirst && Shape::kAhead) {
+        prim::wgmma_wait<3>();
+        release_w();
+      }
+    }
   }
 
   HSTU_PRIM void multiply(Accumulators& acc, const u32 (&words)[Shape::kWords], bool add) {
@@ -427,9 +455,9 @@ class GatedFp8Consumer {
     prim::wgmma_fence();
 #pragma unroll
     for (int step = 0; step < TileW::kSteps; ++step)
-      Shape::Wgmma::template rs<typename Config::Fp8, typename Config::Fp8>(
-          acc, words[4 * step], words[4 * step + 1], words[4 * step + 2], words[4 * step + 3], TileW::at_step(w, step),
-          add || step > 0);
+      Shape::Wgmma::template rs<typename Config::Fp8, typename Config::Fp8>(acc, words[4 * step], words[4 * step + 1],
+                                                                            words[4 * step + 2], words[4 * step + 3],
+                                                                            TileW::at_step(w, step), add || step > 0);
     prim::wgmma_commit();
   }
 
@@ -442,6 +470,15 @@ class GatedFp8Consumer {
     prim::wgmma_wait<0>();
     release_w();
     prim::wgmma_keep(acc);
+  }
+  // And scales the sums of rows whose multiplier is another now.
+  HSTU_PRIM void settle(Accumulators& acc, bool scales, const float (&factor)[2]) {
+    settle(acc);
+    if (scales) scale(acc, factor);
+  }
+  HSTU_PRIM static void scale(Accumulators& acc, const float (&factor)[2]) {
+#pragma unroll
+    for (int i = 0; i < Config::kBlockN / 2; ++i) acc[i] *= factor[i >> 1 & 1];
   }
   HSTU_PRIM void release_w() {
     Shape::ring_w(smem_).release_by_warp(used_w_);

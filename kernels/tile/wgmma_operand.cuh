@@ -3,7 +3,8 @@
 //
 // "Extent" is the operand's own dimension (rows of x, columns of w), k the one summed over; a slice is 128 bytes of k.
 // Along k a slice is kExtent lines of 128 bytes; along the extent it is panels of 64 elements, a line per k. In both,
-// 64 further along the extent is 8192 bytes further on, unless a slice along the extent is of fewer k.
+// 64 further along the extent is 8192 bytes further on, unless a slice along the extent is of fewer k. Along k a slice
+// may be of 64 bytes, too, and so are its lines then.
 #pragma once
 #include "prim/tma.cuh"
 #include "prim/wgmma.cuh"
@@ -20,12 +21,13 @@ struct WgmmaOperand {
   enum : int { kSteps = kSliceBytes / 32 };                                  // products along k per slice
   enum : int { kMajor = kAlongK ? 0 : 1 };
   enum : int { kBytes = kExtent * kSliceBytes };
+  enum : int { kLineBytes = kAlongK ? static_cast<int>(kSliceBytes) : 128 };
   enum : int { kPanelLines = kAlongK ? kExtent : kBlockK };
   enum : int { kPanels = kAlongK ? 1 : kExtent / 64 };
   enum : int { kBoxLines = kPanelLines / kShares };  // of the tensor map's box, which is 128 bytes wide
   static_assert(kAlongK || sizeof(Element) == 2, "operands of 8 bits lie along k");
   static_assert(kAlongK || kExtent % 64 == 0, "along the extent a slice is panels of 64 elements");
-  static_assert(kSliceBytes == 128 || !kAlongK, "lines along k have 128 bytes");
+  static_assert(kLineBytes == 128 || kLineBytes == 64, "there is a swizzle for each of these lines");
   static_assert(kBoxLines % 8 == 0 && kBoxLines <= 256, "a box has whole groups of 8 lines, 256 at most");
 
   // Fetches the slice at `extent` and `k`; with kShares, the part of block `rank` for all of its cluster.
@@ -34,7 +36,7 @@ struct WgmmaOperand {
 #pragma unroll
     for (int panel = 0; panel < kPanels; ++panel) {
       const i32 line = static_cast<i32>(share) * kBoxLines;
-      const u32 dst = to + panel * kPanelLines * 128 + share * kBoxLines * 128;
+      const u32 dst = to + panel * kPanelLines * 128 + share * kBoxLines * kLineBytes;
       const i32 x = kAlongK ? k : extent + 64 * panel, y = kAlongK ? extent + line : k + line;
       if constexpr (kShares == 1)
         prim::tma_load_2d(dst, map, barrier, x, y);
@@ -60,7 +62,8 @@ struct WgmmaOperand {
 
   // Of the 64 lines, or up to 256 of them, from `extent` (a multiple of 64) on.
   HSTU_PRIM static u64 descriptor(u32 slice, int extent) {
-    return prim::smem_descriptor(slice + extent * 128, kAlongK ? 0 : kPanelLines * 128, 1024, prim::kSwizzle128);
+    return prim::smem_descriptor(slice + extent * kLineBytes, kAlongK ? 0 : kPanelLines * 128, 8 * kLineBytes,
+                                 kLineBytes == 128 ? prim::kSwizzle128 : prim::kSwizzle64);
   }
   // A step along k: 32 bytes of every line, or 16 lines.
   HSTU_PRIM static u64 at_step(u64 descriptor, int step) {
