@@ -7,16 +7,17 @@
 //                   w1, w2, w3 ─► ring of kStagesW ─────────────────────────────────────────────┴► wgmma ► accumulators
 //                   residual ───► the same ring ───────────────────────────────────────────────────────► out
 //
-// Persistent: a block walks output tiles (tile/tma_product.cuh), which two warpgroups halve along m. Of 128 k the
+// Persistent: a block walks output tiles (tile/tma_product.cuh), which two warpgroups halve along m. Of kBlockK k the
 // stream of w has three slices, one for each segment. A warpgroup makes its words of all three, then multiplies them
-// while the other makes its own. The residual comes last in a tile's stream of w.
+// while the other makes its own; of slices of 64 k it also makes those of the next beside its products. The residual
+// comes last in a tile's stream of w.
 //
 // Scale of a row: a power of two, so that quantising is exact but for the last rounding, and one for all three
 // segments, so that nothing needs scaling between them. It keeps the greatest value that the row may have below 256, of
 // the 448 that E4M3 reaches; with 18 binades in E4M3 what is far below that loses nothing. The bound is
 //   of attn   |mean| + sqrt(kDim) standard deviations, which no value can pass
 //   of g      (sqrt(kDim) max |weight| + max |bias|) max |u|
-//   of u      four times its greatest value in the first 128 columns
+//   of u      four times its greatest value in the first slice's columns
 // When a later slice passes the bound after all, the row's accumulators are scaled down, by a power of two again.
 //
 // The words of wgmma's a have four k that lie side by side, so u and attn are read 8 bytes a lane; in the order of
@@ -26,7 +27,7 @@
 //
 // Shared memory  kStagesX x (u slice | attn slice) | kStagesW x w slice | boxes of every warp | weight and bias of the
 //                norm | w's scales of every warpgroup's columns | barriers
-// Registers      producers 40, consumers 232: kBlockN / 2 accumulators, 48 words
+// Registers      producers 40, consumers 232: kBlockN / 2 accumulators, 48 words; shares of 24 and 240 spill more
 // Barriers       full, empty of each stage
 //
 // Config, problem facts
@@ -39,10 +40,14 @@
 //   kResident, kCluster false and 1 (tile/tma_product.cuh)
 // Config, knobs
 //   kBlockM, kBlockN    tile: 128 x 256; n is a multiple of kBlockN
+//   kBlockK             k of a slice: 64 or 128
 //   kStagesX, kStagesW  of the rings; kStagesX at least 2
 //   kGroup              tile rows walked together (tile/raster.cuh)
 //   kBoxes              of 16 rows x 64 columns a warp: stores in flight
-//   kPrefetch           u and attn of the block's next tile are brought to L2
+//
+// On an H200, 98304 rows, k and n 512, slices of 128 k, groups of 1: 177 us, where norm_mul and fp8_gemm take 250.
+// Measured slower: groups of 8 and 16 (180, 182), rings of 3 and 3 (184), u and attn of the next tile brought to L2
+// ahead (192).
 #pragma once
 #include "params/gated_fp8_gemm_sm90.h"
 #include "prim/fp8.cuh"
@@ -127,17 +132,10 @@ HSTU_PRIM void produce_fp8_x(const GatedFp8GemmParams& p, const tile::TmaSchedul
   typename Shape::RingX::Place at;
   for (u32 i = 0; i < schedule.count; ++i) {
     const i32 row = schedule.row(schedule.position(i));
-    // Of the blocks of a tile row one prefetches for all.
-    const bool prefetches = Config::kPrefetch && i + 1 < schedule.count && schedule.position(i + 1).n == 0;
-    const i32 next_row = prefetches ? schedule.row(schedule.position(i + 1)) : 0;
     for (i32 k = 0; k < Config::kDim; k += HalfX::kBlockK) {
       const u32 full = Shape::ring_x(smem).acquire(at, Shape::kStageXBytes), stage = Shape::stage_x(smem, at.stage);
       HalfX::load(stage, &p.u, full, row, k, 0);
       HalfX::load(stage + HalfX::kBytes, &p.attn, full, row, k, 0);
-      if (prefetches) {
-        HalfX::prefetch(&p.u, next_row, k);
-        HalfX::prefetch(&p.attn, next_row, k);
-      }
       at.advance();
     }
   }

@@ -152,6 +152,44 @@ typedef struct hstu_fp8_gemm_args {
 } hstu_fp8_gemm_args;
 HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_args* args, hstu_stream stream);
 
+/**
+ * The output stage of an HSTU layer as one FP8 product: out = x + [u | attn | g] descaled(w)^T with g =
+ * layer_norm(attn) * u, as hstu_gated_addmm has it. u, attn and g are quantised to E4M3 on their way into the product
+ * and never in memory, neither before nor after.
+ *
+ * A row of them has one scale, a power of two, so that it changes no digit of what it scales. It brings the greatest
+ * value that the row may have to 128 or more, and below 256: of attn |mean| + sqrt(dim) standard deviations, of g
+ * (sqrt(dim) max |weight| + max |bias|) max |u|, with four times the greatest |u| of the first 64 or 128 columns. A
+ * |u| in later columns that passes this all the same makes the scale of the row grow from there on. Values further than
+ * 2^13 below the greatest possible lose digits, beyond 2^17 all of them.
+ *
+ * Sums of all of k stay in the tensor cores, as HSTU_FP8_ACCUMULATE_FAST lets them. Relative error, for normal data and
+ * dim 512: 1.6e-2 without the quantisation of w, nearly all of it that of u, attn and g. Statistics that are not attn's
+ * make values saturate.
+ *
+ * attn, u       [m, dim] f32 or 16-bit, last stride 1
+ * moments       f32 [m, parts, 2], contiguous, aligned to 8 bytes: mean, and sum of squared deviations from it, of each
+ *               of the equal parts of attn's rows; parts divides dim
+ * weight, bias  [dim] of the norm, f32 or 16-bit, of one type
+ * w             [n, 3 dim] E4M3, row stride free: the weight as hstu_quantize_fp8 gives it with HSTU_FP8_ROW
+ * w_descale     f32 [n]
+ * x             absent; or [m, n], a residual of attn's dtype, last stride 1; may be out itself
+ * out           [m, n] attn's dtype, last stride 1
+ * eps           of the norm; 0 means 1e-5
+ *
+ * For compute capability 9.0: 16-bit types, weight and bias in f32 or attn's dtype, dim a multiple of 128 from 384 to
+ * 1024, n of 256, parts 2, 4, 8 or 16, all of it aligned to 16 bytes. HSTU_ERROR_UNSUPPORTED elsewhere. The device
+ * "cpu" takes everything.
+ */
+typedef struct hstu_gated_fp8_gemm_args {
+  size_t struct_size;
+  hstu_tensor attn, u, moments, weight, bias;
+  hstu_tensor w, w_descale, x, out;
+  float eps;
+} hstu_gated_fp8_gemm_args;
+HSTU_API hstu_status hstu_gated_fp8_gemm(hstu_context* context, const hstu_gated_fp8_gemm_args* args,
+                                         hstu_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

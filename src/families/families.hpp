@@ -65,5 +65,6 @@ extern const Family kBuildSlaFuncSm80;
 extern const Family kRelBiasSm80;
 extern const Family kJaggedRemove1dSm80;
 extern const Family kGatedAddmmSm90;
+extern const Family kGatedFp8GemmSm90;
 
 }  // namespace hstujit

@@ -42,5 +42,18 @@ enum : int {
   kM
 };
 }
+namespace gated_fp8_gemm {
+enum : int {
+  kDtype,
+  kWeightDtype,
+  kDim,
+  kN,
+  kParts,
+  kResidual /* 0|1 */,
+  kVector /* attn, u, weight, bias, x and out */,
+  kVectorW /* bytes, up to 16 */,
+  kM
+};
+}
 
 }  // namespace hstujit

@@ -45,10 +45,6 @@ void check_accumulation(const hstu_fp8_accumulation& accumulation) {
 }
 bool changes_along_k(hstu_fp8_scaling scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
 
-int32_t bytes_an_access(const hstu_tensor& t) {
-  return checks::Vector(16).tensor(t).lines(t.shape[0], t.stride[0], t.shape[1]).elements();
-}
-
 }  // namespace
 
 OperatorFacts facts_of(const hstu_fp8_gemm_args*) { return {kFields, kTensors, kScalars}; }
@@ -88,8 +84,8 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   problem[fp8_gemm::kActivation] = args.activation;
   const bool activated = args.activation != HSTU_ACTIVATION_NONE;
   problem[fp8_gemm::kActColumns] = activated ? static_cast<int32_t>(args.activation_columns) : 0;
-  problem[fp8_gemm::kVectorA] = bytes_an_access(a.t);
-  problem[fp8_gemm::kVectorB] = bytes_an_access(b.t);
+  problem[fp8_gemm::kVectorA] = fp8::bytes_an_access(a.t);
+  problem[fp8_gemm::kVectorB] = fp8::bytes_an_access(b.t);
   problem[fp8_gemm::kVectorOut] = outputs.vector.elements();
   problem[fp8_gemm::kFast] = args.accumulation == HSTU_FP8_ACCUMULATE_FAST && !changes_along_k(args.a_scaling) &&
                              !changes_along_k(args.b_scaling);

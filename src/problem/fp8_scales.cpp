@@ -49,6 +49,10 @@ int32_t vector_of(const hstu_tensor& x, const hstu_tensor& q) {
   return checks::Vector(x.dtype == HSTU_DTYPE_F32 ? 8 : 16).tensor(x).tensor(q).elements();
 }
 
+int32_t bytes_an_access(const hstu_tensor& t) {
+  return checks::Vector(16).tensor(t).lines(t.shape[0], t.stride[0], t.shape[1]).elements();
+}
+
 void shorten_descale(hstu_tensor& t, hstu_fp8_scaling scaling, int64_t rows) {
   if (scaling != HSTU_FP8_TENSOR) t.shape[0] = ceil_div(rows, unit_of(scaling, rows, 1).rows);
 }

@@ -31,6 +31,8 @@ checks::Tensor check_descale(const char* name, hstu_tensor& t, hstu_fp8_scaling 
 
 /// Elements an access of a matrix x and its quantised form q: up to 32 bytes of x and 16 of q, aligned to 16 at most.
 int32_t vector_of(const hstu_tensor& x, const hstu_tensor& q);
+/// Bytes an access of an operand of a product, up to 16.
+int32_t bytes_an_access(const hstu_tensor& operand);
 
 /// Gives descales of a shortened matrix their shape.
 void shorten_descale(hstu_tensor& t, hstu_fp8_scaling scaling, int64_t rows);

@@ -214,6 +214,30 @@ TEST(GatedAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
   }
 }
 
+// Likewise, with and without the residual, whose place slices of 128 k need.
+TEST(GatedFp8GemmCandidates, AreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const bool residual : {false, true}) {
+    HostMemory memory;
+    hstu_gated_fp8_gemm_args args{};
+    args.struct_size = sizeof args;
+    constexpr int64_t kRows = 9001, kDim = 512, kColumns = 512;
+    args.u = memory.random(kBf16, {kRows, kDim});
+    args.attn = memory.random(kBf16, {kRows, kDim});
+    args.moments = memory.poison(HSTU_DTYPE_F32, {kRows, 4, 2});
+    auto* const moments = static_cast<float*>(args.moments.data);
+    for (int64_t i = 0; i < kRows * 4; ++i) moments[2 * i] = 0, moments[2 * i + 1] = kDim / 4;
+    args.weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
+    args.bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
+    args.w = memory.random(HSTU_DTYPE_E4M3, {kColumns, 3 * kDim});
+    args.w_descale = memory.random(HSTU_DTYPE_F32, {kColumns}, {}, 0.03, 0.003);
+    args.out = memory.random(kBf16, {kRows, kColumns});
+    if (residual) args.x = args.out;
+    if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
+    expect_all_correct(memory, args, {&hstu_gated_fp8_gemm_args::out}, {5e-3, 1.6});
+  }
+}
+
 struct Fp8Way {
   hstu_fp8_scaling a, b;
   hstu_fp8_accumulation accumulation;

@@ -45,6 +45,22 @@ hstu_gated_addmm_args sample_gated_addmm() {
   return args;
 }
 
+hstu_gated_fp8_gemm_args sample_gated_fp8_gemm() {
+  const hstu_gated_addmm_args like = sample_gated_addmm();
+  hstu_gated_fp8_gemm_args args{};
+  args.struct_size = sizeof args;
+  args.u = like.u;
+  args.attn = like.attn;
+  args.moments = like.moments;
+  args.weight = like.weight;
+  args.bias = like.bias;
+  args.w = hstu_matrix(slot(4), kE4m3, 256, 384);
+  args.w_descale = hstu_vector(slot(6), kF32, 256);
+  args.x = like.x;
+  args.out = like.out;
+  return args;
+}
+
 hstu_fp8_gemm_args sample_gemm() {
   hstu_fp8_gemm_args args{};
   args.struct_size = sizeof args;
@@ -136,6 +152,25 @@ TEST(PrepareDense, KeyOfGatedAddmm) {
   EXPECT_EQ(other[gated_addmm::kWeightTransposed], 1);
   EXPECT_EQ(other[gated_addmm::kVectorW], 4);
   EXPECT_EQ(other[gated_addmm::kVector], 2);
+}
+
+TEST(PrepareDense, KeyOfGatedFp8Gemm) {
+  auto args = sample_gated_fp8_gemm();
+  EXPECT_EQ(text(prepare(args)),
+            "gated_fp8_gemm dtype=bf16 weight_dtype=f32 dim=128 n=256 parts=4 residual=1 vector=8 vector_w=16 m=64");
+  EXPECT_EQ(args.eps, 1e-5f);
+  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 384 * 256);
+  EXPECT_EQ(work_of(args).bytes, 2.0 * (2 * 40 * 128 + 2 * 40 * 256) + 384 * 256 + 4 * 256 + 8 * 40 * 4 + 2 * 4 * 128);
+  Integers integers;
+  make_edge_case(args, integers);
+  EXPECT_NO_THROW(prepare(args));
+  args.x = {};
+  args.w = stored(4, kE4m3, 256, 384, 388, 1);
+  args.bias.data = slot(3, 8);
+  const Problem other = prepare(args);
+  EXPECT_EQ(other[gated_fp8_gemm::kResidual], 0);
+  EXPECT_EQ(other[gated_fp8_gemm::kVectorW], 4);
+  EXPECT_EQ(other[gated_fp8_gemm::kVector], 2);
 }
 
 TEST(PrepareDense, KeyOfFp8Gemm) {
@@ -263,6 +298,34 @@ INSTANTIATE_TEST_SUITE_P(
                             "out overlaps moments"},
         Spoiled<GatedAddmm>{"OutOnW", [](GatedAddmm& a) { a.w.data = slot(5, 64); }, kInvalid, "out overlaps w"},
         Spoiled<GatedAddmm>{"NegativeEps", [](GatedAddmm& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
+    kNameOf);
+
+// What it shares with the above is refused there.
+using GatedFp8 = hstu_gated_fp8_gemm_args;
+class GatedFp8GemmRefuses : public testing::TestWithParam<Spoiled<GatedFp8>> {};
+TEST_P(GatedFp8GemmRefuses, Field) { test::expect_refused(sample_gated_fp8_gemm(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, GatedFp8GemmRefuses,
+    testing::Values(
+        Spoiled<GatedFp8>{"OtherStructSize", [](GatedFp8& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<GatedFp8>{"Fp8Attn", [](GatedFp8& a) { a.attn.dtype = kE4m3; }, kDtype, "attn.dtype = e4m3"},
+        Spoiled<GatedFp8>{"AbsentMoments", [](GatedFp8& a) { a.moments = {}; }, kInvalid, "moments is absent"},
+        Spoiled<GatedFp8>{"OtherBias", [](GatedFp8& a) { a.bias.dtype = kBf16; }, kDtype, "bias.dtype = bf16"},
+        Spoiled<GatedFp8>{"WideW", [](GatedFp8& a) { a.w.dtype = kBf16; }, kDtype, "w.dtype = bf16"},
+        Spoiled<GatedFp8>{"CoarseW", [](GatedFp8& a) { a.w.dtype = HSTU_DTYPE_E5M2; }, kDtype, "w.dtype = e5m2"},
+        Spoiled<GatedFp8>{"TwoSegments", [](GatedFp8& a) { a.w.shape[1] = 256; }, kShape, "w.shape[1] = 256"},
+        Spoiled<GatedFp8>{"ShortW", [](GatedFp8& a) { a.w.shape[0] = 255; }, kShape, "w.shape[0] = 255"},
+        Spoiled<GatedFp8>{"StridesOfW", [](GatedFp8& a) { a.w = stored(4, kE4m3, 256, 384, 1, 256); }, kInvalid,
+                          "w.stride[1] = 256"},
+        Spoiled<GatedFp8>{"AbsentScales", [](GatedFp8& a) { a.w_descale = {}; }, kInvalid, "w_descale is absent"},
+        Spoiled<GatedFp8>{"HalfScales", [](GatedFp8& a) { a.w_descale.dtype = kBf16; }, kDtype,
+                          "w_descale.dtype = bf16"},
+        Spoiled<GatedFp8>{"OneScale", [](GatedFp8& a) { a.w_descale.shape[0] = 1; }, kShape, "w_descale.shape[0] = 1"},
+        Spoiled<GatedFp8>{"NarrowX", [](GatedFp8& a) { a.x.shape[1] = 255; }, kShape, "x.shape[1] = 255"},
+        Spoiled<GatedFp8>{"OutOnW", [](GatedFp8& a) { a.w.data = slot(5, 64); }, kInvalid, "out overlaps w"},
+        Spoiled<GatedFp8>{"OutOnScales", [](GatedFp8& a) { a.w_descale.data = slot(5, 64); }, kInvalid,
+                          "out overlaps w_descale"},
+        Spoiled<GatedFp8>{"NegativeEps", [](GatedFp8& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
     kNameOf);
 
 using Gemm = hstu_fp8_gemm_args;

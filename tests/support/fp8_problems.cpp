@@ -46,6 +46,10 @@ std::span<const std::string_view> fp8_problems() {
       "activation=1 act_columns=100 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072",
       "fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=130 k=77 scaling_a=0 scaling_b=1 bias=2 bias_dtype=f32 "
       "activation=1 act_columns=65 vector_a=1 vector_b=1 vector_out=1 fast=0 split=1 m=128",
+      "gated_fp8_gemm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 vector=8 vector_w=16 m=131072",
+      "gated_fp8_gemm dtype=f16 weight_dtype=f32 dim=512 n=256 parts=2 residual=0 vector=8 vector_w=16 m=4096",
+      "gated_fp8_gemm dtype=bf16 weight_dtype=f32 dim=1024 n=1024 parts=16 residual=1 vector=8 vector_w=16 m=65536",
+      "gated_fp8_gemm dtype=f16 weight_dtype=f16 dim=384 n=768 parts=8 residual=1 vector=8 vector_w=16 m=65536",
   };
   return kProblems;
 }
