@@ -12,7 +12,8 @@
  * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches, and 4 where
  * its output stage is one: hstu_stack calls hstu_gated_addmm in place of hstu_norm_mul and hstu_addmm on devices that
  * have it (see there), for layer norm with concat_u and concat_x and nothing else, where the result has tiles enough
- * for the whole device. The same call always goes the same way; the two differ by roundings.
+ * for the whole device; with fp8_layers and HSTU_FP8_ACCUMULATE_FAST hstu_gated_fp8_gemm in place of hstu_norm_mul and
+ * hstu_fp8_gemm likewise. The same call always goes the same way; the two differ by roundings.
  *
  * Intermediate results lie in the caller's workspace: device memory aligned to 256 bytes, at least as large as the
  * matching ..._workspace_size() says, whose contents are lost. Calls that may run at the same time need workspaces of
@@ -146,7 +147,8 @@ typedef struct hstu_fp8_layer_weights {
  * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x
  * fp8_layers  NULL; or num_layers more parameter sets, on the host, read during the call: both projections of every
  *             layer are then hstu_fp8_gemm's, behind an hstu_layer_norm and an hstu_norm_mul that quantise their
- *             results to E4M3 with HSTU_FP8_ROW; uvqk_weight and output_weight of `layers` must be absent
+ *             results to E4M3 with HSTU_FP8_ROW, or the second's hstu_gated_fp8_gemm, as above; uvqk_weight and
+ *             output_weight of `layers` must be absent
  * fp8_accumulation
  *             of these products; see hstu_fp8_accumulation
  */

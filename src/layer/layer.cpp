@@ -141,7 +141,10 @@ class PreparedLayer {
 
   /// The output stage, if the device makes it so; if not, `own` attention need not leave what it is made by.
   bool add_one_product(const Context& context, bool own) {
-    sequence_.add("output stage", calls_.gated);
+    if (calls_.gated_fp8)
+      sequence_.add("output stage", *calls_.gated_fp8);
+    else
+      sequence_.add("output stage", calls_.gated);
     if (takes_one_product(context.facts(), sequence_.problem(kAttention), sequence_.problem(kOutput))) return true;
     sequence_.drop_last();
     if (own) {

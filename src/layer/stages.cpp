@@ -187,17 +187,32 @@ void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) 
 }
 
 /// The same of attn and u, by statistics of attn's rows.
-hstu_gated_addmm_args as_one_product(const OutputCalls& calls, const hstu_tensor& moments) {
-  auto product = sized<hstu_gated_addmm_args>();
-  product.attn = calls.gate.attn;
-  product.u = calls.gate.u;
+template <class Args>
+Args gated_by(const hstu_norm_mul_args& gate, const hstu_tensor& moments) {
+  auto product = sized<Args>();
+  product.attn = gate.attn;
+  product.u = gate.u;
   product.moments = moments;
-  product.weight = calls.gate.weight;
-  product.bias = calls.gate.bias;
+  product.weight = gate.weight;
+  product.bias = gate.bias;
+  product.eps = gate.eps;
+  return product;
+}
+
+hstu_gated_addmm_args as_one_product(const OutputCalls& calls, const hstu_tensor& moments) {
+  auto product = gated_by<hstu_gated_addmm_args>(calls.gate, moments);
   product.w = calls.project.w;
   product.x = calls.project.y;
   product.out = calls.project.z;
-  product.eps = calls.gate.eps;
+  return product;
+}
+
+hstu_gated_fp8_gemm_args as_one_fp8_product(const OutputCalls& calls, const hstu_tensor& moments) {
+  auto product = gated_by<hstu_gated_fp8_gemm_args>(calls.gate, moments);
+  product.w = calls.product->b;
+  product.w_descale = calls.product->b_descale;
+  product.x = calls.product->bias;
+  product.out = calls.product->out;
   return product;
 }
 
@@ -281,6 +296,15 @@ struct LayerSpace {
   hstu_tensor moments;    ///< of attn's rows, if the output stage may be one product
 };
 
+/// Absent where the output stage is never one product. In FP8 there is room for them whatever sums are asked for.
+hstu_tensor take_moments(const hstu_stack_args& args, Workspace& space) {
+  if (!one_product_has(args.output, args.x.dtype)) return {};
+  const int64_t rows = args.x.shape[0], heads = args.dims.num_heads;
+  std::byte* const moments = space.take(matrix_bytes(HSTU_DTYPE_F32, rows, 2 * heads));
+  const bool exact = args.fp8_layers && args.fp8_accumulation != HSTU_FP8_ACCUMULATE_FAST;
+  return exact ? hstu_tensor{} : hstu_heads(moments, HSTU_DTYPE_F32, rows, heads, 2);
+}
+
 LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& space) {
   const int64_t rows = args.x.shape[0], width = segments_of(args.output) * c.value;
   const auto matrix = [&](std::byte* data, int64_t columns) { return hstu_matrix(data, args.x.dtype, rows, columns); };
@@ -292,16 +316,14 @@ LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& 
     at.attn = part_of(matrix(at.gated, width), c.value, c.value);
     at.first_v = 0;
     at.projected = matrix(take(space, args.x, c.all - c.value), c.all - c.value);
-    if (one_product_has(args.output, args.x.dtype)) {
-      std::byte* const moments = space.take(matrix_bytes(HSTU_DTYPE_F32, rows, 2 * args.dims.num_heads));
-      at.moments = hstu_heads(moments, HSTU_DTYPE_F32, rows, args.dims.num_heads, 2);
-    }
+    at.moments = take_moments(args, space);
   } else {  // the normed input is dead when the gated output comes to life
     const int64_t widest = std::max(args.x.shape[1], width);
     if (args.fp8_layers) {
       const QuantisedSpace both = QuantisedSpace::take(space, rows, widest, kScaling);
       at.fp8_normed = both.matrix(rows, args.x.shape[1], kScaling);
       at.fp8_gated = both.matrix(rows, width, kScaling);
+      at.moments = take_moments(args, space);
     } else {
       at.normed = at.gated = take(space, args.x, widest);
     }
@@ -398,7 +420,10 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
     calls.output.gate.concat_u = calls.output.gate.concat_x = 0;
     calls.output.gate.out = part_of(calls.output.project.x, 2 * c.value, c.value);
   }
-  calls.gated = as_one_product(calls.output, at.moments);
+  if (args.fp8_layers)
+    calls.gated_fp8 = as_one_fp8_product(calls.output, at.moments);
+  else
+    calls.gated = as_one_product(calls.output, at.moments);
   return calls;
 }
 

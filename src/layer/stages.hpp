@@ -33,7 +33,8 @@ struct Fp8LinearCalls {
 struct LayerCalls {
   AttentionCalls attention;  ///< with moments, if the output stage may be one product by them
   OutputCalls output;
-  hstu_gated_addmm_args gated;  ///< that product, for attention with moments
+  hstu_gated_addmm_args gated;                             ///< that product, for attention with moments
+  std::optional<hstu_gated_fp8_gemm_args> gated_fp8 = {};  ///< it, in FP8; `gated` stays empty then
 };
 
 // Fill defaults in place, cut the intermediate tensors out of the workspace and check what belongs to the stage.

@@ -32,6 +32,21 @@ Call call_with(Op op, const Args& args, std::vector<Place> places) {
   return call;
 }
 
+template <class Args, class Tensors>
+Args gated_args(const Tensors& t, float eps) {
+  auto args = sized<Args>();
+  args.attn = t.attn.tensor;
+  args.u = t.u.tensor;
+  args.moments = t.moments.tensor;
+  args.weight = t.weight.tensor;
+  args.bias = t.bias.tensor;
+  args.w = t.w.tensor;
+  args.x = t.x.tensor;
+  args.out = t.out.tensor;
+  args.eps = eps;
+  return args;
+}
+
 }  // namespace
 
 Batch batch_of(const Sequences& sequences) {
@@ -141,19 +156,18 @@ Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale) 
 }
 
 Call gated_addmm_call(const GatedAddmmTensors& t, float eps) {
-  auto args = sized<hstu_gated_addmm_args>();
-  args.attn = t.attn.tensor;
-  args.u = t.u.tensor;
-  args.moments = t.moments.tensor;
-  args.weight = t.weight.tensor;
-  args.bias = t.bias.tensor;
-  args.w = t.w.tensor;
-  args.x = t.x.tensor;
-  args.out = t.out.tensor;
-  args.eps = eps;
+  const auto args = gated_args<hstu_gated_addmm_args>(t, eps);
   return call_with(
       Op::gated_addmm, args,
       {t.attn.place, t.u.place, t.moments.place, t.weight.place, t.bias.place, t.w.place, t.x.place, t.out.place});
+}
+
+Call gated_fp8_gemm_call(const GatedFp8GemmTensors& t, float eps) {
+  auto args = gated_args<hstu_gated_fp8_gemm_args>(t, eps);
+  args.w_descale = t.w_descale.tensor;
+  return call_with(Op::gated_fp8_gemm, args,
+                   {t.attn.place, t.u.place, t.moments.place, t.weight.place, t.bias.place, t.w.place,
+                    t.w_descale.place, t.x.place, t.out.place});
 }
 
 int64_t segments(const NormMulSpec& spec) { return output_segments(spec.concat_u, spec.concat_x, spec.num_groups > 0); }

@@ -47,12 +47,16 @@ struct Fp8GemmTensors {
 struct GatedAddmmTensors {
   Placed attn, u, moments, weight, bias, w, x, out;
 };
+struct GatedFp8GemmTensors {
+  Placed attn, u, moments, weight, bias, w, w_descale, x, out;
+};
 
 Call layer_norm_call(const LayerNormTensors& t, float eps);
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns);
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch);
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec);  ///< spec.rows and dim are not read
 Call gated_addmm_call(const GatedAddmmTensors& t, float eps);
+Call gated_fp8_gemm_call(const GatedFp8GemmTensors& t, float eps);
 
 Call fp8_gemm_call(const Fp8GemmTensors& t, hstu_activation activation, int64_t activation_columns,
                    hstu_fp8_accumulation accumulation);

@@ -14,7 +14,7 @@ class LayerCalls {
   const hstu_layer_norm_args& norm() const { return call<hstu_layer_norm_args>(0); }
   const hstu_attention_args& attention() const { return call<hstu_attention_args>(2); }
   const hstu_tensor& out() const {
-    if (one_product_) return call<hstu_gated_addmm_args>(3).out;
+    if (one_product_) return in_fp8() ? call<hstu_gated_fp8_gemm_args>(3).out : call<hstu_gated_addmm_args>(3).out;
     return in_fp8() ? call<hstu_fp8_gemm_args>(4).out : call<hstu_addmm_args>(4).z;
   }
   hstu_layer_weights weights() const {
@@ -25,7 +25,10 @@ class LayerCalls {
       const auto& project = call<hstu_addmm_args>(1);
       all.uvqk_weight = project.w, all.uvqk_bias = project.y;
     }
-    if (one_product_) {
+    if (one_product_ && in_fp8()) {
+      const auto& product = call<hstu_gated_fp8_gemm_args>(3);
+      all.output_norm_weight = product.weight, all.output_norm_bias = product.bias;
+    } else if (one_product_) {
       const auto& product = call<hstu_gated_addmm_args>(3);
       all.output_norm_weight = product.weight, all.output_norm_bias = product.bias, all.output_weight = product.w;
     } else {
@@ -37,10 +40,15 @@ class LayerCalls {
   }
   /// Of a stack with projections in FP8.
   hstu_fp8_layer_weights fp8_weights() const {
-    const auto &project = call<hstu_fp8_gemm_args>(1), &close = call<hstu_fp8_gemm_args>(4);
+    const auto& project = call<hstu_fp8_gemm_args>(1);
+    if (one_product_) {
+      const auto& product = call<hstu_gated_fp8_gemm_args>(3);
+      return {project.b, project.b_descale, product.w, product.w_descale};
+    }
+    const auto& close = call<hstu_fp8_gemm_args>(4);
     return {project.b, project.b_descale, close.b, close.b_descale};
   }
-  /// As norm_mul has it; gated_addmm knows but one.
+  /// As norm_mul has it; one product knows but one.
   hstu_output_options output(bool concat_ux) const {
     hstu_output_options options{};
     options.concat_u = options.concat_x = concat_ux;  // the gate's own may write in place instead

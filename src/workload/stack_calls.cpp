@@ -8,8 +8,8 @@
 // repeated. With projections in FP8 both are fp8_gemm, the steps in front of them quantise what they write, and
 // weights, stored transposed, are quantised by calls to be made once.
 //
-// With output stages of one call attention also leaves statistics of its rows, and gated_addmm takes the place of the
-// last two:
+// With output stages of one call attention also leaves statistics of its rows, and gated_addmm, or gated_fp8_gemm,
+// takes the place of the last two:
 //
 //   ... hstu_attention, with moments ─ gated_addmm + x ─► next layer's x
 #include "layer/one_product.hpp"
@@ -179,6 +179,13 @@ class StackBuilder {
   void close_at_once(const std::string& prefix, const Placed& out) {
     const int64_t dim = output_stage_.dim;
     const Placed weight = scale(prefix + "output_norm_weight", dim), bias = shift(prefix + "output_norm_bias", dim);
+    if (quantised()) {
+      const Quantised w = quantised_weight(prefix + "output_weight", gated_columns(), spec_.embedding_dim);
+      add(gated_fp8_gemm_call({attn_, u_, attention_.moments, weight, bias, w.q, w.descale, x_, out},
+                              output_stage_.eps),
+          "output stage");
+      return;
+    }
     const Placed w = build_.weight(prefix + "output_weight", dtype_, gated_columns(), spec_.embedding_dim);
     add(gated_addmm_call({attn_, u_, attention_.moments, weight, bias, w, x_, out}, output_stage_.eps), "output stage");
   }
@@ -204,8 +211,9 @@ bool has_one_product(const Workload& workload) {
   hstu_output_options options{};
   options.concat_u = options.concat_x = workload.stack->concat_ux;
   const int64_t dim = workload.stack->num_heads * workload.stack->hidden_dim;
-  if (workload.stack->projections != HSTU_DTYPE_NONE) return false;
-  return layer::one_product_has(options, workload.dtype) && output_written_in_place(true, true, false, dim);
+  if (!layer::one_product_has(options, workload.dtype)) return false;
+  if (workload.stack->projections != HSTU_DTYPE_NONE) return workload.stack->accumulation == HSTU_FP8_ACCUMULATE_FAST;
+  return output_written_in_place(true, true, false, dim);
 }
 
 Calls expand_stack(const Workload& workload, bool one_product) {
@@ -219,11 +227,8 @@ Calls expand_stack(const Workload& workload, bool one_product) {
 
 bool made_on(const DeviceFacts& device, const Calls& calls) {
   if (!calls.one_product) return true;
-  const auto problem_named = [&](Op op) {
-    const auto call = std::ranges::find(calls.calls, op, &Call::op);
-    return problem_of(*call, calls);
-  };
-  return layer::takes_one_product(device, problem_named(Op::hstu_attention), problem_named(Op::gated_addmm));
+  const auto attention = std::ranges::find(calls.calls, Op::hstu_attention, &Call::op), product = attention + 1;
+  return layer::takes_one_product(device, problem_of(*attention, calls), problem_of(*product, calls));
 }
 
 }  // namespace hstujit

@@ -70,6 +70,28 @@ Matrix quantised(Matrix x) {
   return x;
 }
 
+/// Rows [u | attn | g] as hstu_gated_fp8_gemm quantises them: a power of two by what a row may reach, `gain` times u
+/// or, of attn, so many deviations from its mean.
+Matrix quantised_by_bound(Matrix x, double gain, double deviations, double eps) {
+  const int64_t dim = x.columns / 3, first = std::min<int64_t>(dim, 128);
+  for (int64_t r = 0; r < x.rows; ++r) {
+    const double *u = x.row(r), *attn = u + dim;
+    double head = 0, greatest = 0, mean = 0, variance = eps;
+    for (int64_t c = 0; c < dim; ++c) {
+      greatest = std::max(greatest, std::fabs(u[c]));
+      if (c < first) head = greatest;
+      mean += attn[c] / static_cast<double>(dim);
+    }
+    for (int64_t c = 0; c < dim; ++c) variance += (attn[c] - mean) * (attn[c] - mean) / static_cast<double>(dim);
+    const double bound =
+        std::max(std::max(4 * head, greatest) * gain, std::fabs(mean) + deviations * std::sqrt(variance));
+    const double multiplier = std::ldexp(1.0, 7 - std::ilogb(bound));
+    for (int64_t c = 0; c < x.columns; ++c)
+      x.row(r)[c] = E4m3::widen(E4m3::round(x.row(r)[c] * multiplier)) / multiplier;
+  }
+  return x;
+}
+
 /// Rounded as an operator's results are.
 void round(Matrix& x, hstu_dtype dtype) {
   for (double& e : x.values)
@@ -141,10 +163,20 @@ struct Layer {
     round_like_operators(uvqk);
     Matrix attn = attention(uvqk);
     round_like_operators(attn);
-    Matrix out = projected(gate(uvqk, attn), "output_weight", x.columns);
+    Matrix out = close(gate(uvqk, attn), x.columns);
     for (size_t i = 0; i < out.values.size(); ++i) out.values[i] += x.values[i];
     round_like_operators(out);
     return out;
+  }
+
+  Matrix close(const Matrix& gated, int64_t columns) const {
+    if (!quantises || !stack.one_product()) return projected(gated, "output_weight", columns);
+    const double dim = static_cast<double>(gated.columns / 3), deviations = dim <= 256 ? 16 : dim <= 576 ? 24 : 32;
+    double weight = 0, bias = 0;
+    for (const double w : weights("output_norm_weight")) weight = std::max(weight, std::fabs(w));
+    for (const double b : weights("output_norm_bias")) bias = std::max(bias, std::fabs(b));
+    return product(quantised_by_bound(gated, std::max(1.0, weight * deviations + bias), deviations, eps()),
+                   this->weight("output_weight", gated.columns, columns));
   }
 
   double eps() const { return spec.eps == 0 ? 1e-5 : static_cast<double>(spec.eps); }

@@ -82,19 +82,20 @@ class FakeGpu : public testing::Test {
 /// Two layers; addresses at which nothing lies, since no kernel runs here.
 class FakeGpuStack : public FakeGpu {
  protected:
-  static constexpr int64_t kRows = 64, kDim = 64, kColumns = 256;
+  static constexpr int64_t kRows = 64, kDim = 64;
 
-  hstu_stack_args stack(int64_t rows = kRows, int64_t embedding = kDim) {
+  hstu_stack_args stack(int64_t rows = kRows, int64_t embedding = kDim, int64_t hidden_dim = 32) {
+    const int64_t dim = 2 * hidden_dim, columns = columns_of(hidden_dim);
     hstu_stack_args args{};
     args.struct_size = sizeof args;
     args.x = matrix(rows, embedding);
     args.out = matrix(rows, embedding);
     for (hstu_layer_weights& w : layers_)
-      w = {vector(embedding), vector(embedding), matrix(embedding, kColumns), vector(kColumns),
-           vector(kDim),      vector(kDim),      matrix(3 * kDim, embedding)};
+      w = {vector(embedding), vector(embedding), matrix(embedding, columns), vector(columns),
+           vector(dim),       vector(dim),       matrix(3 * dim, embedding)};
     args.layers = layers_;
     args.num_layers = 2;
-    args.dims = {2, 32, 32};
+    args.dims = {2, 32, hidden_dim};
     args.attention.seq_offsets = hstu_vector(address(), HSTU_DTYPE_I64, 3);
     args.attention.max_seq_len = 40;
     args.output.concat_u = args.output.concat_x = 1;
@@ -103,12 +104,27 @@ class FakeGpuStack : public FakeGpu {
     return args;
   }
 
+  /// The same with projections in FP8.
+  hstu_stack_args in_fp8(hstu_stack_args args) {
+    const int64_t embedding = args.x.shape[1], columns = columns_of(args.dims.hidden_dim);
+    for (hstu_layer_weights& w : layers_) w.uvqk_weight = w.output_weight = {};
+    for (hstu_fp8_layer_weights& w : fp8_layers_)
+      w = {hstu_matrix(address(), HSTU_DTYPE_E4M3, columns, embedding), hstu_vector(address(), HSTU_DTYPE_F32, columns),
+           hstu_matrix(address(), HSTU_DTYPE_E4M3, embedding, 3 * 2 * args.dims.hidden_dim),
+           hstu_vector(address(), HSTU_DTYPE_F32, embedding)};
+    args.fp8_layers = fp8_layers_;
+    EXPECT_EQ(hstu_stack_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
+    return args;
+  }
+
  private:
+  static int64_t columns_of(int64_t hidden_dim) { return 2 * 2 * (32 + hidden_dim); }
   void* address() { return reinterpret_cast<void*>(next_ += uintptr_t{1} << 32); }
   hstu_tensor vector(int64_t n) { return hstu_vector(address(), HSTU_DTYPE_BF16, n); }
   hstu_tensor matrix(int64_t m, int64_t n) { return hstu_matrix(address(), HSTU_DTYPE_BF16, m, n); }
 
   hstu_layer_weights layers_[2];
+  hstu_fp8_layer_weights fp8_layers_[2];
   uintptr_t next_ = uintptr_t{1} << 40;
 };
 

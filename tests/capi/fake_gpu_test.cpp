@@ -221,6 +221,26 @@ TEST_F(FakeGpuStack, TheOutputStageIsOneLaunchWhereItFillsTheDevice) {
   }
 }
 
+// Likewise, where its sums may be fast.
+TEST_F(FakeGpuStack, TheOutputStageInFp8IsOneLaunchWhereItFillsTheDevice) {
+  open("");
+  for (const auto& [rows, embedding, launches] :
+       {std::tuple{100000, 256, 4}, {1000, 256, 5}, {100000, 384, 5}, {100000, 512, 4}}) {
+    hstu_stack_args args = in_fp8(stack(rows, embedding, 256));
+    const auto count = [&] {
+      EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+      const int64_t before = fake_->launches();
+      EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK);
+      return fake_->launches() - before;
+    };
+    EXPECT_EQ(count(), 2 * 5) << "exact sums";
+    args.fp8_accumulation = HSTU_FP8_ACCUMULATE_FAST;
+    EXPECT_EQ(count(), 2 * launches) << rows << " x " << embedding;
+    args.output.activation = HSTU_ACTIVATION_SIGMOID;
+    EXPECT_EQ(count(), 2 * 5) << "no such product";
+  }
+}
+
 using Launches = std::vector<std::vector<std::byte>>;  // the first bytes of each one's parameters
 
 /// What a call of the stack launches.

@@ -58,7 +58,13 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
 
 // Rows and columns enough for the output stage to be one product where the device has it. Its layers are then one
 // launch less, and the numbers those of gated_addmm.
-class LargeStackOnDevice : public testing::TestWithParam<const char*> {};
+struct LargeCase {
+  const char *dtype, *layers;
+};
+constexpr const char *kMany = R"("embedding_dim": 2176, "num_heads": 2, "attn_dim": 32, "hidden_dim": 32)",
+                     *kManyInFp8 = R"("embedding_dim": 1280, "num_heads": 2, "attn_dim": 32, "hidden_dim": 192,
+                     "projections": "e4m3", "accumulation": "fast")";
+class LargeStackOnDevice : public testing::TestWithParam<LargeCase> {};
 
 TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
   HSTU_NEEDS_DEVICE();
@@ -67,13 +73,14 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
   const Workload w = parse_workload(fmt::format(
       R"({{"format": "hstujit-workload-1", "name": "t", "dtype": "{}",
     "sequences": {{"batch": 48, "history": {{"kind": "uniform", "from": 60, "to": 120, "seed": 1}}, "targets": 3}},
-    "stack": {{"layers": 2, "embedding_dim": 2176, "num_heads": 2, "attn_dim": 32, "hidden_dim": 32}}}})",
-      GetParam()));
+    "stack": {{"layers": 2, {}}}}})",
+      GetParam().dtype, GetParam().layers));
   const std::unique_ptr<Memory> memory = device.memory();
   const Calls two_calls = expand_stack(w), one_call = expand_stack(w, true);
   const bool one_product = made_on(device.facts(), one_call);
   const Stack stack(one_product ? one_call : two_calls, *memory, 1);
   const StackArgs args(w, stack, *memory);
+  stack.set_up(device.context, nullptr);
   stack.run(device.context, nullptr);
   ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
   if (device.compile_only) GTEST_SKIP() << "compiled, not run";
@@ -81,7 +88,8 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
   memory->synchronise();
   const std::vector<double> expected = stack.result();
   const StackCheck check = check_stack(w, stack);
-  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance;
+  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance << ", or "
+                              << check.quantisation_error.value_or(0) << " of " << check.quantisation_tolerance;
   const auto bytes = static_cast<size_t>(extent_bytes(args.args().out));
   memory->upload(args.args().out.data, std::string(bytes, '\xff').data(), bytes);
   ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
@@ -89,8 +97,10 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
   EXPECT_EQ(stack.result(), expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, LargeStackOnDevice, testing::Values("f16", "bf16"),
-                         [](const auto& info) { return std::string(info.param); });
+const auto kNameOfLarge = [](const auto& info) { return std::string(info.param.dtype); };
+INSTANTIATE_TEST_SUITE_P(Types, LargeStackOnDevice, testing::Values(LargeCase{"f16", kMany}, LargeCase{"bf16", kMany}),
+                         kNameOfLarge);
+INSTANTIATE_TEST_SUITE_P(Fp8, LargeStackOnDevice, testing::Values(LargeCase{"bf16", kManyInFp8}), kNameOfLarge);
 
 const auto kNameOf = [](const auto& info) { return fmt::format("{}_{}", info.param.dtype, info.param.hidden_dim); };
 INSTANTIATE_TEST_SUITE_P(Types, StackOnDevice,

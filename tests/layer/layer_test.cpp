@@ -256,8 +256,9 @@ TEST_P(StackCall, GivesTheNumbersOfItsOperatorsWhenTheyWriteInPlace) {
 }
 
 TEST_P(StackCall, GivesTheNumbersOfItsOperatorsInFp8) {
-  for (const int hidden_dim : {16, 64}) {
-    const Workload w = workload(GetParam(), hidden_dim, kFp8);
+  for (const auto& [hidden_dim, more] :
+       {std::pair{16, ""}, std::pair{64, ""}, std::pair{16, R"(, "accumulation": "fast")"}}) {
+    const Workload w = workload(GetParam(), hidden_dim, kFp8 + more);
     const std::unique_ptr<Memory> memory = host_memory();
     const Stack stack(expand_stack(w), *memory, 1);
     stack.set_up(context_, nullptr);
@@ -314,6 +315,18 @@ TEST_F(Layer, TheWorkspaceHasRoomForStatisticsWhereTheOutputStageMayBeOneProduct
   size_t f32 = 0;
   ASSERT_EQ(hstu_stack_workspace_size(&args, &f32), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(f32, 2 * without);
+  // Whatever sums its products have: they may be chosen later.
+  const hstu_fp8_layer_weights fp8{};
+  args.x.dtype = HSTU_DTYPE_BF16;
+  args.fp8_layers = &fp8;
+  ASSERT_EQ(hstu_stack_workspace_size(&args, &with), HSTU_OK) << hstu_last_error();
+  args.fp8_accumulation = HSTU_FP8_ACCUMULATE_FAST;
+  size_t fast = 0;
+  ASSERT_EQ(hstu_stack_workspace_size(&args, &fast), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(fast, with);
+  args.output.activation = HSTU_ACTIVATION_SILU;
+  ASSERT_EQ(hstu_stack_workspace_size(&args, &without), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(with - without, 640u * 4 * 8);
 }
 
 TEST_F(Layer, AStackThatWritesInPlaceGivesTheNumbersOfItsStages) {

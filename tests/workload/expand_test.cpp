@@ -64,6 +64,19 @@ TEST(ExpandDlrm, IsFiveProblemsAndTwoWhereTheOutputStageIsOneCall) {
   EXPECT_EQ(found[1].work.flops + found[4].work.flops, 2.0 * 98304 * (512 * 2048 + 1536 * 512));
 }
 
+TEST(ExpandDlrmInFp8, IsFiveProblemsAndTwoWhereTheOutputStageIsOneCall) {
+  const std::vector<Calls> all = expand(shipped("dlrm_v3_fp8.json"));
+  const std::vector<Need> found = needs(all);
+  ASSERT_EQ(found.size(), 7u);
+  EXPECT_EQ(found[5].problem[attention::kMoments], 1);
+  EXPECT_EQ(text(found[6].problem),
+            "gated_fp8_gemm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 vector=8 vector_w=16 "
+            "m=131072");
+  EXPECT_EQ(needs_on(*facts_of_target("sm_90a"), found).size(), 7u);
+  EXPECT_EQ(needs_on(*facts_of_target("sm_80"), found).size(), 5u);
+  for (const Need& need : found) EXPECT_EQ(need.count, 5) << text(need.problem);
+}
+
 TEST(ExpandFigures, EntriesAreDifferentProblemsWithNamesAndFigures) {
   const std::vector<Calls> all = expand(shipped("figures.json"));
   EXPECT_EQ(needs(all).size(), all.size());

@@ -85,6 +85,25 @@ INSTANTIATE_TEST_SUITE_P(Variants, QuantisedStack,
                                          Variant{"Fast", "bf16", R"(, "accumulation": "fast")"}),
                          [](const auto& param_info) { return std::string(param_info.param.name); });
 
+// As devices have it that make the output stage so: rows of it have other scales.
+TEST(QuantisedStackWithOutputStagesOfOneCall, AgreesWithTheMathematicsThatQuantisesAlike) {
+  const ContextPointer context = cpu_context();
+  const std::unique_ptr<Memory> memory = host_memory();
+  for (const char* const dtype : {"f16", "bf16"}) {
+    const Workload w = workload(dtype, R"(, "projections": "e4m3", "accumulation": "fast")");
+    ASSERT_TRUE(has_one_product(w));
+    const Stack stack(expand_stack(w, true), *memory, 1);
+    stack.set_up(context.get(), nullptr);
+    stack.run(context.get(), nullptr);
+    const StackCheck check = check_stack(w, stack);
+    EXPECT_TRUE(check.passed()) << check.relative_error << " > " << check.tolerance << ", or "
+                                << check.quantisation_error.value_or(1) << " > " << check.quantisation_tolerance;
+    EXPECT_LE(check.relative_error, 2e-3) << "but for values that statistics in f32 move to a neighbour";
+    EXPECT_GT(check.quantisation_error.value_or(0), 0.01);
+  }
+  EXPECT_FALSE(has_one_product(workload("bf16", R"(, "projections": "e4m3")"))) << "exact sums";
+}
+
 TEST(StackCheck, NoticesWhatIsWrongWithQuantisedProjections) {
   const ContextPointer context = cpu_context();
   const std::unique_ptr<Memory> memory = host_memory();
