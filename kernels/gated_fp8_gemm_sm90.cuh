@@ -68,6 +68,7 @@ struct GatedFp8Shape {
   enum : int { kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups };
   enum : int { kRows = 64 };  // of a warpgroup
   enum : int { kTileColumns = Config::kBlockN, kLineBoxes = Config::kBlockN / 64 };
+  enum : bool { kSpread = false };  // tile/tma_product.cuh
   enum : int { kBlockK = Config::kBlockK, kSlices = Config::kDim / kBlockK };
   static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producers");
   static_assert(Config::kBlockM == kWarpgroups * kRows, "a warpgroup has 64 rows");
