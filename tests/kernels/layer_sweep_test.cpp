@@ -57,7 +57,7 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
 }
 
 // Rows and columns enough for the output stage to be one product where the device has it. Its layers are then one
-// launch less, and the numbers those of gated_addmm.
+// launch less, and the numbers those of gated_addmm or gated_fp8_gemm.
 struct LargeCase {
   const char *dtype, *layers;
 };
