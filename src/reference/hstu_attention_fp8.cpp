@@ -46,7 +46,7 @@ void run(const Args& args, double* const* exact) {
   const Dequantised q(args, args.q, args.q_descale), k(args, args.k, args.k_descale), v(args, args.v, args.v_descale);
   hstu_attention_args attention = attention_fp8::as_attention(args);
   attention.q = q.tensor, attention.k = k.tensor, attention.v = v.tensor;
-  double* const outputs[] = {exact ? exact[0] : nullptr, nullptr};  // hstu_attention has a second one
+  double* const outputs[] = {exact ? exact[0] : nullptr, nullptr, nullptr};  // hstu_attention has lse and moments
   run(attention, exact ? outputs : nullptr);
 }
 

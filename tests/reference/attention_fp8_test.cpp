@@ -100,7 +100,7 @@ TEST_P(ReferenceAttentionFp8, IsAttentionOfTheDequantised) {
   exact.max_seq_len = 190;
   exact.max_attn_len = 30;
   prepare(exact);
-  double* const to_want[] = {want.data(), nullptr};
+  double* const to_want[] = {want.data(), nullptr, nullptr};
   reference::run(exact, to_want);
   EXPECT_EQ(got, want);
   reference::run(args);  // and rounded
