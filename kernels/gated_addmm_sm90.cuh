@@ -42,6 +42,7 @@
 #pragma once
 #include "params/gated_addmm_sm90.h"
 #include "prim/named_barrier.cuh"
+#include "tile/norm_affine.cuh"
 #include "tile/part_moments.cuh"
 #include "tile/tma_product.cuh"
 #include "tile/warp_boxes.cuh"
@@ -69,6 +70,7 @@ struct GatedAddmmShape {
   using Accumulators = float[kFragments][Config::kBlockN / 2];
   using Words = u32[kFragments][kBlockK / 4];  // of g
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
+  using Affine = tile::NormAffine<Weight, Config::kDim>;
   using RingX = tile::TmaRing<Config::kStagesX, kConsumerWarps>;
   using RingW = tile::TmaRing<Config::kStagesW, kConsumerWarps>;
   enum : int { kWSlices = kBlockK / Config::kBlockK };  // of one segment
@@ -80,16 +82,12 @@ struct GatedAddmmShape {
   enum : int { kStagePieces = TileW::kBytes / kPieceBytes };
   static_assert(kStagePieces >= 1 && kPieces % kStagePieces == 0, "the residual fills whole stages");
 
-  // Weight and bias of the norm, for each 16 columns and each t = lane % 4: weights of columns 2t, 2t + 1, 2t + 8,
-  // 2t + 9, then their biases.
-  enum : int { kAffineLine = 8 * static_cast<int>(sizeof(Weight)) };
-
   // Offsets in shared memory.
   enum : int { kStageXBytes = 2 * TileX::kBytes };
   enum : int { kRingWAt = Config::kStagesX * kStageXBytes };
   enum : int { kBoxesAt = kRingWAt + Config::kStagesW * TileW::kBytes };
   enum : int { kAffineAt = kBoxesAt + kConsumerWarps * Boxes::kBytes };
-  enum : int { kBarriersXAt = kAffineAt + Config::kDim / 4 * kAffineLine };
+  enum : int { kBarriersXAt = kAffineAt + Affine::kBytes };
   enum : int { kBarriersWAt = kBarriersXAt + RingX::kBytes };
   enum : int { kLeadAt = kBarriersWAt + RingW::kBytes };
   enum : int { kSmemBytes = kLeadAt + (Config::kLead > 0 ? 8 : 0) };
@@ -165,20 +163,8 @@ class Gate {
  public:
   using Shape = GatedAddmmShape<Config>;
 
-  HSTU_PRIM Gate(const GatedAddmmParams& p, u32 smem, u32 line) : p_(p), line_(line) {
-    affine_ = smem + Shape::kAffineAt + prim::lane_id() % 4 * Shape::kAffineLine;
-  }
-
-  // By all consumers, before the first tile.
-  HSTU_PRIM static void share_affine(const GatedAddmmParams& p, u32 smem) {
-    for (u32 pair = threadIdx.x; pair < Config::kDim / 2; pair += 32 * Shape::kConsumerWarps) {
-      const u32 at =
-          smem + Shape::kAffineAt + (pair / 8 * 4 + pair % 4) * Shape::kAffineLine + pair / 4 % 2 * 2 * sizeof(Weight);
-      share(at, p.weight, pair);
-      share(at + 4 * sizeof(Weight), p.bias, pair);
-    }
-    prim::named_barrier_sync<1, 32 * Shape::kConsumerWarps>();
-  }
+  HSTU_PRIM Gate(const GatedAddmmParams& p, u32 smem, u32 line)
+      : p_(p), line_(line), affine_(smem + Shape::kAffineAt) {}
 
   // Before a tile: statistics of the thread's rows, `row` the first.
   HSTU_PRIM void fetch(i64 row) {
@@ -195,7 +181,7 @@ class Gate {
 #pragma unroll
     for (int step = 0; step < Shape::TileX::kSteps; ++step) {
       float weight[4], bias[4];
-      read_affine(weight, bias, slice * Shape::TileX::kSteps + step);
+      affine_.read(weight, bias, slice * Shape::TileX::kSteps + step);
 #pragma unroll
       for (int f = 0; f < Shape::kFragments; ++f) {
         const u32 at = u + (line_ ^ step << 5) + f * 64 * 128;
@@ -221,37 +207,9 @@ class Gate {
   using Weight = typename Config::Weight;
   enum : int { kRows = 2 * Shape::kFragments };  // of a thread: g and g + 8 of each fragment
 
-  // Two columns.
-  HSTU_PRIM static void share(u32 to, const void* from, u32 pair) {
-    if constexpr (sizeof(Weight) == 2)
-      prim::st_shared(to, prim::ld_global4(static_cast<const Weight*>(from) + 2 * pair));
-    else
-      prim::st_shared(to, prim::ld_global8(static_cast<const Weight*>(from) + 2 * pair));
-  }
-  // Of the 16 columns from 16 step on, the thread's.
-  HSTU_PRIM void read_affine(float (&weight)[4], float (&bias)[4], u32 step) const {
-    const u32 at = affine_ + step * 4 * Shape::kAffineLine;
-    const prim::Quad first = prim::ld_shared(at);
-    if constexpr (sizeof(Weight) == 2) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        weight[i] = i % 2 ? prim::unpack_hi<Weight>(first.word[i / 2]) : prim::unpack_lo<Weight>(first.word[i / 2]);
-        bias[i] =
-            i % 2 ? prim::unpack_hi<Weight>(first.word[2 + i / 2]) : prim::unpack_lo<Weight>(first.word[2 + i / 2]);
-      }
-    } else {
-      const prim::Quad second = prim::ld_shared(at + 16);
-#pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        weight[i] = __uint_as_float(first.word[i]);
-        bias[i] = __uint_as_float(second.word[i]);
-      }
-    }
-  }
-
   const GatedAddmmParams& p_;
   const u32 line_;
-  u32 affine_;
+  const typename Shape::Affine affine_;
   tile::MergedMoments<kRows, Config::kParts> moments_;
   tile::RowScale scale_[kRows];
 };
@@ -456,7 +414,9 @@ template <class Config>
 HSTU_PRIM void consume_gated(const GatedAddmmParams& p, const tile::TmaSchedule<GatedAddmmShape<Config>>& schedule,
                              u32 smem, u32 warp) {
   using Shape = GatedAddmmShape<Config>;
-  Gate<Config>::share_affine(p, smem);
+  constexpr int kThreads = 32 * Shape::kConsumerWarps;
+  Shape::Affine::template share<kThreads>(smem + Shape::kAffineAt, p.weight, p.bias);
+  prim::named_barrier_sync<1, kThreads>();
   GatedConsumer<Config> consumer(p, smem, warp);
   const typename Shape::Boxes boxes(smem + Shape::kBoxesAt + warp * Shape::Boxes::kBytes);
   for (u32 i = 0; i < schedule.count; ++i) {

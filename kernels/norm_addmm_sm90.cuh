@@ -1,0 +1,433 @@
+// Layer norm and the projection behind it in one kernel, sm_90: z = act(layer_norm(x) w + y), where normed rows are only
+// ever on the chip. f32 inside; normed rows and z are rounded.
+//
+//   producer warps  x's rows ──TMA──► row buffer ── norm ──► registers: 64 rows a warpgroup, operand of all its products
+//                   w's slices ─────► ring of kStages ──► wgmma ──► accumulators ──► act, round ──► boxes ──TMA──► z
+//
+// Persistent: a block takes 128 rows, two warpgroups with 64 each, and walks all columns of w with them, 64 at a time:
+// x is read once, and no pass over memory is made for the norm. w comes from L2 again for each 128 rows. A warpgroup has
+// accumulators for two tiles, and finishes one while the next one's products run.
+//
+// Shared memory  64 rows of x, of the warpgroups in turn | kStages x kStageSlices w slices | boxes of every warp | weight
+//                and bias of the norm | y, all of it | barriers
+// Registers      producers 24, consumers 240: kDim / 4 words of normed rows, 2 x 32 accumulators
+// Barriers       full, empty of each stage; full of each warpgroup's rows; empty of their buffer
+//
+// Config, problem facts
+//   Element             bf16 or f16: x, w, z
+//   Weight              of the norm's weight and bias: Element or float
+//   Bias                element type of a bias row
+//   kBias               kNoBias, kRowBias ([n])
+//   kActivation         0 none, 1 SiLU, on columns below params.act_columns
+//   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
+//   kDim                columns of x, a multiple of 64, at most 512
+//   kColumns            of w
+//   kWAlongK            w is column-major
+// Config, knobs
+//   kBlockM, kBlockN    128, 64
+//   kStageSlices        slices of 64 k that share a barrier
+//   kStages             of the ring; all slices of a tile are in it at once
+//   kBoxes              of 16 rows x 64 columns a warp: stores in flight
+//
+// On an H200, 98304 x 512 by 2048: 326 us, where layer_norm and addmm take 340; with the output stage before it in a long
+// sequence, where power is what limits, 650 and 670. Measured slower: tiles of 128 columns, one at a time (340), pairs
+// of blocks that fetch w together (625), a row buffer for each warpgroup, which leaves less to the ring (390).
+#pragma once
+#include "params/norm_addmm_sm90.h"
+#include "prim/named_barrier.cuh"
+#include "tile/norm_affine.cuh"
+#include "tile/part_moments.cuh"
+#include "tile/result_boxes.cuh"
+
+namespace hstu {
+
+template <class Config_>
+struct NormAddmmShape {
+  using Config = Config_;
+  using Element = typename Config::Element;
+  using Weight = typename Config::Weight;
+  using Params = NormAddmmParams<Config::kSplitColumns ? 4 : 1>;
+  enum : int { kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups, kRows = 64, kFragments = 1 };  // of a warpgroup
+  enum : int { kTileColumns = Config::kBlockN, kTiles = (Config::kColumns + kTileColumns - 1) / kTileColumns };
+  enum : int { kBlockK = 64, kSlices = Config::kDim / kBlockK, kTileStages = kSlices / Config::kStageSlices };
+  enum : bool { kSpread = false };  // tile/tma_product.cuh
+  static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producers");
+  static_assert(Config::kBlockM == kWarpgroups * kRows, "a warpgroup has 64 rows, as many as registers hold");
+  static_assert(Config::kDim % kBlockK == 0 && Config::kDim <= 512, "rows are whole slices, in registers");
+  static_assert(kSlices % Config::kStageSlices == 0 && kTileStages <= Config::kStages, "a tile's w is in the ring");
+
+  using TileW = tile::WgmmaOperand<Element, Config::kBlockN, Config::kWAlongK>;
+  using Wgmma = prim::Wgmma<Config::kBlockN>;
+  using Words = u32[kSlices * 16];  // of the normed rows
+  using Accumulators = float[kFragments][Config::kBlockN / 2];
+  using Ring = tile::TmaRing<Config::kStages, kWarpgroups>;
+  using Affine = tile::NormAffine<Weight, Config::kDim>;
+  using Boxes = tile::WarpBoxes<Config::kBoxes>;
+  enum : int { kAtOnce = 2 };  // groups of 16 columns; the registers that are left
+
+  // Offsets in shared memory. Rows lie as pieces of 64 columns.
+  enum : int { kPieceBytes = kRows * 128, kRowBytes = kSlices * kPieceBytes };
+  enum : int { kStageBytes = Config::kStageSlices * TileW::kBytes };
+  enum : int { kRingAt = kRowBytes };
+  enum : int { kEpilogueAt = kRingAt + Config::kStages * kStageBytes };
+  enum : int { kAffineAt = kEpilogueAt + kConsumerWarps * Boxes::kBytes };
+  enum : int { kBiasAt = kAffineAt + Affine::kBytes };
+  enum : int { kRingBarriersAt = kBiasAt + (Config::kBias == kRowBias ? kTiles * kTileColumns * 4 : 0) };
+  enum : int { kRowBarriersAt = kRingBarriersAt + Ring::kBytes };
+  enum : int { kSmemBytes = kRowBarriersAt + 8 * (kWarpgroups + 1) };
+  enum : int { kResidualsAt = 0 };  // there are none: tile/result_boxes.cuh
+
+  HSTU_PRIM static Ring ring(u32 smem) { return Ring(smem + kRingBarriersAt); }
+  HSTU_PRIM static u32 stage(u32 smem, u32 stage) { return smem + kRingAt + stage * kStageBytes; }
+};
+
+template <class Config>
+constexpr int norm_addmm_sm90_smem_bytes = NormAddmmShape<Config>::kSmemBytes;
+
+// The rows that a block takes, 128 at a time.
+template <class Config>
+struct RowBlocks {
+  HSTU_PRIM explicit RowBlocks(i64 rows)
+      : count(tile::tiles_along(tile::tiles_along(rows, Config::kBlockM) - blockIdx.x, gridDim.x)) {}
+  HSTU_PRIM i32 row(u32 i) const { return static_cast<i32>((blockIdx.x + i * gridDim.x) * Config::kBlockM); }
+  const u32 count;
+};
+
+// The buffer between the rows' producer and the warpgroups, which have it in turn.
+template <class Shape>
+class RowBuffer {
+ public:
+  HSTU_PRIM explicit RowBuffer(u32 smem) : smem_(smem) {}
+  HSTU_PRIM void init() const {
+    for (u32 i = 0; i < Shape::kWarpgroups; ++i) prim::mbarrier_init(full(i), 1);
+    prim::mbarrier_init(empty(), Shape::kConsumerWarps / Shape::kWarpgroups);
+  }
+  // By the producer: the warpgroup's rows of the block's `i`-th, from `row` on.
+  HSTU_PRIM void load(const typename Shape::Params& p, u32 i, u32 warpgroup, i32 row) const {
+    const u32 turn = i * Shape::kWarpgroups + warpgroup;
+    prim::mbarrier_wait(empty(), (turn & 1) ^ 1);
+    prim::mbarrier_arrive_expect_tx(full(warpgroup), Shape::kRowBytes);
+#pragma unroll
+    for (int slice = 0; slice < Shape::kSlices; ++slice)
+      prim::tma_load_2d(smem_ + slice * Shape::kPieceBytes, &p.x, full(warpgroup), slice * Shape::kBlockK, row);
+  }
+  HSTU_PRIM static void prefetch(const typename Shape::Params& p, i32 row) {
+#pragma unroll
+    for (int slice = 0; slice < Shape::kSlices; ++slice) prim::tma_prefetch_2d(&p.x, slice * Shape::kBlockK, row);
+  }
+  // By a warp: where its lane reads the first 16 columns of the warp's 16 rows.
+  HSTU_PRIM u32 wait(u32 i, u32 warp) const {
+    const u32 lane = prim::lane_id();
+    prim::mbarrier_wait(full(warp / 4), i & 1);
+    return smem_ + (warp % 4 * 16 + lane % 16) * 128 + ((lane / 16 ^ lane % 8) << 4);
+  }
+  // When the warp has what it wants of them. It has written to them, too, and the next ones come by TMA.
+  HSTU_PRIM void release() const {
+    prim::fence_async_shared();
+    __syncwarp();
+    if (prim::lane_id() == 0) prim::mbarrier_arrive(empty());
+  }
+
+ private:
+  HSTU_PRIM u32 full(u32 warpgroup) const { return smem_ + Shape::kRowBarriersAt + 8 * warpgroup; }
+  HSTU_PRIM u32 empty() const { return full(Shape::kWarpgroups); }
+
+  const u32 smem_;
+};
+
+// One thread: x's rows. The second warpgroup's come when the first one has taken its own, from L2 then.
+template <class Config>
+HSTU_PRIM void produce_rows(const typename NormAddmmShape<Config>::Params& p, u32 smem) {
+  using Shape = NormAddmmShape<Config>;
+  const RowBlocks<Config> blocks(p.m);
+  const RowBuffer<Shape> buffer(smem);
+  for (u32 i = 0; i < blocks.count; ++i) {
+    buffer.load(p, i, 0, blocks.row(i));
+    buffer.prefetch(p, blocks.row(i) + Shape::kRows);
+    buffer.load(p, i, 1, blocks.row(i) + Shape::kRows);
+  }
+}
+
+// One thread: w's slices, all of them for each 128 rows.
+template <class Config>
+HSTU_PRIM void produce_w(const typename NormAddmmShape<Config>::Params& p, u32 smem) {
+  using Shape = NormAddmmShape<Config>;
+  using TileW = typename Shape::TileW;
+  const RowBlocks<Config> blocks(p.m);
+  typename Shape::Ring::Place at;
+  for (u32 i = 0; i < blocks.count; ++i)
+    for (i32 tile = 0; tile < Shape::kTiles; ++tile)
+      for (i32 slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
+        const u32 full = Shape::ring(smem).acquire(at, Shape::kStageBytes), stage = Shape::stage(smem, at.stage);
+#pragma unroll
+        for (i32 j = 0; j < Config::kStageSlices; ++j)
+          TileW::load(stage + j * TileW::kBytes, &p.w, full, tile * Shape::kTileColumns, (slice + j) * Shape::kBlockK,
+                      0);
+        at.advance();
+      }
+}
+
+// A warp's 16 rows, normed in place, then taken from there: a quad of lanes shares rows g (even words) and g + 8 (odd
+// ones). In registers alone the compiler would unpack more of a row at once than there is room for.
+template <class Shape>
+class NormedRows {
+ public:
+  using Element = typename Shape::Element;
+
+  HSTU_PRIM NormedRows(u32 smem, float eps) : affine_(smem + Shape::kAffineAt), eps_(eps) {}
+
+  // line: where the lane reads the first 16 columns.
+  HSTU_PRIM void make(typename Shape::Words& words, u32 line) const {
+    norm(line);
+    __syncwarp();
+#pragma unroll
+    for (int step = 0; step < 4 * Shape::kSlices; ++step) {
+      u32 word[4];
+      prim::ldmatrix_x4(word, place(line, step / 4, step % 4));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) words[4 * step + i] = word[i];
+    }
+  }
+
+ private:
+  HSTU_PRIM static u32 place(u32 line, int slice, int step) { return (line ^ step << 5) + slice * Shape::kPieceBytes; }
+
+  HSTU_PRIM void norm(u32 line) const {
+    float mean[2], rstd[2];
+    read_statistics(mean, rstd, line);
+#pragma unroll 1
+    for (int slice = 0; slice < Shape::kSlices; ++slice) {
+#pragma unroll
+      for (int step = 0; step < 4; ++step) {
+        float weight[4], bias[4];
+        affine_.read(weight, bias, 4 * slice + step);
+        u32 word[4];
+        prim::ldmatrix_x4(word, place(line, slice, step));
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          const int row = i % 2, column = i / 2 * 2;
+          const float lo = (prim::unpack_lo<Element>(word[i]) - mean[row]) * rstd[row];
+          const float hi = (prim::unpack_hi<Element>(word[i]) - mean[row]) * rstd[row];
+          word[i] = prim::pack2<Element>(__fmaf_rn(lo, weight[column], bias[column]),
+                                         __fmaf_rn(hi, weight[column + 1], bias[column + 1]));
+        }
+        prim::stmatrix_x4(place(line, slice, step), word[0], word[1], word[2], word[3]);
+      }
+    }
+  }
+
+  HSTU_PRIM void read_statistics(float (&mean)[2], float (&rstd)[2], u32 line) const {
+    constexpr float kInverse = 1.0f / Shape::Config::kDim;
+    tile::PivotMoments moments[2];
+    u32 word[4];
+    prim::ldmatrix_x4(word, line);
+#pragma unroll
+    for (int row = 0; row < 2; ++row) moments[row].start(prim::unpack_lo<Element>(word[row]));
+#pragma unroll 1
+    for (int slice = 0; slice < Shape::kSlices; ++slice) {
+#pragma unroll
+      for (int step = 0; step < 4; ++step) {
+        prim::ldmatrix_x4(word, place(line, slice, step));
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          moments[i % 2].add(prim::unpack_lo<Element>(word[i]));
+          moments[i % 2].add(prim::unpack_hi<Element>(word[i]));
+        }
+      }
+    }
+#pragma unroll
+    for (int row = 0; row < 2; ++row) {
+      const tile::PartMoments all = moments[row].finish(kInverse);
+      mean[row] = all.mean;
+      rstd[row] = prim::rsqrt_approx(__fmaf_rn(all.squares, kInverse, eps_));
+    }
+  }
+
+  const typename Shape::Affine affine_;
+  const float eps_;
+};
+
+// The row that is added, all of it in shared memory: for each 16 columns and each t = lane % 4 those of columns 2t,
+// 2t + 1, 2t + 8, 2t + 9.
+template <class Shape>
+class AddedColumns {
+ public:
+  HSTU_PRIM explicit AddedColumns(u32 smem) : smem_(smem + Shape::kBiasAt) {}
+
+  // By all consumers; a barrier of theirs follows.
+  HSTU_PRIM void share(const typename Shape::Params& p) const {
+    const auto* const bias = static_cast<const typename Shape::Config::Bias*>(p.bias);
+    for (u32 i = threadIdx.x; i < Shape::kTiles * Shape::kTileColumns; i += 32 * Shape::kConsumerWarps) {
+      const float x = i < Shape::Config::kColumns ? prim::to_float(bias[i * p.bias_stride]) : 0.0f;
+      prim::st_shared(smem_ + i / 16 * 64 + i % 8 / 2 * 16 + i / 8 % 2 * 8 + i % 2 * 4, __float_as_uint(x));
+    }
+  }
+  // Takes up kAtOnce groups of 16 columns, which value() is about then.
+  HSTU_PRIM void read(i32 column) {
+#pragma unroll
+    for (int i = 0; i < Shape::kAtOnce; ++i)
+      held_[i] = prim::ld_shared(smem_ + (static_cast<u32>(column) + 16 * i) * 4 + prim::lane_id() % 4 * 16);
+  }
+  HSTU_PRIM float value(int i, int half, int e) const { return __uint_as_float(held_[i].word[2 * half + e]); }
+
+ private:
+  const u32 smem_;
+  prim::Quad held_[Shape::kAtOnce];
+};
+
+// A warpgroup's products, tile after tile, of which one is at work at a time.
+template <class Config>
+class NormConsumer {
+ public:
+  using Shape = NormAddmmShape<Config>;
+  using Accumulators = typename Shape::Accumulators;
+
+  HSTU_PRIM explicit NormConsumer(u32 smem) : smem_(smem) {}
+
+  // Issues acc = words w of the next tile.
+  HSTU_PRIM void issue(Accumulators& acc, const typename Shape::Words& words) {
+    // In a ring of whole tiles it would be in few places here, and the compiler keep addresses for each, which spill.
+    at_.stage = prim::settled(at_.stage);
+    at_.parity = prim::settled(at_.parity);
+#pragma unroll
+    for (int slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
+      Shape::ring(smem_).wait(at_);
+      const u64 w = TileW::descriptor(Shape::stage(smem_, at_.stage), 0);
+      at_.advance();
+      prim::wgmma_fence();
+#pragma unroll
+      for (int step = 0; step < Config::kStageSlices * TileW::kSteps; ++step) {
+        const u32* const word = words + 16 * slice + 4 * step;
+        const u64 part = prim::advance_descriptor(w, step / TileW::kSteps * TileW::kBytes);
+        Shape::Wgmma::template rs<Element, Element, TileW::kMajor>(acc[0], word[0], word[1], word[2], word[3],
+                                                                   TileW::at_step(part, step % TileW::kSteps),
+                                                                   slice > 0 || step > 0);
+      }
+      prim::wgmma_commit();
+    }
+  }
+  // Waits for them.
+  HSTU_PRIM void finish(Accumulators& acc) {
+    prim::wgmma_wait<0>();
+    prim::wgmma_keep(acc[0]);
+#pragma unroll
+    for (int i = 0; i < Shape::kTileStages; ++i) {
+      Shape::ring(smem_).release(used_);
+      used_.advance();
+    }
+  }
+
+ private:
+  using Element = typename Config::Element;
+  using TileW = typename Shape::TileW;
+
+  const u32 smem_;
+  typename Shape::Ring::Place at_, used_;  // used_: the first that is not released
+};
+
+// A warpgroup's results: bias, activation, rounding.
+template <class Config>
+class NormOutput {
+ public:
+  using Shape = NormAddmmShape<Config>;
+  using Accumulators = typename Shape::Accumulators;
+  enum : bool { kHasBias = Config::kBias == kRowBias };
+
+  HSTU_PRIM NormOutput(const typename Shape::Params& p, u32 smem, u32 warp) : bias_(smem), results_(p, smem, warp) {
+    if constexpr (kHasBias) bias_.share(p);
+  }
+  // Tile number `tile` of the rows from `row` on.
+  HSTU_PRIM void write(const Accumulators& acc, i32 row, i32 tile) {
+    const i32 column = tile * Shape::kTileColumns;
+    Biased biased{acc, bias_, column};
+    if constexpr (kHasBias) bias_.read(column);
+    results_.begin(row, column);
+    results_.run(biased);
+  }
+
+ private:
+  struct Biased {  // the source of tile/result_boxes.cuh
+    HSTU_PRIM float value(int fragment, int i, int held) const {
+      const float x = acc[fragment][i];
+      return kHasBias ? x + bias.value(held, i >> 2 & 1, i & 1) : x;
+    }
+    HSTU_PRIM void next(int box, int group) {
+      if (kHasBias && box == 0) bias.read(column + group * 16);
+    }
+    const Accumulators& acc;
+    AddedColumns<Shape>& bias;
+    const i32 column;
+  };
+
+  AddedColumns<Shape> bias_;
+  tile::ResultBoxes<Shape> results_;
+};
+
+// A warpgroup that multiplies.
+template <class Config>
+HSTU_PRIM void consume_normed(const typename NormAddmmShape<Config>::Params& p, u32 smem, u32 warp) {
+  using Shape = NormAddmmShape<Config>;
+  constexpr int kThreads = 32 * Shape::kConsumerWarps;
+  constexpr bool kEven = Shape::kTiles % 2 == 0;
+  Shape::Affine::template share<kThreads>(smem + Shape::kAffineAt, p.norm_weight, p.norm_bias);
+  NormOutput<Config> output(p, smem, warp);
+  prim::named_barrier_sync<1, kThreads>();
+
+  const RowBlocks<Config> blocks(p.m);
+  const RowBuffer<Shape> buffer(smem);
+  const NormedRows<Shape> normed(smem, p.eps);
+  NormConsumer<Config> consumer(smem);
+  for (u32 i = 0; i < blocks.count; ++i) {
+    const i32 row = blocks.row(i) + static_cast<i32>(warp * 16);
+    typename Shape::Words words;
+    normed.make(words, buffer.wait(i, warp));
+    buffer.release();
+
+    typename Shape::Accumulators acc, then;
+    i32 tile = 0;
+    consumer.issue(acc, words);
+#pragma unroll 1
+    for (; tile + 2 < Shape::kTiles; tile += 2) {
+      consumer.finish(acc);
+      consumer.issue(then, words);
+      output.write(acc, row, tile);
+      consumer.finish(then);
+      consumer.issue(acc, words);
+      output.write(then, row, tile + 1);
+    }
+    consumer.finish(acc);
+    if constexpr (kEven) consumer.issue(then, words);
+    output.write(acc, row, tile);
+    if constexpr (kEven) {
+      consumer.finish(then);
+      output.write(then, row, tile + 1);
+    }
+  }
+  Shape::Boxes::wait_for_all();
+}
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
+    norm_addmm_sm90(const __grid_constant__ typename NormAddmmShape<Config>::Params p) {
+  using Shape = NormAddmmShape<Config>;
+  extern __shared__ __align__(1024) unsigned char smem_storage[];
+  const u32 smem = prim::smem_addr(smem_storage), warp = prim::warp_id();
+  if (threadIdx.x == 0) {
+    Shape::ring(smem).init();
+    RowBuffer<Shape>(smem).init();
+    prim::mbarrier_fence_init();
+  }
+  __syncthreads();
+  tile::wait_for_kernels_before();
+
+  if (warp >= Shape::kConsumerWarps) {
+    prim::lower_registers<24>();
+    if (warp == Shape::kConsumerWarps && prim::elect_one()) produce_rows<Config>(p, smem);
+    if (warp == Shape::kConsumerWarps + 1 && prim::elect_one()) produce_w<Config>(p, smem);
+  } else {
+    prim::raise_registers<240>();
+    consume_normed<Config>(p, smem, warp);
+  }
+}
+
+}  // namespace hstu
