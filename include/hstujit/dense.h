@@ -81,6 +81,33 @@ typedef struct hstu_gated_addmm_args {
 } hstu_gated_addmm_args;
 HSTU_API hstu_status hstu_gated_addmm(hstu_context* context, const hstu_gated_addmm_args* args, hstu_stream stream);
 
+/**
+ * Layer norm and the product behind it in one kernel: z = act(layer_norm(x) w + y), the normed rows rounded to x's type
+ * and never in memory. The same as hstu_layer_norm, then hstu_addmm.
+ *
+ * x                       [m, k] f32 or 16-bit, last stride 1
+ * norm_weight, norm_bias  [k], f32 or 16-bit, of one type
+ * w                       [k, n] x's dtype, any strides: (1, s) is a weight stored [n, k]
+ * y                       absent; or [n], a bias row (f32 or 16-bit), any stride
+ * z, z1, z2, z3           [m, n] x's dtype in one to four parts, as in hstu_addmm; apart from all that is read
+ * activation              NONE or SILU
+ * activation_columns      the activation covers columns [0, activation_columns) only; 0 means all n
+ * eps                     of the norm; 0 means 1e-5
+ *
+ * For compute capability 9.0: 16-bit types, norm_weight and norm_bias in f32 or x's dtype, k a multiple of 64 up to
+ * 512, n up to 20,000 with a y, all but y aligned to 16 bytes, parts of z but for the last of whole 64 columns.
+ * HSTU_ERROR_UNSUPPORTED elsewhere. The device "cpu" takes everything.
+ */
+typedef struct hstu_norm_addmm_args {
+  size_t struct_size;
+  hstu_tensor x, norm_weight, norm_bias, w, y, z;
+  hstu_activation activation;
+  int64_t activation_columns;
+  float eps;
+  hstu_tensor z1, z2, z3;
+} hstu_norm_addmm_args;
+HSTU_API hstu_status hstu_norm_addmm(hstu_context* context, const hstu_norm_addmm_args* args, hstu_stream stream);
+
 #ifdef __cplusplus
 }
 #endif

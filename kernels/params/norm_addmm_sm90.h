@@ -8,9 +8,9 @@ namespace hstu {
 // z = act(layer_norm(x) w + y); kOutputs: tensors that z is made of, 1 or up to 4.
 template <int kOutputs>
 struct NormAddmmParams {
-  TensorMap x;            // [m, k], boxes of 128 bytes x 64 rows
-  TensorMap w;            // [k, n], boxes of 128 bytes x the lines of tile/wgmma_operand.cuh
-  TensorMap z[kOutputs];  // boxes of 64 columns x 16 rows; each with the columns from its z_first on
+  TensorMap x;              // [m, k], boxes of 128 bytes x 64 rows
+  TensorMap w;              // [k, n], boxes of 128 bytes x the lines of tile/wgmma_operand.cuh
+  TensorMap z[kOutputs];    // boxes of 64 columns x 16 rows; each with the columns from its z_first on
   const void* norm_weight;  // [k]
   const void* norm_bias;    // [k]
   const void* bias;         // [n], or null

@@ -38,7 +38,7 @@ const Family* const kFamilies[] = {
     &kSortKvPairsSm80,     &kSortByLengthSm80,
     &kBuildSlaFuncSm80,    &kRelBiasSm80,
     &kJaggedRemove1dSm80,  &kGatedAddmmSm90,
-    &kGatedFp8GemmSm90,
+    &kGatedFp8GemmSm90,    &kNormAddmmSm90,
 };
 
 }  // namespace

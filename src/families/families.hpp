@@ -66,5 +66,6 @@ extern const Family kRelBiasSm80;
 extern const Family kJaggedRemove1dSm80;
 extern const Family kGatedAddmmSm90;
 extern const Family kGatedFp8GemmSm90;
+extern const Family kNormAddmmSm90;
 
 }  // namespace hstujit

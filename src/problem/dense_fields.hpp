@@ -53,5 +53,22 @@ enum : int {
   kM
 };
 }
+namespace norm_addmm {
+enum : int {
+  kDtype,
+  kWeightDtype /* of the norm */,
+  kN,
+  kK,
+  kBias /* 0 none, 1 row */,
+  kBiasDtype,
+  kActivation,
+  kActColumns,
+  kWeightTransposed /* w stored [n, k] */,
+  kVector /* x, z and the norm's weight and bias */,
+  kVectorW,
+  kSplit /* as addmm's */,
+  kM
+};
+}
 
 }  // namespace hstujit

@@ -47,4 +47,5 @@
   X(rel_bias, hstu_rel_bias_args, hstu_rel_bias)                                                                   \
   X(jagged_remove_first_or_last_1d, hstu_jagged_remove_first_or_last_1d_args, hstu_jagged_remove_first_or_last_1d) \
   X(gated_addmm, hstu_gated_addmm_args, hstu_gated_addmm)                                                          \
-  X(gated_fp8_gemm, hstu_gated_fp8_gemm_args, hstu_gated_fp8_gemm)
+  X(gated_fp8_gemm, hstu_gated_fp8_gemm_args, hstu_gated_fp8_gemm)                                                 \
+  X(norm_addmm, hstu_norm_addmm_args, hstu_norm_addmm)

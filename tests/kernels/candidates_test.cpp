@@ -214,7 +214,33 @@ TEST(GatedAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
   }
 }
 
-// Likewise, with and without the residual, whose place slices of 128 k need.
+// More rows than multiprocessors take at a time, in parts whose boxes hang over the tiles.
+TEST(NormAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
+  HSTU_NEEDS_DEVICE();
+  for (const bool transposed : {false, true}) {
+    HostMemory memory;
+    hstu_norm_addmm_args args{};
+    args.struct_size = sizeof args;
+    constexpr int64_t kRows = 20001, kDim = 256, kFirst = 64, kColumns = 320;
+    args.x = memory.random(kBf16, {kRows, kDim}, {}, 1);
+    args.norm_weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
+    args.norm_bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
+    args.w = memory.random(kBf16, {transposed ? kColumns : kDim, transposed ? kDim : kColumns}, {}, 0, 0.06);
+    if (transposed) {
+      std::swap(args.w.shape[0], args.w.shape[1]);
+      std::swap(args.w.stride[0], args.w.stride[1]);
+    }
+    args.y = memory.random(kBf16, {kColumns});
+    args.z = memory.poison(kBf16, {kRows, kFirst});
+    args.z1 = memory.poison(kBf16, {kRows, kColumns - kFirst});
+    args.activation = HSTU_ACTIVATION_SILU;
+    args.activation_columns = kFirst;
+    if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
+    expect_all_correct(memory, args, {&hstu_norm_addmm_args::z, &hstu_norm_addmm_args::z1}, {4e-3, 0.75});
+  }
+}
+
+// As of the gated product, with and without the residual, whose place slices of 128 k need.
 TEST(GatedFp8GemmCandidates, AreAllCorrect) {
   HSTU_NEEDS_DEVICE();
   for (const bool residual : {false, true}) {

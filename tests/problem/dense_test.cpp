@@ -1,4 +1,5 @@
-// What prepare() makes of operands in any layout, of gated products, and of FP8 products; and what it refuses.
+// What prepare() makes of operands in any layout, of gated products, of norms with their product, and of FP8 products;
+// and what it refuses.
 #include "problem/dense_fields.hpp"
 #include "problem/fp8_fields.hpp"
 #include "sample_args.hpp"
@@ -58,6 +59,22 @@ hstu_gated_fp8_gemm_args sample_gated_fp8_gemm() {
   args.w_descale = hstu_vector(slot(6), kF32, 256);
   args.x = like.x;
   args.out = like.out;
+  return args;
+}
+
+/// In two parts, as the layer has them, of which the first is columns of a wider matrix.
+hstu_norm_addmm_args sample_norm_addmm() {
+  hstu_norm_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.x = hstu_matrix(slot(0), kBf16, 40, 128);
+  args.norm_weight = hstu_vector(slot(1), kF32, 128);
+  args.norm_bias = hstu_vector(slot(2), kF32, 128);
+  args.w = hstu_matrix(slot(3), kBf16, 128, 256);
+  args.y = hstu_vector(slot(4), kBf16, 256);
+  args.z = stored(5, kBf16, 40, 64, 192, 1);
+  args.z1 = hstu_matrix(slot(6), kBf16, 40, 192);
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = 64;
   return args;
 }
 
@@ -171,6 +188,38 @@ TEST(PrepareDense, KeyOfGatedFp8Gemm) {
   EXPECT_EQ(other[gated_fp8_gemm::kResidual], 0);
   EXPECT_EQ(other[gated_fp8_gemm::kVectorW], 4);
   EXPECT_EQ(other[gated_fp8_gemm::kVector], 2);
+}
+
+TEST(PrepareDense, KeyOfNormAddmm) {
+  auto args = sample_norm_addmm();
+  EXPECT_EQ(text(prepare(args)),
+            "norm_addmm dtype=bf16 weight_dtype=f32 n=256 k=128 bias=1 bias_dtype=bf16 activation=1 act_columns=64 "
+            "weight_transposed=0 vector=8 vector_w=8 split=64 m=64");
+  EXPECT_EQ(args.eps, 1e-5f);
+  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 128 * 256);
+  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 128 + 128 * 256 + 40 * 256 + 256) + 2 * 4 * 128);
+  Integers integers;
+  make_edge_case(args, integers);
+  EXPECT_EQ(args.z1.shape[0], args.x.shape[0]);
+  EXPECT_NO_THROW(prepare(args));
+  args = sample_norm_addmm();
+  args.y = {};
+  args.w = stored(3, kBf16, 128, 256, 1, 132);
+  args.z1 = {};
+  args.z = hstu_matrix(slot(5), kBf16, 40, 256);
+  args.norm_bias.data = slot(2, 8);
+  args.activation = HSTU_ACTIVATION_NONE;
+  const Problem other = prepare(args);
+  EXPECT_EQ(other[norm_addmm::kBias], 0);
+  EXPECT_EQ(other[norm_addmm::kBiasDtype], HSTU_DTYPE_NONE);
+  EXPECT_EQ(other[norm_addmm::kActColumns], 0) << "without an activation";
+  EXPECT_EQ(other[norm_addmm::kWeightTransposed], 1);
+  EXPECT_EQ(other[norm_addmm::kVectorW], 4);
+  EXPECT_EQ(other[norm_addmm::kVector], 2);
+  EXPECT_EQ(other[norm_addmm::kSplit], 0);
+  args.norm_bias.data = slot(2);
+  args.x = stored(0, kBf16, 40, 128, 0, 1);
+  EXPECT_EQ(prepare(args)[norm_addmm::kVector], 4) << "lines that overlap";
 }
 
 TEST(PrepareDense, KeyOfFp8Gemm) {
@@ -326,6 +375,46 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<GatedFp8>{"OutOnScales", [](GatedFp8& a) { a.w_descale.data = slot(5, 64); }, kInvalid,
                           "out overlaps w_descale"},
         Spoiled<GatedFp8>{"NegativeEps", [](GatedFp8& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
+    kNameOf);
+
+// What it shares with addmm is refused there and of fp8_gemm.
+using NormAddmm = hstu_norm_addmm_args;
+class NormAddmmRefuses : public testing::TestWithParam<Spoiled<NormAddmm>> {};
+TEST_P(NormAddmmRefuses, Field) { test::expect_refused(sample_norm_addmm(), GetParam()); }
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, NormAddmmRefuses,
+    testing::Values(
+        Spoiled<NormAddmm>{"OtherStructSize", [](NormAddmm& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<NormAddmm>{"Fp8X", [](NormAddmm& a) { a.x.dtype = kE4m3; }, kDtype, "x.dtype = e4m3"},
+        Spoiled<NormAddmm>{"TransposedX", [](NormAddmm& a) { a.x = stored(0, kBf16, 40, 128, 1, 40); }, kInvalid,
+                           "x.stride[1] = 40"},
+        Spoiled<NormAddmm>{"OtherW", [](NormAddmm& a) { a.w.dtype = HSTU_DTYPE_F16; }, kDtype, "w.dtype = f16"},
+        Spoiled<NormAddmm>{"ShortW", [](NormAddmm& a) { a.w.shape[0] = 120; }, kShape, "w.shape[0] = 120"},
+        Spoiled<NormAddmm>{"WideW", [](NormAddmm& a) { a.w.shape[1] = 257; }, kShape, "n = w.shape[1] = 257"},
+        Spoiled<NormAddmm>{"AbsentWeight", [](NormAddmm& a) { a.norm_weight = {}; }, kInvalid, "norm_weight is absent"},
+        Spoiled<NormAddmm>{"ShortWeight", [](NormAddmm& a) { a.norm_weight.shape[0] = 127; }, kShape,
+                           "norm_weight.shape[0] = 127"},
+        Spoiled<NormAddmm>{"AbsentBias", [](NormAddmm& a) { a.norm_bias = {}; }, kInvalid, "norm_bias is absent"},
+        Spoiled<NormAddmm>{"OtherBias", [](NormAddmm& a) { a.norm_bias.dtype = kBf16; }, kDtype,
+                           "norm_bias.dtype = bf16"},
+        Spoiled<NormAddmm>{"Residual", [](NormAddmm& a) { a.y = hstu_matrix(slot(4), kBf16, 40, 256); }, kInvalid,
+                           "y.rank = 2"},
+        Spoiled<NormAddmm>{"ShortY", [](NormAddmm& a) { a.y.shape[0] = 255; }, kShape, "y.shape[0] = 255"},
+        Spoiled<NormAddmm>{"OtherZ", [](NormAddmm& a) { a.z.dtype = kF32; }, kDtype, "z.dtype = f32"},
+        Spoiled<NormAddmm>{"Z2WithoutZ1", [](NormAddmm& a) { std::swap(a.z1, a.z2); }, kInvalid,
+                           "z2 is there without z1"},
+        Spoiled<NormAddmm>{"ZOnX", [](NormAddmm& a) { a.z1.data = slot(0); }, kInvalid, "z1 overlaps x"},
+        Spoiled<NormAddmm>{"ZOnW", [](NormAddmm& a) { a.z.data = slot(3); }, kInvalid, "z overlaps w"},
+        Spoiled<NormAddmm>{"ZOnWeight", [](NormAddmm& a) { a.norm_weight.data = slot(6, 64); }, kInvalid,
+                           "z1 overlaps norm_weight"},
+        Spoiled<NormAddmm>{"ZOnBias", [](NormAddmm& a) { a.norm_bias.data = slot(6, 64); }, kInvalid,
+                           "z1 overlaps norm_bias"},
+        Spoiled<NormAddmm>{"ZOnY", [](NormAddmm& a) { a.y.data = slot(6, 64); }, kInvalid, "z1 overlaps y"},
+        Spoiled<NormAddmm>{"Gelu", [](NormAddmm& a) { a.activation = HSTU_ACTIVATION_GELU; }, kInvalid,
+                           "activation = 3: norm_addmm covers"},
+        Spoiled<NormAddmm>{"ColumnsBehindTheLast", [](NormAddmm& a) { a.activation_columns = 257; }, kInvalid,
+                           "activation_columns = 257"},
+        Spoiled<NormAddmm>{"NegativeEps", [](NormAddmm& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
     kNameOf);
 
 using Gemm = hstu_fp8_gemm_args;

@@ -55,6 +55,14 @@ std::span<const std::string_view> dense_problems() {
       "gated_addmm dtype=bf16 weight_dtype=bf16 dim=64 n=128 parts=2 residual=1 weight_transposed=1 vector=8 "
       "vector_w=8 "
       "m=131072",
+      "norm_addmm dtype=bf16 weight_dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 "
+      "weight_transposed=0 vector=8 vector_w=8 split=64 m=131072",
+      "norm_addmm dtype=f16 weight_dtype=f32 n=1024 k=256 bias=1 bias_dtype=f32 activation=0 act_columns=0 "
+      "weight_transposed=1 vector=8 vector_w=8 split=0 m=65536",
+      "norm_addmm dtype=bf16 weight_dtype=f32 n=40 k=64 bias=0 bias_dtype=none activation=1 act_columns=40 "
+      "weight_transposed=0 vector=8 vector_w=8 split=0 m=65536",
+      "norm_addmm dtype=bf16 weight_dtype=bf16 n=320 k=128 bias=0 bias_dtype=none activation=0 act_columns=0 "
+      "weight_transposed=1 vector=8 vector_w=8 split=64 m=131072",
   };
   return kProblems;
 }
