@@ -9,11 +9,13 @@
  *
  * Every call checks all of its arguments and makes all of its kernels ready before it launches the first, so that a
  * call that fails has launched nothing. Once its kernels are loaded (any call of the same problems does that) a call
- * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches, and 4 where
- * its output stage is one: hstu_stack calls hstu_gated_addmm in place of hstu_norm_mul and hstu_addmm on devices that
- * have it (see there), for layer norm with concat_u and concat_x and nothing else, where the result has tiles enough
- * for the whole device; with fp8_layers and HSTU_FP8_ACCUMULATE_FAST hstu_gated_fp8_gemm in place of hstu_norm_mul and
- * hstu_fp8_gemm likewise. The same call always goes the same way; the two differ by roundings.
+ * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches, and one less
+ * for each projection that is one with the norm in front of it. On devices that have such an operator (see there),
+ * where there are rows enough for the whole device, hstu_norm_addmm takes the place of hstu_layer_norm and hstu_addmm,
+ * unless uvqk shares memory with x; in hstu_stack, for layer norm with concat_u and concat_x and nothing else,
+ * hstu_gated_addmm that of hstu_norm_mul and hstu_addmm, or, with fp8_layers and HSTU_FP8_ACCUMULATE_FAST,
+ * hstu_gated_fp8_gemm that of hstu_norm_mul and hstu_fp8_gemm. The same call always goes the same way; the two differ
+ * by roundings.
  *
  * Intermediate results lie in the caller's workspace: device memory aligned to 256 bytes, at least as large as the
  * matching ..._workspace_size() says, whose contents are lost. Calls that may run at the same time need workspaces of

@@ -35,6 +35,8 @@ void named(const char* step, Body&& body) {
 /// Calls of operators in their order, prepared. Lives on the stack: a call of a layer allocates nothing.
 class Sequence {
  public:
+  explicit Sequence(const DeviceFacts& device) : device_(device) {}
+
   /// `args` is prepared in place and must outlive this; `name` says in messages which part of the layer it is.
   template <class Args>
   void add(const char* name, Args& args) {
@@ -44,8 +46,17 @@ class Sequence {
     named(name, [&] { step.problem = prepare(args); });
   }
 
+  /// As add(), if the device takes the problem; false where it does not.
+  template <class Args, class Taken>
+  bool add_if(const char* name, Args& args, const Taken& taken) {
+    add(name, args);
+    if (taken(device_, steps_[count_ - 1].problem)) return true;
+    --count_;
+    return false;
+  }
+
+  int size() const { return count_; }
   const Problem& problem(int step) const { return steps_[step].problem; }
-  void drop_last() { --count_; }
   /// A step's arguments have changed.
   template <class Args>
   void prepare_again(int step, Args& args) {
@@ -56,6 +67,8 @@ class Sequence {
   void add_ready(const Sequence& other, int step) { steps_[count_++] = other.steps_[step]; }
 
   void add(UvqkCalls& calls) {
+    const auto taken = [](const DeviceFacts& device, const Problem& both) { return takes_one_product(device, both); };
+    if (calls.both && add_if("layer norm and UVQK projection", *calls.both, taken)) return;
     add("layer norm", calls.norm);
     add_projection("UVQK projection", calls);
   }
@@ -103,6 +116,7 @@ class Sequence {
       add(name, calls.project);
   }
 
+  const DeviceFacts& device_;
   Step steps_[kMostSteps];
   int count_ = 0;
 };
@@ -111,7 +125,7 @@ template <class Args>
 void run_stage(Context& context, Args& args, CUstream stream) {
   Workspace space(args.workspace, args.workspace_size);
   auto calls = calls_of(args, space);
-  Sequence sequence;
+  Sequence sequence(context.facts());
   sequence.add(calls);
   sequence.make_ready(context, stream);
   sequence.run(context, stream);
@@ -121,14 +135,15 @@ void run_stage(Context& context, Args& args, CUstream stream) {
 class PreparedLayer {
  public:
   PreparedLayer(const Context& context, hstu_stack_args& args, int64_t index, const PreparedLayer* first)
-      : space_(args.workspace, args.workspace_size), calls_(calls_of(args, index, space_)) {
+      : space_(args.workspace, args.workspace_size), calls_(calls_of(args, index, space_)), sequence_(context.facts()) {
     if (first) {
       sequence_.add(calls_.attention.uvqk);
-      sequence_.add_ready(first->sequence_, kAttention);
+      sequence_.add_ready(first->sequence_, first->attention_);
     } else {
       sequence_.add(calls_.attention);
     }
-    if (sequence_.problem(kAttention)[attention::kMoments] == 0 || !add_one_product(context, first == nullptr))
+    attention_ = sequence_.size() - 1;
+    if (sequence_.problem(attention_)[attention::kMoments] == 0 || !add_one_product(first == nullptr))
       sequence_.add(calls_.output);
   }
   PreparedLayer(const PreparedLayer&) = delete;
@@ -137,19 +152,18 @@ class PreparedLayer {
   Sequence& sequence() { return sequence_; }
 
  private:
-  enum : int { kAttention = 2, kOutput };  // steps
-
   /// The output stage, if the device makes it so; if not, `own` attention need not leave what it is made by.
-  bool add_one_product(const Context& context, bool own) {
-    if (calls_.gated_fp8)
-      sequence_.add("output stage", *calls_.gated_fp8);
-    else
-      sequence_.add("output stage", calls_.gated);
-    if (takes_one_product(context.facts(), sequence_.problem(kAttention), sequence_.problem(kOutput))) return true;
-    sequence_.drop_last();
+  bool add_one_product(bool own) {
+    const auto taken = [&](const DeviceFacts& device, const Problem& product) {
+      return takes_one_product(device, sequence_.problem(attention_), product);
+    };
+    const char* const name = "output stage";
+    if (calls_.gated_fp8 ? sequence_.add_if(name, *calls_.gated_fp8, taken)
+                         : sequence_.add_if(name, calls_.gated, taken))
+      return true;
     if (own) {
       calls_.attention.attention.moments = {};
-      sequence_.prepare_again(kAttention, calls_.attention.attention);
+      sequence_.prepare_again(attention_, calls_.attention.attention);
     }
     return false;
   }
@@ -157,6 +171,7 @@ class PreparedLayer {
   Workspace space_;
   LayerCalls calls_;
   Sequence sequence_;  // of calls_
+  int attention_ = 0;  // which of its steps
 };
 
 /// Puts the layer's index in front of its errors.

@@ -132,6 +132,31 @@ void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std:
   calls.project.activation_columns = c.value;
 }
 
+bool share_memory(const hstu_tensor& a, const hstu_tensor& b) {
+  const auto first = reinterpret_cast<uintptr_t>(a.data), second = reinterpret_cast<uintptr_t>(b.data);
+  return first < second + static_cast<uintptr_t>(extent_bytes(b)) &&
+         second < first + static_cast<uintptr_t>(extent_bytes(a));
+}
+
+/// The same of x, once it is known where the projection goes. The two calls may write it on x, which is read by then.
+std::optional<hstu_norm_addmm_args> as_one_product(const UvqkCalls& calls) {
+  const hstu_layer_norm_args& norm = calls.norm;
+  const hstu_addmm_args& project = calls.project;
+  if (!one_product_has(norm.x.dtype) || share_memory(norm.x, project.z)) return std::nullopt;
+  auto product = sized<hstu_norm_addmm_args>();
+  product.x = norm.x;
+  product.norm_weight = norm.weight;
+  product.norm_bias = norm.bias;
+  product.eps = norm.eps;
+  product.w = project.w;
+  product.y = project.y;
+  product.z = project.z;
+  product.z1 = project.z1;
+  product.activation = project.activation;
+  product.activation_columns = project.activation_columns;
+  return product;
+}
+
 /// v, q and k are columns of `projected` from `first` on.
 void fill(hstu_attention_args& call, const hstu_attention_args& given, const hstu_tensor& projected, int64_t first,
           const hstu_layer_dims& dims, const Columns& c) {
@@ -348,6 +373,7 @@ UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space) {
   checks::extent(uvqk, 0, args.x.shape[0], "x.shape[0]");
   checks::extent(uvqk, 1, c.all, "2 * num_heads * (hidden_dim + attn_dim)");
   calls.project.z = args.uvqk;
+  calls.both = as_one_product(calls);
   return calls;
 }
 
@@ -393,6 +419,7 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
     fill(calls.attention.uvqk, uvqk, c, at.normed);
     calls.attention.uvqk.project.z = placed ? at.u : at.projected;
     if (placed) calls.attention.uvqk.project.z1 = at.projected;
+    calls.attention.uvqk.both = as_one_product(calls.attention.uvqk);
   }
   if (index == 0) {
     hstu_attention_args& attention = calls.attention.attention;

@@ -16,6 +16,7 @@ struct UvqkCalls {
   hstu_layer_norm_args norm;
   hstu_addmm_args project;
   std::optional<hstu_fp8_gemm_args> product = {};
+  std::optional<hstu_norm_addmm_args> both = {};  ///< norm and project as one product, if there is such a one
 };
 struct AttentionCalls {
   UvqkCalls uvqk;

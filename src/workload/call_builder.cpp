@@ -155,6 +155,22 @@ Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale) 
   return call_with(Op::quantize_fp8, args, {x.place, q.place, descale.place});
 }
 
+Call norm_addmm_call(const NormAddmmTensors& t, hstu_activation activation, int64_t activation_columns, float eps) {
+  auto args = sized<hstu_norm_addmm_args>();
+  args.x = t.x.tensor;
+  args.norm_weight = t.norm_weight.tensor;
+  args.norm_bias = t.norm_bias.tensor;
+  args.w = t.w.tensor;
+  args.y = t.y.tensor;
+  args.z = t.z.tensor;
+  args.z1 = t.z1.tensor;
+  args.activation = activation;
+  args.activation_columns = activation_columns;
+  args.eps = eps;
+  return call_with(Op::norm_addmm, args,
+                   {t.x.place, t.norm_weight.place, t.norm_bias.place, t.w.place, t.y.place, t.z.place, t.z1.place});
+}
+
 Call gated_addmm_call(const GatedAddmmTensors& t, float eps) {
   const auto args = gated_args<hstu_gated_addmm_args>(t, eps);
   return call_with(

@@ -44,6 +44,9 @@ struct Fp8GemmTensors {
   Placed a, b, a_descale, b_descale, bias, out;
 };
 
+struct NormAddmmTensors {
+  Placed x, norm_weight, norm_bias, w, y, z, z1;
+};
 struct GatedAddmmTensors {
   Placed attn, u, moments, weight, bias, w, x, out;
 };
@@ -55,6 +58,7 @@ Call layer_norm_call(const LayerNormTensors& t, float eps);
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns);
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch);
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec);  ///< spec.rows and dim are not read
+Call norm_addmm_call(const NormAddmmTensors& t, hstu_activation activation, int64_t activation_columns, float eps);
 Call gated_addmm_call(const GatedAddmmTensors& t, float eps);
 Call gated_fp8_gemm_call(const GatedFp8GemmTensors& t, float eps);
 

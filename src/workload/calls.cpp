@@ -92,7 +92,7 @@ std::vector<Need> needs(const std::vector<Calls>& all) {
           std::find_if(result.begin(), result.end(), [&](const Need& n) { return n.problem == problem; });
       if (known == result.end())
         result.push_back({problem, &calls, &call, call.count, work_of(call, calls)});
-      else if (!calls.one_product || known->calls == &calls)  // else the same call of the same stack
+      else if (!calls.one_products.any() || known->calls == &calls)  // else the same call of the same stack
         known->count += call.count;
     }
   }

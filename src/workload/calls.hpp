@@ -58,6 +58,12 @@ struct Call {
   std::vector<Place> places;  ///< in the order of operator_of(op).tensors
 };
 
+/// Which stages of a stack's layers are one call each, in place of two: layer norm and projection; the output stage.
+struct OneProducts {
+  bool uvqk = false, output = false;
+  bool any() const { return uvqk || output; }
+};
+
 /// Calls that share buffers, in the order in which they run.
 struct Calls {
   std::string name;
@@ -65,23 +71,24 @@ struct Calls {
   std::vector<Call> setup;  ///< made once, before the others: weights to FP8. Nobody's needs, and not measured
   std::vector<Call> calls;
   int result = -1;           ///< the buffer that holds the outcome of them all
-  bool one_product = false;  ///< a stack whose output stages are one call: see made_on()
+  OneProducts one_products;  ///< of a stack: see made_on()
 
   int find(std::string_view buffer_name) const;  ///< index, -1 when there is none
 };
 
-/// The workload's stack, if any, in both forms where it has them, then each of its operators alone. Throws Error naming
-/// the entry whose shapes do not make a legal call.
+/// The workload's stack, if any, and again with each stage that can be one call, then each of its operators alone.
+/// Throws Error naming the entry whose shapes do not make a legal call.
 std::vector<Calls> expand(const Workload& workload);
-/// The workload must have a stack. one_product: with output stages of one call, where it has_one_product().
-Calls expand_stack(const Workload& workload, bool one_product = false);
-bool has_one_product(const Workload& workload);
+/// The workload must have a stack. which: of those that it has_one_products() for.
+Calls expand_stack(const Workload& workload, OneProducts which = {});
+OneProducts has_one_products(const Workload& workload);
 /// The buffer of a stack that layer `index` reads and layer index - 1 has written; layers take turns with two.
 const char* layer_input(int64_t index);
 
-/// Whether hstu_stack makes such calls on the device, if they are those of a stack with output stages of one call; what
-/// is none is made everywhere.
+/// Whether hstu_stack makes the stages of a stack that are one call so on the device; what has none is made everywhere.
 bool made_on(const DeviceFacts& device, const Calls& calls);
+/// The workload's stack as hstu_stack makes it on the device.
+Calls stack_on(const DeviceFacts& device, const Workload& workload);
 
 /// The call's args with pointers into memory: bases[i] is where buffers[i] begins.
 AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const> bases);

@@ -112,7 +112,9 @@ std::vector<Calls> expand(const Workload& workload) {
   if (workload.stack) {
     all.push_back(expand_stack(workload));
     check(all.back(), "/stack");
-    if (has_one_product(workload)) all.push_back(expand_stack(workload, true));
+    const OneProducts can = has_one_products(workload);
+    if (can.output) all.push_back(expand_stack(workload, {.output = true}));
+    if (can.uvqk) all.push_back(expand_stack(workload, {.uvqk = true}));
   }
   for (size_t i = 0; i < workload.operators.size(); ++i) {
     all.push_back(expand_operator(workload.operators[i], workload));

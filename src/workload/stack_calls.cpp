@@ -9,9 +9,9 @@
 // weights, stored transposed, are quantised by calls to be made once.
 //
 // With output stages of one call attention also leaves statistics of its rows, and gated_addmm, or gated_fp8_gemm,
-// takes the place of the last two:
+// takes the place of the last two; norm_addmm may take that of the first two:
 //
-//   ... hstu_attention, with moments ─ gated_addmm + x ─► next layer's x
+//   x ─ norm_addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention, with moments ─ gated_addmm + x ─► next layer's x
 #include "layer/one_product.hpp"
 #include "problem/output_rows.hpp"
 #include "workload/call_builder.hpp"
@@ -38,9 +38,9 @@ Placed slice(const Placed& matrix, int64_t first, int64_t heads, int64_t dim) {
 
 class StackBuilder {
  public:
-  StackBuilder(const Workload& workload, bool one_product, Calls& calls)
+  StackBuilder(const Workload& workload, OneProducts which, Calls& calls)
       : spec_(*workload.stack),
-        one_product_(one_product),
+        which_(which),
         dtype_(workload.dtype),
         batch_(batch_of(*workload.sequences)),
         calls_(calls),
@@ -51,14 +51,14 @@ class StackBuilder {
     output_stage_.dim = value_columns;
     output_stage_.eps = spec_.eps;
     output_stage_.concat_u = output_stage_.concat_x = spec_.concat_ux;
-    normed_ = build_.output("normed", projected_dtype(), {rows, spec_.embedding_dim});
+    if (!which.uvqk) normed_ = build_.output("normed", projected_dtype(), {rows, spec_.embedding_dim});
     gated_ = build_.output("gated", projected_dtype(), {rows, gated_columns()});
     if (quantised()) {
       normed_descale_ = build_.output("normed_descale", HSTU_DTYPE_F32, {rows});
       gated_descale_ = build_.output("gated_descale", HSTU_DTYPE_F32, {rows});
     }
     // Statistics that make sense to those who tune what reads them alone.
-    if (one_product) attention_.moments = build_.input("moments", HSTU_DTYPE_F32, {rows, spec_.num_heads, 2}, 1, 0.1f);
+    if (which.output) attention_.moments = build_.input("moments", HSTU_DTYPE_F32, {rows, spec_.num_heads, 2}, 1, 0.1f);
     if (in_place()) {
       vqk_ = build_.output("vqk", dtype_, {rows, uvqk_columns() - value_columns});
       u_ = slice(gated_, 0, 0, value_columns);
@@ -75,10 +75,14 @@ class StackBuilder {
   void layer(int64_t index) {
     const std::string prefix = fmt::format("layers.{}.", index);
     const Placed& out = outputs_[static_cast<size_t>(index % 2)];
-    normalise(prefix);
-    project(prefix);
+    if (which_.uvqk) {
+      normalise_and_project(prefix);
+    } else {
+      normalise(prefix);
+      project(prefix);
+    }
     attend();
-    if (one_product_) {
+    if (which_.output) {
       close_at_once(prefix, out);
     } else {
       gate(prefix);
@@ -144,6 +148,19 @@ class StackBuilder {
     add(addmm_call(t, HSTU_ACTIVATION_SILU, output_stage_.dim), "UVQK projection");
   }
 
+  void normalise_and_project(const std::string& prefix) {
+    const int64_t dim = spec_.embedding_dim;
+    NormAddmmTensors t{x_,
+                       scale(prefix + "norm_weight", dim),
+                       shift(prefix + "norm_bias", dim),
+                       build_.weight(prefix + "uvqk_weight", dtype_, dim, uvqk_columns(), spec_.weights_transposed),
+                       shift(prefix + "uvqk_bias", uvqk_columns()),
+                       in_place() ? u_ : vqk_,
+                       {}};
+    if (in_place()) t.z1 = vqk_;
+    add(norm_addmm_call(t, HSTU_ACTIVATION_SILU, output_stage_.dim, spec_.eps), "layer norm and UVQK projection");
+  }
+
   void attend() {
     const int64_t heads = spec_.num_heads, v = in_place() ? 0 : output_stage_.dim, q = v + output_stage_.dim,
                   k = q + heads * spec_.attn_dim;
@@ -191,7 +208,7 @@ class StackBuilder {
   }
 
   const StackSpec& spec_;
-  const bool one_product_;
+  const OneProducts which_;
   hstu_dtype dtype_;
   Batch batch_;
   Calls& calls_;
@@ -207,28 +224,42 @@ class StackBuilder {
 
 const char* layer_input(int64_t index) { return index == 0 ? "x" : index % 2 == 1 ? "even" : "odd"; }
 
-bool has_one_product(const Workload& workload) {
+OneProducts has_one_products(const Workload& workload) {
+  const bool quantised = workload.stack->projections != HSTU_DTYPE_NONE;
+  OneProducts can;
+  can.uvqk = !quantised && layer::one_product_has(workload.dtype);
   hstu_output_options options{};
   options.concat_u = options.concat_x = workload.stack->concat_ux;
   const int64_t dim = workload.stack->num_heads * workload.stack->hidden_dim;
-  if (!layer::one_product_has(options, workload.dtype)) return false;
-  if (workload.stack->projections != HSTU_DTYPE_NONE) return workload.stack->accumulation == HSTU_FP8_ACCUMULATE_FAST;
-  return output_written_in_place(true, true, false, dim);
+  can.output = layer::one_product_has(options, workload.dtype) &&
+               (quantised ? workload.stack->accumulation == HSTU_FP8_ACCUMULATE_FAST
+                          : output_written_in_place(true, true, false, dim));
+  return can;
 }
 
-Calls expand_stack(const Workload& workload, bool one_product) {
+Calls expand_stack(const Workload& workload, OneProducts which) {
   Calls calls;
-  calls.name = fmt::format("{} stack{}", workload.name, one_product ? ", output stages of one call" : "");
-  calls.one_product = one_product;
-  StackBuilder build(workload, one_product, calls);
+  calls.name = fmt::format("{} stack{}{}", workload.name, which.uvqk ? ", norms and projections of one call" : "",
+                           which.output ? ", output stages of one call" : "");
+  calls.one_products = which;
+  StackBuilder build(workload, which, calls);
   for (int64_t i = 0; i < workload.stack->layers; ++i) build.layer(i);
   return calls;
 }
 
 bool made_on(const DeviceFacts& device, const Calls& calls) {
-  if (!calls.one_product) return true;
-  const auto attention = std::ranges::find(calls.calls, Op::hstu_attention, &Call::op), product = attention + 1;
-  return layer::takes_one_product(device, problem_of(*attention, calls), problem_of(*product, calls));
+  if (!calls.one_products.any()) return true;
+  const auto attention = std::ranges::find(calls.calls, Op::hstu_attention, &Call::op);
+  const auto problem = [&](const auto& call) { return problem_of(*call, calls); };
+  return (!calls.one_products.uvqk || layer::takes_one_product(device, problem(attention - 1))) &&
+         (!calls.one_products.output || layer::takes_one_product(device, problem(attention), problem(attention + 1)));
+}
+
+Calls stack_on(const DeviceFacts& device, const Workload& workload) {
+  OneProducts which = has_one_products(workload);
+  which.uvqk = which.uvqk && made_on(device, expand_stack(workload, {.uvqk = true}));
+  which.output = which.output && made_on(device, expand_stack(workload, {.output = true}));
+  return expand_stack(workload, which);
 }
 
 }  // namespace hstujit

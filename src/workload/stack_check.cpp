@@ -170,7 +170,7 @@ struct Layer {
   }
 
   Matrix close(const Matrix& gated, int64_t columns) const {
-    if (!quantises || !stack.one_product()) return projected(gated, "output_weight", columns);
+    if (!quantises || !stack.one_products().output) return projected(gated, "output_weight", columns);
     const double dim = static_cast<double>(gated.columns / 3), deviations = dim <= 256 ? 16 : dim <= 576 ? 24 : 32;
     double weight = 0, bias = 0;
     for (const double w : weights("output_norm_weight")) weight = std::max(weight, std::fabs(w));

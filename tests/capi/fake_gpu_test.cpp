@@ -196,12 +196,17 @@ TEST_F(FakeGpuStack, AWarmCallIsFiveLaunchesALayerAndNothingElse) {
   EXPECT_EQ(fake_->calls(nullptr) - calls, 100 * 2 * 5);
 }
 
-// Rows and columns enough for its tiles, on a device that has it (the fake one does).
-TEST_F(FakeGpuStack, TheOutputStageIsOneLaunchWhereItFillsTheDevice) {
+// Rows and columns enough for their tiles, on a device that has them (the fake one does).
+TEST_F(FakeGpuStack, StagesAreOneLaunchWhereTheyFillTheDevice) {
   open("");
-  for (const auto& [rows, embedding, launches] :
-       {std::tuple{100000, 256, 4}, {1000, 256, 5}, {100000, 384, 4}, {100000, 192, 5}}) {
+  for (const auto& [rows, embedding, first, output] : {std::tuple{100000, 256, 1, 1},
+                                                       {1000, 256, 0, 0},
+                                                       {100000, 384, 1, 1},
+                                                       {100000, 192, 1, 0},
+                                                       {100000, 640, 0, 1},
+                                                       {20000, 384, 0, 1}}) {
     hstu_stack_args args = stack(rows, embedding);
+    const int launches = 5 - first - output, without_first = 5 - output, without_output = 5 - first;
     const auto count = [&] {
       EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
       const int64_t before = fake_->launches();
@@ -210,18 +215,25 @@ TEST_F(FakeGpuStack, TheOutputStageIsOneLaunchWhereItFillsTheDevice) {
     };
     EXPECT_EQ(count(), 2 * launches) << rows << " x " << embedding;
     args.output.activation = HSTU_ACTIVATION_SIGMOID;
-    EXPECT_EQ(count(), 2 * 5) << "no such product";
+    EXPECT_EQ(count(), 2 * without_output) << "no such product";
     args.output.activation = HSTU_ACTIVATION_NONE;
-    std::vector<hstu_layer_weights> weights(args.layers, args.layers + 2);
+    const std::vector<hstu_layer_weights> given(args.layers, args.layers + 2);
+    const auto shifted = [](hstu_tensor& weight) { weight.data = static_cast<std::byte*>(weight.data) + 2; };
+    std::vector<hstu_layer_weights> weights = given;
     args.layers = weights.data();
-    weights[1].output_weight.data = static_cast<std::byte*>(weights[1].output_weight.data) + 2;
-    EXPECT_EQ(count(), launches + 5) << "a weight that TMA cannot read";
+    shifted(weights[1].output_weight);
+    EXPECT_EQ(count(), launches + without_output) << "a weight that TMA cannot read";
     std::swap(weights[0], weights[1]);
-    EXPECT_EQ(count(), 2 * 5) << "attention of all layers is the first one's";
+    EXPECT_EQ(count(), 2 * without_output) << "attention of all layers is the first one's";
+    weights = given;
+    shifted(weights[0].uvqk_weight);
+    EXPECT_EQ(count(), without_first + launches) << "a weight that TMA cannot read";
+    std::swap(weights[0], weights[1]);
+    EXPECT_EQ(count(), launches + without_first);
   }
 }
 
-// Likewise, where its sums may be fast.
+// The output stage likewise, where its sums may be fast.
 TEST_F(FakeGpuStack, TheOutputStageInFp8IsOneLaunchWhereItFillsTheDevice) {
   open("");
   for (const auto& [rows, embedding, launches] :

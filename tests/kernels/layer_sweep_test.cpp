@@ -56,12 +56,15 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
   EXPECT_EQ(stack.result(), expected);
 }
 
-// Rows and columns enough for the output stage to be one product where the device has it. Its layers are then one
-// launch less, and the numbers those of gated_addmm or gated_fp8_gemm.
+// Rows and columns enough for stages to be one product where the device has it: the output stage, the first, or both.
+// Its layers are then one launch less each, and the numbers those of gated_addmm, gated_fp8_gemm and norm_addmm.
 struct LargeCase {
   const char *dtype, *layers;
+  int batch = 48;
 };
 constexpr const char *kMany = R"("embedding_dim": 2176, "num_heads": 2, "attn_dim": 32, "hidden_dim": 32)",
+                     *kRows = R"("embedding_dim": 64, "num_heads": 2, "attn_dim": 32, "hidden_dim": 32)",
+                     *kRowsOfBoth = R"("embedding_dim": 256, "num_heads": 1, "attn_dim": 32, "hidden_dim": 64)",
                      *kManyInFp8 = R"("embedding_dim": 1280, "num_heads": 2, "attn_dim": 32, "hidden_dim": 192,
                      "projections": "e4m3", "accumulation": "fast")";
 class LargeStackOnDevice : public testing::TestWithParam<LargeCase> {};
@@ -72,13 +75,11 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
   if (device.cpu) GTEST_SKIP() << "too much for the reference";
   const Workload w = parse_workload(fmt::format(
       R"({{"format": "hstujit-workload-1", "name": "t", "dtype": "{}",
-    "sequences": {{"batch": 48, "history": {{"kind": "uniform", "from": 60, "to": 120, "seed": 1}}, "targets": 3}},
+    "sequences": {{"batch": {}, "history": {{"kind": "uniform", "from": 60, "to": 120, "seed": 1}}, "targets": 3}},
     "stack": {{"layers": 2, {}}}}})",
-      GetParam().dtype, GetParam().layers));
+      GetParam().dtype, GetParam().batch, GetParam().layers));
   const std::unique_ptr<Memory> memory = device.memory();
-  const Calls two_calls = expand_stack(w), one_call = expand_stack(w, true);
-  const bool one_product = made_on(device.facts(), one_call);
-  const Stack stack(one_product ? one_call : two_calls, *memory, 1);
+  const Stack stack(stack_on(device.facts(), w), *memory, 1);
   const StackArgs args(w, stack, *memory);
   stack.set_up(device.context, nullptr);
   stack.run(device.context, nullptr);
@@ -98,6 +99,11 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
 }
 
 const auto kNameOfLarge = [](const auto& info) { return std::string(info.param.dtype); };
+constexpr int kManySequences = 400;
+INSTANTIATE_TEST_SUITE_P(ManyRows, LargeStackOnDevice,
+                         testing::Values(LargeCase{"f16", kRows, kManySequences},
+                                         LargeCase{"bf16", kRowsOfBoth, kManySequences}),
+                         kNameOfLarge);
 INSTANTIATE_TEST_SUITE_P(Types, LargeStackOnDevice, testing::Values(LargeCase{"f16", kMany}, LargeCase{"bf16", kMany}),
                          kNameOfLarge);
 INSTANTIATE_TEST_SUITE_P(Fp8, LargeStackOnDevice, testing::Values(LargeCase{"bf16", kManyInFp8}), kNameOfLarge);

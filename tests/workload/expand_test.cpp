@@ -42,15 +42,18 @@ TEST(ExpandDlrm, HasTheTokensOfTheIssue) {
   EXPECT_EQ(targets.list, List(32, 2048));
 }
 
-TEST(ExpandDlrm, IsFiveProblemsAndTwoWhereTheOutputStageIsOneCall) {
+TEST(ExpandDlrm, IsFiveProblemsAndThreeWhereStagesAreOneCall) {
   const std::vector<Calls> all = expand(shipped("dlrm_v3.json"));
   const std::vector<Need> found = needs(all);
-  ASSERT_EQ(found.size(), 7u);
+  ASSERT_EQ(found.size(), 8u);
   EXPECT_EQ(found[5].problem[attention::kMoments], 1);
   EXPECT_EQ(text(found[6].problem),
             "gated_addmm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 weight_transposed=0 vector=8 "
             "vector_w=8 m=131072");
-  EXPECT_EQ(needs_on(*facts_of_target("sm_90a"), found).size(), 7u);
+  EXPECT_EQ(text(found[7].problem),
+            "norm_addmm dtype=bf16 weight_dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 "
+            "weight_transposed=0 vector=8 vector_w=8 split=64 m=131072");
+  EXPECT_EQ(needs_on(*facts_of_target("sm_90a"), found).size(), 8u);
   EXPECT_EQ(needs_on(*facts_of_target("sm_80"), found).size(), 5u);
   for (const Need& need : found) EXPECT_EQ(need.count, 5) << text(need.problem);
   EXPECT_EQ(found[1].problem[addmm::kN], 2048);
@@ -81,6 +84,19 @@ TEST(ExpandFigures, EntriesAreDifferentProblemsWithNamesAndFigures) {
   const std::vector<Calls> all = expand(shipped("figures.json"));
   EXPECT_EQ(needs(all).size(), all.size());
   for (const Calls& calls : all) EXPECT_TRUE(calls.calls[0].figure) << calls.name;
+}
+
+TEST(ExpandDlrm, IsThreeCallsALayerWhereBothStagesAreOne) {
+  const Workload w = shipped("dlrm_v3.json");
+  const Calls both = stack_on(*facts_of_target("sm_90a"), w), neither = stack_on(*facts_of_target("sm_80"), w);
+  ASSERT_EQ(both.calls.size(), 15u);
+  EXPECT_EQ(neither.calls.size(), 25u);
+  const auto& project = args_of<hstu_norm_addmm_args>(both, 3);
+  EXPECT_EQ(shape(project.z), (List{98304, 512}));
+  EXPECT_EQ(shape(project.z1), (List{98304, 1536}));
+  EXPECT_EQ(both.calls[3].places[0].buffer, both.calls[2].places[7].buffer) << "its x is the layer in front's out";
+  EXPECT_EQ(both.calls[3].places[5].buffer, both.calls[5].places[1].buffer) << "u";
+  EXPECT_EQ(both.find("normed"), -1);
 }
 
 const char* const kSmall =
@@ -146,7 +162,7 @@ TEST(ExpandStack, WithoutConcatenationTheOutputProjectionIsNarrow) {
 TEST(ExpandStack, TakesAnEmptyBatch) {
   const Workload w = workload(R"("sequences": {"batch": 0, "history": 5, "targets": 1}, "stack": {"layers": 1,
     "embedding_dim": 16, "num_heads": 2, "attn_dim": 8, "hidden_dim": 8})");
-  EXPECT_EQ(needs(expand(w)).size(), 5u);
+  EXPECT_EQ(needs(expand(w)).size(), 6u) << "with layer norm and projection as one call, too";
 }
 
 TEST(ExpandOperators, TakesRowsFromTheSequences) {

@@ -39,9 +39,9 @@ enum class Before { nothing, compiling, tuning };
 // ---- Checking
 
 /// Runs the small version of the stack on the device and compares with the mathematics; prints and reports.
-bool check(const Workload& workload, bool one_product, hstu_context* context, Memory& memory, Report& report) {
+bool check(const Workload& workload, OneProducts which, hstu_context* context, Memory& memory, Report& report) {
   const Workload small = small_version(workload);
-  const Stack stack(expand_stack(small, one_product), memory, kSeed);
+  const Stack stack(expand_stack(small, which), memory, kSeed);
   stack.set_up(context, nullptr);
   stack.run(context, nullptr);
   const StackCheck result = check_stack(small, stack);
@@ -83,7 +83,7 @@ int run_without_gpu(const Options& options, const Traffic& traffic) {
   report["workload"] = traffic.workload.name;
   report["device"] = "cpu";
   const HostContext cpu = open_host_context(options.store, "cpu");
-  const bool passed = check(traffic.workload, false, cpu.get(), *host_memory(), report);
+  const bool passed = check(traffic.workload, {}, cpu.get(), *host_memory(), report);
   fmt::print("{:.1f} s from process start\n", seconds_since_start());
   report.write(options.json);
   return compiled && passed ? 0 : 1;
@@ -200,12 +200,6 @@ void report_graph(const Traffic& traffic, double graph_ms, Report& report) {
   report.add({name + "_graph_pass", graph_ms, "ms", false, target, pass_rival(name)});
 }
 
-/// The stack's calls as hstu_stack makes them on the device.
-const Calls& stack_calls(const Traffic& traffic, const DeviceFacts& device) {
-  const bool has_both = traffic.calls.size() > 1 && traffic.calls[1].one_product;
-  return traffic.calls[has_both && made_on(device, traffic.calls[1]) ? 1 : 0];
-}
-
 int run_on_gpu(const Options& options, const Traffic& traffic) {
   const HostContext host = open_host_context(options.store, options.device);
   Context& context = host->context;
@@ -222,7 +216,7 @@ int run_on_gpu(const Options& options, const Traffic& traffic) {
   }
 
   const auto memory = gpu_memory(context.driver(), ordinal);
-  const Calls& calls = stack_calls(traffic, context.facts());
+  const Calls calls = stack_on(context.facts(), traffic.workload);
   const Stack stack(calls, *memory, kSeed);
   Stopwatch watch(context.driver(), context.device_context());
   stack.set_up(host.get(), watch.stream());
@@ -238,7 +232,7 @@ int run_on_gpu(const Options& options, const Traffic& traffic) {
   report["device"] = context.facts().name;
   const Timing pass = watch.warm([&](CUstream stream) { stack.run(host.get(), stream); }, kWarmups, kSamples);
   print_parts(calls, parts_of(calls, watch.steps(steps_of(stack, host.get()), kWarmups, kSamples)), context, report);
-  const bool passed = check(traffic.workload, calls.one_product, host.get(), *memory, report);
+  const bool passed = check(traffic.workload, calls.one_products, host.get(), *memory, report);
   report_times(traffic, pass, first_result, before, report);
   if (passed) report_graph(traffic, graph_pass_ms(traffic, stack, host.get(), *memory, watch), report);
   if (passed && traffic.workload.stack->projections != HSTU_DTYPE_NONE)
