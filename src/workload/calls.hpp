@@ -85,7 +85,8 @@ OneProducts has_one_products(const Workload& workload);
 /// The buffer of a stack that layer `index` reads and layer index - 1 has written; layers take turns with two.
 const char* layer_input(int64_t index);
 
-/// Whether hstu_stack makes the stages of a stack that are one call so on the device; what has none is made everywhere.
+/// Whether hstu_stack makes the stages of a stack that are one call so on the device. Other calls are made everywhere,
+/// but those of figures only where the device has their operator.
 bool made_on(const DeviceFacts& device, const Calls& calls);
 /// The workload's stack as hstu_stack makes it on the device.
 Calls stack_on(const DeviceFacts& device, const Workload& workload);

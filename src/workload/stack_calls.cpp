@@ -12,6 +12,7 @@
 // takes the place of the last two; norm_addmm may take that of the first two:
 //
 //   x ─ norm_addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention, with moments ─ gated_addmm + x ─► next layer's x
+#include "families/family.hpp"
 #include "layer/one_product.hpp"
 #include "problem/output_rows.hpp"
 #include "workload/call_builder.hpp"
@@ -248,7 +249,7 @@ Calls expand_stack(const Workload& workload, OneProducts which) {
 }
 
 bool made_on(const DeviceFacts& device, const Calls& calls) {
-  if (!calls.one_products.any()) return true;
+  if (!calls.one_products.any()) return !calls.calls[0].figure || is_covered(problem_of(calls.calls[0], calls), device);
   const auto attention = std::ranges::find(calls.calls, Op::hstu_attention, &Call::op);
   const auto problem = [&](const auto& call) { return problem_of(*call, calls); };
   return (!calls.one_products.uvqk || layer::takes_one_product(device, problem(attention - 1))) &&

@@ -86,6 +86,13 @@ TEST(ExpandFigures, EntriesAreDifferentProblemsWithNamesAndFigures) {
   for (const Calls& calls : all) EXPECT_TRUE(calls.calls[0].figure) << calls.name;
 }
 
+TEST(ExpandFigures, AreThoseOfOperatorsThatTheDeviceHas) {
+  const std::vector<Calls> all = expand(shipped("figures.json"));
+  EXPECT_EQ(needs_on(*facts_of_target("sm_90a"), needs(all)).size(), all.size());
+  for (const Need& need : needs_on(*facts_of_target("sm_80"), needs(all)))
+    EXPECT_NE(need.problem.op, Op::norm_addmm) << need.call->name;
+}
+
 TEST(ExpandDlrm, IsThreeCallsALayerWhereBothStagesAreOne) {
   const Workload w = shipped("dlrm_v3.json");
   const Calls both = stack_on(*facts_of_target("sm_90a"), w), neither = stack_on(*facts_of_target("sm_80"), w);
