@@ -1,16 +1,17 @@
-// Layer norm and the projection behind it in one kernel, sm_90: z = act(layer_norm(x) w + y), where normed rows are only
-// ever on the chip. f32 inside; normed rows and z are rounded.
+// Layer norm and the projection behind it in one kernel, sm_90: z = act(layer_norm(x) w + y), where normed rows are
+// only ever on the chip. f32 inside; normed rows and z are rounded.
 //
-//   producer warps  x's rows ──TMA──► row buffer ── norm ──► registers: 64 rows a warpgroup, operand of all its products
+//   producer warps  x's rows ──TMA──► row buffer ── norm ──► registers: 64 rows a warpgroup
 //                   w's slices ─────► ring of kStages ──► wgmma ──► accumulators ──► act, round ──► boxes ──TMA──► z
 //
 // Persistent: a block takes 128 rows, two warpgroups with 64 each, and walks all columns of w with them, 64 at a time:
-// x is read once, and no pass over memory is made for the norm. w comes from L2 again for each 128 rows. A warpgroup has
-// accumulators for two tiles, and finishes one while the next one's products run.
+// x is read once, and no pass over memory is made for the norm. w comes from L2 again for each 128 rows. A warpgroup
+// has accumulators for two tiles, and finishes one while the next one's products run.
 //
-// Shared memory  64 rows of x, of the warpgroups in turn | kStages x kStageSlices w slices | boxes of every warp | weight
-//                and bias of the norm | y, all of it | barriers
-// Registers      producers 24, consumers 240: kDim / 4 words of normed rows, 2 x 32 accumulators
+// Shared memory  64 rows of x, of the warpgroups in turn | kStages x kStageSlices w slices | boxes of every warp |
+//                weight and bias of the norm | y, all of it | barriers
+// Registers      producers 24, consumers 240: kDim / 4 words of normed rows, an operand of all their
+//                products, and 2 x 32 accumulators
 // Barriers       full, empty of each stage; full of each warpgroup's rows; empty of their buffer
 //
 // Config, problem facts
@@ -29,9 +30,9 @@
 //   kStages             of the ring; all slices of a tile are in it at once
 //   kBoxes              of 16 rows x 64 columns a warp: stores in flight
 //
-// On an H200, 98304 x 512 by 2048: 326 us, where layer_norm and addmm take 340; with the output stage before it in a long
-// sequence, where power is what limits, 650 and 670. Measured slower: tiles of 128 columns, one at a time (340), pairs
-// of blocks that fetch w together (625), a row buffer for each warpgroup, which leaves less to the ring (390).
+// On an H200, 98304 x 512 by 2048: 326 us, where layer_norm and addmm take 340; with the output stage before it in a
+// long sequence, where power is what limits, 650 and 670. Measured slower: tiles of 128 columns, one at a time (340),
+// pairs of blocks that fetch w together (625), a row buffer for each warpgroup, which leaves less to the ring (390).
 #pragma once
 #include "params/norm_addmm_sm90.h"
 #include "prim/named_barrier.cuh"
