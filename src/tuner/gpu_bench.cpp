@@ -54,7 +54,7 @@ GpuBench::GpuBench(const Driver& driver, const DeviceFacts& device, const Proble
       scratch_(driver, static_cast<size_t>(std::max(options.scratch_bytes, 4 * device.l2_bytes)),
                "scratch to push inputs out of the cache"),
       events_(driver),
-      clock_(driver) {}
+      sensors_(driver) {}
 
 GpuBench::~GpuBench() { driver_.cuStreamSynchronize(stream_); }
 
@@ -143,7 +143,7 @@ std::vector<double> GpuBench::timed(const Loaded& loaded, Launch& call, const Ca
       launch(loaded, call, candidate);
       events_.end(static_cast<size_t>(i), stream_);
     }
-    mhz_ = clock_.mhz();  // while the device is busy
+    mhz_ = sensors_.mhz();  // while the device is busy
     synchronise();
     for (int i = 0; i < part; ++i) seconds.push_back(events_.seconds(static_cast<size_t>(i)));
   }

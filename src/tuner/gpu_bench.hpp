@@ -6,7 +6,7 @@
 #include "launch/tile_counters.hpp"
 #include "tuner/bench.hpp"
 #include "tuner/call_buffers.hpp"
-#include "tuner/sm_clock.hpp"
+#include "tuner/device_sensors.hpp"
 
 #include <list>
 
@@ -91,7 +91,7 @@ class GpuBench : public Bench {
   CallBuffers buffers_;
   DeviceBuffer scratch_;
   EventPairs events_;
-  SmClock clock_;
+  DeviceSensors sensors_;
   int mhz_ = 0;
   Outputs expected_[2];       ///< of the default configuration, per shape; empty before it was verified
   Outputs actual_;            ///< of the last candidate

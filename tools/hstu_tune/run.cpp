@@ -1,6 +1,7 @@
 // run: the main job. With a GPU it tunes what is not tuned and runs the workload's stack; without one it compiles the
 // workload's kernels for sm_80 and sm_90a and runs a small version of the stack on the CPU. Both check the numbers.
 #include "hstu_tune/graph.hpp"
+#include "hstu_tune/passes.hpp"
 #include "hstu_tune/report.hpp"
 #include "hstu_tune/stopwatch.hpp"
 #include "hstu_tune/table.hpp"
@@ -144,9 +145,9 @@ std::vector<GpuWork> steps_of(const Stack& stack, hstu_context* context) {
 }
 
 /// The whole stack as one call, replayed from a CUDA graph as a server would; its result must be that of the single
-/// calls, bit for bit. Returns milliseconds.
-double graph_pass_ms(const Traffic& traffic, const Stack& stack, hstu_context* context, Memory& memory,
-                     Stopwatch& watch) {
+/// calls, bit for bit.
+Passes graph_passes(const Traffic& traffic, const Stack& stack, hstu_context* context, Memory& memory,
+                    Stopwatch& watch) {
   const std::vector<double> expected = stack.result();
   const StackArgs stack_args(traffic.workload, stack, memory);
   const auto call = [&](CUstream stream) {
@@ -158,8 +159,8 @@ double graph_pass_ms(const Traffic& traffic, const Stack& stack, hstu_context* c
   if (stack.result() != expected)
     fail(HSTU_ERROR_INTERNAL, "the stack as one call gives another result than its operators one by one");
   const Graph graph(context->context.driver(), watch.stream(), call);
-  const Timing pass = watch.warm([&](CUstream stream) { graph.launch(stream); }, kWarmups, kSamples);
-  return static_cast<double>(pass.median_ns) * 1e-6;
+  return time_passes(
+      context->context.driver(), [&](CUstream stream) { graph.launch(stream); }, watch);
 }
 
 /// Meta's Triton kernels compute the layers of both workloads, in bf16.
@@ -192,12 +193,10 @@ void report_times(const Traffic& traffic, const Timing& pass, double first_resul
   report.add({fmt::format("{}_first_result_{}", name, what), first_result, "s", false, target, rival});
 }
 
-void report_graph(const Traffic& traffic, double graph_ms, Report& report) {
-  const std::string& name = traffic.workload.name;
-  const auto target = name == "dlrm_v3"       ? std::optional(kGraphPassTargetMs)
-                      : name == "dlrm_v3_fp8" ? std::optional(kFp8GraphPassTargetMs)
-                                              : std::nullopt;
-  report.add({name + "_graph_pass", graph_ms, "ms", false, target, pass_rival(name)});
+std::optional<double> graph_pass_target_ms(const std::string& name) {
+  if (name == "dlrm_v3") return kGraphPassTargetMs;
+  if (name == "dlrm_v3_fp8") return kFp8GraphPassTargetMs;
+  return std::nullopt;
 }
 
 int run_on_gpu(const Options& options, const Traffic& traffic) {
@@ -234,7 +233,11 @@ int run_on_gpu(const Options& options, const Traffic& traffic) {
   print_parts(calls, parts_of(calls, watch.steps(steps_of(stack, host.get()), kWarmups, kSamples)), context, report);
   const bool passed = check(traffic.workload, calls.one_products, host.get(), *memory, report);
   report_times(traffic, pass, first_result, before, report);
-  if (passed) report_graph(traffic, graph_pass_ms(traffic, stack, host.get(), *memory, watch), report);
+  if (passed) {
+    const std::string& name = traffic.workload.name;
+    report_passes(name, graph_passes(traffic, stack, host.get(), *memory, watch), graph_pass_target_ms(name),
+                  pass_rival(name), report);
+  }
   if (passed && traffic.workload.stack->projections != HSTU_DTYPE_NONE)
     report_error(traffic, stack, host.get(), *memory, report);
   report.write(options.json);

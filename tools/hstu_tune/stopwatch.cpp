@@ -3,12 +3,15 @@
 #include "tuner/statistics.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 namespace hstujit::tool {
 namespace {
 
 constexpr size_t kScratchBytes = 256'000'000;  // more than any L2
 constexpr int kWarmups = 10, kSamples = 30;
+constexpr std::chrono::milliseconds kRest(50);
 
 }  // namespace
 
@@ -58,7 +61,7 @@ void Stopwatch::evict() {
 Timing Stopwatch::cold(const GpuWork& work) { return cold(std::vector<GpuWork>{work}).front(); }
 
 std::vector<Timing> Stopwatch::cold(const std::vector<GpuWork>& works) {
-  if (!clock_) clock_.emplace(driver_);
+  if (!sensors_) sensors_.emplace(driver_);
   // Everything is queued before anything is read: the fill keeps the device busy while the host queues the next run, so
   // the events enclose the work alone and no launch gap.
   for (int run = 0; run < kWarmups + kSamples; ++run) {
@@ -70,7 +73,7 @@ std::vector<Timing> Stopwatch::cold(const std::vector<GpuWork>& works) {
       record(index + 1);
     }
   }
-  mhz_ = clock_->mhz();
+  mhz_ = sensors_->mhz();
   synchronise();
   std::vector<Timing> timings;
   for (size_t i = 0; i < works.size(); ++i) {
@@ -94,6 +97,19 @@ Timing Stopwatch::warm(const GpuWork& work, int warmups, int samples) {
   synchronise();
   std::vector<double> seconds;
   for (size_t i = 0; i < static_cast<size_t>(samples); ++i) seconds.push_back(seconds_between(i, i + 1));
+  return timing_of(seconds);
+}
+
+Timing Stopwatch::rested(const GpuWork& work, int samples) {
+  std::vector<double> seconds;
+  for (int run = 0; run < samples; ++run) {
+    std::this_thread::sleep_for(kRest);
+    record(0);
+    work(stream_);
+    record(1);
+    synchronise();
+    seconds.push_back(seconds_between(0, 1));
+  }
   return timing_of(seconds);
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/driver.hpp"
+#include "tuner/device_sensors.hpp"
 #include "tuner/record.hpp"
-#include "tuner/sm_clock.hpp"
 
 #include <functional>
 #include <optional>
@@ -32,6 +32,8 @@ class Stopwatch {
   int mhz() const { return mhz_; }
   /// Runs one behind another, as in traffic; caches hold what the previous run left.
   Timing warm(const GpuWork& work, int warmups, int samples);
+  /// Each after a rest of 50 ms, as a request meets a server that has time: the device is at its full clock.
+  Timing rested(const GpuWork& work, int samples);
   /// Seconds of each step of a sequence, medians over runs; an event stands between neighbours.
   std::vector<double> steps(const std::vector<GpuWork>& sequence, int warmups, int samples);
 
@@ -45,7 +47,7 @@ class Stopwatch {
   CUstream stream_ = nullptr;
   CUdeviceptr scratch_ = 0;  ///< allocated when first needed
   std::vector<CUevent> events_;
-  std::optional<SmClock> clock_;  ///< looked for when first needed
+  std::optional<DeviceSensors> sensors_;  ///< looked for when first needed
   int mhz_ = 0;
 };
 

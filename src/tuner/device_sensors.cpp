@@ -1,4 +1,4 @@
-#include "tuner/sm_clock.hpp"
+#include "tuner/device_sensors.hpp"
 
 #include "support/error.hpp"
 
@@ -9,6 +9,17 @@ namespace {
 
 constexpr int kSuccess = 0;
 constexpr unsigned kSmClock = 1;  // NVML_CLOCK_SM
+
+/// nvmlClocksEventReason*, as far as they tell of a limit.
+struct Limit {
+  unsigned long long reason;
+  const char* name;
+};
+constexpr Limit kLimits[] = {{0x04, "the power limit"},
+                             {0x08, "a slowdown in hardware"},
+                             {0x20, "the temperature"},
+                             {0x40, "the temperature, in hardware"},
+                             {0x80, "the power supply"}};
 
 std::optional<Library> open_nvml() {
   const std::string names[] = {"libnvidia-ml.so.1"};
@@ -33,12 +44,14 @@ std::string pci_address(const Driver& driver) {
 
 }  // namespace
 
-SmClock::SmClock(const Driver& driver) : library_(open_nvml()) {
+DeviceSensors::DeviceSensors(const Driver& driver) : library_(open_nvml()) {
   if (!library_) return;
   int (*init)() = nullptr;
   library_->find_into(init, "nvmlInit_v2");
   library_->find_into(shutdown_, "nvmlShutdown");
   library_->find_into(clock_info_, "nvmlDeviceGetClockInfo");
+  library_->find_into(clock_reasons_, "nvmlDeviceGetCurrentClocksThrottleReasons");
+  library_->find_into(energy_, "nvmlDeviceGetTotalEnergyConsumption");
   if (!init || !shutdown_ || !clock_info_ || init() != kSuccess) {
     shutdown_ = nullptr;
     return;
@@ -46,20 +59,35 @@ SmClock::SmClock(const Driver& driver) : library_(open_nvml()) {
   if (!find_device(driver)) device_ = nullptr;
 }
 
-SmClock::~SmClock() {
+DeviceSensors::~DeviceSensors() {
   if (shutdown_) shutdown_();
 }
 
-bool SmClock::find_device(const Driver& driver) {
+bool DeviceSensors::find_device(const Driver& driver) {
   int (*by_address)(const char*, Device*) = nullptr;
   library_->find_into(by_address, "nvmlDeviceGetHandleByPciBusId_v2");
   const std::string address = pci_address(driver);
   return by_address && !address.empty() && by_address(address.c_str(), &device_) == kSuccess;
 }
 
-int SmClock::mhz() const {
+int DeviceSensors::mhz() const {
   unsigned mhz = 0;
   return device_ && clock_info_(device_, kSmClock, &mhz) == kSuccess ? static_cast<int>(mhz) : 0;
+}
+
+std::string DeviceSensors::held_back_by() const {
+  unsigned long long reasons = 0;
+  std::string names;
+  if (!device_ || !clock_reasons_ || clock_reasons_(device_, &reasons) != kSuccess) return names;
+  for (const Limit& limit : kLimits)
+    if (reasons & limit.reason) names += (names.empty() ? "" : " and ") + std::string(limit.name);
+  return names;
+}
+
+std::optional<double> DeviceSensors::joules() const {
+  unsigned long long millijoules = 0;
+  if (!device_ || !energy_ || energy_(device_, &millijoules) != kSuccess) return std::nullopt;
+  return static_cast<double>(millijoules) * 1e-3;
 }
 
 }  // namespace hstujit
