@@ -4,9 +4,9 @@
 //   producer warps  x's rows ──TMA──► row buffer ── norm ──► registers: 64 rows a warpgroup
 //                   w's slices ─────► ring of kStages ──► wgmma ──► accumulators ──► act, round ──► boxes ──TMA──► z
 //
-// Persistent: a block takes 128 rows, two warpgroups with 64 each, and walks all columns of w with them, 64 at a time:
-// x is read once, and no pass over memory is made for the norm. w comes from L2 again for each 128 rows. A warpgroup
-// has accumulators for two tiles, and finishes one while the next one's products run.
+// Persistent: a block takes 128 rows, two warpgroups with 64 each, and walks the columns of w with them, 64 at a time:
+// x is normed once, but for rows that two blocks share, and no pass over memory is made for it. w comes from L2 again
+// for each 128 rows. A warpgroup has accumulators for two tiles, and finishes one while the next one's products run.
 //
 // Shared memory  64 rows of x, of the warpgroups in turn | kStages x kStageSlices w slices | boxes of every warp |
 //                weight and bias of the norm | y, all of it | barriers
@@ -30,9 +30,10 @@
 //   kStages             of the ring; all slices of a tile are in it at once
 //   kBoxes              of 16 rows x 64 columns a warp: stores in flight
 //
-// On an H200, 98304 x 512 by 2048: 326 us, where layer_norm and addmm take 340; with the output stage before it in a
-// long sequence, where power is what limits, 650 and 670. Measured slower: tiles of 128 columns, one at a time (340),
-// pairs of blocks that fetch w together (625), a row buffer for each warpgroup, which leaves less to the ring (390).
+// On an H200, 98304 x 512 by 2048: 315 us, where layer_norm and addmm take 340; behind the output stage in a long
+// sequence, where power is what limits, 635 and 665. Measured slower: tiles of 128 columns, one at a time (335), or in
+// turn (327), pairs of blocks that fetch w together (625), a row buffer for each warpgroup (390), a barrier for every
+// slice of w (328).
 #pragma once
 #include "params/norm_addmm_sm90.h"
 #include "prim/named_barrier.cuh"
@@ -85,13 +86,31 @@ struct NormAddmmShape {
 template <class Config>
 constexpr int norm_addmm_sm90_smem_bytes = NormAddmmShape<Config>::kSmemBytes;
 
-// The rows that a block takes, 128 at a time.
+// What a block makes: tiles [first, end) of all that there are, those of 128 rows one behind another. It begins and
+// ends anywhere in a row of tiles, so that all blocks have as much to do.
 template <class Config>
-struct RowBlocks {
-  HSTU_PRIM explicit RowBlocks(i64 rows)
-      : count(tile::tiles_along(tile::tiles_along(rows, Config::kBlockM) - blockIdx.x, gridDim.x)) {}
-  HSTU_PRIM i32 row(u32 i) const { return static_cast<i32>((blockIdx.x + i * gridDim.x) * Config::kBlockM); }
-  const u32 count;
+class TileRange {
+ public:
+  enum : u32 { kTiles = NormAddmmShape<Config>::kTiles };
+  // Tiles of the same rows.
+  struct Part {
+    i32 row, tile, end;
+  };
+
+  HSTU_PRIM explicit TileRange(i64 rows) {
+    const u64 all = static_cast<u64>(tile::tiles_along(rows, Config::kBlockM)) * kTiles;
+    first_ = static_cast<u32>(all * blockIdx.x / gridDim.x);
+    end_ = static_cast<u32>(all * (blockIdx.x + 1) / gridDim.x);
+  }
+  HSTU_PRIM u32 parts() const { return (end_ + kTiles - 1) / kTiles - first_ / kTiles; }
+  HSTU_PRIM Part part(u32 i) const {
+    const u32 line = first_ / kTiles + i, from = max(first_, line * kTiles), to = min(end_, (line + 1) * kTiles);
+    return {static_cast<i32>(line * Config::kBlockM), static_cast<i32>(from - line * kTiles),
+            static_cast<i32>(to - line * kTiles)};
+  }
+
+ private:
+  u32 first_, end_;
 };
 
 // The buffer between the rows' producer and the warpgroups, which have it in turn.
@@ -140,12 +159,13 @@ class RowBuffer {
 template <class Config>
 HSTU_PRIM void produce_rows(const typename NormAddmmShape<Config>::Params& p, u32 smem) {
   using Shape = NormAddmmShape<Config>;
-  const RowBlocks<Config> blocks(p.m);
+  const TileRange<Config> range(p.m);
   const RowBuffer<Shape> buffer(smem);
-  for (u32 i = 0; i < blocks.count; ++i) {
-    buffer.load(p, i, 0, blocks.row(i));
-    buffer.prefetch(p, blocks.row(i) + Shape::kRows);
-    buffer.load(p, i, 1, blocks.row(i) + Shape::kRows);
+  for (u32 i = 0; i < range.parts(); ++i) {
+    const i32 row = range.part(i).row;
+    buffer.load(p, i, 0, row);
+    buffer.prefetch(p, row + Shape::kRows);
+    buffer.load(p, i, 1, row + Shape::kRows);
   }
 }
 
@@ -154,10 +174,11 @@ template <class Config>
 HSTU_PRIM void produce_w(const typename NormAddmmShape<Config>::Params& p, u32 smem) {
   using Shape = NormAddmmShape<Config>;
   using TileW = typename Shape::TileW;
-  const RowBlocks<Config> blocks(p.m);
+  const TileRange<Config> range(p.m);
   typename Shape::Ring::Place at;
-  for (u32 i = 0; i < blocks.count; ++i)
-    for (i32 tile = 0; tile < Shape::kTiles; ++tile)
+  for (u32 i = 0; i < range.parts(); ++i) {
+    const auto part = range.part(i);
+    for (i32 tile = part.tile; tile < part.end; ++tile)
       for (i32 slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
         const u32 full = Shape::ring(smem).acquire(at, Shape::kStageBytes), stage = Shape::stage(smem, at.stage);
 #pragma unroll
@@ -166,6 +187,7 @@ HSTU_PRIM void produce_w(const typename NormAddmmShape<Config>::Params& p, u32 s
                       0);
         at.advance();
       }
+  }
 }
 
 // A warp's 16 rows, normed in place, then taken from there: a quad of lanes shares rows g (even words) and g + 8 (odd
@@ -369,26 +391,26 @@ template <class Config>
 HSTU_PRIM void consume_normed(const typename NormAddmmShape<Config>::Params& p, u32 smem, u32 warp) {
   using Shape = NormAddmmShape<Config>;
   constexpr int kThreads = 32 * Shape::kConsumerWarps;
-  constexpr bool kEven = Shape::kTiles % 2 == 0;
   Shape::Affine::template share<kThreads>(smem + Shape::kAffineAt, p.norm_weight, p.norm_bias);
   NormOutput<Config> output(p, smem, warp);
   prim::named_barrier_sync<1, kThreads>();
 
-  const RowBlocks<Config> blocks(p.m);
+  const TileRange<Config> range(p.m);
   const RowBuffer<Shape> buffer(smem);
   const NormedRows<Shape> normed(smem, p.eps);
   NormConsumer<Config> consumer(smem);
-  for (u32 i = 0; i < blocks.count; ++i) {
-    const i32 row = blocks.row(i) + static_cast<i32>(warp * 16);
+  for (u32 i = 0; i < range.parts(); ++i) {
+    const auto part = range.part(i);
+    const i32 row = part.row + static_cast<i32>(warp * 16);
     typename Shape::Words words;
     normed.make(words, buffer.wait(i, warp));
     buffer.release();
 
     typename Shape::Accumulators acc, then;
-    i32 tile = 0;
+    i32 tile = part.tile;
     consumer.issue(acc, words);
 #pragma unroll 1
-    for (; tile + 2 < Shape::kTiles; tile += 2) {
+    for (; tile + 2 < part.end; tile += 2) {
       consumer.finish(acc);
       consumer.issue(then, words);
       output.write(acc, row, tile);
@@ -397,11 +419,13 @@ HSTU_PRIM void consume_normed(const typename NormAddmmShape<Config>::Params& p, 
       output.write(then, row, tile + 1);
     }
     consumer.finish(acc);
-    if constexpr (kEven) consumer.issue(then, words);
-    output.write(acc, row, tile);
-    if constexpr (kEven) {
+    if (tile + 1 < part.end) {
+      consumer.issue(then, words);
+      output.write(acc, row, tile);
       consumer.finish(then);
       output.write(then, row, tile + 1);
+    } else {
+      output.write(acc, row, tile);
     }
   }
   Shape::Boxes::wait_for_all();

@@ -70,7 +70,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 
 /// Measured best on an H200; each falls back to what fits.
 Config default_config(const Problem& p, const DeviceFacts& device) {
-  constexpr Config kCandidates[] = {{{2, 1}}, {{1, 1}}};
+  constexpr Config kCandidates[] = {{{4, 1}}, {{2, 1}}, {{1, 1}}};
   for (const Config& c : kCandidates)
     if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
   return kCandidates[std::size(kCandidates) - 1];
@@ -121,7 +121,8 @@ void fill(const hstu_norm_addmm_args& a, const Problem& p, Launch& launch) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_norm_addmm_args*>(args);
-  launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>((a.x.shape[0] + kBlockM - 1) / kBlockM, device.sm_count));
+  const int64_t tiles = (a.x.shape[0] + kBlockM - 1) / kBlockM * ((a.w.shape[1] + kBlockN - 1) / kBlockN);
+  launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(tiles, device.sm_count));
   launch.block[0] = tma_product::kThreads;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
   if (launch.grid[0] == 0) return;
