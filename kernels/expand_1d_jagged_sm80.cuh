@@ -5,7 +5,7 @@
 // Sources   meta-recsys/generative-recommenders, expand_1d_jagged_to_dense.
 #pragma once
 #include "params/jagged_lengths.h"
-#include "tile/jagged_copy.cuh"
+#include "tile/piece.cuh"
 
 namespace hstu {
 

@@ -3,7 +3,7 @@
 // Config    Key; kValueBytes (1, 2, 4, 8); knobs of tile/rank_sort.cuh.
 // Sources   meta-recsys/generative-recommenders, sort_kv_pairs (the operator).
 #pragma once
-#include "tile/jagged_copy.cuh"
+#include "tile/piece.cuh"
 #include "tile/rank_sort.cuh"
 
 namespace hstu {

@@ -12,19 +12,21 @@ struct JaggedPart {
   long long row_stride;    // bytes
   long long batch_stride;  // bytes between sequences; read only when the part is dense
   long long length;        // rows of every sequence; read only when the part is dense
+  long long density;       // 2^32 sequences / rows
 };
-static_assert(sizeof(JaggedPart) == 48, "host and device disagree about JaggedPart");
+static_assert(sizeof(JaggedPart) == 56, "host and device disagree about JaggedPart");
 
 struct JaggedCopyParams {
   JaggedPart left, right;
   void* combined;
   long long combined_rows;
   long long combined_row_stride;  // bytes
+  long long combined_density;     // 2^32 sequences / rows
   long long prefix;               // rows of right that come before left in each sequence
-  long long left_blocks;          // concatenation: blocks of the grid that read left; the others read right
+  long long right_share;          // concatenation: of 2^32 blocks so many read right, evenly spread; the others left
   int batch;
   int reserved;
 };
-static_assert(sizeof(JaggedCopyParams) == 144, "host and device disagree about JaggedCopyParams");
+static_assert(sizeof(JaggedCopyParams) == 168, "host and device disagree about JaggedCopyParams");
 
 }  // namespace hstu

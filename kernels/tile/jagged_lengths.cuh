@@ -14,7 +14,8 @@
 #pragma once
 #include "params/jagged_lengths.h"
 #include "tile/block_scan.cuh"
-#include "tile/jagged_copy.cuh"
+#include "tile/jagged.cuh"
+#include "tile/piece.cuh"
 
 namespace hstu::tile {
 

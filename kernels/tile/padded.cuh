@@ -5,9 +5,39 @@
 //           (pieces a thread), kRounds.
 #pragma once
 #include "params/padded.h"
-#include "tile/jagged_copy.cuh"
+#include "tile/jagged.cuh"
+#include "tile/piece.cuh"
 
 namespace hstu::tile {
+
+// The pieces of one thread, kThreads apart in its block's run of rows. Access a of round r is number r kAccesses + a.
+template <class Config>
+struct RowPieces {
+  enum : int { kBlockPieces = Config::kThreads * Config::kAccesses * Config::kRounds };
+  enum : u32 { kRowAccesses = Config::kRowAccesses };
+  // At most; a row may lie across blocks.
+  enum : int {
+    kRows = kBlockPieces % Config::kRowAccesses == 0
+                ? kBlockPieces / Config::kRowAccesses
+                : (kBlockPieces + Config::kRowAccesses - 2) / Config::kRowAccesses + 1
+  };
+
+  HSTU_PRIM explicit RowPieces(i64 block) {
+    const u64 begin = static_cast<u64>(block) * kBlockPieces;
+    first_row = static_cast<i64>(begin / kRowAccesses);
+    first_piece = static_cast<u32>(begin % kRowAccesses);
+  }
+  HSTU_PRIM i64 last_row(i64 rows) const {
+    return min(first_row + (first_piece + (kBlockPieces - 1)) / kRowAccesses, rows - 1);
+  }
+  HSTU_PRIM u32 piece(int access) const { return first_piece + access * Config::kThreads + threadIdx.x; }
+  HSTU_PRIM int block_row(int access) const { return static_cast<int>(piece(access) / kRowAccesses); }
+  HSTU_PRIM i64 row(int access) const { return first_row + block_row(access); }
+  HSTU_PRIM i64 byte(int access) const { return i64{piece(access) % kRowAccesses} * Config::kAccessBytes; }
+
+  i64 first_row;
+  u32 first_piece;
+};
 
 // A piece of the padding.
 template <int kBytes>

@@ -18,9 +18,10 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   auto& p = launch.emplace<hstu::JaggedCopyParams>();
   jagged_copy::bind_tensors(a.left, a.right, a.offsets_left, a.offsets_right, a.out, parts, p);
   p.prefix = a.n_prefix_from_right;
-  p.left_blocks = jagged_copy::blocks(problem, config, parts.left.rows);
-  const int64_t right_blocks = a.is_replace ? 0 : jagged_copy::blocks(problem, config, parts.right.rows);
-  jagged_copy::bind_shape(problem, config, parts.batch == 0 ? 0 : p.left_blocks + right_blocks, launch);
+  const int64_t right = a.is_replace ? 0 : jagged_copy::blocks(problem, config, parts.right.rows);
+  const int64_t all = jagged_copy::blocks(problem, config, parts.left.rows) + right;
+  p.right_share = all == 0 ? 0 : ((right << 32) + all - 1) / all;  // rounded up: it makes `right` of all exactly
+  jagged_copy::bind_shape(config, parts.batch == 0 ? 0 : all, launch);
 }
 
 }  // namespace
@@ -30,12 +31,12 @@ const Family kConcat2dJaggedSm80 = {
     .op = Op::concat_2d_jagged,
     .min_compute_capability = 80,
     .knobs = jagged_copy::kKnobs,
-    .rules = jagged_copy::kRules,
+    .rules = {},
     .covers = jagged_copy::covers,
     .default_config = jagged_copy::default_config,
     .resources = jagged_copy::resources,
     .write_config = write_config,
-    .smem_expression = "concat_2d_jagged_sm80_smem_bytes<Config>",
+    .smem_expression = "",
     .bind = bind,
 };
 

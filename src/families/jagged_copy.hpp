@@ -1,4 +1,4 @@
-// What the families of kernels/tile/jagged_copy.cuh share: knobs, rules, and a default. concat_2d_jagged_sm80 and
+// What the families of kernels/tile/jagged_copy.cuh share: knobs and a default. concat_2d_jagged_sm80 and
 // split_2d_jagged_sm80 add their parameters.
 #pragma once
 
@@ -8,11 +8,9 @@
 
 namespace hstujit::jagged_copy {
 
-enum : int { kThreads, kAccesses, kRounds, kKnobCount };
+enum : int { kThreads, kAccesses, kKnobCount };
 
-constexpr int kRuleCount = 2;
 extern const Knob kKnobs[kKnobCount];
-extern const Rule kRules[kRuleCount];
 
 bool covers(const Problem& problem, const DeviceFacts& device);
 Config default_config(const Problem& problem, const DeviceFacts& device);
@@ -21,7 +19,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 
 /// Blocks that copy `rows` rows. Part of the hot path, as is what follows.
 int64_t blocks(const Problem& problem, const Config& config, int64_t rows);
-void bind_shape(const Problem& problem, const Config& config, int64_t blocks, Launch& launch);
+void bind_shape(const Config& config, int64_t blocks, Launch& launch);
 /// The tensors of a call; element_bytes turns strides into bytes.
 void bind_tensors(const hstu_tensor& left, const hstu_tensor& right, const hstu_tensor& offsets_left,
                   const hstu_tensor& offsets_right, const hstu_tensor& combined, const Parts& parts,

@@ -12,8 +12,8 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   auto& p = launch.emplace<hstu::JaggedCopyParams>();
   jagged_copy::bind_tensors(a.left, a.right, a.offsets_left, a.offsets_right, a.values, parts, p);
   p.prefix = a.n_prefix_to_right;
-  jagged_copy::bind_shape(problem, config,
-                          parts.batch == 0 ? 0 : jagged_copy::blocks(problem, config, a.values.shape[0]), launch);
+  jagged_copy::bind_shape(config, parts.batch == 0 ? 0 : jagged_copy::blocks(problem, config, a.values.shape[0]),
+                          launch);
 }
 
 }  // namespace
@@ -23,12 +23,12 @@ const Family kSplit2dJaggedSm80 = {
     .op = Op::split_2d_jagged,
     .min_compute_capability = 80,
     .knobs = jagged_copy::kKnobs,
-    .rules = jagged_copy::kRules,
+    .rules = {},
     .covers = jagged_copy::covers,
     .default_config = jagged_copy::default_config,
     .resources = jagged_copy::resources,
     .write_config = jagged_copy::write_config,
-    .smem_expression = "split_2d_jagged_sm80_smem_bytes<Config>",
+    .smem_expression = "",
     .bind = bind,
 };
 

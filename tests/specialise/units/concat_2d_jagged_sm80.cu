@@ -1,6 +1,6 @@
 // concat_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 rows=524288
-// concat_2d_jagged_sm80 sm_80 threads=128 accesses=2 rounds=1
-// concat_2d_jagged_sm80 sm_90a threads=128 accesses=2 rounds=1
+// concat_2d_jagged_sm80 sm_80 threads=64 accesses=2
+// concat_2d_jagged_sm80 sm_90a threads=64 accesses=2
 #include "concat_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -9,18 +9,15 @@ struct Config {
   enum : int { kAccessBytes = 16 };
   enum : int { kRowAccesses = 64 };
   enum : bool { kPrefix = false };
-  enum : int { kThreads = 128 };
+  enum : int { kThreads = 64 };
   enum : int { kAccesses = 2 };
-  enum : int { kRounds = 1 };
-  enum : int { kMinBlocks = 1 };
   enum : bool { kReplace = false };
 };
-static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // concat_2d_jagged access_bytes=4 row_bytes=516 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 rows=2048
-// concat_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=1
-// concat_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=1
+// concat_2d_jagged_sm80 sm_80 threads=128 accesses=1
+// concat_2d_jagged_sm80 sm_90a threads=128 accesses=1
 #include "concat_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -29,18 +26,15 @@ struct Config {
   enum : int { kAccessBytes = 4 };
   enum : int { kRowAccesses = 129 };
   enum : bool { kPrefix = true };
-  enum : int { kThreads = 256 };
+  enum : int { kThreads = 128 };
   enum : int { kAccesses = 1 };
-  enum : int { kRounds = 1 };
-  enum : int { kMinBlocks = 1 };
   enum : bool { kReplace = false };
 };
-static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 48, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // concat_2d_jagged access_bytes=1 row_bytes=1 left_offset=i32 right_offset=none prefix=0 replace=1 batch=32 rows=2048
-// concat_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=1
-// concat_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=1
+// concat_2d_jagged_sm80 sm_80 threads=128 accesses=1
+// concat_2d_jagged_sm80 sm_90a threads=128 accesses=1
 #include "concat_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -49,12 +43,9 @@ struct Config {
   enum : int { kAccessBytes = 1 };
   enum : int { kRowAccesses = 1 };
   enum : bool { kPrefix = false };
-  enum : int { kThreads = 256 };
+  enum : int { kThreads = 128 };
   enum : int { kAccesses = 1 };
-  enum : int { kRounds = 1 };
-  enum : int { kMinBlocks = 1 };
   enum : bool { kReplace = true };
 };
-static_assert(concat_2d_jagged_sm80_smem_bytes<Config> == 4096, "host and device disagree about shared memory");
 }  // namespace hstu
 

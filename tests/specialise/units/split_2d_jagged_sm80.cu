@@ -1,6 +1,6 @@
 // split_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 rows=524288
-// split_2d_jagged_sm80 sm_80 threads=128 accesses=2 rounds=1
-// split_2d_jagged_sm80 sm_90a threads=128 accesses=2 rounds=1
+// split_2d_jagged_sm80 sm_80 threads=64 accesses=2
+// split_2d_jagged_sm80 sm_90a threads=64 accesses=2
 #include "split_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -9,17 +9,14 @@ struct Config {
   enum : int { kAccessBytes = 16 };
   enum : int { kRowAccesses = 64 };
   enum : bool { kPrefix = false };
-  enum : int { kThreads = 128 };
+  enum : int { kThreads = 64 };
   enum : int { kAccesses = 2 };
-  enum : int { kRounds = 1 };
-  enum : int { kMinBlocks = 1 };
 };
-static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // split_2d_jagged access_bytes=8 row_bytes=24 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 rows=2048
-// split_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=1
-// split_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=1
+// split_2d_jagged_sm80 sm_80 threads=128 accesses=1
+// split_2d_jagged_sm80 sm_90a threads=128 accesses=1
 #include "split_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -28,17 +25,14 @@ struct Config {
   enum : int { kAccessBytes = 8 };
   enum : int { kRowAccesses = 3 };
   enum : bool { kPrefix = true };
-  enum : int { kThreads = 256 };
+  enum : int { kThreads = 128 };
   enum : int { kAccesses = 1 };
-  enum : int { kRounds = 1 };
-  enum : int { kMinBlocks = 1 };
 };
-static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 1376, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // split_2d_jagged access_bytes=2 row_bytes=66 left_offset=i32 right_offset=none prefix=1 replace=0 batch=32 rows=2048
-// split_2d_jagged_sm80 sm_80 threads=256 accesses=1 rounds=1
-// split_2d_jagged_sm80 sm_90a threads=256 accesses=1 rounds=1
+// split_2d_jagged_sm80 sm_80 threads=128 accesses=1
+// split_2d_jagged_sm80 sm_90a threads=128 accesses=1
 #include "split_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -47,11 +41,8 @@ struct Config {
   enum : int { kAccessBytes = 2 };
   enum : int { kRowAccesses = 33 };
   enum : bool { kPrefix = true };
-  enum : int { kThreads = 256 };
+  enum : int { kThreads = 128 };
   enum : int { kAccesses = 1 };
-  enum : int { kRounds = 1 };
-  enum : int { kMinBlocks = 1 };
 };
-static_assert(split_2d_jagged_sm80_smem_bytes<Config> == 144, "host and device disagree about shared memory");
 }  // namespace hstu
 
