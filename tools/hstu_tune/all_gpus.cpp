@@ -66,6 +66,7 @@ void follow(std::vector<Tuner>& tuners) {
       told = true;
     }
     std::vector<pollfd> ends;
+    ends.reserve(tuners.size());
     for (const Tuner& tuner : tuners) ends.push_back({tuner.done ? -1 : tuner.child.output(), POLLIN, 0});
     if (poll(ends.data(), ends.size(), kLookMs) <= 0) continue;
     for (size_t i = 0; i < tuners.size(); ++i)
