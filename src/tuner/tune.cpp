@@ -261,6 +261,7 @@ void Tuner::report(const std::string& last, bool finals) {
   if (!options_.progress) return;
   TuneProgress progress;
   progress.done = done_;
+  progress.fresh = result_.measured + result_.failed;
   progress.total = std::max(total_, done_);
   progress.finals = finals;
   progress.best_seconds = static_cast<double>(best_ns_) * 1e-9;

@@ -23,6 +23,7 @@ struct TuneTask {
 
 struct TuneProgress {
   int done = 0;   ///< configurations known, whether measured now or before
+  int fresh = 0;  ///< those of them that this run looked at
   int total = 0;  ///< configurations there are; a budgeted search ends before it has seen them all
   bool finals = false;
   double best_seconds = 0, standard_seconds = 0;  ///< 0 while unknown

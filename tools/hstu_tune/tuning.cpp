@@ -50,9 +50,10 @@ void show(Progress& progress, const TuneProgress& now, const std::string& name, 
   const double time = now.elapsed_seconds + now.left_seconds;
   const double here = std::max(time > 0 ? now.elapsed_seconds / time : 0.0,
                                now.total > 0 ? static_cast<double>(now.done) / now.total : 0.0);
+  const double rate = now.elapsed_seconds > 0 ? now.fresh / now.elapsed_seconds : 0;
   progress.show((static_cast<double>(index) + std::min(here, 1.0)) / static_cast<double>(count),
-                fmt::format("{}: {}/{}{}, {}, {:.0f} s left", name, now.done, now.total, now.finals ? " finals" : "",
-                            best_text(now), budget.left()));
+                fmt::format("{}: {}/{}{}, {:.1f}/s, {}, {:.0f} s left", name, now.done, now.total,
+                            now.finals ? " finals" : "", rate, best_text(now), budget.left()));
 }
 
 /// What a problem counts for among the others: its calls times a lower bound of its time, on any recent GPU; half of
