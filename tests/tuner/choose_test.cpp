@@ -1,8 +1,8 @@
 // Which variant runs: exact record, nearest record, default; and what makes a record unusable.
 #include "tuner/choose.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/error.hpp"
-#include "tuner/captured_log.hpp"
 #include "tuner/fixtures.hpp"
 #include "tuner/space.hpp"
 

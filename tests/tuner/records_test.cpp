@@ -2,9 +2,10 @@
 #include "tuner/records.hpp"
 
 #include "problem/norm_fields.hpp"
+#include "support/captured_log.hpp"
+#include "support/cpu_time.hpp"
 #include "support/error.hpp"
 #include "support/temp_dir.hpp"
-#include "tuner/captured_log.hpp"
 #include "tuner/fixtures.hpp"
 
 #include <fmt/format.h>
@@ -235,6 +236,32 @@ TEST(Merge, SaysWhyADatabaseCannotBeRead) {
     EXPECT_EQ(e.status(), HSTU_ERROR_STORE);
     EXPECT_NE(e.message().find("/nowhere/tuner.db"), std::string::npos);
   }
+}
+
+// R13: what ten shards leave, each with 10,000 trials of problems that others tuned, too.
+TEST(Merge, PrintsTheTimeOfTenLargeStores) {
+  constexpr int kStores = 10, kProblems = 50, kTrials = 200;
+  const TempDir dir;
+  const auto store = [&](int i) { return dir.str() + "/" + std::to_string(i); };
+  for (int s = 0; s < kStores; ++s) {
+    std::vector<Job> jobs;
+    for (int p = 0; p < kProblems; ++p) {
+      Job& j = jobs.emplace_back(job(fmt::format("{}-{}", s, p), rows_problem(1024, 8 * (1 + p + kProblems / 2 * s))));
+      j.trials = {standard_trial(10'000)};
+      while (j.trials.size() < kTrials)
+        j.trials.push_back(trial(fmt::format("tile=32 stages={}", j.trials.size()), 9'000));
+    }
+    Records(RecordsOptions{store(s), ""}).absorb(jobs);
+  }
+  const double start = test::thread_seconds();
+  Records merged(RecordsOptions{store(kStores), ""});
+  int trials = 0;
+  for (int s = 0; s < kStores; ++s) trials += merged.merge(store(s) + "/tuner.db").trials;
+  const double seconds = test::thread_seconds() - start;
+  std::printf("%d trials of %d stores merged in %.2f s\n", trials, kStores, seconds);
+  RecordProperty("merge_s", std::to_string(seconds));
+  EXPECT_EQ(trials, kStores * kProblems * kTrials);
+  EXPECT_LT(seconds, 4 * test::sanitizer_share(20)) << "the promise is 1 s on an idle machine";
 }
 
 // ---- Text

@@ -1,13 +1,14 @@
 // The orchestrator with a bench and a compiler made of tables: no GPU, no NVRTC, every circumstance at will.
 #include "tuner/tune.hpp"
 
+#include "support/captured_log.hpp"
 #include "support/error.hpp"
 #include "support/temp_dir.hpp"
-#include "tuner/captured_log.hpp"
 #include "tuner/fixtures.hpp"
 #include "tuner/space.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -310,28 +311,67 @@ TEST_F(Tune, CancellingIsPrompt) {
   EXPECT_LT(compiled.load(), 6);
 }
 
-TEST(TuneProcess, AKilledRunGoesOnWhereItStopped) {
+// T7. Measurements are counted as the bench makes them, in the search and in the finals.
+TEST(TuneProcess, ARunThatIsKilledAgainAndAgainRepeatsNothing) {
   TempDir store;
   TableBench bench;
   bench.table["tile=64 stages=3"].seconds = 60e-6;
-  const pid_t child = fork();
-  if (child == 0) {
-    Records records(RecordsOptions{store.str(), ""});
-    bench.on_measure = [&](const std::string&) {
-      if (bench.seen().size() == 9) kill(getpid(), SIGKILL);
-    };
-    tune(task(), records, bench, compiler(bench), options());
-    _exit(1);
+  void* const shared = mmap(nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  size_t& begun = *new (shared) size_t{0};  // configurations that the last run searched, the one under measurement, too
+  const auto killed_after = [&](int measurements) {
+    begun = 0;
+    const pid_t child = fork();
+    if (child == 0) {
+      Records records(RecordsOptions{store.str(), ""});
+      int made = 0;
+      bool finals = false;
+      TuneOptions o = options();
+      o.progress = [&](const TuneProgress& p) { finals = finals || p.finals; };
+      bench.on_measure = [&](const std::string& config) {
+        std::set<std::string> searched = bench.seen();
+        searched.insert(config);
+        if (!finals) begun = searched.size();
+        if (made++ == measurements) kill(getpid(), SIGKILL);
+      };
+      tune(task(), records, bench, compiler(bench), o);
+      _exit(1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFSIGNALED(status);
+  };
+  const auto known = [&] {
+    size_t trials = 0;
+    for (const Job& job : Records(RecordsOptions{store.str(), ""}).jobs()) trials += job.trials.size();
+    return trials;
+  };
+  size_t before = 0;
+  for (int run = 0; before < 20; ++run) {
+    ASSERT_TRUE(killed_after(3 + run)) << run;  // each configuration takes one or two measurements
+    const size_t now = known();
+    EXPECT_GE(now + 1, before + begun) << "at most the one under measurement is lost";
+    EXPECT_GT(now, before);
+    before = now;
   }
-  int status = 0;
-  waitpid(child, &status, 0);
-  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(before, 20u);
+  ASSERT_TRUE(killed_after(4)) << "in the finals";
+  EXPECT_EQ(known(), 20u);
   Records records(RecordsOptions{store.str(), ""});
-  const TuneResult result = tune(task(), records, bench, compiler(bench), options());
-  EXPECT_GE(result.reused, 8);  // at most the one under measurement is lost
-  EXPECT_EQ(result.reused + result.measured, 20);
+  std::set<std::string> searched;
+  TuneOptions o = options();
+  bool finals = false;
+  o.progress = [&](const TuneProgress& p) { finals = finals || p.finals; };
+  bench.on_measure = [&](const std::string& config) {
+    if (!finals) searched.insert(config);
+  };
+  const TuneResult result = tune(task(), records, bench, compiler(bench), o);
+  EXPECT_TRUE(searched.empty()) << *searched.begin() << " was known";
+  EXPECT_EQ(result.reused, 20);
+  EXPECT_EQ(result.measured, 0);
   EXPECT_EQ(result.record.trial.config, "tile=64 stages=3");
   EXPECT_EQ(records.jobs().size(), 1u);
+  munmap(shared, sizeof(size_t));
 }
 
 TEST_F(Tune, StopsWithItsBudgetAndStillHoldsFinals) {

@@ -2,8 +2,9 @@
 #include "tuner/tuner_file.hpp"
 
 #include "problem/norm_fields.hpp"
+#include "support/captured_log.hpp"
+#include "support/storm.hpp"
 #include "support/temp_dir.hpp"
-#include "tuner/captured_log.hpp"
 #include "tuner/fixtures.hpp"
 #include "tuner/records.hpp"
 
@@ -379,10 +380,10 @@ constexpr int kProcesses = 3, kThreads = 2;
 
 TEST(TunerFile, AKillStormLosesNoSavedTrial) {
   TempDir store;
-  constexpr int kRounds = 6;
+  const int rounds = test::storm_rounds(24);
   std::set<std::string> acknowledged;
   std::mt19937 random(3);
-  for (int round = 0; round < kRounds; ++round) {
+  for (int round = 0; round < rounds; ++round) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     pid_t children[kProcesses];
@@ -393,7 +394,7 @@ TEST(TunerFile, AKillStormLosesNoSavedTrial) {
     }
     close(ends[1]);
     for (const pid_t child : children) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(40 + random() % 120));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 80));
       kill(child, SIGKILL);
       int status = 0;
       waitpid(child, &status, 0);
@@ -411,6 +412,8 @@ TEST(TunerFile, AKillStormLosesNoSavedTrial) {
     for (const Trial& t : j.trials) stored.insert(j.uid + ' ' + t.config + '\n');
   std::vector<std::string> lost;
   std::set_difference(acknowledged.begin(), acknowledged.end(), stored.begin(), stored.end(), std::back_inserter(lost));
+  std::printf("%d rounds of %d processes killed: %zu trials acknowledged, %zu lost\n", rounds, kProcesses,
+              acknowledged.size(), lost.size());
   EXPECT_GT(acknowledged.size(), size_t{kProcesses});
   EXPECT_TRUE(lost.empty()) << lost.size() << " of " << acknowledged.size() << " lost, first " << lost.front();
   EXPECT_EQ(log.str(), "");

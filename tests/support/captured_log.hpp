@@ -15,10 +15,11 @@ namespace hstujit::test {
 
 class CapturedLog {
  public:
-  CapturedLog() : before_(log().sinks()), level_(log().level()) {
+  explicit CapturedLog(spdlog::level::level_enum level = spdlog::level::warn)
+      : before_(log().sinks()), level_(log().level()) {
     log().sinks() = {std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)};
     log().set_pattern("%l %v");
-    log().set_level(spdlog::level::warn);
+    log().set_level(level);
   }
   ~CapturedLog() {
     log().sinks() = before_;
