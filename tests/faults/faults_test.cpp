@@ -71,6 +71,7 @@ TEST_P(FaultOf, KernelStoreNeverFailsACallNorGivesAWrongKernel) {
       [&](const std::string& folder) {
         DiskStore store(folder, DiskStore::Access::read_write);
         EXPECT_TRUE(right(store.load(key, kernel.compiler)));
+        EXPECT_NE(store.lock(key, kernel.compiler).try_acquire(), KeyLock::State::busy) << "nobody else has it";
         store.publish(key, kernel);
         EXPECT_TRUE(right(store.load(key, kernel.compiler)));
         EXPECT_TRUE(right(store.load_any(key)));

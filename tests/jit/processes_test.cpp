@@ -96,6 +96,17 @@ TEST_F(Processes, ColdStormCompilesExactlyOnce) {
   EXPECT_EQ(compiles, 1);
 }
 
+// Nobody can write, nor take a lock: everybody compiles for itself, once a process, and nobody fails.
+TEST_F(Processes, ColdStormWithoutAStoreFailsNobody) {
+  test::write_file(dir_.path() / "file", "not a folder");
+  Task nowhere = task(8);
+  nowhere.store = dir_.str() + "/file/store";
+  open_gate();
+  std::vector<pid_t> children;
+  for (int i = 0; i < 4; ++i) children.push_back(start(nowhere));
+  for (const pid_t child : children) EXPECT_EQ(status_of(child), 1 | kNvrtcLoaded);
+}
+
 TEST_F(Processes, WarmStartDoesNotLoadNvrtc) {
   open_gate();
   EXPECT_EQ(status_of(start(task(1))), 1 | kNvrtcLoaded);
