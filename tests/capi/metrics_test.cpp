@@ -1,11 +1,13 @@
 // What operators of servers see: counters, times, and their text for Prometheus.
 #include "capi/fake_gpu.hpp"
+#include "support/captured_log.hpp"
 #include "support/temp_dir.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 #include <regex>
+#include <sstream>
 #include <string>
 
 namespace hstujit {
@@ -48,6 +50,25 @@ TEST_F(Metrics, RefusedCallsAreCounted) {
   fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_ACTIVE);
   EXPECT_EQ(call(), HSTU_ERROR_STREAM_CAPTURING);
   EXPECT_EQ(counters().not_ready, 2);
+}
+
+TEST_F(Metrics, AMissIsOneLineThatSaysWhatServesIt) {
+  const test::TempDir store;
+  tune_by_hand(store.str(), norm(4, 128));
+  open(store.str());
+  test::CapturedLog log(spdlog::level::info);  // behind open(), which asks the environment for a level
+  const auto lines_with = [&](const std::string& words) {
+    int count = 0;
+    std::istringstream lines(log.str());
+    for (std::string line; std::getline(lines, line);) count += line.find(words) != std::string::npos;
+    return count;
+  };
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(call(64), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(log.lines(), 2) << "a line of the compilation, one of the choice\n" << log.str();
+  EXPECT_EQ(lines_with("miss, compiled in"), 1) << log.str();
+  EXPECT_EQ(lines_with("(default)"), 1) << log.str();
+  ASSERT_EQ(call(128), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(lines_with("(tuned record)"), 1) << log.str();
 }
 
 TEST_F(Metrics, DamagedEntriesAreCounted) {
