@@ -10,7 +10,7 @@ namespace hstujit::test {
 /// HSTUJIT_STORM_ROUNDS, or as many as a test has time for: `usual`, fewer under a sanitizer.
 inline int storm_rounds(int usual) {
   const char* const asked = std::getenv("HSTUJIT_STORM_ROUNDS");
-  return asked ? std::atoi(asked) : usual / static_cast<int>(sanitizer_share(20));
+  return asked ? std::atoi(asked) : usual / static_cast<int>(sanitizer_share(4));
 }
 
 }  // namespace hstujit::test

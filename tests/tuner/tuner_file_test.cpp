@@ -394,7 +394,7 @@ TEST(TunerFile, AKillStormLosesNoSavedTrial) {
     }
     close(ends[1]);
     for (const pid_t child : children) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 80));
+      std::this_thread::sleep_for(std::chrono::milliseconds(20 + random() % 80) * test::sanitizer_share(3));
       kill(child, SIGKILL);
       int status = 0;
       waitpid(child, &status, 0);
