@@ -89,8 +89,12 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
   HSTU_ENTER(cuDevicePrimaryCtxRelease, unsafe);
   const std::lock_guard lock(state().mutex);
-  --state().primary[static_cast<size_t>(device)].retained;
+  CUctx_st& context = state().primary[static_cast<size_t>(device)];
   --state().live_handles;
+  if (--context.retained > 0) return CUDA_SUCCESS;
+  std::erase_if(state().modules, [&](CUmodule module) {  // what is loaded goes with its context
+    return module->context == &context && destroy(module) == CUDA_SUCCESS;
+  });
   return CUDA_SUCCESS;
 }
 CUresult cuCtxGetCurrent(CUcontext* context) {
@@ -119,12 +123,18 @@ CUresult cuModuleLoadData(CUmodule* module, const void* code) {
   HSTU_NEEDS_CONTEXT;
   if (!code) return CUDA_ERROR_INVALID_VALUE;
   const CUresult made = make(module);
-  if (made == CUDA_SUCCESS) (*module)->context = current();
-  return made;
+  if (made != CUDA_SUCCESS) return made;
+  (*module)->context = current();
+  const std::lock_guard lock(state().mutex);
+  state().modules.insert(*module);
+  return CUDA_SUCCESS;
 }
 CUresult cuModuleUnload(CUmodule module) {
   HSTU_ENTER(cuModuleUnload, unsafe);
-  if (module && module->context != current()) return CUDA_ERROR_INVALID_CONTEXT;
+  const std::lock_guard lock(state().mutex);
+  if (!state().modules.contains(module)) return CUDA_ERROR_INVALID_HANDLE;
+  if (module->context != current()) return CUDA_ERROR_INVALID_CONTEXT;
+  state().modules.erase(module);
   return destroy(module);
 }
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {

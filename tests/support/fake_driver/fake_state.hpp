@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -68,6 +69,7 @@ struct State {
   std::map<int, Failure> failures;
   std::map<int, int> attributes;
   std::map<CUdeviceptr, size_t> allocations;
+  std::set<CUmodule> modules;
   size_t params_bytes = 0;
   fake_launch last{};
   fake_launch_hook hook = nullptr;
