@@ -255,10 +255,10 @@ TEST(Merge, PrintsTheTimeOfTenLargeStores) {
   }
   const double start = test::thread_seconds();
   Records merged(RecordsOptions{store(kStores), ""});
-  int trials = 0;
+  int64_t trials = 0;
   for (int s = 0; s < kStores; ++s) trials += merged.merge(store(s) + "/tuner.db").trials;
   const double seconds = test::thread_seconds() - start;
-  std::printf("%d trials of %d stores merged in %.2f s\n", trials, kStores, seconds);
+  std::printf("%ld trials of %d stores merged in %.2f s\n", trials, kStores, seconds);
   RecordProperty("merge_s", std::to_string(seconds));
   EXPECT_EQ(trials, kStores * kProblems * kTrials);
   EXPECT_LT(seconds, 4 * test::sanitizer_share(20)) << "the promise is 1 s on an idle machine";
