@@ -55,8 +55,9 @@ TEST_P(NormAddmmReference, IsLayerNormAndAddmm) {
   project.activation_columns = args.activation_columns;
 
   EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::z), test::exact_result(project, &hstu_addmm_args::z));
-  if (c.parts)
+  if (c.parts) {
     EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::z1), test::exact_result(project, &hstu_addmm_args::z1));
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, NormAddmmReference,
