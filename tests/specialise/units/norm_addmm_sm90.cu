@@ -1,5 +1,5 @@
 // norm_addmm dtype=bf16 weight_dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 weight_transposed=0 vector=8 vector_w=8 split=64 m=131072
-// norm_addmm_sm90 sm_90a stage_slices=2 boxes=1
+// norm_addmm_sm90 sm_90a stage_slices=4 boxes=1
 #include "norm_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -14,17 +14,17 @@ struct Config {
   enum : bool { kWAlongK = false };
   enum : int { kBlockM = 128 };
   enum : int { kBlockN = 64 };
-  enum : int { kStageSlices = 2 };
-  enum : int { kStages = 8 };
+  enum : int { kStageSlices = 4 };
+  enum : int { kStages = 4 };
   enum : int { kBoxes = 1 };
   enum : int { kThreads = 384 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(norm_addmm_sm90_smem_bytes<Config> == 223384, "host and device disagree about shared memory");
+static_assert(norm_addmm_sm90_smem_bytes<Config> == 223320, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // norm_addmm dtype=f16 weight_dtype=f32 n=1024 k=256 bias=1 bias_dtype=f32 activation=0 act_columns=0 weight_transposed=1 vector=8 vector_w=8 split=0 m=65536
-// norm_addmm_sm90 sm_90a stage_slices=2 boxes=1
+// norm_addmm_sm90 sm_90a stage_slices=4 boxes=1
 #include "norm_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -39,13 +39,13 @@ struct Config {
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 128 };
   enum : int { kBlockN = 64 };
-  enum : int { kStageSlices = 2 };
-  enum : int { kStages = 10 };
+  enum : int { kStageSlices = 4 };
+  enum : int { kStages = 5 };
   enum : int { kBoxes = 1 };
   enum : int { kThreads = 384 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(norm_addmm_sm90_smem_bytes<Config> == 219320, "host and device disagree about shared memory");
+static_assert(norm_addmm_sm90_smem_bytes<Config> == 219240, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // norm_addmm dtype=bf16 weight_dtype=f32 n=40 k=64 bias=0 bias_dtype=none activation=1 act_columns=40 weight_transposed=0 vector=8 vector_w=8 split=0 m=65536
