@@ -28,7 +28,7 @@
 //   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
 //   kFast               sums stay in the tensor cores; no scale changes along k
-//   kBias, kActivation, kSplitColumns  as in addmm_sm90.cuh
+//   kBias, kActivation, kActivatesPart, kSplitColumns  as in addmm_sm90.cuh
 //   kSpread             tile/tma_product.cuh; where an activation takes a part of resident columns
 // Config, knobs         likewise; kXAlongK and kWAlongK are true
 #pragma once

@@ -20,6 +20,7 @@
 //   Bias                element type of a bias row
 //   kBias               kNoBias, kRowBias ([n])
 //   kActivation         0 none, 1 SiLU, on columns below params.act_columns
+//   kActivatesPart      of the columns of some tile
 //   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
 //   kDim                columns of x, a multiple of 64, at most 512
 //   kColumns            of w
@@ -92,25 +93,18 @@ template <class Config>
 class TileRange {
  public:
   enum : u32 { kTiles = NormAddmmShape<Config>::kTiles };
-  // Tiles of the same rows.
-  struct Part {
-    i32 row, tile, end;
-  };
 
   HSTU_PRIM explicit TileRange(i64 rows) {
     const u64 all = static_cast<u64>(tile::tiles_along(rows, Config::kBlockM)) * kTiles;
-    first_ = static_cast<u32>(all * blockIdx.x / gridDim.x);
-    end_ = static_cast<u32>(all * (blockIdx.x + 1) / gridDim.x);
+    first = static_cast<u32>(all * blockIdx.x / gridDim.x);
+    end = static_cast<u32>(all * (blockIdx.x + 1) / gridDim.x);
   }
-  HSTU_PRIM u32 parts() const { return (end_ + kTiles - 1) / kTiles - first_ / kTiles; }
-  HSTU_PRIM Part part(u32 i) const {
-    const u32 line = first_ / kTiles + i, from = max(first_, line * kTiles), to = min(end_, (line + 1) * kTiles);
-    return {static_cast<i32>(line * Config::kBlockM), static_cast<i32>(from - line * kTiles),
-            static_cast<i32>(to - line * kTiles)};
-  }
+  // Of a tile: the first row, the first column, and whether those before it have other rows.
+  HSTU_PRIM static i32 row(u32 tile) { return static_cast<i32>(tile / kTiles * Config::kBlockM); }
+  HSTU_PRIM static i32 column(u32 tile) { return static_cast<i32>(tile % kTiles * Config::kBlockN); }
+  HSTU_PRIM bool begins_rows(u32 tile) const { return tile == first || tile % kTiles == 0; }
 
- private:
-  u32 first_, end_;
+  u32 first, end;
 };
 
 // The buffer between the rows' producer and the warpgroups, which have it in turn.
@@ -161,11 +155,14 @@ HSTU_PRIM void produce_rows(const typename NormAddmmShape<Config>::Params& p, u3
   using Shape = NormAddmmShape<Config>;
   const TileRange<Config> range(p.m);
   const RowBuffer<Shape> buffer(smem);
-  for (u32 i = 0; i < range.parts(); ++i) {
-    const i32 row = range.part(i).row;
+  u32 i = 0;
+  for (u32 tile = range.first; tile < range.end; ++tile) {
+    if (!range.begins_rows(tile)) continue;
+    const i32 row = range.row(tile);
     buffer.load(p, i, 0, row);
     buffer.prefetch(p, row + Shape::kRows);
     buffer.load(p, i, 1, row + Shape::kRows);
+    ++i;
   }
 }
 
@@ -176,18 +173,14 @@ HSTU_PRIM void produce_w(const typename NormAddmmShape<Config>::Params& p, u32 s
   using TileW = typename Shape::TileW;
   const TileRange<Config> range(p.m);
   typename Shape::Ring::Place at;
-  for (u32 i = 0; i < range.parts(); ++i) {
-    const auto part = range.part(i);
-    for (i32 tile = part.tile; tile < part.end; ++tile)
-      for (i32 slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
-        const u32 full = Shape::ring(smem).acquire(at, Shape::kStageBytes), stage = Shape::stage(smem, at.stage);
+  for (u32 tile = range.first; tile < range.end; ++tile)
+    for (i32 slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
+      const u32 full = Shape::ring(smem).acquire(at, Shape::kStageBytes), stage = Shape::stage(smem, at.stage);
 #pragma unroll
-        for (i32 j = 0; j < Config::kStageSlices; ++j)
-          TileW::load(stage + j * TileW::kBytes, &p.w, full, tile * Shape::kTileColumns, (slice + j) * Shape::kBlockK,
-                      0);
-        at.advance();
-      }
-  }
+      for (i32 j = 0; j < Config::kStageSlices; ++j)
+        TileW::load(stage + j * TileW::kBytes, &p.w, full, range.column(tile), (slice + j) * Shape::kBlockK, 0);
+      at.advance();
+    }
 }
 
 // A warp's 16 rows, normed in place, then taken from there: a quad of lanes shares rows g (even words) and g + 8 (odd
@@ -309,9 +302,10 @@ class NormConsumer {
 
   // Issues acc = words w of the next tile.
   HSTU_PRIM void issue(Accumulators& acc, const typename Shape::Words& words) {
-    // In a ring of whole tiles it would be in few places here, and the compiler keep addresses for each, which spill.
-    at_.stage = prim::settled(at_.stage);
-    at_.parity = prim::settled(at_.parity);
+    // Descriptors are then added up in uniform registers, beside the products. In a ring of whole tiles it would also
+    // be in few places here, and the compiler keep addresses for each, which spill.
+    at_.stage = prim::uniform(at_.stage);
+    at_.parity = prim::uniform(at_.parity);
 #pragma unroll
     for (int slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
       Shape::ring(smem_).wait(at_);
@@ -329,10 +323,13 @@ class NormConsumer {
       prim::wgmma_commit();
     }
   }
-  // Waits for them.
-  HSTU_PRIM void finish(Accumulators& acc) {
+  // Waits for them, and takes them out of the way of the next ones.
+  HSTU_PRIM void finish(Accumulators& acc, Accumulators& made) {
     prim::wgmma_wait<0>();
     prim::wgmma_keep(acc[0]);
+#pragma unroll
+    for (int i = 0; i < Config::kBlockN / 2; ++i) made[0][i] = acc[0][i];
+    prim::wgmma_keep(made[0]);
 #pragma unroll
     for (int i = 0; i < Shape::kTileStages; ++i) {
       Shape::ring(smem_).release(used_);
@@ -359,9 +356,8 @@ class NormOutput {
   HSTU_PRIM NormOutput(const typename Shape::Params& p, u32 smem, u32 warp) : bias_(smem), results_(p, smem, warp) {
     if constexpr (kHasBias) bias_.share(p);
   }
-  // Tile number `tile` of the rows from `row` on.
-  HSTU_PRIM void write(const Accumulators& acc, i32 row, i32 tile) {
-    const i32 column = tile * Shape::kTileColumns;
+  // Of the warp's rows from `row` on.
+  HSTU_PRIM void write(const Accumulators& acc, i32 row, i32 column) {
     Biased biased{acc, bias_, column};
     if constexpr (kHasBias) bias_.read(column);
     results_.begin(row, column);
@@ -399,35 +395,25 @@ HSTU_PRIM void consume_normed(const typename NormAddmmShape<Config>::Params& p, 
   const RowBuffer<Shape> buffer(smem);
   const NormedRows<Shape> normed(smem, p.eps);
   NormConsumer<Config> consumer(smem);
-  for (u32 i = 0; i < range.parts(); ++i) {
-    const auto part = range.part(i);
-    const i32 row = part.row + static_cast<i32>(warp * 16);
-    typename Shape::Words words;
-    normed.make(words, buffer.wait(i, warp));
+  typename Shape::Words words;
+  u32 rows = 0;  // how often the warp has taken some
+  const auto take_rows = [&] {
+    normed.make(words, buffer.wait(rows++, warp));
     buffer.release();
+  };
+  typename Shape::Accumulators acc, made;
+  const auto write = [&](u32 tile) {
+    output.write(made, range.row(tile) + static_cast<i32>(warp * 16), range.column(tile));
+  };
 
-    typename Shape::Accumulators acc, then;
-    i32 tile = part.tile;
-    consumer.issue(acc, words);
 #pragma unroll 1
-    for (; tile + 2 < part.end; tile += 2) {
-      consumer.finish(acc);
-      consumer.issue(then, words);
-      output.write(acc, row, tile);
-      consumer.finish(then);
-      consumer.issue(acc, words);
-      output.write(then, row, tile + 1);
-    }
-    consumer.finish(acc);
-    if (tile + 1 < part.end) {
-      consumer.issue(then, words);
-      output.write(acc, row, tile);
-      consumer.finish(then);
-      output.write(then, row, tile + 1);
-    } else {
-      output.write(acc, row, tile);
-    }
+  for (u32 tile = range.first; tile < range.end; ++tile) {
+    if (range.begins_rows(tile)) take_rows();
+    consumer.issue(acc, words);
+    if (tile > range.first) write(tile - 1);
+    consumer.finish(acc, made);
   }
+  write(range.end - 1);
   Shape::Boxes::wait_for_all();
 }
 

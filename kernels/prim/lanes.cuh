@@ -19,8 +19,11 @@ HSTU_PRIM u32 thread_id() {
   return r;
 }
 
-// The warp's index in its block, in a register the compiler knows to be warp-uniform.
-HSTU_PRIM u32 warp_id() { return __shfl_sync(kFullWarp, threadIdx.x >> 5, 0); }
+// x, which all lanes have, in a register the compiler knows to be warp-uniform.
+HSTU_PRIM u32 uniform(u32 x) { return __shfl_sync(kFullWarp, x, 0); }
+
+// The warp's index in its block.
+HSTU_PRIM u32 warp_id() { return uniform(threadIdx.x >> 5); }
 
 // The number of this launch, different from all others of the context (PTX ISA "%gridid").
 HSTU_PRIM u64 grid_id() {

@@ -13,7 +13,7 @@ namespace hstu::tile {
 enum class Activated { kNothing, kAll, kSome };  // of columns side by side
 
 // A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
-//   Config  with Element, kBias, kActivation, kSplitColumns, kBlockN, kBoxes as in addmm_sm90.cuh
+//   Config  with Element, kBias, kActivation, kActivatesPart, kSplitColumns, kBlockN, kBoxes as in addmm_sm90.cuh
 //   Params  with y, z, z_first, act_columns as in params/addmm_sm90.h
 //   Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a barrier a warp)
 template <class Shape>
@@ -84,7 +84,7 @@ class ResultBoxes {
     const i64 active = p_.act_columns - column_of(first);
     if (Config::kActivation == 0 || active <= 0)
       run_boxes<kCount, Activated::kNothing>(source, first);
-    else if (Shape::kSpread || active >= kColumns)  // the activation takes whole panels then
+    else if (!Config::kActivatesPart || active >= kColumns)
       run_boxes<kCount, Activated::kAll>(source, first);
     else
       run_boxes<kCount, Activated::kSome>(source, first);

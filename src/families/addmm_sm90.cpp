@@ -48,6 +48,8 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
   text.constant("kBias", p[addmm::kBias]);
   text.constant("kActivation", p[addmm::kActivation]);
+  text.flag("kActivatesPart",
+            tma_product::activates_part(p[addmm::kActColumns], p[addmm::kN], c[tma_product::kBlockN]));
   text.flag("kSplitColumns", p[addmm::kSplit] != 0);
   text.flag("kXAlongK", p[addmm::kXTransposed] == 0);
   text.flag("kWAlongK", p[addmm::kWeightTransposed] != 0);

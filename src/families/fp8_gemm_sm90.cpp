@@ -120,6 +120,8 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
   text.constant("kBias", p[fp8_gemm::kBias]);
   text.constant("kActivation", p[fp8_gemm::kActivation]);
+  text.flag("kActivatesPart", tma_product::activates_part(p[fp8_gemm::kActColumns], p[fp8_gemm::kN],
+                                                          spread(p, c) ? kPanel : c[tma_product::kBlockN]));
   text.flag("kSplitColumns", p[fp8_gemm::kSplit] != 0);
   text.constant("kScalingA", p[fp8_gemm::kScalingA]);
   text.constant("kScalingB", p[fp8_gemm::kScalingB]);

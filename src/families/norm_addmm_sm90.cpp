@@ -89,6 +89,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Bias", device_type(bias == HSTU_DTYPE_NONE ? dtype : bias));
   text.constant("kBias", p[norm_addmm::kBias]);
   text.constant("kActivation", p[norm_addmm::kActivation]);
+  text.flag("kActivatesPart", tma_product::activates_part(p[norm_addmm::kActColumns], p[norm_addmm::kN], kBlockN));
   text.flag("kSplitColumns", p[norm_addmm::kSplit] != 0);
   text.constant("kDim", p[norm_addmm::kK]);
   text.constant("kColumns", p[norm_addmm::kN]);

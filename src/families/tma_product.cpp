@@ -119,6 +119,8 @@ Config default_config(const Family& family, const Problem& p, const Facts& f, co
   return *last;
 }
 
+bool activates_part(int64_t active, int64_t n, int tile_columns) { return active < n && active % tile_columns != 0; }
+
 void write_knobs(ConfigText& text, const Facts& f, const Config& c) {
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);

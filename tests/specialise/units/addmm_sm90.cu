@@ -7,6 +7,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = false };
@@ -34,6 +35,7 @@ struct Config {
   using Bias = f16;
   enum : int { kBias = 2 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
@@ -61,6 +63,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 2 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : bool { kXAlongK = false };
   enum : bool { kWAlongK = false };
@@ -88,6 +91,7 @@ struct Config {
   using Bias = float;
   enum : int { kBias = 1 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = false };
@@ -115,6 +119,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 0 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : bool { kXAlongK = false };
   enum : bool { kWAlongK = false };
@@ -142,6 +147,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = true };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = false };

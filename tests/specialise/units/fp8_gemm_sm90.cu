@@ -9,6 +9,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 0 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kScalingA = 2 };
   enum : int { kScalingB = 3 };
@@ -42,6 +43,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
@@ -75,6 +77,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 0 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
@@ -108,6 +111,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
@@ -141,6 +145,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kScalingA = 2 };
   enum : int { kScalingB = 3 };
@@ -174,6 +179,7 @@ struct Config {
   using Bias = f16;
   enum : int { kBias = 0 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kScalingA = 0 };
   enum : int { kScalingB = 0 };
@@ -207,6 +213,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = true };
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
@@ -240,6 +247,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = true };
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
@@ -273,6 +281,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 2 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kScalingA = 1 };
   enum : int { kScalingB = 1 };
@@ -306,6 +315,7 @@ struct Config {
   using Bias = f16;
   enum : int { kBias = 2 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = true };
   enum : bool { kSplitColumns = true };
   enum : int { kScalingA = 2 };
   enum : int { kScalingB = 3 };

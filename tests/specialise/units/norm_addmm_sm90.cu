@@ -8,6 +8,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 1 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = true };
   enum : int { kDim = 512 };
   enum : int { kColumns = 2048 };
@@ -33,6 +34,7 @@ struct Config {
   using Bias = float;
   enum : int { kBias = 1 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kDim = 256 };
   enum : int { kColumns = 1024 };
@@ -58,6 +60,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 0 };
   enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = false };
   enum : int { kDim = 64 };
   enum : int { kColumns = 40 };
@@ -83,6 +86,7 @@ struct Config {
   using Bias = bf16;
   enum : int { kBias = 0 };
   enum : int { kActivation = 0 };
+  enum : bool { kActivatesPart = false };
   enum : bool { kSplitColumns = true };
   enum : int { kDim = 128 };
   enum : int { kColumns = 320 };
