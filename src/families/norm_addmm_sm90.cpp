@@ -11,19 +11,17 @@
 namespace hstujit {
 namespace {
 
-enum : int { kStageSlices, kBoxes, kKnobCount };
+enum : int { kStageSlices, kKnobCount };
 
 constexpr int32_t kStageSlicesValues[] = {1, 2, 4};
-constexpr int32_t kBoxesValues[] = {1, 2};
 constexpr Knob kKnobs[] = {
     {"stage_slices", kStageSlicesValues,
      "slices of w that share a barrier: fewer waits, or a ring filled in finer parts"},
-    {"boxes", kBoxesValues, "stores in flight a warp, for slices of w"},
 };
 
 // Normed rows, 64 of a warpgroup, are in registers, beside accumulators of two tiles.
 constexpr int kBlockM = 128, kBlockN = 64, kSliceK = 64, kWarpgroups = 2, kMostDim = 512;
-constexpr int kWarps = 8, kBoxBytes = 16 * 128, kSliceBytes = kBlockN * 2 * kSliceK, kBarriers = 16;
+constexpr int kWarps = 8, kBoxes = 1, kBoxBytes = 16 * 128, kSliceBytes = kBlockN * 2 * kSliceK, kBarriers = 16;
 
 int slices(const Problem& p) { return p[norm_addmm::kK] / kSliceK; }
 int stage_bytes(const Config& c) { return c[kStageSlices] * kSliceBytes; }
@@ -34,7 +32,7 @@ int64_t fixed_bytes(const Problem& p, const Config& c) {
   const int affine = 2 * dim * size_of(static_cast<hstu_dtype>(p[norm_addmm::kWeightDtype]));
   const int64_t columns = (int64_t{p[norm_addmm::kN]} + kBlockN - 1) / kBlockN * kBlockN;
   const int64_t bias = p[norm_addmm::kBias] == hstu::kRowBias ? columns * 4 : 0;
-  return rows + kWarps * c[kBoxes] * kBoxBytes + affine + bias + 8 * (kWarpgroups + 1);
+  return rows + kWarps * kBoxes * kBoxBytes + affine + bias + 8 * (kWarpgroups + 1);
 }
 /// As many as fit.
 int stages(const Problem& p, const Config& c) {
@@ -60,7 +58,7 @@ constexpr Rule kRules[] = {
 
 /// What TMA takes, and what registers and shared memory hold; layer_norm and addmm take the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
-  constexpr Config kSmallest = {{1, 1}};
+  constexpr Config kSmallest = {{1}};
   const int32_t dtype = p[norm_addmm::kDtype], weight = p[norm_addmm::kWeightDtype], dim = p[norm_addmm::kK];
   return device.target == "sm_90a" && dtype != HSTU_DTYPE_F32 && (weight == dtype || weight == HSTU_DTYPE_F32) &&
          dim > 0 && dim <= kMostDim && dim % kSliceK == 0 && p[norm_addmm::kN] > 0 && p[norm_addmm::kSplit] % 64 == 0 &&
@@ -70,7 +68,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 
 /// Measured best on an H200; each falls back to what fits.
 Config default_config(const Problem& p, const DeviceFacts& device) {
-  constexpr Config kCandidates[] = {{{4, 1}}, {{2, 1}}, {{1, 1}}};
+  constexpr Config kCandidates[] = {{{4}}, {{2}}, {{1}}};
   for (const Config& c : kCandidates)
     if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
   return kCandidates[std::size(kCandidates) - 1];
@@ -98,7 +96,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kBlockN", kBlockN);
   text.constant("kStageSlices", c[kStageSlices]);
   text.constant("kStages", stages(p, c));
-  text.constant("kBoxes", c[kBoxes]);
+  text.constant("kBoxes", kBoxes);
   text.constant("kThreads", tma_product::kThreads);
   text.constant("kMinBlocks", 1);
 }
