@@ -74,7 +74,8 @@ struct GatedAddmmShape {
   using RingX = tile::TmaRing<Config::kStagesX, kConsumerWarps>;
   using RingW = tile::TmaRing<Config::kStagesW, kConsumerWarps>;
   enum : int { kWSlices = kBlockK / Config::kBlockK };  // of one segment
-  static_assert(Config::kLead <= kWSlices * 3 && Config::kLead < Config::kStagesW, "what is ahead is in the ring");
+  static_assert(Config::kLead <= kWSlices * 3 && Config::kLead + kWSlices <= Config::kStagesW,
+                "what is ahead is in the ring, behind what the other warpgroup has not let go of");
 
   // The residual in the ring: pieces of 64 columns x 128 rows, column after column, then the next rows.
   enum : int { kPieceBytes = 128 * 128 };
@@ -260,9 +261,10 @@ class GatedConsumer {
   HSTU_PRIM void run(Accumulators& acc, i64 row) {
     gate_.fetch(row);
     if constexpr (Config::kHasResidual) start_from_residual(acc);
+    gate_.merge();
     lead_.wait();
-    run_slice<true>(acc, 0);
-    for (u32 slice = 1; slice < Shape::kSlices; ++slice) run_slice<false>(acc, slice);
+#pragma unroll 1
+    for (u32 slice = 0; slice < Shape::kSlices; ++slice) run_slice(acc, slice);
     prim::wgmma_wait<0>();
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) release_w();
@@ -276,6 +278,9 @@ class GatedConsumer {
   using TileW = typename Shape::TileW;
   // Slices of w at work while the next is awaited: 64 k, as long as it takes to make g.
   enum : int { kInFlight = Shape::kWSlices };
+  // At a tile's beginning the residual's last stages, not let go of yet, stand for what is at work.
+  enum : bool { kNoneBefore = !Config::kHasResidual };
+  static_assert(kNoneBefore || Shape::kPieces >= kInFlight * Shape::kStagePieces, "the residual has so many stages");
 
   HSTU_PRIM void start_from_residual(Accumulators& acc) {
     constexpr int kEach = Shape::kStagePieces;
@@ -290,7 +295,7 @@ class GatedConsumer {
       }
       if (piece % kEach == kEach - 1) {
         at_w_.advance();
-        release_w();
+        if (piece < Shape::kPieces - kInFlight * kEach) release_w();
       }
     }
 #pragma unroll
@@ -309,30 +314,29 @@ class GatedConsumer {
     }
   }
 
-  template <bool kFirst>
   HSTU_PRIM void run_slice(Accumulators& acc, u32 slice) {
+    const bool first = slice == 0;
     Shape::ring_x(smem_).wait(at_x_);
     const u32 u = Shape::stage_x(smem_, at_x_.stage), attn = u + TileX::kBytes;
-    multiply<kFirst, 0>(acc, u);
-    settle<kFirst>();
-    multiply<kFirst, 1>(acc, attn);
-    if constexpr (kFirst) gate_.merge();
+    multiply<0>(acc, u, first);
+    settle(kNoneBefore && first);
+    multiply<1>(acc, attn, first);
     typename Shape::Words g;
     gate_.form(g, u, slice);
-    settle<false>();
-    multiply_words<kFirst>(acc, g);
-    settle<false>();
+    settle();
+    multiply_words(acc, g, first);
+    settle();
     Shape::ring_x(smem_).release_by_warp(at_x_);
     at_x_.advance();
   }
 
   // The segment's slices of w, all but the last one settled.
-  template <bool kFirst, int kSegment>
-  HSTU_PRIM void multiply(Accumulators& acc, u32 x_slice) {
+  template <int kSegment>
+  HSTU_PRIM void multiply(Accumulators& acc, u32 x_slice, bool first) {
     const u64 x = TileX::descriptor(x_slice, static_cast<int>(row_));
 #pragma unroll
     for (int part = 0; part < Shape::kWSlices; ++part) {
-      if (part > 0) settle<kFirst && kSegment == 0>();
+      if (part > 0) settle(kNoneBefore && first && kSegment == 0);
       const u64 w = next_w();
 #pragma unroll
       for (int step = 0; step < TileW::kSteps; ++step)
@@ -340,16 +344,15 @@ class GatedConsumer {
         for (int f = 0; f < Shape::kFragments; ++f)
           Shape::Wgmma::template ss<Element, Element, TileX::kMajor, TileW::kMajor>(
               acc[f], prim::advance_descriptor(TileX::at_step(x, part * TileW::kSteps + step), f * 64 * 128),
-              TileW::at_step(w, step), Config::kHasResidual || !kFirst || kSegment > 0 || part > 0 || step > 0);
+              TileW::at_step(w, step), Config::kHasResidual || kSegment > 0 || part > 0 || step > 0 || !first);
       prim::wgmma_commit();
-      if constexpr (kFirst) lead_.pass(kSegment * Shape::kWSlices + part + 1);
+      if (first) lead_.pass(kSegment * Shape::kWSlices + part + 1);
     }
   }
-  template <bool kFirst>
-  HSTU_PRIM void multiply_words(Accumulators& acc, const typename Shape::Words& g) {
+  HSTU_PRIM void multiply_words(Accumulators& acc, const typename Shape::Words& g, bool first) {
 #pragma unroll
     for (int part = 0; part < Shape::kWSlices; ++part) {
-      if (part > 0) settle<false>();
+      if (part > 0) settle();
       const u64 w = next_w();
 #pragma unroll
       for (int step = 0; step < TileW::kSteps; ++step)
@@ -360,7 +363,7 @@ class GatedConsumer {
                                                                      TileW::at_step(w, step), 1);
         }
       prim::wgmma_commit();
-      if constexpr (kFirst) lead_.pass(2 * Shape::kWSlices + part + 1);
+      if (first) lead_.pass(2 * Shape::kWSlices + part + 1);
     }
   }
 
@@ -371,10 +374,9 @@ class GatedConsumer {
     prim::wgmma_fence();
     return w;
   }
-  // Waits until kInFlight slices are left at work. At a tile's beginning (kNone) there are no more.
-  template <bool kNone>
-  HSTU_PRIM void settle() {
-    if constexpr (kNone) return;
+  // Waits until kInFlight slices are left at work. Without a residual there are no more at a tile's beginning (`none`).
+  HSTU_PRIM void settle(bool none = false) {
+    if (none) return;
     prim::wgmma_wait<kInFlight>();
     release_w();
   }

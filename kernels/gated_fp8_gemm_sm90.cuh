@@ -257,30 +257,28 @@ class Fp8Gate {
     }
   }
 
-  // The rows' scales, from the first slice. In later ones whether any of the warpgroup's has changed: then there is
-  // what accumulators are multiplied with.
+  // The rows' scales, from the first slice.
   HSTU_PRIM void choose(const u32 (&u)[Shape::kHalves]) {
     float greatest[kRows];
     find_greatest(greatest, u);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) choose(i, greatest[i]);
   }
-  HSTU_PRIM bool follow(float (&factor)[kRows], const u32 (&u)[Shape::kHalves]) {
-    float greatest[kRows];
-    find_greatest(greatest, u);
-    const bool passed = any_of_warpgroup(passes(0, greatest[0]) || passes(1, greatest[1]));
-    if (passed) {
+  // Whether any of the warpgroup's rows needs another scale for a later slice, of such values.
+  HSTU_PRIM bool passes(const float (&greatest)[kRows]) const {
+    return any_of_warpgroup(passes(0, greatest[0]) || passes(1, greatest[1]));
+  }
+  // Then the rows' scales anew, and what accumulators are multiplied with.
+  HSTU_PRIM void choose(float (&factor)[kRows], const float (&greatest)[kRows]) {
 #pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        const RowMultiplier before = multiplier_[i];
-        if (passes(i, greatest[i])) {
-          norm_[i].scale *= before.value();
-          choose(i, greatest[i]);
-        }
-        factor[i] = multiplier_[i].value() * before.inverse();
+    for (int i = 0; i < kRows; ++i) {
+      const RowMultiplier before = multiplier_[i];
+      if (passes(i, greatest[i])) {
+        norm_[i].scale *= before.value();
+        choose(i, greatest[i]);
       }
+      factor[i] = multiplier_[i].value() * before.inverse();
     }
-    return passed;
   }
   HSTU_PRIM float descale(int i) const { return multiplier_[i].inverse(); }
 
@@ -374,16 +372,21 @@ class GatedFp8Consumer {
   // acc = scaled [u | attn | g] wT of the next tile; `row` is the thread's first.
   HSTU_PRIM void run(Accumulators& acc, i64 row) {
     gate_.fetch(row);
+    u32 u[Shape::kHalves];
+    wait_for_x(u);
+    gate_.merge();
+    gate_.choose(u);
     typename Shape::Words even, odd;
-    run_slice<true>(acc, even, 0);
-    if constexpr (Shape::kAhead) {
-      run_slice<false>(acc, odd, 1);
-      for (u32 slice = 2; slice < Shape::kSlices; slice += 2) {
-        run_slice<false>(acc, even, slice);
-        run_slice<false>(acc, odd, slice + 1);
+#pragma unroll 1
+    for (u32 slice = 0;;) {
+      run_slice(acc, even, u, slice, slice == 0);
+      if constexpr (Shape::kAhead) {
+        follow(acc, u);
+        run_slice(acc, odd, u, slice + 1, false);
       }
-    } else {
-      for (u32 slice = 1; slice < Shape::kSlices; ++slice) run_slice<false>(acc, even, slice);
+      slice += 1 + Shape::kAhead;
+      if (slice == Shape::kSlices) break;
+      follow(acc, u);
     }
     settle(acc);
   }
@@ -403,11 +406,8 @@ class GatedFp8Consumer {
  private:
   using TileW = typename Shape::TileW;
 
-  // Makes the slice's words, beside the products of the slice before if it has words of its own, and starts its
-  // products.
-  template <bool kFirst>
-  HSTU_PRIM void run_slice(Accumulators& acc, typename Shape::Words& words, u32 slice) {
-    u32 u[Shape::kHalves];
+  // Where the next slice's halves are.
+  HSTU_PRIM void wait_for_x(u32 (&u)[Shape::kHalves]) const {
     typename Shape::RingX::Place next = at_x_;
 #pragma unroll
     for (u32& half : u) {
@@ -415,34 +415,41 @@ class GatedFp8Consumer {
       half = Shape::stage_x(smem_, next.stage);
       next.advance();
     }
-    float factor[2];
-    bool scales = false;
-    if constexpr (kFirst) {
-      gate_.merge();
-      gate_.choose(u);
-    } else {
-      scales = gate_.follow(factor, u);
-      if constexpr (!Shape::kAhead) settle(acc, scales, factor);
+  }
+  // The same behind another slice, with the scales that it needs; slices that share words wait for the products.
+  HSTU_PRIM void follow(Accumulators& acc, u32 (&u)[Shape::kHalves]) {
+    wait_for_x(u);
+    float greatest[2];
+    gate_.find_greatest(greatest, u);
+    const bool scales = gate_.passes(greatest);
+    if constexpr (!Shape::kAhead) settle(acc);
+    if (scales) {
+      if constexpr (Shape::kAhead) {
+        prim::wgmma_wait<0>();
+        prim::wgmma_keep(acc);
+      }
+      float factor[2];
+      gate_.choose(factor, greatest);
+      scale(acc, factor);
     }
+  }
+
+  // Makes the words of the slice at `u`, beside the products of the slice before if it has words of its own, and starts
+  // its products.
+  HSTU_PRIM void run_slice(Accumulators& acc, typename Shape::Words& words, const u32 (&u)[Shape::kHalves], u32 slice,
+                           bool first) {
     gate_.template form<0>(words, u[0], slice);
     release_x();
     if constexpr (Shape::kHalves > 1) {
       gate_.template form<1>(words, u[1], slice);
       release_x();
     }
-    if constexpr (!kFirst && Shape::kAhead) {
-      if (scales) {
-        prim::wgmma_wait<0>();
-        prim::wgmma_keep(acc);
-        scale(acc, factor);
-      }
-    }
 #pragma unroll
     for (int segment = 0; segment < 3; ++segment) {
-      multiply(acc, words[segment], !kFirst || segment > 0);
-      if constexpr (!kFirst && Shape::kAhead) {
+      multiply(acc, words[segment], !first || segment > 0);
+      if constexpr (Shape::kAhead) {
         prim::wgmma_wait<3>();
-        release_w();
+        if (!first) release_w();
       }
     }
   }
@@ -469,11 +476,6 @@ class GatedFp8Consumer {
     prim::wgmma_wait<0>();
     release_w();
     prim::wgmma_keep(acc);
-  }
-  // And scales the sums of rows whose multiplier is another now.
-  HSTU_PRIM void settle(Accumulators& acc, bool scales, const float (&factor)[2]) {
-    settle(acc);
-    if (scales) scale(acc, factor);
   }
   HSTU_PRIM static void scale(Accumulators& acc, const float (&factor)[2]) {
 #pragma unroll
