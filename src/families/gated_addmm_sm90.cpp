@@ -62,7 +62,7 @@ bool ring_is_deep(const Problem& p, const Config& c, const DeviceFacts&) {
   return stages_w(p, c) >= 3 * slice_parts(c);
 }
 bool lead_is_in_the_ring(const Problem& p, const Config& c, const DeviceFacts&) {
-  return c[kLead] <= 3 * slice_parts(c) && c[kLead] < stages_w(p, c);
+  return c[kLead] <= 3 * slice_parts(c) && c[kLead] + slice_parts(c) <= stages_w(p, c);
 }
 bool lead_has_registers(const Problem&, const Config& c, const DeviceFacts&) {
   return c[kLead] == 0 || c[kBlockN] == 256;
@@ -73,7 +73,7 @@ constexpr Rule kRules[] = {
     {"slices of 32 k are for a row-major w and tiles of 256 columns, which a piece of the residual fills",
      slices_are_boxes},
     {"the ring of w must have room for 192 k in the shared memory that is left", ring_is_deep},
-    {"a lead is of slices of a tile's first 64 k, and fewer than the ring of w has", lead_is_in_the_ring},
+    {"a lead is of slices of a tile's first 64 k, and the ring of w has room for it and 64 k", lead_is_in_the_ring},
     {"tiles of 256 rows leave no registers for a lead", lead_has_registers},
 };
 
