@@ -1,6 +1,7 @@
 // jagged_bmm_sm80: products of sequences with matrices of their own, kernels/jagged_bmm_sm80.cuh. Its tiles are those
 // of addmm_sm80.
 #include "families/families.hpp"
+#include "params/addmm_terms.h"
 #include "params/jagged_bmm.h"
 #include "problem/jagged_checks.hpp"
 #include "problem/jagged_fields.hpp"
@@ -58,9 +59,10 @@ bool warp_tiles_are_square(const Problem&, const Config& c, const DeviceFacts&) 
 bool small_parts_of_wide_elements(const Problem& p, const Config& c, const DeviceFacts&) {
   return !is_wide(p) || (warp_m(c) <= 32 && warp_n(c) <= 32 && c[kBlockM] >= 32);
 }
+int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8); }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   constexpr int kAddressing = 44;
-  return held_registers(p, c) + kAddressing <= std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+  return held_registers(p, c) + kAddressing <= register_budget(c);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   constexpr int kReserved = 1024;  // of each block, by the driver
@@ -79,6 +81,35 @@ bool copies_divide_among_threads(const Problem& p, const Config& c, const Device
   return c[kBlockM] >= lines && c[kBlockN] >= lines;
 }
 
+bool has_tail(const Problem& p, const Config& c) { return p[jagged_bmm::kK] % c[kBlockK] != 0; }
+
+/// Loops over slices of f32 without a tail, which the compiler unrolls where a thread's copies are many or of single
+/// words: a part of 16 x 32 then takes all registers, one of 32 x 32 more than there are.
+bool unrolled_copies_leave_registers(const Problem& p, const Config& c, const DeviceFacts&) {
+  if (!is_wide(p) || c[kBlockK] < 64 || has_tail(p, c)) return true;
+  const int copies_of_jagged = c[kBlockM] * c[kBlockK] / p[jagged_bmm::kVectorX] / threads(c);  // of each thread
+  const bool unrolled = copies_of_jagged >= 8 || p[jagged_bmm::kVectorW] < 4 || p[jagged_bmm::kDenseTransposed] != 0;
+  return !unrolled || (warp_m(c) < 32 && register_budget(c) == 255);
+}
+
+/// Addresses and conditions of single words of a bias, beside the sums.
+bool rows_of_bias_leave_registers(const Problem& p, const Config& c, const DeviceFacts&) {
+  constexpr int kWordByWord = 64;
+  if (is_wide(p) || p[jagged_bmm::kBias] != hstu::kResidual || p[jagged_bmm::kVectorZ] > 1) return true;
+  return warp_m(c) < 32 || held_registers(p, c) + kWordByWord <= register_budget(c);
+}
+
+/// As measured with NVRTC 13.0 for sm_90a; for sm_80 it finds registers for all of these.
+bool parts_leave_registers_for_bias(const Problem& p, const Config& c, const DeviceFacts& device) {
+  if (is_wide(p) || warp_m(c) < 64 || c[kBlockK] < 64) return true;
+  if (p[jagged_bmm::kBias] != hstu::kRowBias || device.compute_capability < 90) return true;
+  const int32_t vector_x = p[jagged_bmm::kVectorX], vector_w = p[jagged_bmm::kVectorW];
+  const bool along_k = p[jagged_bmm::kDenseTransposed] != 0, tail = has_tail(p, c), flat = c[kBlockM] < 128;
+  if (vector_w == 1 && (vector_x == 1 || !tail)) return (along_k && warps(c) == 8) || (tail && flat);
+  if (tail || warps(c) == 8) return true;
+  return !along_k && vector_x == 8 && (vector_w < 8 || flat || c[kStages] > 2);
+}
+
 constexpr Rule kRules[] = {
     {"a warp's part is 32 or 64 columns wide and square, or flatter in blocks of few rows", warp_tiles_are_square},
     {"f32, whose sums and fragments count twice, takes parts of 32 x 32 at most", small_parts_of_wide_elements},
@@ -86,6 +117,12 @@ constexpr Rule kRules[] = {
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
     {"4 to 16 warps an SM; a part of 64 x 64 wants 8, and 4 a block: the threads of fewer copy more than they can hold",
      enough_warps},
+    {"slices of 64 f32 without a tail spill, but for aligned ones in blocks whose threads copy few",
+     unrolled_copies_leave_registers, true},
+    {"a part's sums leave too few registers for rows of bias word by word", rows_of_bias_leave_registers, true},
+    {"a part of 64 x 64 and a row of bias spill in slices of 64 k: in blocks of 4 warps, but for three slices of dense "
+     "not transposed, and with words of dense one by one",
+     parts_leave_registers_for_bias, true},
     {"the tile must not be wider than the matrices", columns_are_used},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
 };
