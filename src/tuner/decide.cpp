@@ -35,10 +35,22 @@ bool faster(const Trial& a, const Trial& b) {
   return preferred(a, b);
 }
 
-const Trial& winner_of(const std::vector<Trial>& trials, const Trial& standard) {
+bool same_configuration(const Trial& a, const Trial& b) { return a.family == b.family && a.config == b.config; }
+
+/// Whether what won before still does.
+bool stays(const Trial& trial, const Trial& best, const Trial& standard) {
+  const auto tie = [](const Trial& a, const Trial& b, double floor) {
+    return interval_of(a.timing, floor).overlaps(interval_of(b.timing, floor));
+  };
+  return tie(trial, best, kStayFloor) && (!faster(standard, trial) || tie(trial, standard, kTieFloor));
+}
+
+const Trial& winner_of(const std::vector<Trial>& trials, const Trial& standard, const Trial* before) {
   const auto interval = [](const Trial& t) { return interval_of(t.timing, kTieFloor); };
-  const Interval best = interval(*std::min_element(trials.begin(), trials.end(), faster));
-  const Interval base = interval(standard);
+  const Trial& fastest = *std::min_element(trials.begin(), trials.end(), faster);
+  for (const Trial& t : trials)
+    if (before && same_configuration(t, *before) && stays(t, fastest, standard)) return t;
+  const Interval best = interval(fastest), base = interval(standard);
   if (base.overlaps(best)) return standard;
   const Trial* winner = nullptr;
   for (const Trial& t : trials)
@@ -46,8 +58,47 @@ const Trial& winner_of(const std::vector<Trial>& trials, const Trial& standard) 
   return *winner;
 }
 
+bool finished(const Job& job) { return job.state == JobState::finished; }
+
 /// Higher speaks louder.
-auto rank(const Job& job) { return std::tuple(job.state == JobState::finished, job.updated_ms, job.uid); }
+auto rank(const Job& job) { return std::tuple(finished(job), job.updated_ms, job.uid); }
+
+/// The winner of a job after `before` had won.
+std::optional<Record> decide_after(const Job& job, const Trial* before) {
+  const std::vector<Trial> trials = deciding_trials(job);
+  const Trial* standard = standard_of(trials);
+  if (!standard) return std::nullopt;
+  return Record{job.problem,
+                job.device_class,
+                job.uid,
+                job.evidence,
+                winner_of(trials, *standard, before),
+                standard->timing.median_ns};
+}
+
+/// What several jobs decide, and which of them do.
+struct Decision {
+  std::optional<Record> record;
+  const Job* speaker = nullptr;
+  const Job* since = nullptr;  ///< the job since which the same has won without a break
+};
+
+Decision decision_of(std::span<const Job> jobs) {
+  std::vector<const Job*> order;
+  for (const Job& job : jobs) order.push_back(&job);
+  std::sort(order.begin(), order.end(), [](const Job* a, const Job* b) { return rank(*a) < rank(*b); });
+  Decision now;
+  for (const Job* job : order) {
+    // Other kernels or another driver make other code of the same configuration: nothing to hold on to.
+    const bool follows = now.record && finished(*now.speaker) && now.record->evidence == job->evidence;
+    auto record = decide_after(*job, follows ? &now.record->trial : nullptr);
+    if (!record) continue;
+    if (!follows || !same_configuration(record->trial, now.record->trial)) now.since = job;
+    now.record = std::move(record);
+    now.speaker = job;
+  }
+  return now;
+}
 
 }  // namespace
 
@@ -66,25 +117,15 @@ std::vector<Trial> deciding_trials(const Job& job) {
   return standard_of(trials) ? trials : std::vector<Trial>{};
 }
 
-std::optional<Record> decide(const Job& job) {
-  const std::vector<Trial> trials = deciding_trials(job);
-  const Trial* standard = standard_of(trials);
-  if (!standard) return std::nullopt;
-  return Record{
-      job.problem, job.device_class, job.uid, job.evidence, winner_of(trials, *standard), standard->timing.median_ns};
-}
+std::optional<Record> decide(const Job& job) { return decide_after(job, nullptr); }
 
-std::optional<Record> decide(std::span<const Job> jobs) {
-  std::optional<Record> record;
-  const Job* speaker = nullptr;
-  for (const Job& job : jobs) {
-    if (speaker && rank(job) < rank(*speaker)) continue;
-    if (auto decided = decide(job)) {
-      record = std::move(decided);
-      speaker = &job;
-    }
-  }
-  return record;
+std::optional<Record> decide(std::span<const Job> jobs) { return decision_of(jobs).record; }
+
+std::vector<const Job*> deciding_jobs(std::span<const Job> jobs) {
+  const Decision decision = decision_of(jobs);
+  if (!decision.speaker) return {};
+  if (decision.since == decision.speaker) return {decision.speaker};
+  return {decision.since, decision.speaker};
 }
 
 }  // namespace hstujit

@@ -14,7 +14,7 @@ namespace hstujit {
 namespace {
 
 constexpr double kNear = 0.015;       // search medians within twice this share of the best meet again
-constexpr size_t kMostFinalists = 8;  // and the default
+constexpr size_t kMostFinalists = 8;  // and the default, and what won before
 constexpr int kPerRound = 5;
 constexpr int kRounds = 6, kLeastRounds = 2;
 
@@ -38,7 +38,7 @@ void run_once(Bench& bench, const Candidate& candidate, Lane& lane) {
 
 }  // namespace
 
-std::vector<Trial> finalists_of(const std::vector<Trial>& trials) {
+std::vector<Trial> finalists_of(const std::vector<Trial>& trials, const Trial* before) {
   std::vector<Trial> sound;
   for (const Trial& t : trials)
     if (t.stage == Stage::search && t.status == TrialStatus::ok) sound.push_back(t);
@@ -48,7 +48,8 @@ std::vector<Trial> finalists_of(const std::vector<Trial>& trials) {
   std::vector<Trial> finalists;
   for (const Trial& t : sound) {
     const bool near = interval_of(t.timing, kNear).overlaps(interval_of(sound.front().timing, kNear));
-    if (t.standard || (near && finalists.size() < kMostFinalists)) finalists.push_back(t);
+    const bool won = before && t.family == before->family && t.config == before->config;
+    if (t.standard || won || (near && finalists.size() < kMostFinalists)) finalists.push_back(t);
   }
   return finalists;
 }

@@ -10,8 +10,9 @@
 
 namespace hstujit {
 
-/// Of the trials of a search: the default, the best, and what is within noise of it, fastest first, not too many.
-std::vector<Trial> finalists_of(const std::vector<Trial>& trials);
+/// Of the trials of a search: the default, what won before (null: nothing did), the best, and what is within noise of
+/// it, fastest first, not too many.
+std::vector<Trial> finalists_of(const std::vector<Trial>& trials, const Trial* before);
 
 /// Measures the candidates in turns; trials (one per candidate, as the search left them) come back with the stage, time
 /// and spread of the finals. enough(rounds) is asked after each round and ends it. A candidate whose launch fails now

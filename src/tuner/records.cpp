@@ -266,14 +266,20 @@ std::string Records::export_text(ExportKind kind) const {
 }
 
 std::string Records::export_winners(const std::function<bool(const Record&)>& wanted) const {
-  std::vector<Job> speakers;
-  for (Job& job : jobs()) {
-    const auto record = find(job.problem, job.device_class);
-    if (!record || record->job != job.uid || !wanted(*record)) continue;
-    job.trials = deciding_trials(job);
-    speakers.push_back(std::move(job));
+  std::vector<Job> deciding;
+  const std::vector<Job> all = jobs();
+  for (auto first = all.begin(); first != all.end();) {
+    const auto last = std::find_if(first, all.end(), [&](const Job& job) {
+      return !(job.problem == first->problem) || job.device_class != first->device_class;
+    });
+    const auto record = find(first->problem, first->device_class);
+    for (const Job* job : record&& wanted(*record) ? deciding_jobs({first, last}) : std::vector<const Job*>{}) {
+      deciding.push_back(*job);
+      deciding.back().trials = deciding_trials(*job);
+    }
+    first = last;
   }
-  return to_text(std::move(speakers));
+  return to_text(std::move(deciding));
 }
 
 void Records::refresh() {

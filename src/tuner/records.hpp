@@ -24,7 +24,7 @@ struct RecordsOptions {
 /// Which jobs an export contains.
 enum class ExportKind {
   everything,
-  winners,  ///< of each problem the deciding job only, with the trials that decided: what seeds are made of
+  winners,  ///< of each problem the deciding jobs only, with the trials that decided: what seeds are made of
 };
 
 /// What a merge brought in that was not there before.

@@ -223,7 +223,8 @@ void Tuner::refuse_dead_device(TuningJob& job, const Trial& culprit) {
 
 void Tuner::hold_finals(TuningJob& job) {
   if (cancelled()) return;
-  std::vector<Trial> trials = finalists_of(job.job().trials);
+  const auto before = job.decided_before();
+  std::vector<Trial> trials = finalists_of(job.job().trials, before ? &before->trial : nullptr);
   if (trials.size() < 2) return;  // the default stands alone
   std::vector<Candidate> candidates;
   for (const Trial& trial : trials) {

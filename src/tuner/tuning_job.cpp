@@ -1,6 +1,5 @@
 #include "tuner/tuning_job.hpp"
 
-#include "tuner/decide.hpp"
 #include "tuner/space.hpp"
 
 #include <fmt/format.h>
@@ -37,19 +36,22 @@ TuningJob::TuningJob(Records& records, const TuneTask& task, const TuneOptions& 
   job_.seed = options.seed;
   job_.budget_ms = options.budget_ms;
   job_.started_ms = job_.updated_ms = now_ms();
-  const std::vector<Job> before = records_.jobs(job_.problem, job_.device_class);
+  before_ = records_.jobs(job_.problem, job_.device_class);
   // The latest job speaks for its problem, also when the clock was set back since the one before it.
-  for (const Job& other : before) job_.started_ms = std::max(job_.started_ms, other.updated_ms + 1);
+  for (const Job& other : before_) job_.started_ms = std::max(job_.started_ms, other.updated_ms + 1);
   job_.updated_ms = job_.started_ms;
   if (options.again) return;
-  const Job* unfinished = nullptr;
-  for (const Job& other : before) {
-    if (!same_circumstances(other)) continue;
-    if (other.state == JobState::finished) finished_ = decide(other);
-    if (other.state != JobState::finished) unfinished = &other;  // they come oldest first
+  std::optional<size_t> unfinished;
+  for (size_t i = 0; i < before_.size(); ++i) {  // they come oldest first
+    if (!same_circumstances(before_[i])) continue;
+    if (before_[i].state == JobState::finished)
+      finished_ = decide(std::span(before_).first(i + 1));
+    else
+      unfinished = i;
   }
   if (finished_ || !unfinished) return;
-  job_ = *unfinished;
+  job_ = std::move(before_[*unfinished]);
+  before_.erase(before_.begin() + static_cast<std::ptrdiff_t>(*unfinished));
   for (size_t i = 0; i < job_.trials.size(); ++i) index(job_.trials[i], i);
   reused_ = static_cast<int>(search_trials_.size());
 }
@@ -81,7 +83,11 @@ std::optional<Record> TuningJob::close(JobState state) {
   job_.state = state;
   job_.updated_ms = std::max(job_.updated_ms, now_ms());
   records_.close(job_);
-  return decide(job_);
+  auto record = decide(job_);
+  if (!record || state != JobState::finished) return record;
+  std::vector<Job> jobs = before_;
+  jobs.push_back(job_);
+  return decide(jobs);
 }
 
 }  // namespace hstujit

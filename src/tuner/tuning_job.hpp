@@ -1,6 +1,7 @@
 // The job of a tuning run in the records: a new one, or an interrupted one of the same circumstances that goes on.
 #pragma once
 
+#include "tuner/decide.hpp"
 #include "tuner/records.hpp"
 #include "tuner/tune.hpp"
 
@@ -8,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace hstujit {
 
@@ -26,10 +28,12 @@ class TuningJob {
   const Trial* known(const Family& family, const Config& config) const;
   /// Keeps a trial, in memory and in the records.
   void add(const Trial& trial);
-  /// Ends the job and gives its record; nothing if the default was not measured.
+  /// Ends the job and gives the record; nothing if the default was not measured.
   std::optional<Record> close(JobState state);
 
   const Job& job() const { return job_; }
+  /// What the jobs before this one decided; nothing if there were none.
+  std::optional<Record> decided_before() const { return decide(before_); }
   /// Configurations that the search knows.
   int searched() const { return static_cast<int>(search_trials_.size()); }
   /// Trials that were there when the job was resumed.
@@ -42,6 +46,7 @@ class TuningJob {
   Records& records_;
   std::map<std::string, std::string> spaces_;  ///< family -> its knob table
   Job job_;
+  std::vector<Job> before_;                                              ///< the problem's other jobs
   std::map<std::pair<std::string, std::string>, size_t> search_trials_;  ///< family and config -> index in job_.trials
   std::optional<Record> finished_;
   int reused_ = 0;

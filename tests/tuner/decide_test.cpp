@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 
 namespace hstujit {
 namespace {
@@ -110,6 +111,76 @@ TEST(Decide, TheNewestFinishedJobSpeaks) {
     EXPECT_EQ(decide(jobs)->job, "b");
   } while (std::next_permutation(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.uid < b.uid; }));
   EXPECT_EQ(decide(std::vector<Job>{cancelled})->job, "c");
+}
+
+/// Two jobs, the second of which finds tile=64 a little faster, and their names in the order given.
+std::vector<Job> one_after_another(int64_t second_of_32, int64_t second_of_64) {
+  Job first = job_with({standard_trial(10'000), trial("tile=32 stages=2", 8'000), trial("tile=64 stages=1", 8'050)});
+  Job second = job_with(
+      {standard_trial(10'000), trial("tile=32 stages=2", second_of_32), trial("tile=64 stages=1", second_of_64)});
+  second.uid = "b";
+  second.updated_ms += 1;
+  return {first, second};
+}
+
+std::string names_of(const std::vector<const Job*>& jobs) {
+  std::string out;
+  for (const Job* job : jobs) out += job->uid;
+  return out;
+}
+
+TEST(Decide, WhatWonBeforeStaysUnlessClearlyBeaten) {
+  std::vector<Job> jobs = one_after_another(8'060, 8'000);
+  EXPECT_EQ(winner(jobs.back()), "tile=64 stages=1");  // on its own
+  EXPECT_EQ(decide(jobs)->trial.config, "tile=32 stages=2");
+  EXPECT_EQ(decide(jobs)->job, "b");
+  EXPECT_EQ(decide(jobs)->trial.timing.median_ns, 8'060);
+  EXPECT_EQ(names_of(deciding_jobs(jobs)), "ab");
+  std::swap(jobs[0], jobs[1]);
+  EXPECT_EQ(decide(jobs)->trial.config, "tile=32 stages=2");
+  jobs = one_after_another(8'120, 8'000);
+  EXPECT_EQ(decide(jobs)->trial.config, "tile=64 stages=1");
+  EXPECT_EQ(names_of(deciding_jobs(jobs)), "b");
+}
+
+TEST(Decide, WhatWonBeforeGoesWhenTheDefaultBeatsItOrItWasNotMeasured) {
+  std::vector<Job> jobs = one_after_another(8'060, 8'060);
+  jobs[1].trials[0].timing = jobs[0].trials[1].timing;  // of the default, 8,000
+  EXPECT_EQ(decide(jobs)->trial.config, "tile=16 stages=1");
+  jobs = one_after_another(8'060, 8'000);
+  jobs[1].trials.erase(jobs[1].trials.begin() + 1);
+  EXPECT_EQ(decide(jobs)->trial.config, "tile=64 stages=1");
+}
+
+TEST(Decide, WhatWonUnderOtherCircumstancesDoesNotCount) {
+  std::vector<Job> jobs = one_after_another(8'060, 8'000);
+  jobs[1].evidence.kernels = "fedcba9876543210fedcba9876543210";
+  EXPECT_EQ(decide(jobs)->trial.config, "tile=64 stages=1");
+  jobs = one_after_another(8'060, 8'000);
+  jobs[0].state = JobState::cancelled;
+  EXPECT_EQ(decide(jobs)->trial.config, "tile=64 stages=1");
+}
+
+/// Of a long row of jobs, what deciding_jobs() leaves decides alike.
+TEST(Decide, TheDecidingJobsAreEnough) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Job> jobs;
+    for (int i = 0; i < 8; ++i) {
+      Job& j = jobs.emplace_back(job_with({standard_trial(8'100 + random() % 100)}));
+      for (int tile = 1; tile < 8; ++tile)
+        if (random() % 8) j.trials.push_back(trial("tile=" + std::to_string(tile), 8'000 + random() % 150));
+      j.uid = std::to_string(i);
+      j.updated_ms += i;
+      j.evidence.driver += random() % 16 == 0;
+    }
+    const auto all = decide(jobs);
+    std::vector<Job> few;
+    for (const Job* job : deciding_jobs(jobs)) few.push_back(*job);
+    ASSERT_LE(few.size(), 2u);
+    EXPECT_EQ(decide(few)->trial, all->trial);
+    EXPECT_EQ(decide(few)->job, all->job);
+  }
 }
 
 TEST(Decide, AJobThatDecidedNothingDoesNotSpeak) {

@@ -298,6 +298,29 @@ TEST(Export, OfWinnersKeepsWhatDecided) {
   EXPECT_EQ(again.export_text(ExportKind::winners), seeds);
 }
 
+TEST(Export, OfWinnersKeepsWhatAWinnerHasItsPlaceFrom) {
+  Records records(in_memory());
+  std::vector<Job> jobs;
+  for (const char* uid : {"first", "second", "third", "fourth"}) {
+    Job& j = jobs.emplace_back(job(uid, rows_problem(1024)));
+    j.updated_ms += static_cast<int64_t>(jobs.size());
+    const int64_t of_32 = jobs.size() == 2 ? 8'000 : 8'060;
+    j.trials = {standard_trial(10'000), trial("tile=32 stages=2", of_32),
+                trial("tile=64 stages=1", 8'120 - of_32 + 8'000)};
+  }
+  jobs.front().trials.pop_back();
+  jobs.front().trials.back().config = "tile=16 stages=2";
+  records.absorb(jobs);
+  EXPECT_EQ(records.find(rows_problem(1024), kDevice)->trial.config, "tile=32 stages=2");
+  const std::string seeds = records.export_text(ExportKind::winners);
+  for (const char* uid : {"\"first\"", "\"third\""}) EXPECT_EQ(seeds.find(uid), std::string::npos) << uid;
+  for (const char* uid : {"\"second\"", "\"fourth\""}) EXPECT_NE(seeds.find(uid), std::string::npos) << uid;
+  Records again(in_memory());
+  again.import_text(seeds);
+  EXPECT_EQ(winners_text(again), winners_text(records));
+  EXPECT_EQ(again.export_text(ExportKind::winners), seeds);
+}
+
 TEST(Export, OfNothingIsEmptyButValid) {
   Records records(in_memory());
   EXPECT_EQ(records.import_text(records.export_text()).jobs, 0);

@@ -401,6 +401,24 @@ TEST_F(Tune, AFinishedJobIsNotRepeatedUnlessAsked) {
   EXPECT_EQ(records.jobs().size(), 2u);
 }
 
+TEST_F(Tune, TunedAgainWhatWonMeetsTheFinalistsAndStaysUnlessClearlyBeaten) {
+  bench.table["tile=64 stages=3"].seconds = 60e-6;
+  bench.table["tile=32 stages=2"].seconds = 60.7e-6;
+  run();
+  TuneOptions again = options();
+  again.again = true;
+  std::swap(bench.table["tile=64 stages=3"].seconds, bench.table["tile=32 stages=2"].seconds);
+  EXPECT_EQ(run(again).record.trial.config, "tile=64 stages=3");
+  EXPECT_EQ(winner(), "tile=64 stages=3");
+  bench.table["tile=64 stages=3"].seconds = 65e-6;  // too slow for the finals, but for what it was
+  const TuneResult result = run(again);
+  EXPECT_EQ(result.record.trial.config, "tile=32 stages=2");
+  EXPECT_EQ(winner(), "tile=32 stages=2");
+  const std::vector<Trial> trials = records.jobs().back().trials;
+  EXPECT_TRUE(std::any_of(trials.begin(), trials.end(),
+                          [](const Trial& t) { return t.stage == Stage::finals && t.config == "tile=64 stages=3"; }));
+}
+
 TEST_F(Tune, OtherKernelSourcesMeanAnotherJob) {
   run();
   TuneTask other = task();
