@@ -273,10 +273,11 @@ std::string Records::export_winners(const std::function<bool(const Record&)>& wa
       return !(job.problem == first->problem) || job.device_class != first->device_class;
     });
     const auto record = find(first->problem, first->device_class);
-    for (const Job* job : record&& wanted(*record) ? deciding_jobs({first, last}) : std::vector<const Job*>{}) {
-      deciding.push_back(*job);
-      deciding.back().trials = deciding_trials(*job);
-    }
+    if (record && wanted(*record))
+      for (const Job* job : deciding_jobs({first, last})) {
+        deciding.push_back(*job);
+        deciding.back().trials = deciding_trials(*job);
+      }
     first = last;
   }
   return to_text(std::move(deciding));
