@@ -27,7 +27,7 @@
 //                 in them from the longest rows down
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once
-#include "attn90/blocks.cuh"
+#include "attn90/hstu_steps.cuh"
 #include "attn90/hstu_tile.cuh"
 #include "attn90/roles.cuh"
 #include "attn90/softmax.cuh"
@@ -55,72 +55,12 @@ HSTU_PRIM constexpr int writes_moments(long) {
 
 // One warpgroup's work: 64 rows of each tile.
 template <class Config>
-struct Consumer {
+struct Consumer : HstuSteps<Config, HstuTile<Config>, AttnFwdParams> {
   using T = Shape<Config>;
   using Tile = HstuTile<Config>;
   using Element = typename Config::Element;
-  enum : int { kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN };
-  // A warpgroup's chunk of the upper range is its own 64 rows, of which each sees itself.
-  enum : bool { kOwnRows = Config::kHasTargets && !Config::kTargetGroups && kChunkN == 64 };
-
-  Warpgroup<Config, Tile> wg;
-
-  // A block that some row of the tile does not see wholly, chunk by chunk.
-  template <class Weights>
-  HSTU_PRIM void masked_block(const AttnFwdParams& p, const Tile& tile, const variant::RowsView<Config>& view,
-                              Weights& weights, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
-    const int key_begin = tile.plan.key_begin(block);
-    const int row = tile.first_row + wg.thread_row();
-    bool touched = false;
-    wg.k_ring().wait(wg.place);
-    wg.v_ring().wait(wg.place);
-#pragma unroll 1
-    for (int at = 0; at < kBlockN; at += kChunkN) {
-      const int key = key_begin + at;
-      if (!view.touches(key, key + kChunkN)) continue;
-      touched = true;
-      if (kOwnRows && Weights::kZeroIsNothing && tile.plan.targets) {
-        own_rows(wg, p, o, q, wg.place.stage, at);
-        continue;
-      }
-      const bool all_seen = view.sees_all(key, key + kChunkN);
-      if constexpr (Weights::kZeroIsNothing)
-        masked_chunk<kChunkN>(wg, weights, o, q, at, tile.mask, row, key, all_seen);
-      else
-        masked_chunk<kChunkN>(wg, weights, o, q, at, BlockMask<Config>{tile.mask, tile.plan.end_of(block)}, row, key,
-                              all_seen);
-    }
-    if (!touched) wg.sync();
-    wg.k_ring().release(wg.place);
-    wg.v_ring().release(wg.place);
-    wg.place.advance();
-  }
-
-  // O of the tile's rows but for a factor.
-  template <class Weights>
-  HSTU_PRIM void attend(const AttnFwdParams& p, const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
-                        const u32 (&q)[T::kQWords][4]) {
-    const int row = tile.first_row + wg.group * 64;
-    const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
-    const int masked = tile.plan.masked_blocks(view), full = tile.plan.blocks - masked;
-#pragma unroll 1
-    for (int block = 0; block < masked; ++block) masked_block(p, tile, view, weights, o, q, block);
-    if (full > 0) full_blocks<false>(wg, weights, o, q, full);
-    if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
-  }
-
-  // Under SiLU: what O of the thread's row and the eighth behind it is multiplied with.
-  HSTU_PRIM void find_scale(const AttnFwdParams& p, const Tile& tile, float (&scale)[2]) const {
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      scale[half] = p.scale;
-      if constexpr (Config::kAttnScale) {
-        const int position = tile.first_row + wg.thread_row() + half * 8;
-        const i64 row = tile.start + (position < tile.mask.length ? position : 0);
-        scale[half] = __uint_as_float(prim::ld_global4(p.attn_scale + row * p.attn_scale_stride));
-      }
-    }
-  }
+  using Steps = HstuSteps<Config, Tile, AttnFwdParams>;
+  using Steps::attend, Steps::find_scale, Steps::wg;
 
   HSTU_PRIM void store_lse(const AttnFwdParams& p, const Tile& tile, const float (&lse)[2]) const {
 #pragma unroll
@@ -156,7 +96,7 @@ struct Consumer {
     float o[T::kColsV / 2], scale[2];
     wg.load_q(q);
     clear(o);
-    Silu weights{p};
+    Silu<AttnFwdParams> weights{p};
     attend(p, tile, weights, o, q);
     find_scale(p, tile, scale);
     store(p, tile, o, scale);

@@ -86,6 +86,7 @@ struct FlashPlace {
   int head;
   int first_row, step;  // of its tiles, as of an HstuPlace
 
+  HSTU_PRIM static u32 places(const AttnFwdParams& p) { return TileOrder::places(p); }
   HSTU_PRIM FlashPlace(const AttnFwdParams& p, u32 index) {
     const TileOrder at(p, index);
     sequence = typename Config::Sequences(p, at.seq);

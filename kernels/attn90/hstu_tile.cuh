@@ -14,15 +14,6 @@ HSTU_PRIM bool is_softmax_head(const AttnFwdParams& p, int head) {
   return Config::kSoftmax && (!Config::kSilu || head < p.num_softmax_heads);
 }
 
-// The mask of a block that ends before key `end`.
-template <class Config>
-struct BlockMask {
-  const variant::HstuMask<Config>& mask;
-  int end;
-
-  HSTU_PRIM u32 seen_bits(int i, int key) const { return mask.seen_bits(i, key) & variant::bits_below(end - key); }
-};
-
 // Where the rows of a sequence lie.
 struct HstuRows {
   i64 start;
@@ -44,6 +35,16 @@ struct HstuTile {
   int first_row;  // -1: there is no further tile
 
   HSTU_PRIM HstuRows rows() const { return {start, mask.length}; }
+  HSTU_PRIM int row_count() const { return mask.length; }
+  // Of the first row in the sequence.
+  HSTU_PRIM int position() const { return first_row; }
+  // Whether the upper range is the tile's rows, each of which sees itself.
+  HSTU_PRIM bool upper_is_own() const { return plan.targets; }
+  // What 64 rows of the tile, from `row` of it on, see.
+  HSTU_PRIM variant::RowsView<Config> view(int row) const {
+    const int first = first_row + row;
+    return variant::RowsView<Config>(mask, first, variant::min_int(first + 64, mask.length));
+  }
 };
 
 // A place of the order, maybe behind the end of its sequence. Its loads are under way when it is made.
@@ -56,6 +57,7 @@ struct HstuPlace {
   i64 start;
   variant::HstuMask<Config> mask;
 
+  HSTU_PRIM static u32 places(const AttnFwdParams& p) { return TileOrder::places(p); }
   HSTU_PRIM HstuPlace(const AttnFwdParams& p, u32 index) {
     const TileOrder at(p, index);
     const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);

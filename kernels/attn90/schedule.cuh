@@ -38,13 +38,13 @@ struct TileOrder {
 };
 
 // Describes the tiles of this block of threads one after the other, the next one when the loader asks for it: one warp.
-// Place: what stands at a place of the order, Place(p, index); if it exists() it has the first_row of its first tile
-// and the step to that of the next, and describes the tile once there is room, with the plan() made before. The warp
-// looks at as many places at once as it has lanes, so that places behind the end of their sequence are passed over
-// together.
-template <class Place, class Config, class Tile>
-HSTU_PRIM void schedule(const AttnFwdParams& p, TileCounter* counters, Storage<Config, Tile>& storage) {
-  const u32 count = TileOrder::places(p);
+// Place: what stands at a place of the order, Place(p, index), of Place::places(p); if it exists() it has the first_row
+// of its first tile and the step to that of the next, and describes the tile once there is room, with the plan() made
+// before. The warp looks at as many places at once as it has lanes, so that places behind the end of their sequence are
+// passed over together.
+template <class Place, class Config, class Tile, class Params>
+HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, Tile>& storage) {
+  const u32 count = Place::places(p);
   const bool leads = prim::lane_id() == 0;
   RingPlace<kTileSlots> place;
   tile::TileTaker tiles(counters);
@@ -86,6 +86,23 @@ HSTU_PRIM void schedule(const AttnFwdParams& p, TileCounter* counters, Storage<C
   if (!leads) return;
   tiles.leave();
   prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
+  storage.tile[place.stage].first_row = -1;
+  prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+}
+
+// The same of the one place that a cluster of Config::kSplit blocks shares: a tile is described when nothing is left of
+// the one before, of which the cluster's blocks read each other's sums.
+template <class Place, class Config, class Tile, class Params>
+HSTU_PRIM void describe_place(const Params& p, Storage<Config, Tile>& storage) {
+  if (prim::lane_id() != 0) return;
+  RingPlace<kTileSlots> place;
+#pragma unroll 1
+  for (Place at(p, blockIdx.x / Config::kSplit); at.exists(); at.first_row += at.step) {
+    at.describe(at.plan(), storage.tile[place.stage]);
+    prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+    prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity);
+    place.advance();
+  }
   storage.tile[place.stage].first_row = -1;
   prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
 }

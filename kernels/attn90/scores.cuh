@@ -1,7 +1,6 @@
 // Scores of the sm_90 attention kernels: S = Q K^T, the mask, and P = silu(S) as words of the next product's operand.
 #pragma once
 #include "attn90/warpgroup.cuh"
-#include "params/attn_fwd.h"
 #include "prim/math.cuh"
 #include "prim/wgmma.cuh"
 
@@ -29,18 +28,19 @@ HSTU_PRIM void issue_qk(const Warpgroup<Config, Tile>& wg, float (&s)[kKeys / 2]
   prim::wgmma_commit();
 }
 
-// S -> P in place: silu(x) = t tanh(t) + t with t = x / 2.
-template <int kCount>
-HSTU_PRIM void weigh(const AttnFwdParams& p, float (&s)[kCount]) {
+// S -> P in place, Params has half_alpha: silu(x) = t tanh(t) + t with t = x / 2.
+template <class Params, int kCount>
+HSTU_PRIM void weigh(const Params& p, float (&s)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const float t = s[i] * p.half_alpha;
     s[i] = t * prim::tanh_approx(t) + t;
   }
 }
+template <class Params>
 struct Silu {
   enum : bool { kZeroIsNothing = true };
-  const AttnFwdParams& p;
+  const Params& p;
 
   HSTU_PRIM static float hidden() { return 0.0f; }
   template <int kCount>

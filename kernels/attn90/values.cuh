@@ -20,10 +20,9 @@ HSTU_PRIM void issue_pv(const Warpgroup<Config, Tile>& wg, float (&o)[Shape<Conf
 
 // O += silu(q_i . k_i) v_i for targets, which see no other target: the warpgroup's own rows, from row `at` of the
 // stage on, as ldmatrix has them, in the places of the accumulators. Tensor cores would make 64 scores a row for one.
-template <class Config, class Tile>
-HSTU_PRIM void own_rows(const Warpgroup<Config, Tile>& wg, const AttnFwdParams& p,
-                        float (&o)[Shape<Config>::kColsV / 2], const u32 (&q)[Shape<Config>::kQWords][4], u32 stage,
-                        int at) {
+template <class Config, class Tile, class Params>
+HSTU_PRIM void own_rows(const Warpgroup<Config, Tile>& wg, const Params& p, float (&o)[Shape<Config>::kColsV / 2],
+                        const u32 (&q)[Shape<Config>::kQWords][4], u32 stage, int at) {
   using T = Shape<Config>;
   using Element = typename Config::Element;
   const u32 k_rows = wg.k_rows(stage, at);

@@ -1,6 +1,7 @@
 // Blocks of a cluster (sm_90): where a block stands, barriers among them, each other's shared memory. PTX ISA
 // "barrier.cluster", "mapa".
 #pragma once
+#include "prim/memory.cuh"
 #include "prim/types.cuh"
 
 namespace hstu::prim {
@@ -44,6 +45,15 @@ HSTU_PRIM u32 ld_cluster(u32 addr) {
   u32 word;
   asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(word) : "r"(addr) : "memory");
   return word;
+}
+// 16 bytes, at a multiple of them.
+HSTU_PRIM Quad ld_cluster16(u32 addr) {
+  Quad q;
+  asm volatile("ld.shared::cluster.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(q.word[0]), "=r"(q.word[1]), "=r"(q.word[2]), "=r"(q.word[3])
+               : "r"(addr)
+               : "memory");
+  return q;
 }
 HSTU_PRIM void st_cluster(u32 addr, u32 word) {
   asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(addr), "r"(word) : "memory");
