@@ -14,6 +14,7 @@ extern const Family kAddmmSm80;
 extern const Family kAttnFwdSm80;
 extern const Family kAttnFwdSm90;
 extern const Family kAttnSplitSm80;
+extern const Family kAttnDeltaSm90;
 extern const Family kAttnDeltaSm80;
 extern const Family kAttnPagedSm80;
 extern const Family kAppendKvCacheSm80;
