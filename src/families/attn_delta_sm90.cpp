@@ -69,8 +69,9 @@ bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_bytes(p, c) <= device.smem_per_block && c[kBlocks] * (smem_bytes(p, c) + kReserved) <= device.smem_per_sm;
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  // Beside them rows, places, descriptors.
-  return held_registers(p, c) + 40 <= consumer_registers(c);
+  // Beside them rows, places, descriptors; behind long steps the exchange of sums needs more.
+  const int others = c[kSplit] > 1 && c[kBlockN] > 96 ? 56 : 40;
+  return held_registers(p, c) + others <= consumer_registers(c);
 }
 bool q_fits_its_steps(const Problem& p, const Config& c, const DeviceFacts&) { return c[kQSteps] <= q_steps_of(p); }
 bool sums_fit(const Problem& p, const Config& c, const DeviceFacts&) {
@@ -109,8 +110,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
       for (const int32_t stages : {6, 5, 4, 3, 2}) {
         Config best{{consumers, block_n, stages, q_steps, 1, 1}};
         if (!fits(best)) continue;
-        for (const int32_t split : kSplitValues) {
-          Config c = best;
+        for (Config c = best; const int32_t split : kSplitValues) {
           c[kSplit] = split;
           if (tiles(p, c) * split <= device.sm_count && fits(c)) best = c;
         }

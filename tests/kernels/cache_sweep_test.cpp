@@ -56,6 +56,12 @@ std::vector<CacheCase> shapes() {
   cases.push_back({.lengths = ragged(), .delta = -70});  // sequences without keys, without queries
   cases.push_back({.lengths = ragged(), .delta = 33, .targets = Targets::some});
   cases.push_back({.heads = 6, .kv_heads = 2, .lengths = lengths, .delta = 9});
+  // Key blocks in number, so that blocks of threads share them, and more rows than a tile has.
+  for (const int64_t delta : {64, -300}) {
+    cases.push_back(
+        {.heads = 2, .kv_heads = 1, .dim_qk = 128, .dim_v = 128, .lengths = {1500, 40, 1025, 3}, .delta = delta});
+    cases.push_back({.dim_qk = 64, .dim_v = 128, .lengths = {1500, 700}, .delta = delta, .targets = Targets::some});
+  }
   cases.push_back({.heads = 4, .kv_heads = 1, .lengths = lengths, .delta = -50, .targets = Targets::some});
   cases.push_back({.lengths = lengths, .delta = 8, .scale = Scale::one, .integer_dtype = HSTU_DTYPE_I64});
   cases.push_back({.lengths = lengths, .delta = -90, .targets = Targets::some, .scale = Scale::rows});

@@ -2,6 +2,7 @@
 #include "launch/tile_counters.hpp"
 
 #include "launch/module.hpp"
+#include "params/tile_counter.h"
 #include "support/error.hpp"
 #include "support/moving.hpp"
 #include "support/use_fake_driver.hpp"
