@@ -93,13 +93,24 @@ constexpr Rule kRules[] = {
     {"where tiles fill the device, splitting them only costs", split_is_of_use, true},
 };
 
+/// Clusters of four leave two of the 18 SMs that some parts of the device have: 30 fit on 132.
+int64_t blocks_at_once(int32_t split, const DeviceFacts& device) {
+  return split > 2 ? int64_t{device.sm_count} * 10 / 11 : device.sm_count;
+}
+
+/// attn_delta_sm80 has smaller tiles: up to 16 rows are as fast there, unless their keys are to be shared.
+bool rows_pay(const Problem& p, const DeviceFacts& device) {
+  constexpr Config kShared = {{1, 64, 2, 0, 1, 2}};
+  return p[fields::kMaxQLen] > 16 || tiles(p, kShared) * 2 <= device.sm_count;
+}
+
 bool covers(const Problem& p, const DeviceFacts& device) {
   const bool half = p[fields::kDtype] == HSTU_DTYPE_BF16 || p[fields::kDtype] == HSTU_DTYPE_F16;
   const bool special = p[fields::kIntervals] > 0 || p[fields::kRab] != 0;
-  return device.compute_capability == 90 && half && !special && p[fields::kVector] == 8;
+  return device.compute_capability == 90 && half && !special && p[fields::kVector] == 8 && rows_pay(p, device);
 }
 
-/// As deep a ring as fits, and as many blocks a tile as the device has SMs for.
+/// Measured best on an H200: as deep a ring as fits, and as many blocks a tile as the device runs at once.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   const auto fits = [&](const Config& c) {
     return std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); });
@@ -112,7 +123,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
         if (!fits(best)) continue;
         for (Config c = best; const int32_t split : kSplitValues) {
           c[kSplit] = split;
-          if (tiles(p, c) * split <= device.sm_count && fits(c)) best = c;
+          if (tiles(p, c) * split <= blocks_at_once(split, device) && fits(c)) best = c;
         }
         return best;
       }
