@@ -156,6 +156,21 @@ TEST_F(ToolCompiles, BenchWithoutAGpuTimesColdCompiles) {
   EXPECT_EQ(report.at("figures")[0].at("better"), "lower");
 }
 
+TEST_F(ToolCompiles, BenchNamesTheFiguresThatADeviceLacks) {
+  HSTU_NEEDS_NVRTC();
+  const std::string workload = file("gated.json", R"({"format": "hstujit-workload-1", "name": "gated", "operators": [
+    {"op": "layer_norm", "rows": 1000, "dim": 64},
+    {"op": "gated_addmm", "name": "gated, 64 rows",
+     "tensors": {"attn": [64, 64], "u": [64, 64], "moments": {"shape": [64, 1, 2], "dtype": "f32"}, "weight": [64],
+                 "bias": [64], "w": [192, 64], "x": [64, 64], "out": [64, 64]},
+     "figure": {"id": "gated_64", "rate": "tflops"}}]})");
+  const std::string said = "left out, for sm_80 lacks the operator: gated, 64 rows\n";
+  const Outcome outcome = run({"bench", workload, "--arch", "sm_80"});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, said)) << outcome.out;
+  EXPECT_FALSE(contains(run({"bench", norms(), "--arch", "sm_80"}).out, "left out"));
+}
+
 // ---- verify
 
 class ToolVerifies : public ToolCompiles {

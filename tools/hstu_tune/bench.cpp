@@ -30,13 +30,13 @@ int bench_on_gpu(const Options& options, Traffic& traffic, Report& report) {
   BenchRun bench{options.store, options.device, open_host_context(options.store, options.device), report,
                  Rivals::measured_by(options.rivals)};
   const DeviceFacts& facts = bench.context().facts();
-  traffic.needs = needs_on(facts, traffic.needs);
   report["device"] = facts.name;
   report["rivals"] = bench.rivals.all();
   report["driver"] = bench.driver().version;
   report["nvrtc"] = nvrtc_at(Environment::read().libnvrtc).identity;
   fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,
              bench.driver().version / 1000, bench.driver().version % 1000 / 10);
+  traffic.needs = needs_not_lacking(facts, traffic.needs);
   if (options.wants("operators")) bench_operators(bench, traffic, measure_yardsticks(bench));
   if (options.wants("products")) bench_products(bench);
   if (options.wants("warm-calls")) bench_warm_calls(bench);
@@ -59,6 +59,15 @@ int execute(const Options& options) {
 }
 
 }  // namespace
+
+std::vector<Need> needs_not_lacking(const DeviceFacts& device, const std::vector<Need>& needs) {
+  std::vector<std::string> lacking;
+  for (const Need& need : needs)
+    if (need.call->figure && !made_on(device, *need.calls)) lacking.push_back(need.call->name);
+  if (!lacking.empty())
+    fmt::print("left out, for {} lacks the operator: {}\n", device.target, fmt::join(lacking, "; "));
+  return needs_on(device, needs);
+}
 
 void add_bench(CLI::App& app, Action& action) {
   auto options = std::make_shared<Options>();

@@ -23,6 +23,9 @@ struct BenchRun {
   const Driver& driver() const { return context().driver(); }
 };
 
+/// The needs that the device has, and a line that names the figures whose operators it lacks, if there are any.
+std::vector<Need> needs_not_lacking(const DeviceFacts& device, const std::vector<Need>& needs);
+
 /// What the device can do, measured in the same run.
 struct Yardsticks {
   double copy_gbs = 0;        ///< device copy, bytes read plus bytes written
