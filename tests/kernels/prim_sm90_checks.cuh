@@ -118,7 +118,7 @@ __global__ void boxes(const __grid_constant__ MapParams p) {
 // Clusters of two blocks: each fetches a half of a (64 columns x 16 lines of 16 bits, 8 lines each) for both, tells the
 // other that it landed, and adds what the other left for it. out: per block 1024 words of the box's 16-bit elements,
 // then the other's rank plus 100 (by a remote store), plus 200 (by an asynchronous one), read from it; 4 floats of the
-// other's, 0 to 3 plus 10 times its rank (by one asynchronous store).
+// other's, 0 to 3 plus 10 times its rank (by one asynchronous store); the 4 that the other got, read from it.
 __global__ void pair(const __grid_constant__ MapParams p) {
   __shared__ __align__(1024) u16 smem[64 * 16];
   __shared__ u64 full, told, sent;
@@ -149,7 +149,7 @@ __global__ void pair(const __grid_constant__ MapParams p) {
   if (threadIdx.x < 2) prim::mbarrier_arrive_cluster(prim::smem_addr(&told), threadIdx.x);
   prim::mbarrier_wait_cluster(prim::smem_addr(&told), 0);
   prim::mbarrier_wait_cluster(prim::smem_addr(&sent), 0);
-  u32* out = static_cast<u32*>(p.out) + rank * (1024 + 8);
+  u32* out = static_cast<u32*>(p.out) + rank * (1024 + 12);
   for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) out[i] = smem[i];
   prim::cluster_sync();
   if (threadIdx.x == 0) {
@@ -157,6 +157,8 @@ __global__ void pair(const __grid_constant__ MapParams p) {
     out[1025] = static_cast<u32>(later);
     out[1026] = prim::ld_cluster(prim::cluster_addr(prim::smem_addr(&left), other));
     for (u32 i = 0; i < 4; ++i) out[1028 + i] = static_cast<u32>(four[i]);
+    const prim::Quad theirs = prim::ld_cluster16(prim::cluster_addr(prim::smem_addr(four), other));
+    for (u32 i = 0; i < 4; ++i) out[1032 + i] = static_cast<u32>(__uint_as_float(theirs.word[i]));
     out[1027] = prim::cluster_size() * 1000 + prim::cluster_id() * 10 + prim::cluster_count();
   }
   prim::cluster_sync();

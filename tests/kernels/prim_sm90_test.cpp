@@ -245,7 +245,7 @@ TEST(PrimCluster, BlocksFetchForEachOtherAndTellEachOther) {
   HSTU_NEEDS_SM90A();
   std::vector<uint16_t> in(64 * 16);
   for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<uint16_t>(i);
-  const std::vector<uint32_t> poison(2 * 1032, 0xffffffffu);
+  const std::vector<uint32_t> poison(2 * 1036, 0xffffffffu);
   const DeviceBuffer from(in.data(), in.size() * 2), result(poison.data(), poison.size() * 4);
   MapParams params{};
   params.a = lines_map(from, HSTU_DTYPE_BF16, 64, 16, 8);
@@ -253,7 +253,7 @@ TEST(PrimCluster, BlocksFetchForEachOtherAndTellEachOther) {
   run("pair", params, 64, 0, 2);
   const auto out = result.read<uint32_t>();
   for (uint32_t rank = 0; rank < 2; ++rank) {
-    const uint32_t* got = &out[rank * 1032];
+    const uint32_t* got = &out[rank * 1036];
     for (uint32_t row = 0; row < 16; ++row)
       for (uint32_t column = 0; column < 64; ++column)  // 16-byte chunks, exchanged by the swizzle
         ASSERT_EQ(got[row * 64 + (((column / 8) ^ (row % 8)) * 8 + column % 8)], row * 64 + column)
@@ -263,6 +263,7 @@ TEST(PrimCluster, BlocksFetchForEachOtherAndTellEachOther) {
     EXPECT_EQ(got[1026], rank + 100);
     EXPECT_EQ(got[1027], 2001u);  // two blocks, cluster 0 of 1
     for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(got[1028 + i], (rank ^ 1) * 10 + i);
+    for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(got[1032 + i], rank * 10 + i);
   }
 }
 
