@@ -23,7 +23,7 @@ std::optional<int> gpu_ordinal(std::string_view device) {
 }
 
 JitOptions jit_options(const ContextOptions& options, const Environment& environment,
-                       std::shared_ptr<const Pack> pack) {
+                       const std::shared_ptr<const Pack>& pack) {
   return {options.store_path, pack ? "" : options.system_store_path, environment.kernels, environment.libnvrtc, pack};
 }
 

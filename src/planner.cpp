@@ -123,7 +123,7 @@ ResidentKernel Planner::load(const Source& source, int smem_bytes, hstu_miss_pol
   fresh.loaded = std::make_shared<const LoadedKernel>(*rooms_.driver, *fresh.compiled, smem_bytes);
   load_ns_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   ++loads_;
-  return loaded_.keep(key, smem_bytes, std::move(fresh));
+  return loaded_.keep(key, smem_bytes, fresh);
 }
 
 std::shared_ptr<const CompiledKernel> Planner::kernel_of(const Source& source, hstu_miss_policy policy) {

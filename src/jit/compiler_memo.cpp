@@ -36,7 +36,7 @@ std::string search_name(const std::string& nvrtc_path) {
 
 }  // namespace
 
-CompilerMemo::CompilerMemo(std::string folder, std::string nvrtc_path)
+CompilerMemo::CompilerMemo(const std::string& folder, const std::string& nvrtc_path)
     : file_(folder + "/" + search_name(nvrtc_path) + ".json") {}
 
 std::optional<std::string> CompilerMemo::recall() const {

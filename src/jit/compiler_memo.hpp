@@ -10,7 +10,7 @@ namespace hstujit {
 class CompilerMemo {
  public:
   /// `folder` lies in a store; nvrtc_path as JitOptions has it.
-  CompilerMemo(std::string folder, std::string nvrtc_path);
+  CompilerMemo(const std::string& folder, const std::string& nvrtc_path);
 
   /// Identity of the NVRTC that was found last time, if that file is still the same and the search for it would still
   /// go the same way. Nothing otherwise.

@@ -8,9 +8,9 @@ ResidentKernel LoadedKernels::find(const Digest& key, int smem_bytes) const {
   return found == kernels_.end() ? ResidentKernel{} : found->second;
 }
 
-ResidentKernel LoadedKernels::keep(const Digest& key, int smem_bytes, ResidentKernel kernel) {
+ResidentKernel LoadedKernels::keep(const Digest& key, int smem_bytes, const ResidentKernel& kernel) {
   const std::lock_guard lock(mutex_);
-  return kernels_.try_emplace({key, smem_bytes}, std::move(kernel)).first->second;
+  return kernels_.try_emplace({key, smem_bytes}, kernel).first->second;
 }
 
 }  // namespace hstujit

@@ -24,7 +24,7 @@ class LoadedKernels {
   /// The kernel under this key (KernelKey::unit) with room for so much dynamic shared memory, or an empty one.
   ResidentKernel find(const Digest& key, int smem_bytes) const;
   /// Keeps the kernel; of two under one key the first stays and is returned.
-  ResidentKernel keep(const Digest& key, int smem_bytes, ResidentKernel kernel);
+  ResidentKernel keep(const Digest& key, int smem_bytes, const ResidentKernel& kernel);
 
  private:
   mutable std::mutex mutex_;
