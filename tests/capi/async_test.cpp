@@ -18,7 +18,7 @@ namespace {
 
 using test::TempDir;
 
-class Async : public FakeGpuStack {
+class Async : public StackCalls {
  protected:
   hstu_status call(int64_t rows) {
     const hstu_layer_norm_args args = norm(rows);

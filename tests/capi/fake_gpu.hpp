@@ -80,7 +80,7 @@ class FakeGpu : public testing::Test {
 };
 
 /// Two layers; addresses at which nothing lies, since no kernel runs here.
-class FakeGpuStack : public FakeGpu {
+class StackCalls : public FakeGpu {
  protected:
   static constexpr int64_t kRows = 64, kDim = 64;
 

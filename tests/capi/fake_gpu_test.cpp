@@ -3,7 +3,9 @@
 #include "capi/fake_gpu.hpp"
 
 #include "support/cpu_time.hpp"
+#include "support/scoped_env.hpp"
 #include "support/temp_dir.hpp"
+#include "support/tool_process.hpp"
 
 #include <gtest/gtest.h>
 #include <linux/seccomp.h>
@@ -229,6 +231,11 @@ TEST_F(FakeGpu, AMissDuringCaptureIsRefusedAndTouchesNothing) {
   EXPECT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(fake_->calls_unsafe_in_capture(), 0);
 }
+
+/// What is launched, without time for compiling what never runs.
+class FakeGpuStack : public StackCalls {
+  const test::ScopedEnv nvrtc_{"HSTUJIT_LIBNVRTC", test::fake_nvrtc_path().c_str()};
+};
 
 TEST_F(FakeGpuStack, AWarmCallIsFiveLaunchesALayerAndNothingElse) {
   open("");

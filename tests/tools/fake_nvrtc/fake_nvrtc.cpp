@@ -1,6 +1,6 @@
-// An NVRTC for the doctor's tests, opened through HSTUJIT_LIBNVRTC: of the version that HSTU_FAKE_NVRTC names (13000
-// for 13.0), and with HSTU_FAKE_NVRTC_BUILTINS=missing failing as the real one does when its second library is not
-// there. What it compiles is no kernel.
+// An NVRTC for the doctor's tests and for those that only count launches, opened through HSTUJIT_LIBNVRTC: of the
+// version that HSTU_FAKE_NVRTC names (13000 for 13.0), and with HSTU_FAKE_NVRTC_BUILTINS=missing failing as the real
+// one does when its second library is not there. What it compiles is no kernel.
 #include <nvrtc.h>
 
 #include <cstdlib>
