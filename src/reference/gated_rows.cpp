@@ -18,7 +18,7 @@ GatedRows::GatedRows(const hstu_tensor& attn, const hstu_tensor& u, const hstu_t
       eps_(static_cast<double>(eps)) {}
 
 RowStatistics GatedRows::statistics(int64_t row) const {
-  const int64_t parts = moments_.shape[1];
+  const int64_t parts = moments_.shape[1], columns = dim_ / parts;  // of each
   std::vector<double> moments(static_cast<size_t>(2 * parts));
   load(moments_, row * moments_.stride[0], 2 * parts, moments.data());
   RowStatistics out;
@@ -26,7 +26,7 @@ RowStatistics GatedRows::statistics(int64_t row) const {
   double squares = 0;
   for (size_t i = 0; i < moments.size(); i += 2) {
     const double shift = moments[i] - out.mean;
-    squares += moments[i + 1] + shift * shift * static_cast<double>(dim_ / parts);
+    squares += moments[i + 1] + shift * shift * static_cast<double>(columns);
   }
   squares = std::max(squares, 0.0);  // of random numbers, as tuning has them, they may be negative
   out.scale = 1 / std::sqrt(squares / static_cast<double>(dim_) + eps_);

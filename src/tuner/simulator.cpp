@@ -32,6 +32,7 @@ std::optional<RecordedSpace> recorded_space(const Job& job, const Family& family
   }
   if (std::ranges::find(points, standard) == points.end()) return std::nullopt;
   std::vector<std::vector<int32_t>> values;
+  values.reserve(seen.size());
   for (const auto& of_knob : seen) values.emplace_back(of_knob.begin(), of_knob.end());
   return RecordedSpace(Space(std::move(values), points, standard), [&](const Config& config) {
     return times[static_cast<size_t>(std::find(points.begin(), points.end(), config) - points.begin())];
