@@ -171,7 +171,8 @@ struct Layer {
 
   Matrix close(const Matrix& gated, int64_t columns) const {
     if (!quantises || !stack.one_products().output) return projected(gated, "output_weight", columns);
-    const double dim = static_cast<double>(gated.columns / 3), deviations = dim <= 256 ? 16 : dim <= 576 ? 24 : 32;
+    const int64_t dim = gated.columns / 3;
+    const double deviations = dim <= 256 ? 16 : dim <= 576 ? 24 : 32;
     double weight = 0, bias = 0;
     for (const double w : weights("output_norm_weight")) weight = std::max(weight, std::fabs(w));
     for (const double b : weights("output_norm_bias")) bias = std::max(bias, std::fabs(b));
