@@ -42,6 +42,7 @@ struct DeltaRegisters {
 
 template <class Config>
 struct DeltaStorage : Storage<Config, DeltaTile<Config>> {
+  // Every lane arrives for what it wrote, or read.
   u64 sums_ready[Config::kConsumers * 4];  // of a warp's rows: the other blocks' sums lie in their shared memory
   u64 sums_read;                           // this block's, by all who finish rows
 };
@@ -61,8 +62,8 @@ struct ClusterSums {
   u32 rank, finisher;  // this block's; that of the one that finishes the warp's rows
 
   HSTU_PRIM static void init(DeltaStorage<Config>& storage) {
-    for (u64& ready : storage.sums_ready) prim::mbarrier_init(prim::smem_addr(&ready), kSplit - 1);
-    prim::mbarrier_init(prim::smem_addr(&storage.sums_read), kWarps - kWarps / kSplit);
+    for (u64& ready : storage.sums_ready) prim::mbarrier_init(prim::smem_addr(&ready), 32 * (kSplit - 1));
+    prim::mbarrier_init(prim::smem_addr(&storage.sums_read), 32 * (kWarps - kWarps / kSplit));
   }
   HSTU_PRIM ClusterSums(DeltaStorage<Config>& storage, u32 base)
       : storage(storage), warp(prim::warp_id()), rank(prim::cluster_rank()), finisher(warp % kSplit) {
@@ -74,15 +75,13 @@ struct ClusterSums {
   HSTU_PRIM void add(float (&o)[T::kColsV / 2], u32 parity) const {
     prim::named_barrier_sync(4, kWarps * 32);  // all have read the rings
     const u32 ready = prim::smem_addr(&storage.sums_ready[warp]), read = prim::smem_addr(&storage.sums_read);
-    const u32 lane = prim::lane_id();
     if (!finishes()) {
 #pragma unroll
       for (int i = 0; i < T::kColsV / 8; ++i)
         prim::st_shared(sums + i * 512, prim::Quad{{__float_as_uint(o[4 * i]), __float_as_uint(o[4 * i + 1]),
                                                     __float_as_uint(o[4 * i + 2]), __float_as_uint(o[4 * i + 3])}});
       prim::fence_async_shared();  // TMA writes there next
-      __syncwarp();
-      if (lane == 0) prim::mbarrier_arrive_cluster(ready, finisher);
+      prim::mbarrier_arrive_cluster(ready, finisher);
     } else {
       prim::mbarrier_wait_cluster(ready, parity);
 #pragma unroll 1
@@ -95,11 +94,11 @@ struct ClusterSums {
           for (int j = 0; j < 4; ++j) o[4 * i + j] += __uint_as_float(part.word[j]);
         }
       }
-      __syncwarp();
-      if (lane > 0 && lane < kSplit) prim::mbarrier_arrive_cluster(read, (rank + lane) % kSplit);
+#pragma unroll
+      for (u32 other = 1; other < kSplit; ++other) prim::mbarrier_arrive_cluster(read, (rank + other) % kSplit);
     }
   }
-  // Before this block's shared memory is used again, or left.
+  // Before this block's shared memory is used again.
   HSTU_PRIM void wait_until_read(u32 parity) const {
     prim::mbarrier_wait_cluster(prim::smem_addr(&storage.sums_read), parity);
   }
@@ -132,7 +131,6 @@ struct Consumer : HstuSteps<Config, DeltaTile<Config>, AttnSplitParams> {
     RingPlace<kTileSlots> tile_place;
     const ClusterSums<Config> sums(static_cast<DeltaStorage<Config>&>(wg.storage), wg.base);
     u32 parity = 0;
-    if constexpr (Config::kSplit > 1) prim::cluster_wait();
 #pragma unroll 1
     for (;; tile_place.advance(), parity ^= 1) {
       const auto& tile = wg.storage.tile[tile_place.stage];
@@ -180,8 +178,10 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBloc
     prim::tma_prefetch_map(&p.v);
     prim::tma_prefetch_map(&p.out);
   }
-  __syncthreads();
-  if constexpr (Config::kSplit > 1) prim::cluster_arrive();
+  if constexpr (Config::kSplit > 1)
+    prim::cluster_sync();
+  else
+    __syncthreads();
   const int group = prim::warp_id() / 4;
   if (group == T::kConsumers) {
     prim::lower_registers<Registers::kProducer>();
@@ -193,11 +193,13 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBloc
       else
         attn90::schedule<Place, Config, Tile>(p.attn, p.tile_counters, storage);
     }
-    __syncwarp();
-    if constexpr (Config::kSplit > 1) prim::cluster_wait();
   } else {
     prim::raise_registers<Registers::kConsumer>();
     attn_delta_sm90_detail::Consumer<Config>{{{storage, &p.out, base, group, {}}}}.run(p.attn);
+  }
+  if constexpr (Config::kSplit > 1) {
+    __syncwarp();
+    prim::cluster_sync();  // no block ends while another may read its sums
   }
 }
 
