@@ -27,7 +27,7 @@ int slices(const Problem& p) { return p[norm_addmm::kK] / kSliceK; }
 int stage_bytes(const Config& c) { return c[kStageSlices] * kSliceBytes; }
 
 /// Everything but the slices of w.
-int64_t fixed_bytes(const Problem& p, const Config& c) {
+int64_t fixed_bytes(const Problem& p) {
   const int dim = p[norm_addmm::kK], rows = kBlockM / kWarpgroups * 2 * dim;
   const int affine = 2 * dim * size_of(static_cast<hstu_dtype>(p[norm_addmm::kWeightDtype]));
   const int64_t columns = (int64_t{p[norm_addmm::kN]} + kBlockN - 1) / kBlockN * kBlockN;
@@ -37,11 +37,11 @@ int64_t fixed_bytes(const Problem& p, const Config& c) {
 /// As many as fit.
 int stages(const Problem& p, const Config& c) {
   constexpr int kSmemPerBlock = 227 * 1024;  // of every device with these instructions
-  const int64_t room = kSmemPerBlock - fixed_bytes(p, c);
+  const int64_t room = kSmemPerBlock - fixed_bytes(p);
   return room < 0 ? 0 : static_cast<int>(room / (stage_bytes(c) + kBarriers));
 }
 int smem_bytes(const Problem& p, const Config& c) {
-  return static_cast<int>(fixed_bytes(p, c)) + stages(p, c) * (stage_bytes(c) + kBarriers);
+  return static_cast<int>(fixed_bytes(p)) + stages(p, c) * (stage_bytes(c) + kBarriers);
 }
 
 bool stages_make_a_tile(const Problem& p, const Config& c, const DeviceFacts&) {
