@@ -26,7 +26,7 @@ namespace hstujit {
 namespace {
 
 // Of a space, spread evenly: on the target that a family was written for, and on newer ones, where it is the same code.
-constexpr size_t kSampledPoints = 10, kSampledOnNewer = 3;
+constexpr size_t kSampledPoints = 6, kSampledOnNewer = 2;
 constexpr size_t kThreads = 2;
 
 // The default, the points that need most and least of each resource, and a few spread evenly over the space.
