@@ -22,9 +22,7 @@ const Knob kKnobs[kKnobCount] = {
 };
 
 bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {
-  constexpr int kReserved = 1024;  // of each block, by the driver
-  const int bytes = smem_bytes(s, c);
-  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+  return smem_holds(device, c[kMinBlocks], smem_bytes(s, c));
 }
 
 Config default_config(const Shape& s, const DeviceFacts& device) {

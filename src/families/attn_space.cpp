@@ -26,8 +26,7 @@ int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlock
 
 /// Whether the shared memory of an SM holds the tiles of `blocks` blocks.
 bool blocks_fit(const Shape& s, const Config& c, const DeviceFacts& device, int blocks) {
-  constexpr int kReserved = 1024;  // of each block, by the driver
-  return blocks * (smem_bytes(s, c) + kReserved) <= device.smem_per_sm;
+  return smem_holds(device, blocks, smem_bytes(s, c));
 }
 
 constexpr decltype(&smem_fits) kAllRules[] = {q_fits_its_steps, registers_suffice, registers_are_used, smem_fits,
@@ -78,7 +77,7 @@ bool registers_are_used(const Shape& s, const Config& c, const DeviceFacts& devi
          !blocks_fit(s, c, device, c[kMinBlocks] + 1);
 }
 bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {
-  return smem_bytes(s, c) <= device.smem_per_block && blocks_fit(s, c, device, c[kMinBlocks]);
+  return blocks_fit(s, c, device, c[kMinBlocks]);
 }
 bool some_warps_to_switch(const Shape& s, const Config& c, const DeviceFacts& device) {
   return c[kMinBlocks] * c[kWarps] >= 8 || !blocks_fit(s, c, device, c[kMinBlocks] + 1);

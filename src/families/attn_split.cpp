@@ -45,9 +45,7 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   return held_registers(p, c) + others <= register_budget(c);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
-  constexpr int kReserved = 1024;  // of each block, by the driver
-  const int bytes = smem_bytes(p, c);
-  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+  return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
 }
 bool rows_are_there(const Problem& p, const Config& c, const DeviceFacts&) {
   return block_m(c) <= std::max(16, facts_of(p).rows);
@@ -134,14 +132,11 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   const Config few[] = {{{16, 2, 4, 16, 3, 2}}, {{32, 1, 8, 16, 3, 1}}, {{32, 1, 8, 16, 2, 1}}, {{16, 2, 4, 16, 3, 1}},
                         {{16, 2, 4, 16, 2, 1}}, {{16, 2, 2, 16, 3, 1}}, {{16, 2, 2, 16, 2, 1}}};
   const Config one[] = {{{16, 1, 4, 16, 3, 2}}, {{16, 1, 8, 16, 2, 1}}, {{16, 1, 4, 16, 3, 1}}, {{16, 1, 4, 16, 2, 1}}};
-  const auto fits = [&](const Config& c) {
-    return std::all_of(kRules.begin(), kRules.end(), [&](const Rule& rule) { return rule.holds(p, c, device); });
-  };
+  const auto fits = [&](const Config& c) { return legal(kRules, p, c, device); };
   for (const std::span<const Config> candidates : {std::span<const Config>(many), {some}, {few}})
     if (const auto found = std::find_if(candidates.begin(), candidates.end(), fits); found != candidates.end())
       return *found;
-  const auto found = std::find_if(std::begin(one), std::end(one), fits);
-  return found != std::end(one) ? *found : one[3];
+  return first_legal(one, kRules, p, device);
 }
 
 Resources resources(const Problem& p, const Config& c) {

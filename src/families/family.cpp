@@ -18,14 +18,31 @@ void ConfigText::flag(std::string_view name, bool value) {
   text_ += fmt::format("  enum : bool {{ {} = {} }};\n", name, value);
 }
 
+bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes) {
+  constexpr int kReserved = 1024;  // of each block, by the driver
+  return smem_bytes <= device.smem_per_block && blocks * (smem_bytes + kReserved) <= device.smem_per_sm;
+}
+
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
            std::string_view* why) {
-  for (const Rule& rule : family.rules) {
+  return legal(family.rules, problem, config, device, why);
+}
+
+bool legal(std::span<const Rule> rules, const Problem& problem, const Config& config, const DeviceFacts& device,
+           std::string_view* why) {
+  for (const Rule& rule : rules) {
     if (rule.holds(problem, config, device)) continue;
     if (why) *why = rule.why;
     return false;
   }
   return true;
+}
+
+Config first_legal(std::span<const Config> candidates, std::span<const Rule> rules, const Problem& problem,
+                   const DeviceFacts& device) {
+  const auto found =
+      std::ranges::find_if(candidates, [&](const Config& c) { return legal(rules, problem, c, device); });
+  return found != candidates.end() ? *found : candidates.back();
 }
 
 bool works(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device) {

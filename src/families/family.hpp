@@ -53,6 +53,9 @@ struct Resources {
   int holders = 0;     ///< threads that take so many registers, where the others give theirs away; 0: all of them
 };
 
+/// Whether an SM has shared memory for so many blocks of this size.
+bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes);
+
 /// One launch, filled on the caller's stack. The kernel takes the params struct by value as its only parameter.
 struct Launch {
   uint32_t grid[3] = {1, 1, 1};  ///< grid[0] == 0: nothing to do
@@ -122,6 +125,11 @@ std::span<const Family* const> all_families();
 /// True when every rule holds; otherwise *why gets the first broken rule's reason.
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
            std::string_view* why = nullptr);
+bool legal(std::span<const Rule> rules, const Problem& problem, const Config& config, const DeviceFacts& device,
+           std::string_view* why = nullptr);
+/// The first candidate that is legal; the last when none is.
+Config first_legal(std::span<const Config> candidates, std::span<const Rule> rules, const Problem& problem,
+                   const DeviceFacts& device);
 /// True when every rule holds that is not for speed alone: the kernel would work.
 bool works(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device);
 

@@ -67,9 +67,7 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   return held_registers(p, c) + kAddressing <= budget && (!long_slices || warp_m(c) * warp_n(c) <= 1024);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
-  constexpr int kReserved = 1024;  // of each block, by the driver
-  const int bytes = smem_bytes(p, c);
-  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+  return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
 }
 bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
   return c[kMinBlocks] * warps(c) >= 4 && c[kMinBlocks] * warps(c) <= 16;

@@ -91,9 +91,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 Config default_config(const Problem& p, const DeviceFacts& device) {
   constexpr Config kCandidates[] = {
       {{256, 32, 2, 1, 2, 8}}, {{256, 64, 2, 2, 0, 8}}, {{256, 64, 2, 1, 0, 8}}, {{128, 64, 2, 1, 0, 8}}};
-  for (const Config& c : kCandidates)
-    if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
-  return kCandidates[std::size(kCandidates) - 1];
+  return first_legal(kCandidates, kRules, p, device);
 }
 
 Resources resources(const Problem& p, const Config& c) {

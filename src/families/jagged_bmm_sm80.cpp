@@ -65,9 +65,7 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   return held_registers(p, c) + kAddressing <= register_budget(c);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
-  constexpr int kReserved = 1024;  // of each block, by the driver
-  const int bytes = smem_bytes(p, c);
-  return bytes <= device.smem_per_block && c[kMinBlocks] * (bytes + kReserved) <= device.smem_per_sm;
+  return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
 }
 bool enough_warps(const Problem&, const Config& c, const DeviceFacts&) {
   if (warp_m(c) == 64 && warps(c) < 4) return false;
@@ -140,7 +138,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   };
   const Config* last = nullptr;
   for (const Config& c : kCandidates) {
-    if (!std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) continue;
+    if (!legal(kRules, p, c, device)) continue;
     last = &c;
     const int64_t tiles =
         int64_t{p[jagged_bmm::kRows]} / c[kBlockM] * ((p[jagged_bmm::kN] + c[kBlockN] - 1) / c[kBlockN]);

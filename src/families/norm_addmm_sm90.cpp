@@ -69,9 +69,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 /// Measured best on an H200; each falls back to what fits.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   constexpr Config kCandidates[] = {{{4}}, {{2}}, {{1}}};
-  for (const Config& c : kCandidates)
-    if (std::ranges::all_of(kRules, [&](const Rule& rule) { return rule.holds(p, c, device); })) return c;
-  return kCandidates[std::size(kCandidates) - 1];
+  return first_legal(kCandidates, kRules, p, device);
 }
 
 Resources resources(const Problem& p, const Config& c) {
