@@ -120,18 +120,6 @@ int section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device
   return static_cast<int>((pairs + sections - 1) / sections);
 }
 
-int walked_section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device, int percent) {
-  constexpr int64_t kFewest = 16;
-  const int64_t cache = device.l2_bytes;
-  int64_t sections = 1;
-  const auto too_large = [&] {
-    const bool many = pairs / (2 * sections) >= kFewest;
-    return bytes_of_all > sections * (percent > 0 ? cache * percent / 100 : many ? cache / 2 : cache * 2);
-  };
-  while (sections < pairs && too_large()) sections *= 2;
-  return static_cast<int>((pairs + sections - 1) / sections);
-}
-
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows) {
   constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
   if (pairs == 0 || rows == 0) {

@@ -56,13 +56,6 @@ inline constexpr Rule kRules[] = {
 /// (head, sequence) pairs whose K and V together stay in half of the L2 cache, in equal sections.
 int section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device);
 
-/// The same for kernels of the sm_90 generation, whose blocks of threads walk through the keys side by side: they share
-/// what is larger than the cache, too, and when many ask for the keys of few pairs they are slowed down. So no fewer
-/// than 16 pairs, if these are no more than two caches full. SiLU, 4 heads x 128: (4, 16384) with 2, 8, 16 pairs 696,
-/// 782, 781 TFLOP/s; (8, 8192) with 4, 16, 32 707, 757, 737; (32, 4096) with 8, 32, 128 706, 710, 538. percent: of the
-/// cache that K and V may take instead, if not 0.
-int walked_section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device, int percent = 0);
-
 /// Grid and block for `pairs` pairs of at most `rows` query rows; returns the row blocks of a pair, 0 when nothing is
 /// to be done.
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows);
