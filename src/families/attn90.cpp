@@ -1,5 +1,7 @@
 #include "families/attn90.hpp"
 
+#include "families/attn_grid.hpp"
+
 #include <algorithm>
 
 namespace hstujit::attn90 {
@@ -75,17 +77,9 @@ int section_pairs(const Shape& s, int64_t pairs, int64_t keys, const DeviceFacts
 }
 
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows, const DeviceFacts& device) {
-  constexpr int64_t kMostTiles = (int64_t{1} << 31) - 1;
-  if (pairs == 0 || rows == 0) {
-    launch.grid[0] = 0;
-    return 0;
-  }
-  const int64_t row_blocks =
-      std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostTiles / pairs));
-  launch.grid[0] = static_cast<uint32_t>(std::min(int64_t{device.sm_count} * s.blocks, pairs * row_blocks));
-  launch.block[0] = static_cast<uint32_t>(threads(c));
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(s, c));
-  return static_cast<int>(row_blocks);
+  const int row_blocks = attn_grid::set(launch, pairs, rows, block_m(c), threads(c), smem_bytes(s, c));
+  launch.grid[0] = std::min(launch.grid[0], static_cast<uint32_t>(device.sm_count * s.blocks));
+  return row_blocks;
 }
 
 }  // namespace hstujit::attn90

@@ -41,20 +41,19 @@ void write_knobs(ConfigText& text, const Shape& s, const Config& c);
 /// Rules for a family whose shapes are shape_of(problem, config).
 using ShapeOf = Shape (*)(const Problem&, const Config&);
 template <ShapeOf shape_of>
-inline constexpr Rule kTilesFit = {
-    "the tiles must fit the shared memory of a block",
-    [](const Problem& p, const Config& c, const DeviceFacts& device) {
-      const Shape s = shape_of(p, c);
-      return smem_holds(device, s.blocks, smem_bytes(s, c));
-    }};
+inline constexpr Rule kTilesFit = {"the tiles must fit the shared memory of a block",
+                                   [](const Problem& p, const Config& c, const DeviceFacts& device) {
+                                     const Shape s = shape_of(p, c);
+                                     return smem_holds(device, s.blocks, smem_bytes(s, c));
+                                   }};
 /// other_registers(problem, config): what consumers need beside held_registers().
 template <ShapeOf shape_of, int (*other_registers)(const Problem&, const Config&)>
-inline constexpr Rule kRegistersSuffice = {
-    "accumulators, P and resident Q would not fit the registers",
-    [](const Problem& p, const Config& c, const DeviceFacts&) {
-      const Shape s = shape_of(p, c);
-      return held_registers(s, c) + other_registers(p, c) <= consumer_registers(s, c);
-    }};
+inline constexpr Rule kRegistersSuffice = {"accumulators, P and resident Q would not fit the registers",
+                                           [](const Problem& p, const Config& c, const DeviceFacts&) {
+                                             const Shape s = shape_of(p, c);
+                                             return held_registers(s, c) + other_registers(p, c) <=
+                                                    consumer_registers(s, c);
+                                           }};
 template <ShapeOf shape_of>
 inline constexpr Rule kQFitsItsSteps = {
     "q_steps must not exceed the k16 steps of head_dim_qk",
@@ -67,8 +66,8 @@ inline constexpr Rule kQFitsItsSteps = {
 /// 4096) with 8, 32, 128 706, 710, 538. percent: of the cache that K and V may take instead, if not 0.
 int section_pairs(const Shape& s, int64_t pairs, int64_t keys, const DeviceFacts& device, int percent = 0);
 
-/// Grid, block and shared memory for `pairs` pairs of at most `rows` query rows; returns the row blocks of a pair, 0
-/// when nothing is to be done.
+/// Grid and block for `pairs` pairs of at most `rows` query rows, whose row blocks the blocks of threads take in turn;
+/// returns the row blocks of a pair, 0 when nothing is to be done.
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows, const DeviceFacts& device);
 
 /// The maps of query rows and of keys in a kernel's parameters; map_of: jagged_map, or its like.

@@ -1,6 +1,6 @@
 #include "families/attn_f32.hpp"
 
-#include <algorithm>
+#include "families/attn_grid.hpp"
 
 namespace hstujit::attn_f32 {
 namespace {
@@ -41,17 +41,7 @@ void write_knobs(ConfigText& text, const Config& c) {
 }
 
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows) {
-  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
-  if (pairs == 0 || rows == 0) {
-    launch.grid[0] = 0;
-    return 0;
-  }
-  const int64_t row_blocks =
-      std::clamp((rows + kBlockM - 1) / kBlockM, int64_t{1}, std::max(int64_t{1}, kMostBlocks / pairs));
-  launch.grid[0] = static_cast<uint32_t>(pairs * row_blocks);
-  launch.block[0] = kThreads;
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(s, c));
-  return static_cast<int>(row_blocks);
+  return attn_grid::set(launch, pairs, rows, kBlockM, kThreads, smem_bytes(s, c));
 }
 
 }  // namespace hstujit::attn_f32

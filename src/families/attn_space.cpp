@@ -1,5 +1,7 @@
 #include "families/attn_space.hpp"
 
+#include "families/attn_grid.hpp"
+
 #include <algorithm>
 
 namespace hstujit::attn_space {
@@ -121,17 +123,7 @@ int section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device
 }
 
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows) {
-  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
-  if (pairs == 0 || rows == 0) {
-    launch.grid[0] = 0;
-    return 0;
-  }
-  const int64_t row_blocks =
-      std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostBlocks / pairs));
-  launch.grid[0] = static_cast<uint32_t>(pairs * row_blocks);
-  launch.block[0] = static_cast<uint32_t>(c[kWarps]) * 32;
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(s, c));
-  return static_cast<int>(row_blocks);
+  return attn_grid::set(launch, pairs, rows, block_m(c), c[kWarps] * 32, smem_bytes(s, c));
 }
 
 }  // namespace hstujit::attn_space

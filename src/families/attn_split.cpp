@@ -1,5 +1,6 @@
 #include "families/attn_split.hpp"
 
+#include "families/attn_grid.hpp"
 #include "problem/attention_checks.hpp"
 #include "problem/attention_fields.hpp"
 
@@ -239,21 +240,13 @@ void fill_cache(hstu::AttnSplitParams& p, const hstu_paged_attention_args& a, co
 template <class Args>
 hstu::AttnSplitParams* bind(const Args& a, const Problem& problem, const Config& c, int64_t batch, int64_t rows,
                             Launch& launch) {
-  const int64_t heads = a.q.shape[1], pairs = batch * heads;
+  const int64_t pairs = batch * a.q.shape[1];
   rows = std::min(rows, a.q.shape[0]);
-  constexpr int64_t kMostBlocks = (int64_t{1} << 31) - 1;
-  if (pairs == 0 || rows == 0) {
-    launch.grid[0] = 0;
-    return nullptr;
-  }
-  const int64_t row_blocks =
-      std::clamp((rows + block_m(c) - 1) / block_m(c), int64_t{1}, std::max(int64_t{1}, kMostBlocks / pairs));
-  launch.grid[0] = static_cast<uint32_t>(pairs * row_blocks);
-  launch.block[0] = static_cast<uint32_t>(warps(c)) * 32;
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
+  const int row_blocks = attn_grid::set(launch, pairs, rows, block_m(c), warps(c) * 32, smem_bytes(problem, c));
+  if (row_blocks == 0) return nullptr;
   auto& p = launch.emplace<hstu::AttnSplitParams>();
   fill(p, a, problem, batch);
-  p.row_blocks = static_cast<int>(row_blocks);
+  p.row_blocks = row_blocks;
   return &p;
 }
 
