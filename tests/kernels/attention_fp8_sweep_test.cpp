@@ -51,9 +51,7 @@ hstu_tensor descale(HostMemory& memory, const Case& c, int64_t heads, int64_t to
 hstu_tensor e4m3_like(HostMemory& memory, const AttentionCase& c, const hstu_tensor& like, int64_t rows) {
   hstu_tensor t;
   if (c.placement == Placement::heads) {
-    t = memory.poison(HSTU_DTYPE_E4M3, {like.shape[1], like.shape[0], like.shape[2]}, c.layout);
-    std::swap(t.shape[0], t.shape[1]);
-    std::swap(t.stride[0], t.stride[1]);
+    t = test::transposed(memory.poison(HSTU_DTYPE_E4M3, {like.shape[1], like.shape[0], like.shape[2]}, c.layout));
   } else {
     t = memory.poison(HSTU_DTYPE_E4M3, {like.shape[0], like.shape[1], like.shape[2]}, c.layout);
   }

@@ -5,6 +5,7 @@
 #include "support/attention_cases.hpp"
 #include "support/device_call.hpp"
 #include "support/error.hpp"
+#include "support/gated_args.hpp"
 #include "support/gpu.hpp"
 #include "tuner/space.hpp"
 
@@ -171,9 +172,7 @@ TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = addmm_args(memory, 300, 512, 256);
-  args.w = memory.random(kBf16, {256, 512}, {}, 0, 0.05);
-  std::swap(args.w.shape[0], args.w.shape[1]);
-  std::swap(args.w.stride[0], args.w.stride[1]);
+  args.w = test::transposed(memory.random(kBf16, {256, 512}, {}, 0, 0.05));
   expect_all_correct(memory, args, {&hstu_addmm_args::z}, test::rounded_once(kBf16));
 }
 
@@ -187,26 +186,29 @@ TEST(AddmmCandidates, AreAllCorrectWithResultsInTwoParts) {
   expect_all_correct(memory, args, {&hstu_addmm_args::z, &hstu_addmm_args::z1}, test::rounded_once(kBf16));
 }
 
-// More tiles than multiprocessors, of either width; statistics as if each part had mean 0 and variance 1.
+// Statistics are as if each of four parts had mean 0 and variance 1.
+template <class Args>
+Args gated_args(HostMemory& memory, int64_t rows, int64_t dim) {
+  Args args{};
+  args.struct_size = sizeof args;
+  args.u = memory.random(kBf16, {rows, dim});
+  args.attn = memory.random(kBf16, {rows, dim});
+  args.moments = memory.poison(HSTU_DTYPE_F32, {rows, 4, 2});
+  auto* const moments = static_cast<float*>(args.moments.data);
+  for (int64_t i = 0; i < rows * 4; ++i) moments[2 * i] = 0, moments[2 * i + 1] = static_cast<float>(dim) / 4;
+  test::set_norm(memory, kBf16, args);
+  return args;
+}
+
+// More tiles than multiprocessors, of either width.
 TEST(GatedAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
   HSTU_NEEDS_DEVICE();
   for (const bool transposed : {false, true}) {
     HostMemory memory;
-    hstu_gated_addmm_args args{};
-    args.struct_size = sizeof args;
     constexpr int64_t kRows = 9001, kDim = 128, kColumns = 512;
-    args.u = memory.random(kBf16, {kRows, kDim});
-    args.attn = memory.random(kBf16, {kRows, kDim});
-    args.moments = memory.poison(HSTU_DTYPE_F32, {kRows, 4, 2});
-    auto* const moments = static_cast<float*>(args.moments.data);
-    for (int64_t i = 0; i < kRows * 4; ++i) moments[2 * i] = 0, moments[2 * i + 1] = kDim / 4;
-    args.weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
-    args.bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
-    args.w = memory.random(kBf16, {transposed ? kColumns : 3 * kDim, transposed ? 3 * kDim : kColumns}, {}, 0, 0.05);
-    if (transposed) {
-      std::swap(args.w.shape[0], args.w.shape[1]);
-      std::swap(args.w.stride[0], args.w.stride[1]);
-    }
+    auto args = gated_args<hstu_gated_addmm_args>(memory, kRows, kDim);
+    args.w = transposed ? test::transposed(memory.random(kBf16, {kColumns, 3 * kDim}, {}, 0, 0.05))
+                        : memory.random(kBf16, {3 * kDim, kColumns}, {}, 0, 0.05);
     args.out = memory.random(kBf16, {kRows, kColumns});
     args.x = args.out;
     if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
@@ -225,11 +227,8 @@ TEST(NormAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
     args.x = memory.random(kBf16, {kRows, kDim}, {}, 1);
     args.norm_weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
     args.norm_bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
-    args.w = memory.random(kBf16, {transposed ? kColumns : kDim, transposed ? kDim : kColumns}, {}, 0, 0.06);
-    if (transposed) {
-      std::swap(args.w.shape[0], args.w.shape[1]);
-      std::swap(args.w.stride[0], args.w.stride[1]);
-    }
+    args.w = transposed ? test::transposed(memory.random(kBf16, {kColumns, kDim}, {}, 0, 0.06))
+                        : memory.random(kBf16, {kDim, kColumns}, {}, 0, 0.06);
     args.y = memory.random(kBf16, {kColumns});
     args.z = memory.poison(kBf16, {kRows, kFirst});
     args.z1 = memory.poison(kBf16, {kRows, kColumns - kFirst});
@@ -245,16 +244,8 @@ TEST(GatedFp8GemmCandidates, AreAllCorrect) {
   HSTU_NEEDS_DEVICE();
   for (const bool residual : {false, true}) {
     HostMemory memory;
-    hstu_gated_fp8_gemm_args args{};
-    args.struct_size = sizeof args;
     constexpr int64_t kRows = 9001, kDim = 512, kColumns = 512;
-    args.u = memory.random(kBf16, {kRows, kDim});
-    args.attn = memory.random(kBf16, {kRows, kDim});
-    args.moments = memory.poison(HSTU_DTYPE_F32, {kRows, 4, 2});
-    auto* const moments = static_cast<float*>(args.moments.data);
-    for (int64_t i = 0; i < kRows * 4; ++i) moments[2 * i] = 0, moments[2 * i + 1] = kDim / 4;
-    args.weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
-    args.bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
+    auto args = gated_args<hstu_gated_fp8_gemm_args>(memory, kRows, kDim);
     args.w = memory.random(HSTU_DTYPE_E4M3, {kColumns, 3 * kDim});
     args.w_descale = memory.random(HSTU_DTYPE_F32, {kColumns}, {}, 0.03, 0.003);
     args.out = memory.random(kBf16, {kRows, kColumns});

@@ -58,9 +58,7 @@ Errors errors_of(double mean) {
   hstu_addmm_args own{};
   own.struct_size = sizeof own;
   own.x = x;
-  own.w = w;
-  std::swap(own.w.shape[0], own.w.shape[1]);
-  std::swap(own.w.stride[0], own.w.stride[1]);
+  own.w = test::transposed(w);
   own.z = memory.poison(HSTU_DTYPE_F32, {kM, kN});
   hstu_fp8_gemm_args args{};
   args.struct_size = sizeof args;

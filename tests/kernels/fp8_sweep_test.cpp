@@ -144,9 +144,7 @@ TEST(QuantizeOnDevice, TransposedDescales) {
   HostMemory memory;
   auto args = quantize_args(memory, {kBf16, kE4m3, HSTU_FP8_GROUP, 100, 512});
   const hstu_tensor stored = memory.poison(kF32, {4, 100}, {.row_padding = 4});
-  args.descale = stored;
-  std::swap(args.descale.shape[0], args.descale.shape[1]);
-  std::swap(args.descale.stride[0], args.descale.stride[1]);
+  args.descale = test::transposed(stored);
   test::DeviceCall call(memory, Op::quantize_fp8, &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
   const auto got = test::values(call.after(stored));

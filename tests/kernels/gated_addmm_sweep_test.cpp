@@ -1,6 +1,7 @@
 // Gated products on the device against the oracle: types, layouts, ragged rows, parts of statistics, residuals in
 // place.
 #include "support/device_call.hpp"
+#include "support/gated_args.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +9,9 @@ namespace hstujit {
 namespace {
 
 using test::HostMemory;
+using test::Residual;
 
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16;
-
-enum class Residual { absent, apart, in_place };
 
 struct Case {
   hstu_dtype dtype, weight_dtype;
@@ -27,45 +27,18 @@ std::string name_of_case(const Case& c) {
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 
-/// Statistics of the parts of attn's rows.
-hstu_tensor moments_of(HostMemory& memory, const hstu_tensor& attn, int64_t parts) {
-  const std::vector<double> values = test::values(attn);
-  const auto length = static_cast<size_t>(attn.shape[1] / parts);
-  const hstu_tensor moments = memory.poison(kF32, {attn.shape[0], parts, 2});
-  auto* out = static_cast<float*>(moments.data);
-  for (size_t part = 0; part < values.size() / length; ++part) {
-    const double* x = values.data() + part * length;
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < length; ++i) mean += x[i] / static_cast<double>(length);
-    for (size_t i = 0; i < length; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    out[2 * part] = static_cast<float>(mean);
-    out[2 * part + 1] = static_cast<float>(squares);
-  }
-  return moments;
-}
-
 hstu_gated_addmm_args args_of(HostMemory& memory, const Case& c) {
   hstu_gated_addmm_args args{};
   args.struct_size = sizeof args;
   // As the layer has them: columns of the rows that a projection would read.
   args.u = memory.random(c.dtype, {c.m, c.dim}, {.row_padding = 2 * c.dim});
   args.attn = memory.random(c.dtype, {c.m, c.dim}, {.row_padding = 2 * c.dim}, c.mean);
-  args.moments = moments_of(memory, args.attn, c.parts);
-  args.weight = memory.random(c.weight_dtype, {c.dim}, {}, 1, 0.3);
-  args.bias = memory.random(c.weight_dtype, {c.dim}, {}, 0, 0.3);
+  args.moments = test::moments_of(memory, args.attn, c.parts);
+  test::set_norm(memory, c.weight_dtype, args);
   const double size = 1 / std::sqrt(3.0 * static_cast<double>(c.dim));
-  if (c.w_transposed) {
-    args.w = memory.random(c.dtype, {c.n, 3 * c.dim}, {}, 0, size);
-    std::swap(args.w.shape[0], args.w.shape[1]);
-    std::swap(args.w.stride[0], args.w.stride[1]);
-  } else {
-    args.w = memory.random(c.dtype, {3 * c.dim, c.n}, {}, 0, size);
-  }
-  const hstu_tensor result =
-      c.residual == Residual::in_place ? memory.random(c.dtype, {c.m, c.n}) : memory.poison(c.dtype, {c.m, c.n});
-  if (c.residual == Residual::in_place) args.x = result;
-  if (c.residual == Residual::apart) args.x = memory.random(c.dtype, {c.m, c.n});
-  args.out = result;
+  args.w = c.w_transposed ? test::transposed(memory.random(c.dtype, {c.n, 3 * c.dim}, {}, 0, size))
+                          : memory.random(c.dtype, {3 * c.dim, c.n}, {}, 0, size);
+  test::set_result(memory, c.n, c.residual, args);
   return args;
 }
 

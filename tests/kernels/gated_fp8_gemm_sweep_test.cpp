@@ -1,6 +1,7 @@
 // Gated products of FP8 on the device against the oracle, which quantises alike: types, ragged rows, parts of
 // statistics, residuals in place, rows whose greatest values are where no scale expects them.
 #include "support/device_call.hpp"
+#include "support/gated_args.hpp"
 
 #include <fmt/format.h>
 
@@ -8,10 +9,9 @@ namespace hstujit {
 namespace {
 
 using test::HostMemory;
+using test::Residual;
 
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16;
-
-enum class Residual { absent, apart, in_place };
 
 struct Case {
   hstu_dtype dtype, weight_dtype;
@@ -26,23 +26,6 @@ std::string name_of_case(const Case& c) {
                      c.parts, static_cast<int>(c.residual), static_cast<int>(c.mean), c.odd_rows ? "_odd" : "");
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
-
-/// Statistics of the parts of attn's rows.
-hstu_tensor moments_of(HostMemory& memory, const hstu_tensor& attn, int64_t parts) {
-  const std::vector<double> values = test::values(attn);
-  const auto length = static_cast<size_t>(attn.shape[1] / parts);
-  const hstu_tensor moments = memory.poison(kF32, {attn.shape[0], parts, 2});
-  auto* out = static_cast<float*>(moments.data);
-  for (size_t part = 0; part < values.size() / length; ++part) {
-    const double* x = values.data() + part * length;
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < length; ++i) mean += x[i] / static_cast<double>(length);
-    for (size_t i = 0; i < length; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    out[2 * part] = static_cast<float>(mean);
-    out[2 * part + 1] = static_cast<float>(squares);
-  }
-  return moments;
-}
 
 /// Of each eight rows one of zeros, one much smaller, one much greater, and two with a value of u that is greater than
 /// all others: in the first columns, and in the last ones, where the scale of the row must grow.
@@ -71,18 +54,13 @@ hstu_gated_fp8_gemm_args args_of(HostMemory& memory, const Case& c) {
   args.u = memory.random(c.dtype, {c.m, c.dim}, {.row_padding = 3 * c.dim});
   args.attn = memory.random(c.dtype, {c.m, c.dim}, {}, c.mean);
   if (c.odd_rows) make_odd(args.u, args.attn);
-  args.moments = moments_of(memory, args.attn, c.parts);
-  args.weight = memory.random(c.weight_dtype, {c.dim}, {}, 1, 0.3);
-  args.bias = memory.random(c.weight_dtype, {c.dim}, {}, 0, 0.3);
+  args.moments = test::moments_of(memory, args.attn, c.parts);
+  test::set_norm(memory, c.weight_dtype, args);
   args.w = memory.random(HSTU_DTYPE_E4M3, {c.n, 3 * c.dim}, {}, 0, 16);
   args.w_descale = memory.random(kF32, {c.n}, {}, 1, 0.1);
   auto* const descale = static_cast<float*>(args.w_descale.data);
   for (int64_t i = 0; i < c.n; ++i) descale[i] /= 16 * std::sqrt(3.0f * static_cast<float>(c.dim));
-  const hstu_tensor result =
-      c.residual == Residual::in_place ? memory.random(c.dtype, {c.m, c.n}) : memory.poison(c.dtype, {c.m, c.n});
-  if (c.residual == Residual::in_place) args.x = result;
-  if (c.residual == Residual::apart) args.x = memory.random(c.dtype, {c.m, c.n});
-  args.out = result;
+  test::set_result(memory, c.n, c.residual, args);
   return args;
 }
 

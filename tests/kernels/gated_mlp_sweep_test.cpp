@@ -32,10 +32,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 hstu_tensor matrix(HostMemory& memory, hstu_dtype dtype, int64_t rows, int64_t columns, bool transposed, Layout layout,
                    double size) {
   if (!transposed) return memory.random(dtype, {rows, columns}, layout, 0, size);
-  hstu_tensor t = memory.random(dtype, {columns, rows}, layout, 0, size);
-  std::swap(t.shape[0], t.shape[1]);
-  std::swap(t.stride[0], t.stride[1]);
-  return t;
+  return test::transposed(memory.random(dtype, {columns, rows}, layout, 0, size));
 }
 
 class GatedMlpSweep : public testing::TestWithParam<Case> {};

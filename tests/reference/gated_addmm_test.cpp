@@ -1,9 +1,8 @@
 // The gated product in the reference, against the operators that it stands for.
+#include "support/gated_args.hpp"
 #include "support/oracle.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cmath>
 
 namespace hstujit {
 namespace {
@@ -13,21 +12,6 @@ using test::HostMemory;
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32;
 constexpr int64_t kRows = 7, kDim = 12, kColumns = 5, kParts = 3;
 
-/// Statistics of the parts of attn's rows.
-void fill_moments(const hstu_tensor& attn, const hstu_tensor& moments) {
-  const std::vector<double> values = test::values(attn);
-  auto* out = static_cast<float*>(moments.data);
-  constexpr auto kLength = static_cast<size_t>(kDim / kParts);
-  for (size_t part = 0; part < values.size() / kLength; ++part) {
-    const double* x = values.data() + part * kLength;
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < kLength; ++i) mean += x[i] / static_cast<double>(kLength);
-    for (size_t i = 0; i < kLength; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    out[2 * part] = static_cast<float>(mean);
-    out[2 * part + 1] = static_cast<float>(squares);
-  }
-}
-
 class GatedAddmmReference : public testing::TestWithParam<bool> {};
 
 TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
@@ -36,8 +20,7 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   args.struct_size = sizeof args;
   args.attn = memory.random(kF32, {kRows, kDim}, {}, 3);  // a mean that must not matter
   args.u = memory.random(kF32, {kRows, kDim});
-  args.moments = memory.poison(kF32, {kRows, kParts, 2});
-  fill_moments(args.attn, args.moments);
+  args.moments = test::moments_of(memory, args.attn, kParts);
   args.weight = memory.random(kF32, {kDim});
   args.bias = memory.random(kF32, {kDim});
   args.w = memory.random(kF32, {3 * kDim, kColumns});

@@ -1,4 +1,5 @@
 // The gated product of FP8 in the reference: against the operators that it stands for, and where its scales show.
+#include "support/gated_args.hpp"
 #include "support/oracle.hpp"
 
 #include <gtest/gtest.h>
@@ -13,28 +14,12 @@ using test::HostMemory;
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kE4m3 = HSTU_DTYPE_E4M3;
 constexpr int64_t kRows = 7, kDim = 144, kColumns = 5, kParts = 3;
 
-/// Statistics of the parts of attn's rows.
-void fill_moments(const hstu_tensor& attn, const hstu_tensor& moments) {
-  const std::vector<double> values = test::values(attn);
-  auto* out = static_cast<float*>(moments.data);
-  constexpr auto kLength = static_cast<size_t>(kDim / kParts);
-  for (size_t part = 0; part < values.size() / kLength; ++part) {
-    const double* x = values.data() + part * kLength;
-    double mean = 0, squares = 0;
-    for (size_t i = 0; i < kLength; ++i) mean += x[i] / static_cast<double>(kLength);
-    for (size_t i = 0; i < kLength; ++i) squares += (x[i] - mean) * (x[i] - mean);
-    out[2 * part] = static_cast<float>(mean);
-    out[2 * part + 1] = static_cast<float>(squares);
-  }
-}
-
 hstu_gated_fp8_gemm_args sample(HostMemory& memory, bool residual = true) {
   hstu_gated_fp8_gemm_args args{};
   args.struct_size = sizeof args;
   args.attn = memory.random(kF32, {kRows, kDim}, {}, 0.5);
   args.u = memory.random(kF32, {kRows, kDim});
-  args.moments = memory.poison(kF32, {kRows, kParts, 2});
-  fill_moments(args.attn, args.moments);
+  args.moments = test::moments_of(memory, args.attn, kParts);
   args.weight = memory.random(kF32, {kDim}, {}, 1, 0.3);
   args.bias = memory.random(kF32, {kDim}, {}, 0, 0.3);
   args.w = memory.random(kE4m3, {kColumns, 3 * kDim});
@@ -92,7 +77,7 @@ TEST(GatedFp8GemmScales, ChangeNoDigit) {
   hstu_gated_fp8_gemm_args args = sample(memory);
   test::fill(args.u, 0.625);
   test::fill(args.attn, -0.75);
-  fill_moments(args.attn, args.moments);
+  args.moments = test::moments_of(memory, args.attn, kParts);
   test::fill(args.bias, 0);
   const test::Exact got = test::exact_result(args, &hstu_gated_fp8_gemm_args::out), like = unquantised(memory, args);
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], like[i], 1e-5) << i;

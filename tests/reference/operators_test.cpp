@@ -47,11 +47,8 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   hstu_addmm_args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(kF32, {m, k}, {.row_padding = 3});
-  args.w = form.transposed ? memory.random(kF32, {n, k}, {.row_padding = 2}) : memory.random(kF32, {k, n});
-  if (form.transposed) {
-    std::swap(args.w.shape[0], args.w.shape[1]);
-    std::swap(args.w.stride[0], args.w.stride[1]);
-  }
+  args.w =
+      form.transposed ? test::transposed(memory.random(kF32, {n, k}, {.row_padding = 2})) : memory.random(kF32, {k, n});
   if (form.bias_rank == 1) args.y = memory.random(kF32, {n});
   if (form.bias_rank == 2) args.y = memory.random(kF32, {m, n}, {.row_padding = 5});
   args.z = memory.poison(kF32, {m, n});

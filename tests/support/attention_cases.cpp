@@ -26,10 +26,7 @@ void place_apart(HostMemory& memory, const AttentionCase& c, int64_t total, hstu
   const int64_t kv_heads = c.kv_heads > 0 ? c.kv_heads : c.heads;
   const auto place = [&](int64_t heads, int64_t dim) {
     if (c.placement != Placement::heads) return memory.poison(c.dtype, {total, heads, dim}, c.layout);
-    hstu_tensor t = memory.poison(c.dtype, {heads, total, dim}, c.layout);
-    std::swap(t.shape[0], t.shape[1]);
-    std::swap(t.stride[0], t.stride[1]);
-    return t;
+    return transposed(memory.poison(c.dtype, {heads, total, dim}, c.layout));
   };
   args.q = place(c.heads, c.dim_qk);
   args.k = place(kv_heads, c.dim_qk);

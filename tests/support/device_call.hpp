@@ -70,7 +70,7 @@ struct Expected {
 
 /// Compares the outputs of one call, all of them, with the oracle.
 template <class Args>
-void expect_correct(DeviceCall& call, const Args& args, std::initializer_list<Expected<Args>> outputs) {
+void expect_correct(DeviceCall& call, const Args& args, const std::vector<Expected<Args>>& outputs) {
   std::vector<hstu_tensor> written;
   for (const Expected<Args>& expected : outputs) {
     const hstu_tensor& t = args.*expected.output;
@@ -83,7 +83,7 @@ void expect_correct(DeviceCall& call, const Args& args, std::initializer_list<Ex
 /// Makes the call on the device under test, by the family that the library chooses and then by each other that covers
 /// it, and compares the outputs with the oracle. All tensors lie in `memory`.
 template <class Args>
-void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<Expected<Args>> outputs) {
+void expect_correct(HostMemory& memory, const Args& args, const std::vector<Expected<Args>>& outputs) {
   DeviceCall call(memory, op_of<Args>(), &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
   if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
@@ -99,6 +99,16 @@ void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<
 template <class Args>
 void expect_correct(HostMemory& memory, const Args& args, hstu_tensor Args::*output, const Tolerance& tolerance) {
   expect_correct(memory, args, {{output, tolerance}});
+}
+
+/// Of a result in parts, of which all but the first may be absent.
+template <class Args>
+void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<hstu_tensor Args::*> parts,
+                    const Tolerance& tolerance) {
+  std::vector<Expected<Args>> outputs;
+  for (const auto part : parts)
+    if (present(args.*part)) outputs.push_back({part, tolerance});
+  expect_correct(memory, args, outputs);
 }
 
 }  // namespace hstujit::test

@@ -110,6 +110,12 @@ hstu_tensor columns_of(const hstu_tensor& matrix, int64_t first, int64_t count) 
   return out;
 }
 
+hstu_tensor transposed(hstu_tensor t) {
+  std::swap(t.shape[0], t.shape[1]);
+  std::swap(t.stride[0], t.stride[1]);
+  return t;
+}
+
 hstu_tensor as_heads(const hstu_tensor& matrix, int64_t heads) {
   const int64_t dim = matrix.shape[1] / heads;
   return {matrix.data, matrix.dtype, 3, {matrix.shape[0], heads, dim}, {matrix.stride[0], dim, 1}};

@@ -66,6 +66,8 @@ std::vector<double> values(const hstu_tensor& t);
 /// Rows [first, first + count) of a tensor; columns of a matrix.
 hstu_tensor rows_of(const hstu_tensor& t, int64_t first, int64_t count);
 hstu_tensor columns_of(const hstu_tensor& matrix, int64_t first, int64_t count);
+/// The same memory with the first two dimensions exchanged.
+hstu_tensor transposed(hstu_tensor t);
 /// The same memory as [rows, heads, columns / heads].
 hstu_tensor as_heads(const hstu_tensor& matrix, int64_t heads);
 
