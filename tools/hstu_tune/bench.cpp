@@ -4,7 +4,6 @@
 #include "cuda/nvrtc.hpp"
 #include "support/env.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -69,22 +68,22 @@ std::vector<Need> needs_not_lacking(const DeviceFacts& device, const std::vector
   return needs_on(device, needs);
 }
 
-void add_bench(CLI::App& app, Action& action) {
+void add_bench(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("bench", "Measure a workload's operators and the host's share of a call");
-  command->add_option("workload", options->workload, "Workload file")->capture_default_str();
-  command->add_option("--json", options->json, "File for the results as JSON");
-  command->add_option("--only", options->only, "Parts to measure: " + CLI::detail::join(kParts, ", "))
-      ->delimiter(',')
-      ->check(CLI::IsMember(kParts));
-  add_device_option(*command, options->device);
-  add_arch_option(*command, options->targets);
+  Command command = program.subcommand("bench", "Measure a workload's operators and the host's share of a call");
+  command.option("workload", options->workload, "Workload file").shows_default();
+  command.option("--json", options->json, "File for the results as JSON");
+  command.option("--only", options->only, fmt::format("Parts to measure: {}", fmt::join(kParts, ", ")))
+      .comma_separated()
+      .one_of(kParts);
+  add_device_option(command, options->device);
+  add_arch_option(command, options->targets);
   command
-      ->add_option("--rivals", options->rivals,
-                   "Script that measures other engines on the same machine: tools/rivals/engine.py")
-      ->excludes("--arch");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+      .option("--rivals", options->rivals,
+              "Script that measures other engines on the same machine: tools/rivals/engine.py")
+      .excludes("--arch");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool

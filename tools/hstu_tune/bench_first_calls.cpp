@@ -8,7 +8,6 @@
 #include "workload/memory.hpp"
 #include "workload/stack.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -122,14 +121,14 @@ void bench_first_calls(BenchRun& bench, const std::string& workload, const std::
   bench.report.add({"first_call_filled_store_max", slowest, "ms", false, kTargetMs, ""});
 }
 
-void add_first_calls(CLI::App& app, Action& action) {
+void add_first_calls(Command& program) {
   auto options = std::make_shared<FirstCalls>();
-  CLI::App* command = app.add_subcommand("first-calls", "")->group("");  // bench's helper, not for people
-  command->add_option("workload", options->workload)->required();
-  command->add_option("--device", options->device)->required();
-  command->add_option("--store", options->store)->required();
-  command->add_option("--limit", options->limit);
-  command->callback([&action, options] { action = [options] { return first_calls(*options); }; });
+  Command command = program.subcommand("first-calls", "").hidden();  // bench's helper, not for people
+  command.option("workload", options->workload).required();
+  command.option("--device", options->device).required();
+  command.option("--store", options->store).required();
+  command.option("--limit", options->limit);
+  command.runs([options] { return first_calls(*options); });
 }
 
 }  // namespace hstujit::tool

@@ -5,7 +5,6 @@
 #include "support/error.hpp"
 #include "support/files.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,15 +65,14 @@ int execute(const Options& options) {
 
 }  // namespace
 
-void add_build(CLI::App& app, Action& action) {
+void add_build(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("build", "Put a workload's kernels and records into a pack, without a GPU");
-  command->add_option("--workload", options->workload, "Workload file")->required();
-  command->add_option("-o,--output", options->output, "The pack to write")->required();
-  add_arch_option(*command, options->targets);
-  command->get_option("--arch")->required()->description("Targets: sm_80, sm_86, sm_89, sm_90a");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+  Command command = program.subcommand("build", "Put a workload's kernels and records into a pack, without a GPU");
+  command.option("--workload", options->workload, "Workload file").required();
+  command.option("-o,--output", options->output, "The pack to write").required();
+  add_arch_option(command, options->targets).required().described("Targets: sm_80, sm_86, sm_89, sm_90a");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool

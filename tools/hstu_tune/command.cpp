@@ -4,24 +4,22 @@
 #include "support/env.hpp"
 #include "support/error.hpp"
 
-#include <CLI/CLI.hpp>
-
 namespace hstujit::tool {
 
-void add_store_option(CLI::App& command, StoreChoice& store) {
-  command.add_option_function<std::string>(
+void add_store_option(Command& command, StoreChoice& store) {
+  command.option(
       "--store", [&store](const std::string& folder) { store.folder = folder; },
       "Folder of the store; \"\" keeps everything in memory (default: $HSTUJIT_STORE, else the cache folder)");
 }
 
-void add_device_option(CLI::App& command, std::string& device) {
-  command.add_option("--device", device, "cuda, cuda:N")->capture_default_str();
+void add_device_option(Command& command, std::string& device) {
+  command.option("--device", device, "cuda, cuda:N").shows_default();
 }
 
-void add_arch_option(CLI::App& command, std::vector<std::string>& targets) {
-  command.add_option("--arch", targets, "Compile for these targets instead: sm_80, sm_86, sm_89, sm_90a")
-      ->delimiter(',')
-      ->check([](const std::string& target) {
+Option add_arch_option(Command& command, std::vector<std::string>& targets) {
+  return command.option("--arch", targets, "Compile for these targets instead: sm_80, sm_86, sm_89, sm_90a")
+      .comma_separated()
+      .checked([](const std::string& target) {
         return facts_of_target(target) ? std::string() : target + ": known targets are sm_80, sm_86, sm_89 and sm_90a";
       });
 }

@@ -3,20 +3,16 @@
 #pragma once
 
 #include "capi/handle.hpp"
+#include "hstu_tune/command_line.hpp"
 #include "workload/calls.hpp"
 
 #include <hstujit/hstujit.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-namespace CLI {
-class App;
-}
 
 namespace hstujit::tool {
 
@@ -26,35 +22,32 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The chosen subcommand's work; returns the exit code.
-using Action = std::function<int()>;
-
-// One function per subcommand, in the file of its name: declares its options and, when chosen, sets `action`.
-void add_bench(CLI::App& app, Action& action);
-void add_build(CLI::App& app, Action& action);
-void add_devices(CLI::App& app, Action& action);
-void add_doctor(CLI::App& app, Action& action);
-void add_export(CLI::App& app, Action& action);
-void add_first_calls(CLI::App& app, Action& action);  ///< hidden, see bench_first_calls.cpp
-void add_import(CLI::App& app, Action& action);
-void add_merge(CLI::App& app, Action& action);
-void add_ops(CLI::App& app, Action& action);
-void add_pack(CLI::App& app, Action& action);
-void add_report(CLI::App& app, Action& action);  ///< html_report.cpp
-void add_run(CLI::App& app, Action& action);
-void add_show(CLI::App& app, Action& action);
-void add_tune(CLI::App& app, Action& action);
-void add_verify(CLI::App& app, Action& action);
-void add_warm(CLI::App& app, Action& action);
+// One function per subcommand, in the file of its name: declares its options and what it does.
+void add_bench(Command& program);
+void add_build(Command& program);
+void add_devices(Command& program);
+void add_doctor(Command& program);
+void add_export(Command& program);
+void add_first_calls(Command& program);  ///< hidden, see bench_first_calls.cpp
+void add_import(Command& program);
+void add_merge(Command& program);
+void add_ops(Command& program);
+void add_pack(Command& program);
+void add_report(Command& program);  ///< html_report.cpp
+void add_run(Command& program);
+void add_show(Command& program);
+void add_tune(Command& program);
+void add_verify(Command& program);
+void add_warm(Command& program);
 
 /// Where kernels and records are kept.
 struct StoreChoice {
   std::optional<std::string> folder;  ///< --store; absent: as the environment says, "": in memory
 };
-void add_store_option(CLI::App& command, StoreChoice& store);
-void add_device_option(CLI::App& command, std::string& device);
+void add_store_option(Command& command, StoreChoice& store);
+void add_device_option(Command& command, std::string& device);
 /// --arch sm_80,sm_90a: targets by name.
-void add_arch_option(CLI::App& command, std::vector<std::string>& targets);
+Option add_arch_option(Command& command, std::vector<std::string>& targets);
 
 /// The context's options as the library itself would resolve them.
 ContextOptions context_options(const StoreChoice& store, const std::string& device);

@@ -6,7 +6,6 @@
 #include "support/env.hpp"
 #include "support/error.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -89,15 +88,13 @@ std::vector<DeviceFacts> devices() {
   return facts;
 }
 
-void add_devices(CLI::App& app, Action& action) {
-  app.add_subcommand("devices", "List the CUDA devices")->callback([&action] { action = list_devices; });
-}
+void add_devices(Command& program) { program.subcommand("devices", "List the CUDA devices").runs(list_devices); }
 
-void add_doctor(CLI::App& app, Action& action) {
+void add_doctor(Command& program) {
   auto store = std::make_shared<StoreChoice>();
-  CLI::App* command = app.add_subcommand("doctor", "Say what was found, what is missing and how to mend it");
-  add_store_option(*command, *store);
-  command->callback([&action, store] { action = [store] { return doctor(*store); }; });
+  Command command = program.subcommand("doctor", "Say what was found, what is missing and how to mend it");
+  add_store_option(command, *store);
+  command.runs([store] { return doctor(*store); });
 }
 
 }  // namespace hstujit::tool

@@ -8,7 +8,6 @@
 #include "support/files.hpp"
 #include "tuner/decide.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -163,13 +162,13 @@ int execute(const Options& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& action) {
+void add_report(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("report", "Write what was tuned as one HTML file");
-  command->add_option("output", options->output, "File to write")->required();
-  command->add_option("--workload", options->workload, "Workload whose problems are compared with the device's bound");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+  Command command = program.subcommand("report", "Write what was tuned as one HTML file");
+  command.option("output", options->output, "File to write").required();
+  command.option("--workload", options->workload, "Workload whose problems are compared with the device's bound");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool

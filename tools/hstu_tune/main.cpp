@@ -3,8 +3,6 @@
 #include "hstu_tune/report.hpp"
 #include "support/error.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 
 namespace {
@@ -27,15 +25,8 @@ int guarded(const Action& action) {
 
 int main(int argc, char** argv) {
   set_command_line(argc, argv);
-  CLI::App app("Tunes, warms, measures and inspects the kernels of libhstujit.", "hstu-tune");
-  app.set_version_flag("--version", hstu_version());
-  app.require_subcommand(1);
-  Action action;
-  for (const auto add : {add_doctor, add_devices, add_ops, add_run, add_tune, add_warm, add_build, add_pack, add_bench,
-                         add_verify, add_show, add_export, add_import, add_merge, add_report, add_first_calls})
-    add(app, action);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) { return app.exit(error) == 0 ? 0 : 2; }
-  return guarded(action);
+  const Declare subcommands[] = {add_doctor, add_devices, add_ops,    add_run,        add_tune, add_warm,
+                                 add_build,  add_pack,    add_bench,  add_verify,     add_show, add_export,
+                                 add_import, add_merge,   add_report, add_first_calls};
+  return guarded(parse(argc, argv, "Tunes, warms, measures and inspects the kernels of libhstujit.", subcommands));
 }

@@ -3,7 +3,6 @@
 #include "hstu_tune/command.hpp"
 #include "hstu_tune/table.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace hstujit::tool {
@@ -38,10 +37,8 @@ int ops() {
 
 }  // namespace
 
-void add_ops(CLI::App& app, Action& action) {
-  app.add_subcommand("ops", "List operators, their keys, kernel families and knobs")->callback([&action] {
-    action = ops;
-  });
+void add_ops(Command& program) {
+  program.subcommand("ops", "List operators, their keys, kernel families and knobs").runs(ops);
 }
 
 }  // namespace hstujit::tool

@@ -5,7 +5,6 @@
 #include "hstu_tune/table.hpp"
 #include "tuner/records_text.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <map>
@@ -68,23 +67,19 @@ int diff(const Options& options) {
   return differences == 0 ? 0 : 1;
 }
 
-void set(Action& action, const std::shared_ptr<Options>& options, int (*work)(const Options&)) {
-  action = [options, work] { return work(*options); };
-}
-
 }  // namespace
 
-void add_pack(CLI::App& app, Action& action) {
+void add_pack(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("pack", "List a pack, or compare two");
-  command->require_subcommand(1);
-  CLI::App* lists = command->add_subcommand("list", "Kernels and records of a pack, every byte of it checked");
-  lists->add_option("pack", options->first)->required();
-  lists->callback([&action, options] { set(action, options, list); });
-  CLI::App* compares = command->add_subcommand("diff", "What two packs do not share; exit code 1 when they differ");
-  compares->add_option("first", options->first)->required();
-  compares->add_option("second", options->second)->required();
-  compares->callback([&action, options] { set(action, options, diff); });
+  Command command = program.subcommand("pack", "List a pack, or compare two");
+  command.needs_subcommand();
+  Command lists = command.subcommand("list", "Kernels and records of a pack, every byte of it checked");
+  lists.option("pack", options->first).required();
+  lists.runs([options] { return list(*options); });
+  Command compares = command.subcommand("diff", "What two packs do not share; exit code 1 when they differ");
+  compares.option("first", options->first).required();
+  compares.option("second", options->second).required();
+  compares.runs([options] { return diff(*options); });
 }
 
 }  // namespace hstujit::tool

@@ -11,7 +11,6 @@
 #include "workload/stack_args.hpp"
 #include "workload/stack_check.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -258,18 +257,18 @@ int execute(const Options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& action) {
+void add_run(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("run", "Tune and run a workload's stack; without a GPU, compile and check it");
-  command->add_option("workload", options->workload, "Workload file with a stack")->required();
-  command->add_option("--device", options->device, "cuda or cuda:N (default: cuda if there is one)");
-  command->add_option("--budget", options->budget_s, "Seconds for tuning, all problems together")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_flag("--retune", options->retune, "Tune what has records, too, shipped ones among them; needs a GPU");
-  command->add_option("--json", options->json, "File for the results as JSON");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+  Command command = program.subcommand("run", "Tune and run a workload's stack; without a GPU, compile and check it");
+  command.option("workload", options->workload, "Workload file with a stack").required();
+  command.option("--device", options->device, "cuda or cuda:N (default: cuda if there is one)");
+  command.option("--budget", options->budget_s, "Seconds for tuning, all problems together")
+      .not_negative()
+      .shows_default();
+  command.flag("--retune", options->retune, "Tune what has records, too, shipped ones among them; needs a GPU");
+  command.option("--json", options->json, "File for the results as JSON");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool

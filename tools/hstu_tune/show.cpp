@@ -5,7 +5,6 @@
 #include "jit/entry.hpp"
 #include "support/files.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -103,15 +102,15 @@ int execute(const Options& options) {
 
 }  // namespace
 
-void add_show(CLI::App& app, Action& action) {
+void add_show(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("show", "List tuned records and compiled kernels");
-  command->add_option("match", options->match, "Only what contains this text");
-  command->add_flag("--records", options->records, "Records only");
-  command->add_flag("--kernels", options->kernels, "Kernels only");
-  command->add_flag("--log", options->log, "The compiler's log of every kernel");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+  Command command = program.subcommand("show", "List tuned records and compiled kernels");
+  command.option("match", options->match, "Only what contains this text");
+  command.flag("--records", options->records, "Records only");
+  command.flag("--kernels", options->kernels, "Kernels only");
+  command.flag("--log", options->log, "The compiler's log of every kernel");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool

@@ -4,7 +4,6 @@
 #include "support/error.hpp"
 #include "support/files.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <cstring>
@@ -78,31 +77,30 @@ int merge_stores(const std::vector<std::string>& sources, const StoreChoice& sto
   return said(records, sum);
 }
 
-void add_merge(CLI::App& app, Action& action) {
+void add_merge(Command& program) {
   auto options = std::make_shared<MergeOptions>();
-  CLI::App* command =
-      app.add_subcommand("merge", "Add the records and kernels of other stores, in any order and as often as you like");
-  command->add_option("sources", options->sources, "Folders of stores, their tuner.db, or exports")->required();
-  add_store_option(*command, options->store);
-  command->callback(
-      [&action, options] { action = [options] { return merge_stores(options->sources, options->store); }; });
+  Command command =
+      program.subcommand("merge", "Add the records and kernels of other stores, in any order and as often as you like");
+  command.option("sources", options->sources, "Folders of stores, their tuner.db, or exports").required();
+  add_store_option(command, options->store);
+  command.runs([options] { return merge_stores(options->sources, options->store); });
 }
 
-void add_export(CLI::App& app, Action& action) {
+void add_export(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("export", "Write tuned records as JSON");
-  command->add_option("file", options->file, "File to write; - for standard output")->required();
-  command->add_flag("--all", options->everything, "Every trial, not only what decided");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return export_records(*options); }; });
+  Command command = program.subcommand("export", "Write tuned records as JSON");
+  command.option("file", options->file, "File to write; - for standard output").required();
+  command.flag("--all", options->everything, "Every trial, not only what decided");
+  add_store_option(command, options->store);
+  command.runs([options] { return export_records(*options); });
 }
 
-void add_import(CLI::App& app, Action& action) {
+void add_import(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("import", "Merge records from an export or from another store's tuner.db");
-  command->add_option("file", options->file, "File to read")->required();
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return import_records(*options); }; });
+  Command command = program.subcommand("import", "Merge records from an export or from another store's tuner.db");
+  command.option("file", options->file, "File to read").required();
+  add_store_option(command, options->store);
+  command.runs([options] { return import_records(*options); });
 }
 
 }  // namespace hstujit::tool

@@ -4,7 +4,6 @@
 #include "hstu_tune/shard.hpp"
 #include "hstu_tune/tuning.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -106,38 +105,36 @@ int execute(const Options& given) {
 
 }  // namespace
 
-void add_tune(CLI::App& app, Action& action) {
+void add_tune(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("tune", "Find the best configuration of each of a workload's problems");
-  command->add_option("workload", options->workload, "Workload file")->required();
-  command->add_option("--budget", options->tuning.budget_s, "Seconds, all problems together")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command->add_option("--strategy", options->tuning.strategy, "exhaustive, local or random (default: by the space)")
-      ->check(CLI::IsMember({"exhaustive", "local", "random"}));
-  command->add_option("--seed", options->tuning.seed, "Of the search and its inputs")->capture_default_str();
-  command->add_flag("--again", options->tuning.again, "Measure anew what was tuned before");
-  command->add_flag("--by-time", options->tuning.by_time,
-                    "Share the budget by the time that the traffic spends in each problem, not equally");
+  Command command = program.subcommand("tune", "Find the best configuration of each of a workload's problems");
+  command.option("workload", options->workload, "Workload file").required();
+  command.option("--budget", options->tuning.budget_s, "Seconds, all problems together").not_negative().shows_default();
+  command.option("--strategy", options->tuning.strategy, "exhaustive, local or random (default: by the space)")
+      .one_of({"exhaustive", "local", "random"});
+  command.option("--seed", options->tuning.seed, "Of the search and its inputs").shows_default();
+  command.flag("--again", options->tuning.again, "Measure anew what was tuned before");
+  command.flag("--by-time", options->tuning.by_time,
+               "Share the budget by the time that the traffic spends in each problem, not equally");
   command
-      ->add_option("--shard", options->shard,
-                   "I/N: every N-th problem from the I-th on, counted from 0, in a store of its own (default: as "
-                   "mpirun or srun say)")
-      ->check([](const std::string& text) {
+      .option("--shard", options->shard,
+              "I/N: every N-th problem from the I-th on, counted from 0, in a store of its own (default: as "
+              "mpirun or srun say)")
+      .checked([](const std::string& text) {
         return parse_shard(text) ? std::string() : text + ": use I/N with I from 0 to N - 1";
       });
-  command->add_flag("--all-gpus", options->all_gpus,
-                    "A process for each GPU of this machine, each with its share of the problems and all of the "
-                    "budget; then merge their stores");
-  command->add_option("--record-spaces", options->spaces,
-                      "Measure every configuration and write each problem's space to this folder, for the simulator "
-                      "(implies --strategy exhaustive; mind the budget)");
-  command->add_flag("--wide", options->wide,
-                    "With --record-spaces: also what the families refuse for speed alone (needs a store of its own, "
-                    "since its winners may be such)");
-  command->add_option("--device", options->device, "cuda, cuda:N (default: cuda; of several processes each its own)");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+  command.flag("--all-gpus", options->all_gpus,
+               "A process for each GPU of this machine, each with its share of the problems and all of the "
+               "budget; then merge their stores");
+  command.option("--record-spaces", options->spaces,
+                 "Measure every configuration and write each problem's space to this folder, for the simulator "
+                 "(implies --strategy exhaustive; mind the budget)");
+  command.flag("--wide", options->wide,
+               "With --record-spaces: also what the families refuse for speed alone (needs a store of its own, "
+               "since its winners may be such)");
+  command.option("--device", options->device, "cuda, cuda:N (default: cuda; of several processes each its own)");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool

@@ -5,7 +5,6 @@
 #include "workload/memory.hpp"
 #include "workload/stack.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -85,14 +84,14 @@ int execute(const Options& options) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, Action& action) {
+void add_verify(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("verify", "Run golden cases and compare");
-  command->add_option("--goldens", options->goldens, "Folder of .safetensors cases")->required();
-  command->add_option("--device", options->device, "cpu, cuda or cuda:N")->capture_default_str();
-  command->add_flag("--f32", options->widened, "Widen floating-point inputs to f32: the tight check, on cpu");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+  Command command = program.subcommand("verify", "Run golden cases and compare");
+  command.option("--goldens", options->goldens, "Folder of .safetensors cases").required();
+  command.option("--device", options->device, "cpu, cuda or cuda:N").shows_default();
+  command.flag("--f32", options->widened, "Widen floating-point inputs to f32: the tight check, on cpu");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool

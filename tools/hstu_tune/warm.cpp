@@ -3,7 +3,6 @@
 #include "hstu_tune/warm_spaces.hpp"
 #include "hstu_tune/warming.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,17 +42,17 @@ int execute(const Options& options) {
 
 }  // namespace
 
-void add_warm(CLI::App& app, Action& action) {
+void add_warm(Command& program) {
   auto options = std::make_shared<Options>();
-  CLI::App* command = app.add_subcommand("warm", "Compile every kernel that a workload needs");
-  command->add_option("workload", options->workload, "Workload file")->required();
-  add_device_option(*command, options->device);
-  add_arch_option(*command, options->targets);
-  command->add_flag("--spaces", options->spaces,
-                    "Compile every configuration that tuning the workload may try, so that a GPU only has to measure");
-  command->add_flag("--wide", options->wide, "With --spaces: also what the families refuse for speed alone");
-  add_store_option(*command, options->store);
-  command->callback([&action, options] { action = [options] { return execute(*options); }; });
+  Command command = program.subcommand("warm", "Compile every kernel that a workload needs");
+  command.option("workload", options->workload, "Workload file").required();
+  add_device_option(command, options->device);
+  add_arch_option(command, options->targets);
+  command.flag("--spaces", options->spaces,
+               "Compile every configuration that tuning the workload may try, so that a GPU only has to measure");
+  command.flag("--wide", options->wide, "With --spaces: also what the families refuse for speed alone");
+  add_store_option(command, options->store);
+  command.runs([options] { return execute(*options); });
 }
 
 }  // namespace hstujit::tool
