@@ -248,7 +248,7 @@ void Planner::note(const Plan& plan) {
 void Planner::account_for(const Plan& plan) {
   std::atomic<int64_t>* counters[] = {&tuned_, &nearest_, &standard_, &stand_ins_};
   counters[static_cast<size_t>(plan.choice.from)]->fetch_add(1, std::memory_order_relaxed);
-  if (log().should_log(spdlog::level::info)) log().info("{}: {}", text(plan.problem), text(plan.choice));
+  if (log().has(LogLevel::info)) log().info("{}: {}", text(plan.problem), text(plan.choice));
 }
 
 PlannerCounters Planner::counters() const {

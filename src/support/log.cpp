@@ -1,9 +1,11 @@
 #include "support/log.hpp"
 
 #include "support/error.hpp"
+#include "support/logger.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 
+#include <exception>
 #include <memory>
 
 namespace hstujit {
@@ -16,25 +18,48 @@ std::unique_ptr<spdlog::logger> make_logger() {
   return logger;
 }
 
+spdlog::level::level_enum spdlogs(LogLevel level) {
+  constexpr spdlog::level::level_enum kLevels[] = {spdlog::level::trace, spdlog::level::debug, spdlog::level::info,
+                                                   spdlog::level::warn,  spdlog::level::err,   spdlog::level::off};
+  return kLevels[static_cast<size_t>(level)];
+}
+
 }  // namespace
 
-spdlog::logger& log() {
+spdlog::logger& logger() {
   // Never destroyed: threads of the host may still be inside the library while the process ends.
   static spdlog::logger& logger = *make_logger().release();
   return logger;
 }
 
+Log& log() {
+  static Log log;
+  return log;
+}
+
+bool Log::has(LogLevel level) const { return logger().should_log(spdlogs(level)); }
+
+void Log::flush() { logger().flush(); }
+
+void Log::write(LogLevel level, fmt::string_view text, fmt::format_args args) {
+  if (!has(level)) return;
+  try {
+    logger().log(spdlogs(level), fmt::vformat(text, args));
+  } catch (const std::exception&) {}  // what cannot be told does not fail the call that it is about
+}
+
+void set_log_level(LogLevel level) { logger().set_level(spdlogs(level)); }
+
 void set_log_level(std::string_view level) {
   struct Name {
     std::string_view word;
-    spdlog::level::level_enum level;
+    LogLevel level;
   };
-  static constexpr Name kNames[] = {{"", spdlog::level::off},       {"off", spdlog::level::off},
-                                    {"error", spdlog::level::err},  {"warn", spdlog::level::warn},
-                                    {"info", spdlog::level::info},  {"debug", spdlog::level::debug},
-                                    {"trace", spdlog::level::trace}};
+  static constexpr Name kNames[] = {{"", LogLevel::off},       {"off", LogLevel::off},   {"error", LogLevel::error},
+                                    {"warn", LogLevel::warn},  {"info", LogLevel::info}, {"debug", LogLevel::debug},
+                                    {"trace", LogLevel::trace}};
   for (const Name& name : kNames)
-    if (name.word == level) return log().set_level(name.level);
+    if (name.word == level) return set_log_level(name.level);
   fail(HSTU_ERROR_INVALID_ARGUMENT, "HSTUJIT_LOG = {}: the levels are off, error, warn, info, debug and trace", level);
 }
 

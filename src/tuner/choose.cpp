@@ -5,7 +5,6 @@
 #include "tuner/space.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 

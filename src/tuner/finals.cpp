@@ -6,8 +6,6 @@
 #include "tuner/statistics.hpp"
 #include "tuner/tuning_job.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 namespace hstujit {

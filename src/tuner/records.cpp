@@ -9,7 +9,6 @@
 #include "tuner/tuner_file.hpp"
 #include "tuner/winners_cache.hpp"
 
-#include <spdlog/spdlog.h>
 #include <unistd.h>
 
 #include <algorithm>

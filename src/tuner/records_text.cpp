@@ -6,7 +6,6 @@
 #include "tuner/tables.hpp"
 
 #include <nlohmann/json.hpp>
-#include <spdlog/spdlog.h>
 
 #include <array>
 #include <limits>

@@ -6,7 +6,6 @@
 #include "support/log.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sqlite3.h>
 
 namespace hstujit {

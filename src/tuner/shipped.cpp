@@ -6,7 +6,6 @@
 #include "tuner/records_text.hpp"
 
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <map>

@@ -7,8 +7,6 @@
 #include "tuner/trial_run.hpp"
 #include "tuner/tuning_job.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <chrono>
 #include <deque>

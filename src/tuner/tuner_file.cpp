@@ -4,7 +4,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <spdlog/spdlog.h>
 #include <sqlite3.h>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -56,7 +56,7 @@ TEST_F(Metrics, AMissIsOneLineThatSaysWhatServesIt) {
   const test::TempDir store;
   tune_by_hand(store.str(), norm(4, 128));
   open(store.str());
-  test::CapturedLog log(spdlog::level::info);  // behind open(), which asks the environment for a level
+  test::CapturedLog log(LogLevel::info);  // behind open(), which asks the environment for a level
   const auto lines_with = [&](const std::string& words) {
     int count = 0;
     std::istringstream lines(log.str());

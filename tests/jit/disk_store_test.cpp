@@ -243,7 +243,7 @@ TEST_F(DiskStoreTest, EvictsWhatWasNotUsedForLongest) {
     set_age(entry_of(value), 100 - value);
   }
   ASSERT_TRUE(store.load(key_of(0), kCompiler));  // used again: youngest now
-  test::CapturedLog log(spdlog::level::info);
+  test::CapturedLog log(LogLevel::info);
   store.publish(key_of(10), kernel_of(10));
   EXPECT_EQ(entries(), 9u);
   EXPECT_EQ(log.lines(), 1) << log.str();

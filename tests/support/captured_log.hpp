@@ -3,42 +3,22 @@
 
 #include "support/log.hpp"
 
-#include <spdlog/sinks/ostream_sink.h>
-#include <spdlog/spdlog.h>
-
 #include <memory>
-#include <sstream>
 #include <string>
-#include <vector>
 
 namespace hstujit::test {
 
 class CapturedLog {
  public:
-  explicit CapturedLog(spdlog::level::level_enum level = spdlog::level::warn)
-      : before_(log().sinks()), level_(log().level()) {
-    log().sinks() = {std::make_shared<spdlog::sinks::ostream_sink_mt>(text_)};
-    log().set_pattern("%l %v");
-    log().set_level(level);
-  }
-  ~CapturedLog() {
-    log().sinks() = before_;
-    log().set_level(level_);
-  }
-  CapturedLog(const CapturedLog&) = delete;
-  CapturedLog& operator=(const CapturedLog&) = delete;
+  explicit CapturedLog(LogLevel level = LogLevel::warn);
+  ~CapturedLog();
 
-  std::string str() const { return text_.str(); }
-  int lines() const {
-    int count = 0;
-    for (const char c : text_.str()) count += c == '\n';
-    return count;
-  }
+  std::string str() const;
+  int lines() const;
 
  private:
-  std::ostringstream text_;
-  std::vector<spdlog::sink_ptr> before_;
-  spdlog::level::level_enum level_;
+  struct State;  // spdlog's, which takes long to compile
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace hstujit::test
