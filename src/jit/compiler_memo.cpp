@@ -4,8 +4,7 @@
 #include "support/env.hpp"
 #include "support/files.hpp"
 #include "support/hash.hpp"
-
-#include <nlohmann/json.hpp>
+#include "support/json.hpp"
 
 #include <vector>
 
@@ -43,18 +42,18 @@ std::optional<std::string> CompilerMemo::recall() const {
   std::string text;
   if (read_file(file_, text) != 0) return std::nullopt;
   try {
-    const auto memo = nlohmann::json::parse(text);
+    const auto memo = read_json(text);
     FileStamp stamp;
     if (stamp_of(memo.at("library"), stamp) != 0 || memo.at("stamp") != text_of(stamp)) return std::nullopt;
     return memo.at("identity");
-  } catch (const nlohmann::json::exception&) { return std::nullopt; }
+  } catch (const Json::exception&) { return std::nullopt; }
 }
 
 int CompilerMemo::remember(const std::string& library_path, const std::string& identity) const {
   FileStamp stamp;
   if (const int failed = stamp_of(library_path, stamp)) return failed;
-  const nlohmann::json memo{{"library", library_path}, {"stamp", text_of(stamp)}, {"identity", identity}};
-  return publish_file(file_, memo.dump(2) + "\n");
+  const Json memo{{"library", library_path}, {"stamp", text_of(stamp)}, {"identity", identity}};
+  return publish_file(file_, write_json(memo, 2) + "\n");
 }
 
 }  // namespace hstujit

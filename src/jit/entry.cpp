@@ -1,9 +1,9 @@
 #include "jit/entry.hpp"
 
 #include "support/error.hpp"
+#include "support/json.hpp"
 #include "support/json_integer.hpp"
 
-#include <nlohmann/json.hpp>
 #include <zstd.h>
 
 #include <cstdint>
@@ -37,21 +37,20 @@ uint64_t hash_of(const Header& header) { return hash64(&header, offsetof(Header,
 
 // Everything but the binary as JSON, preceded by its length; the binary follows.
 std::string plain_form(const CompiledKernel& kernel) {
-  const std::string facts = nlohmann::json{
-      {"name", kernel.name},
-      {"target", kernel.target},
-      {"entry", kernel.entry},
-      {"log", kernel.log},
-      {"compiler", kernel.compiler},
-      {"registers", kernel.registers},
-      {"stack_bytes", kernel.stack_bytes},
-      {"spill_bytes", kernel.spill_bytes},
-      {"static_smem_bytes", kernel.static_smem_bytes},
-      {"compile_ms",
-       kernel.compile_ms}}.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  const uint64_t size = facts.size();
+  const Json facts = {{"name", kernel.name},
+                      {"target", kernel.target},
+                      {"entry", kernel.entry},
+                      {"log", kernel.log},
+                      {"compiler", kernel.compiler},
+                      {"registers", kernel.registers},
+                      {"stack_bytes", kernel.stack_bytes},
+                      {"spill_bytes", kernel.spill_bytes},
+                      {"static_smem_bytes", kernel.static_smem_bytes},
+                      {"compile_ms", kernel.compile_ms}};
+  const std::string text = write_json(facts, -1, Json::error_handler_t::replace);
+  const uint64_t size = text.size();
   std::string out(reinterpret_cast<const char*>(&size), sizeof size);
-  return out += facts, out += kernel.binary;
+  return out += text, out += kernel.binary;
 }
 
 std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
@@ -60,7 +59,7 @@ std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
   std::memcpy(&size, plain.data(), sizeof size);
   if (size > plain.size() - sizeof size) return std::nullopt;
   try {
-    const auto facts = nlohmann::json::parse(plain.substr(sizeof size, size));
+    const auto facts = read_json(plain.substr(sizeof size, size));
     CompiledKernel kernel;
     facts.at("name").get_to(kernel.name);
     facts.at("target").get_to(kernel.target);
@@ -78,7 +77,7 @@ std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
     facts.at("compile_ms").get_to(kernel.compile_ms);
     kernel.binary = plain.substr(sizeof size + size);
     return kernel;
-  } catch (const nlohmann::json::exception&) { return std::nullopt; }
+  } catch (const Json::exception&) { return std::nullopt; }
 }
 
 std::string packed(const std::string& plain) {

@@ -1,11 +1,10 @@
 #include "tuner/records_text.hpp"
 
 #include "support/error.hpp"
+#include "support/json.hpp"
 #include "support/json_integer.hpp"
 #include "support/log.hpp"
 #include "tuner/tables.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <array>
 #include <limits>
@@ -13,8 +12,6 @@
 
 namespace hstujit {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::string_view kFormat = "hstujit records";
 constexpr int kVersion = 1;
@@ -34,7 +31,7 @@ std::string_view word_of(const std::array<std::string_view, n>& words, Enum valu
 }
 
 template <class Enum, size_t n>
-Enum enum_of(const std::array<std::string_view, n>& words, const json& value) {
+Enum enum_of(const std::array<std::string_view, n>& words, const Json& value) {
   const std::string& word = value.get_ref<const std::string&>();
   for (size_t i = 0; i < n; ++i)
     if (words[i] == word) return static_cast<Enum>(i);
@@ -42,8 +39,8 @@ Enum enum_of(const std::array<std::string_view, n>& words, const json& value) {
 }
 
 template <class T>
-T integer_at(const json& object, const char* key) {
-  const json& value = object.at(key);
+T integer_at(const Json& object, const char* key) {
+  const Json& value = object.at(key);
   if (const auto integer = integer_as<T>(value)) return *integer;
   fail(HSTU_ERROR_STORE, "{}: {} is not a whole number from {} to {}", key, value.dump(), std::numeric_limits<T>::min(),
        std::numeric_limits<T>::max());
@@ -60,7 +57,7 @@ Spaces spaces_of(const Job& job) {
   return spaces;
 }
 
-json json_of(const Trial& t, size_t space) {
+Json json_of(const Trial& t, size_t space) {
   return {{"space", space},
           {"config", t.config},
           {"standard", t.standard},
@@ -78,7 +75,7 @@ json json_of(const Trial& t, size_t space) {
           {"at_ms", t.at_ms}};
 }
 
-json json_of(const Evidence& e) {
+Json json_of(const Evidence& e) {
   return {{"device", e.device},
           {"driver", e.driver},
           {"compiler", e.compiler},
@@ -86,9 +83,9 @@ json json_of(const Evidence& e) {
           {"library", e.library}};
 }
 
-json json_of(const Job& job) {
+Json json_of(const Job& job) {
   const Spaces spaces = spaces_of(job);
-  json space_list = json::array(), trials = json::array();
+  Json space_list = Json::array(), trials = Json::array();
   for (const auto& entry : spaces) space_list.push_back({entry.first.first, entry.first.second});
   for (const Trial& t : job.trials) trials.push_back(json_of(t, spaces.at({t.family, t.space})));
   return {{"uid", job.uid},
@@ -102,8 +99,8 @@ json json_of(const Job& job) {
           {"trials", trials}};
 }
 
-Trial trial_of(const json& j, const json& spaces) {
-  const json& space = spaces.at(integer_at<size_t>(j, "space"));
+Trial trial_of(const Json& j, const Json& spaces) {
+  const Json& space = spaces.at(integer_at<size_t>(j, "space"));
   Trial t;
   t.family = space.at(0).get<std::string>();
   t.space = space.at(1).get<std::string>();
@@ -121,12 +118,12 @@ Trial trial_of(const json& j, const json& spaces) {
   return t;
 }
 
-Evidence evidence_of(const json& j) {
+Evidence evidence_of(const Json& j) {
   return {j.at("device").get<std::string>(), j.at("compiler").get<std::string>(), j.at("kernels").get<std::string>(),
           j.at("library").get<std::string>(), integer_at<int64_t>(j, "driver")};
 }
 
-Job job_of(const json& j, const Problem& problem, const std::string& device_class) {
+Job job_of(const Json& j, const Problem& problem, const std::string& device_class) {
   Job job;
   job.problem = problem;
   job.device_class = device_class;
@@ -139,24 +136,24 @@ Job job_of(const json& j, const Problem& problem, const std::string& device_clas
   job.state = enum_of<JobState>(kStates, j.at("state"));
   job.started_ms = integer_at<int64_t>(j, "started_ms");
   job.updated_ms = integer_at<int64_t>(j, "updated_ms");
-  for (const json& trial : j.at("trials")) job.trials.push_back(trial_of(trial, j.at("spaces")));
+  for (const Json& trial : j.at("trials")) job.trials.push_back(trial_of(trial, j.at("spaces")));
   return job;
 }
 
-void read_line(const json& line, std::vector<Job>& jobs) {
+void read_line(const Json& line, std::vector<Job>& jobs) {
   const std::string words = line.at("problem").get<std::string>();
   const auto problem = parse_problem(words);
   if (!problem) {
     log().warn("tuner: left out the records of \"{}\": this library has no such problem", words);
     return;
   }
-  for (const json& job : line.at("jobs"))
+  for (const Json& job : line.at("jobs"))
     jobs.push_back(job_of(job, *problem, line.at("device_class").get<std::string>()));
 }
 
 /// What stands before the lines.
 std::string head_text() {
-  std::string out = json{{"format", kFormat}, {"version", kVersion}}.dump();
+  std::string out = write_json({{"format", kFormat}, {"version", kVersion}});
   out.back() = ',';
   return out + "\"records\":[";
 }
@@ -169,7 +166,7 @@ std::string to_text(std::vector<Job> jobs) {
   sort_canonically(jobs);
   std::string out = head_text();
   for (size_t i = 0; i < jobs.size();) {
-    json line = {{"device_class", jobs[i].device_class}, {"problem", text(jobs[i].problem)}};
+    Json line = {{"device_class", jobs[i].device_class}, {"problem", text(jobs[i].problem)}};
     const size_t first = i;
     for (;
          i < jobs.size() && jobs[i].problem == jobs[first].problem && jobs[i].device_class == jobs[first].device_class;
@@ -182,14 +179,14 @@ std::string to_text(std::vector<Job> jobs) {
 
 std::vector<Job> jobs_of_text(std::string_view exported) {
   try {
-    const json document = json::parse(exported);
+    const Json document = read_json(exported);
     if (document.at("format") != kFormat || document.at("version") != kVersion)
       fail(HSTU_ERROR_STORE, "format {} version {}: this library reads \"{}\" version {}", document.at("format").dump(),
            document.at("version").dump(), kFormat, kVersion);
     std::vector<Job> jobs;
-    for (const json& line : document.at("records")) read_line(line, jobs);
+    for (const Json& line : document.at("records")) read_line(line, jobs);
     return jobs;
-  } catch (const json::exception& e) { fail(HSTU_ERROR_STORE, "not an export of tuning records: {}", e.what()); }
+  } catch (const Json::exception& e) { fail(HSTU_ERROR_STORE, "not an export of tuning records: {}", e.what()); }
 }
 
 }  // namespace hstujit

@@ -2,9 +2,8 @@
 
 #include "problem/problem.hpp"
 #include "support/error.hpp"
+#include "support/json.hpp"
 #include "support/json_integer.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -17,8 +16,6 @@ namespace hstujit::verify {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
-
-using Json = nlohmann::json;
 
 std::vector<std::byte> read_all(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
@@ -50,8 +47,7 @@ Parts split(std::span<const std::byte> file, const std::string& path) {
   if (file.size() < sizeof length || length > file.size() - sizeof length)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} bytes cannot hold a header of {}", path, file.size(), length);
   const auto header = file.subspan(sizeof length, length);
-  Json json = Json::parse(reinterpret_cast<const char*>(header.data()),
-                          reinterpret_cast<const char*>(header.data()) + header.size(), nullptr, false);
+  Json json = read_json({reinterpret_cast<const char*>(header.data()), header.size()}, nullptr, false);
   if (!json.is_object()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: its header is not a JSON object", path);
   return {std::move(json), file.subspan(sizeof length + length)};
 }
@@ -67,14 +63,14 @@ std::optional<int64_t> count_of(const std::vector<int64_t>& shape) {
 template <class T>
 T integer_of(const Json& value, const std::string& path) {
   if (const auto integer = integer_as<T>(value)) return *integer;
-  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no extent or offset of a tensor", path, value.dump());
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no extent or offset of a tensor", path, write_json(value));
 }
 
 StoredTensor tensor_of(const Json& entry, std::span<const std::byte> data, const std::string& path) {
   StoredTensor out;
   out.dtype = dtype_of(entry.at("dtype").get<std::string>(), path);
   const Json& shape = entry.at("shape");
-  if (!shape.is_array()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no shape of a tensor", path, shape.dump());
+  if (!shape.is_array()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no shape of a tensor", path, write_json(shape));
   for (const Json& extent : shape) out.shape.push_back(integer_of<int64_t>(extent, path));
   const auto begin = integer_of<size_t>(entry.at("data_offsets").at(0), path);
   const auto end = integer_of<size_t>(entry.at("data_offsets").at(1), path);

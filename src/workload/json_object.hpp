@@ -3,8 +3,7 @@
 #pragma once
 
 #include "support/error.hpp"
-
-#include <nlohmann/json.hpp>
+#include "support/json.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -17,8 +16,6 @@
 #include <vector>
 
 namespace hstujit {
-
-using Json = nlohmann::json;
 
 /// The text as JSON; repeated keys are errors, too. Throws Error{INVALID_ARGUMENT} with line and column.
 Json parse_json(std::string_view text);

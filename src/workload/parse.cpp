@@ -185,7 +185,7 @@ OperatorSpec parse_operator(const Json& value, const std::string& pointer, const
   if (const Json* figure = in.find("figure")) entry.figure = parse_figure(*figure, in.pointer_of("figure"), false);
   if (const Json* figures = in.find("family_figures")) {
     if (!figures->is_array())
-      fail_at(in.pointer_of("family_figures"), "{}: a list of figures belongs here", figures->dump());
+      fail_at(in.pointer_of("family_figures"), "{}: a list of figures belongs here", write_json(*figures));
     for (size_t i = 0; i < figures->size(); ++i)
       entry.family_figures.push_back(
           parse_figure((*figures)[i], fmt::format("{}/{}", in.pointer_of("family_figures"), i), true));
@@ -204,7 +204,7 @@ void parse_operators(JsonObject& in, Workload& workload) {
   const Json* list = in.find("operators");
   if (!list) return;
   const std::string pointer = in.pointer_of("operators");
-  if (!list->is_array()) fail_at(pointer, "{}: a list of operators belongs here", list->dump());
+  if (!list->is_array()) fail_at(pointer, "{}: a list of operators belongs here", write_json(*list));
   for (size_t i = 0; i < list->size(); ++i)
     workload.operators.push_back(parse_operator((*list)[i], child(pointer, std::to_string(i)), workload));
 }

@@ -3,6 +3,7 @@
 
 #include "cuda/nvrtc.hpp"
 #include "support/env.hpp"
+#include "support/json.hpp"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,7 @@
 // Cold compile times: every kernel of a workload through NVRTC, one at a time, with no store.
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/table.hpp"
+#include "support/json.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +14,7 @@ void bench_compiles(Report& report, const std::vector<std::string>& targets, con
   constexpr double kTargetS = 1.5;
   Table table({"cold compile", "target", ">time", ">registers", ">spills"});
   double slowest_ms = 0;
-  report["cold_compiles"] = nlohmann::json::array();
+  report["cold_compiles"] = Json::array();
   for (const std::string& target : targets) {
     const auto context = open_context({.folder = ""}, target);
     for (const Need& need : needs_not_lacking(context->facts(), needs)) {

@@ -5,6 +5,7 @@
 #include "hstu_tune/table.hpp"
 #include "hstu_tune/warming.hpp"
 #include "support/error.hpp"
+#include "support/json.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ std::optional<double> start_ms(BenchRun& bench, const std::string& workload, con
   const ChildOutput child = run_self(
       {"first-calls", workload, "--device", bench.device, "--store", store, "--limit", fmt::format("{}", count)});
   if (child.code != 0) fail(HSTU_ERROR_INTERNAL, "the process that measures a start ended with {}", child.code);
-  const auto result = nlohmann::json::parse(child.out);
+  const auto result = read_json(child.out);
   double ms = result.at("context_ms");
   for (const auto& call : result.at("calls")) ms += call.at("ms").get<double>();
   const bool warm = result.at("compiles") == 0 && result.at("compiler_loaded") == false;

@@ -5,6 +5,7 @@
 #include "hstu_tune/table.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
+#include "support/json.hpp"
 #include "workload/memory.hpp"
 #include "workload/stack.hpp"
 
@@ -69,7 +70,7 @@ int first_calls(const FirstCalls& options) {
   make_device_context(ordinal_of(options.device));
   const Clock::time_point start = Clock::now();
   const HostContext host = open_host_context({options.store}, options.device);
-  nlohmann::json report = {{"context_ms", seconds_since(start) * 1e3}, {"calls", nlohmann::json::array()}};
+  Json report = {{"context_ms", seconds_since(start) * 1e3}, {"calls", Json::array()}};
   traffic->needs = needs_on(host->context.facts(), traffic->needs);
   const std::vector<const Need*> needs = first_needs(*traffic, options.limit);
   for (std::span<const Need* const> left = needs; !left.empty();) {
@@ -91,7 +92,7 @@ int first_calls(const FirstCalls& options) {
   hstu_context_counters(host.get(), &counters);
   report["compiles"] = counters.compiles;
   report["compiler_loaded"] = compiler_is_loaded();
-  fmt::print("{}\n", report.dump());
+  fmt::print("{}\n", write_json(report));
   return 0;
 }
 
@@ -104,7 +105,7 @@ void bench_first_calls(BenchRun& bench, const std::string& workload, const std::
   for (const Need& need : needs) bench.context().plan_for(need.problem, nullptr, nullptr);  // fills the store
   const ChildOutput child = run_self({"first-calls", workload, "--device", bench.device, "--store", store});
   if (child.code != 0) fail(HSTU_ERROR_INTERNAL, "the process that measures first calls ended with {}", child.code);
-  const auto result = nlohmann::json::parse(child.out);
+  const auto result = read_json(child.out);
   double slowest = 0;
   Table table({"first call, fresh process, filled store", ">time"});
   for (const auto& call : result.at("calls")) {

@@ -3,6 +3,7 @@
 #include "hstu_tune/cublaslt.hpp"
 #include "hstu_tune/family_run.hpp"
 #include "hstu_tune/table.hpp"
+#include "support/json.hpp"
 #include "workload/memory.hpp"
 #include "workload/stack.hpp"
 

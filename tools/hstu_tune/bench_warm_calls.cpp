@@ -2,6 +2,7 @@
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/table.hpp"
 #include "support/error.hpp"
+#include "support/json.hpp"
 #include "tuner/statistics.hpp"
 #include "workload/memory.hpp"
 #include "workload/stack_args.hpp"

@@ -2,6 +2,7 @@
 
 #include "support/error.hpp"
 #include "support/files.hpp"
+#include "support/json.hpp"
 
 #include <fmt/format.h>
 #include <time.h>
@@ -44,25 +45,31 @@ double seconds_since_start() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9 - process_start();
 }
 
+Report::Report() : json_(std::make_unique<Json>(Json{{"figures", Json::array()}})) {}
+
+Report::~Report() = default;
+
+Json& Report::operator[](const char* member) { return (*json_)[member]; }
+
 void Report::add(const Figure& figure) {
-  nlohmann::json entry = {{"id", figure.id},        {"value", figure.value},
-                          {"unit", figure.unit},    {"better", figure.higher_is_better ? "higher" : "lower"},
-                          {"target", nullptr},      {"yardstick", figure.yardstick},
-                          {"command", command_line}};
+  Json entry = {{"id", figure.id},        {"value", figure.value},
+                {"unit", figure.unit},    {"better", figure.higher_is_better ? "higher" : "lower"},
+                {"target", nullptr},      {"yardstick", figure.yardstick},
+                {"command", command_line}};
   std::string target;
   if (figure.target) {
     entry["target"] = *figure.target;
     const bool met = figure.higher_is_better ? figure.value >= *figure.target : figure.value <= *figure.target;
     target = fmt::format(", target {:g}: {}", *figure.target, met ? "met" : "NOT met");
   }
-  json_["figures"].push_back(std::move(entry));
+  (*this)["figures"].push_back(std::move(entry));
   fmt::print("figure {}: {:.4g} {}{}{}{}{}\n", figure.id, figure.value, figure.unit, target,
              figure.yardstick.empty() ? "" : " (", figure.yardstick, figure.yardstick.empty() ? "" : ")");
 }
 
 void Report::write(const std::string& path) const {
   if (path.empty()) return;
-  if (const int error = publish_file(path, json_.dump(2) + "\n"))
+  if (const int error = publish_file(path, write_json(*json_, 2) + "\n"))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
 }
 

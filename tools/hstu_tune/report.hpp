@@ -1,8 +1,9 @@
 // Results as JSON: what a run measured, and its figures in the form of tests/gpu_record/.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -20,14 +21,16 @@ struct Figure {
 
 class Report {
  public:
-  nlohmann::json& operator[](const char* member) { return json_[member]; }
+  Report();
+  ~Report();
+  nlohmann::json& operator[](const char* member);
   /// Adds the figure and prints it in a line.
   void add(const Figure& figure);
   /// Does nothing for path "". Throws Error{STORE}.
   void write(const std::string& path) const;
 
  private:
-  nlohmann::json json_ = {{"figures", nlohmann::json::array()}};
+  std::unique_ptr<nlohmann::json> json_;
 };
 
 /// The command line as it was given; set once by main.

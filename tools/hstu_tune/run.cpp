@@ -7,6 +7,7 @@
 #include "hstu_tune/table.hpp"
 #include "hstu_tune/tuning.hpp"
 #include "hstu_tune/warming.hpp"
+#include "support/json.hpp"
 #include "tuner/statistics.hpp"
 #include "workload/stack_args.hpp"
 #include "workload/stack_check.hpp"
