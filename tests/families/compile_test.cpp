@@ -15,7 +15,6 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <regex>
 #include <string>
 #include <thread>
 #include <tuple>
@@ -69,8 +68,8 @@ Sources sources_of(const Family& family, const DeviceFacts& device) {
 
 // Of the module, as ptxas -v has them.
 int variable_bytes(const std::string& log) {
-  std::smatch number;
-  return std::regex_search(log, number, std::regex("([0-9]+) bytes gmem")) ? std::stoi(number[1]) : 0;
+  const size_t end = log.find(" bytes gmem");
+  return end == std::string::npos ? 0 : std::stoi(log.substr(log.find_last_not_of("0123456789", end - 1) + 1));
 }
 
 Jit without_store() {

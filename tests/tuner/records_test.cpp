@@ -5,6 +5,7 @@
 #include "support/captured_log.hpp"
 #include "support/cpu_time.hpp"
 #include "support/error.hpp"
+#include "support/patterns.hpp"
 #include "support/temp_dir.hpp"
 #include "tuner/fixtures.hpp"
 
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <random>
-#include <regex>
 #include <thread>
 
 namespace hstujit {
@@ -349,8 +349,8 @@ TEST(Import, RefusesNumbersThatAreNotWholeOrDoNotFit) {
                                       {"registers", "1099511627776"},
                                       {"samples", "2.5"},
                                       {"space", "true"}}) {
-    const std::string damaged = std::regex_replace(exported, std::regex(fmt::format("\"{}\":[0-9]+", field)),
-                                                   fmt::format("\"{}\":{}", field, number));
+    const std::string damaged =
+        test::replaced(exported, fmt::format("\"{}\":[0-9]+", field), fmt::format("\"{}\":{}", field, number));
     ASSERT_NE(damaged, exported) << field;
     try {
       Records(in_memory()).import_text(damaged);
