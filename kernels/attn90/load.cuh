@@ -9,10 +9,11 @@ namespace hstu::attn90 {
 // more, for a tile taken early may be another block of threads' idle time at the end.
 enum : int { kWantsAhead = 4 };
 
-// Loads what the tiles need: one thread. Params: maps q, k, v. Tile: first_row (none if negative), head, plan, which
-// has `blocks` and key_begin(block), and rows(), from which come boxes that load the queries() and the keys(plan,
-// block).
-template <class Config, class Tile, class Params>
+// Loads what the tiles need: one thread, or a warp, whose lanes share the keys of a block, for which the first
+// announces all of their bytes. Params: maps q, k, v. Tile: first_row (none if negative), head, plan, which has
+// `blocks` and key_begin(block), and rows(), from which come boxes that load the queries() and the keys(plan, block),
+// all of them or the lane's.
+template <class Config, class Tile, bool kWarp = false, class Params>
 HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
   using T = Shape<Config>;
   const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring));
@@ -20,6 +21,7 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
   RingPlace<Config::kStages> place;
   RingPlace<kTileSlots> tile_place;
   const u32 q_full = prim::smem_addr(&storage.q_full);
+  const bool leads = !kWarp || prim::lane_id() == 0;
   u32 q_parity = 0;
 #pragma unroll 1
   for (;; tile_place.advance(), q_parity ^= 1) {
@@ -27,32 +29,36 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     const auto& tile = storage.tile[tile_place.stage];
     if (tile.first_row < 0) return;
     const auto plan = tile.plan;  // a copy, as are the others: the description is let go of before the keys come
-    const auto rows = tile.rows();
+    auto rows = tile.rows();
     const auto queries = rows.queries();
     const int head = tile.head, kv_head = variant::kv_head_of<Config>(head);
-    prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
-    prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
-#pragma unroll
-    for (int panel = 0; panel < T::kPanelsQk; ++panel)
-      queries.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * T::kPanelColumns, tile.first_row, head);
-    prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
+    if constexpr (kWarp) __syncwarp();  // all have their copies
     // The next tile is asked for when few blocks are left.
     const int wants_at = plan.blocks > kWantsAhead ? plan.blocks - kWantsAhead : 0;
-    if (wants_at == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
+    if (leads) {
+      prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
+      prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
+#pragma unroll
+      for (int panel = 0; panel < T::kPanelsQk; ++panel)
+        queries.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * T::kPanelColumns, tile.first_row, head);
+      prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
+      if (wants_at == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
+    }
 #pragma unroll 1
-    for (int block = 0; block < plan.blocks; ++block) {
-      if (block > 0 && block == wants_at) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
+    for (int block = 0; block < plan.blocks; ++block, place.advance()) {
+      if (leads && block > 0 && block == wants_at) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
       const int key = plan.key_begin(block);
       const auto keys = rows.keys(plan, block);
-      const u32 k_full = k_ring.acquire(place, T::kKBytes), k_stage = base + T::kKOffset + place.stage * T::kKBytes;
+      const u32 k_full = k_ring.acquire(place, T::kKBytes, leads);
+      const u32 k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
         keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * T::kPanelColumns, key, kv_head);
-      const u32 v_full = v_ring.acquire(place, T::kVBytes), v_stage = base + T::kVOffset + place.stage * T::kVBytes;
+      const u32 v_full = v_ring.acquire(place, T::kVBytes, leads);
+      const u32 v_stage = base + T::kVOffset + place.stage * T::kVBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsV; ++panel)
         keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * T::kPanelColumns, key, kv_head);
-      place.advance();
     }
   }
 }

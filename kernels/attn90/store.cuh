@@ -6,27 +6,34 @@
 
 namespace hstu::attn90 {
 
-// Writes the warp's rows of O, scaled, of those that `rows` has; they are stored while the next tile is computed.
+// Writes columns of the warp's rows of O, scaled, of those that `rows` has: as many panels of 64 as are staged at once,
+// from number `panel` on. They are stored while others are computed. x: the thread's accumulators of these columns.
 // first_row: the tile's first. scale: that of the thread's row and of the eighth behind it.
+template <class Element, class Config, class Tile, class Rows>
+HSTU_PRIM void store_panels(const Warpgroup<Config, Tile>& wg, const float* x, int panel, const float (&scale)[2],
+                            const Rows& rows, int first_row, int head) {
+  using T = Shape<Config>;
+  const tile::WarpBoxes<T::kOBoxes> boxes(wg.warp_staging());
+  boxes.wait_for_all();
+#pragma unroll
+  for (int n = 0; n < 4 * T::kOBoxes; ++n, x += 8) {
+    if (panel * 4 + n >= T::kColsV / 16) continue;
+    const u32 word[4] = {
+        prim::pack2<Element>(x[0] * scale[0], x[1] * scale[0]), prim::pack2<Element>(x[2] * scale[1], x[3] * scale[1]),
+        prim::pack2<Element>(x[4] * scale[0], x[5] * scale[0]), prim::pack2<Element>(x[6] * scale[1], x[7] * scale[1])};
+    boxes.write(n / 4, n % 4, word);
+  }
+  boxes.template store_line<T::kOBoxes>(wg.out, rows, panel * 64, first_row + wg.warp_row(), head);
+}
+
+// All columns.
 template <class Element, class Config, class Tile, class Rows>
 HSTU_PRIM void store_rows(const Warpgroup<Config, Tile>& wg, const float (&o)[Shape<Config>::kColsV / 2],
                           const float (&scale)[2], const Rows& rows, int first_row, int head) {
   using T = Shape<Config>;
-  const tile::WarpBoxes<T::kOBoxes> boxes(wg.warp_staging());
 #pragma unroll
-  for (int panel = 0; panel < T::kOPanels; panel += T::kOBoxes) {
-    boxes.wait_for_all();
-#pragma unroll
-    for (int n = 0; n < 4 * T::kOBoxes && panel * 4 + n < T::kColsV / 16; ++n) {
-      const float* x = o + (panel * 4 + n) * 8;
-      const u32 word[4] = {prim::pack2<Element>(x[0] * scale[0], x[1] * scale[0]),
-                           prim::pack2<Element>(x[2] * scale[1], x[3] * scale[1]),
-                           prim::pack2<Element>(x[4] * scale[0], x[5] * scale[0]),
-                           prim::pack2<Element>(x[6] * scale[1], x[7] * scale[1])};
-      boxes.write(n / 4, n % 4, word);
-    }
-    boxes.template store_line<T::kOBoxes>(wg.out, rows, panel * 64, first_row + wg.warp_row(), head);
-  }
+  for (int panel = 0; panel < T::kOPanels; panel += T::kOBoxes)
+    store_panels<Element>(wg, o + panel * 32, panel, scale, rows, first_row, head);
 }
 
 // Statistics of the thread's row of O and of the eighth behind it, as store_rows() rounds them; a quad of lanes has

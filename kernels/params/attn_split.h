@@ -42,10 +42,11 @@ struct AttnSplitParams {
   int target_group_size;          // read only when Config::kTargetGroups
   int window_left, window_right;  // read only when Config::kLocal; negative: no limit
   int wide_contexts;              // 1: num_contexts are i64, 0: i32
-  int rab_positions;              // read, as what follows, only when Config::kBias
-  const void* rab;                // [batch, 1 or num_heads, rab_positions, rab_positions], by positions in the sequence
+  int page_rows;      // slots from one page to the next, of k_cache and v_cache; read only by attn_paged_sm90
+  int rab_positions;  // read, as what follows, only when Config::kBias
+  const void* rab;    // [batch, 1 or num_heads, rab_positions, rab_positions], by positions in the sequence
   long long rab_row_stride, rab_head_stride, rab_batch_stride;
 };
-static_assert(sizeof(AttnSplitParams) == 344, "host and device disagree about AttnSplitParams");
+static_assert(sizeof(AttnSplitParams) == 352, "host and device disagree about AttnSplitParams");
 
 }  // namespace hstu

@@ -45,10 +45,11 @@ class TmaRing {
     }
   }
 
-  // Producer: waits for the stage, then announces the bytes that will land in this block's copy of it.
-  HSTU_PRIM u32 acquire(const Place& at, u32 bytes) const {
+  // Producer: waits for the stage, then announces the bytes that will land in this block's copy of it. Of several who
+  // fill a stage one announces the bytes of all.
+  HSTU_PRIM u32 acquire(const Place& at, u32 bytes, bool announces = true) const {
     prim::mbarrier_wait(empty(at.stage), at.parity ^ 1);
-    prim::mbarrier_arrive_expect_tx(full(at.stage), bytes);
+    if (announces) prim::mbarrier_arrive_expect_tx(full(at.stage), bytes);
     return full(at.stage);
   }
 

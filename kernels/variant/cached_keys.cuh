@@ -29,15 +29,49 @@ struct RowsOf {
   }
 };
 
+// The pages of a sequence.
 template <class Config>
-struct CachedKeys {
-  using Element = typename Config::Element;
+struct CachedPages {
   using Page = typename Config::Page;
-  RowsOf<Config> k, v;
   const Page* page_ids;  // of the sequence; null: it has one page
   int first_page;
   int count;   // keys of the sequence
   int cached;  // those in pages
+
+  CachedPages() = default;
+  // queries: the sequence's rows of q.
+  template <class Params>
+  HSTU_PRIM CachedPages(const Params& p, int seq, int queries) : page_ids(nullptr), first_page(seq) {
+    i64 pages = 1;
+    if (p.page_offsets) {
+      const auto* offsets = static_cast<const Page*>(p.page_offsets);
+      const i64 first = offsets[seq];
+      pages = offsets[seq + 1] - first;
+      page_ids = static_cast<const Page*>(p.page_ids) + first;
+    }
+    const auto last = static_cast<i64>(static_cast<const Page*>(p.last_page_lens)[seq]);
+    cached = pages > 0 ? static_cast<int>((pages - 1) * Config::kPageSize + last) : 0;
+    int targets = 0;
+    if constexpr (Config::kHasTargets) {
+      const auto given = static_cast<const typename Config::Target*>(p.num_targets)[seq];
+      targets = given < queries ? static_cast<int>(given) : queries;
+    }
+    count = cached + targets;
+  }
+
+  // The page of the cache that holds a position; of those behind the history anything.
+  HSTU_PRIM int page_of(int position) const {
+    if (position >= cached) return 0;
+    return page_ids ? static_cast<int>(page_ids[position / Config::kPageSize]) : first_page;
+  }
+};
+
+template <class Config>
+struct CachedKeys : CachedPages<Config> {
+  using Element = typename Config::Element;
+  using Pages = CachedPages<Config>;
+  using Pages::cached, Pages::count;
+  RowsOf<Config> k, v;
 
   CachedKeys() = default;
   // head: of k and v; first_q, queries: the sequence's rows of q.
@@ -45,7 +79,7 @@ struct CachedKeys {
   HSTU_PRIM CachedKeys(const Params& p, int seq, int head, i64 first_q, int queries) {
     i64 row_of_zero;
     if constexpr (Config::kPageSize > 0) {
-      find_pages(p, seq, queries);
+      static_cast<Pages&>(*this) = Pages(p, seq, queries);
       row_of_zero = first_q + queries - count;
     } else {
       const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
@@ -62,34 +96,6 @@ struct CachedKeys {
       k.page_stride = p.k_page_stride, k.slot_stride = p.k_slot_stride;
       v.page_stride = p.v_page_stride, v.slot_stride = p.v_slot_stride;
     }
-  }
-
-  // The page of the cache that holds a position; of those behind the history anything.
-  HSTU_PRIM int page_of(int position) const {
-    if (position >= cached) return 0;
-    return page_ids ? static_cast<int>(page_ids[position / Config::kPageSize]) : first_page;
-  }
-
- private:
-  template <class Params>
-  HSTU_PRIM void find_pages(const Params& p, int seq, int queries) {
-    i64 pages = 1;
-    first_page = seq;
-    page_ids = nullptr;
-    if (p.page_offsets) {
-      const auto* offsets = static_cast<const Page*>(p.page_offsets);
-      const i64 first = offsets[seq];
-      pages = offsets[seq + 1] - first;
-      page_ids = static_cast<const Page*>(p.page_ids) + first;
-    }
-    const auto last = static_cast<i64>(static_cast<const Page*>(p.last_page_lens)[seq]);
-    cached = pages > 0 ? static_cast<int>((pages - 1) * Config::kPageSize + last) : 0;
-    int targets = 0;
-    if constexpr (Config::kHasTargets) {
-      const auto given = static_cast<const typename Config::Target*>(p.num_targets)[seq];
-      targets = given < queries ? static_cast<int>(given) : queries;
-    }
-    count = cached + targets;
   }
 };
 

@@ -3,10 +3,10 @@
 // need no mask arithmetic.
 //
 // Keys of a plan lie in two ranges (variant/hstu_mask.cuh): `lower`, the union of the rows' intervals, and `upper`,
-// keys that only the rows' own target groups reach. Both are cut into blocks of kBlockN from their first key on, so
-// only a range's last block hangs over, and only at its end. Targets all see the same interval: what hangs over there
-// is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly; under softmax it does not, and there
-// its keys behind the range's end, which may be the upper range's, are to be hidden.
+// keys that only the rows' own target groups reach, or that lie apart. Both are cut into blocks of kBlockN from their
+// first key on, so only a range's last block hangs over, and only at its end. Targets all see the same interval: what
+// hangs over there is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly; under softmax it
+// does not, and there its keys behind the range's end, which may be the upper range's, are to be hidden.
 #pragma once
 #include "variant/hstu_mask.cuh"
 
@@ -38,6 +38,14 @@ struct RowsView {
   }
 };
 
+// How keys lie: as neighbours, or apart, those of targets in one place and `cached` others in another, of which a block
+// begins at a multiple of kAlign.
+struct NeighbouringKeys {
+  enum : int { kAlign = 1 };
+  enum : bool { kApart = false };
+  int cached = 0;
+};
+
 template <class Config>
 struct RowTilePlan {
   int lower_begin, lower_blocks;
@@ -46,20 +54,27 @@ struct RowTilePlan {
   int partial;  // blocks that are not full, the upper range's included
   int blocks;
   int full_end;  // keys of full blocks from here on are to be zeros
-  bool targets;  // all rows are targets: under SiLU no block is partial but the upper range's
+  bool targets;  // all rows are targets: under SiLU no block is partial but the upper range's, and one before aligned
+                 // keys
 
   RowTilePlan() = default;
   // Rows [first, last) of the sequence, not empty. zero_is_nothing: keys that are zeros add nothing.
-  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, bool zero_is_nothing = true) {
+  template <class Keys = NeighbouringKeys>
+  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, bool zero_is_nothing = true,
+                        const Keys& keys = {}) {
     constexpr int kBlockN = Config::kBlockN;
+    constexpr bool kApart = Keys::kApart && Config::kHasTargets;
     const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
-    lower_begin = mask.low_min(first, last);
+    lower_begin = mask.low_min(first, last) / Keys::kAlign * Keys::kAlign;
     const int shared_blocks = (max_int(shared_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
-    targets = Config::kHasTargets && shared_end <= own_begin;
-    const int lower_end = targets || !Config::kCausal ? shared_end : max_int(shared_end, last);
+    targets = Config::kHasTargets && shared_end <= own_begin && (!kApart || own_begin >= keys.cached);
+    const bool apart = kApart && !targets;
+    int lower_end = targets || !Config::kCausal ? shared_end : max_int(shared_end, last);
+    if (apart) lower_end = min_int(lower_end, keys.cached);
     lower_blocks = targets ? shared_blocks : (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
-    upper_begin = own_begin;
-    const int upper_blocks = targets ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
+    upper_begin = apart ? keys.cached : own_begin;
+    int upper_blocks = targets ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
+    if (apart) upper_blocks = (max_int(last - keys.cached, 0) + kBlockN - 1) / kBlockN;
     full_end = targets ? shared_end : mask.length;
     full_first = (mask.low_max(first, last) - lower_begin + kBlockN - 1) / kBlockN;
     full_last =

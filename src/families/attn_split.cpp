@@ -3,6 +3,7 @@
 #include "families/attn_grid.hpp"
 #include "problem/attention_checks.hpp"
 #include "problem/attention_fields.hpp"
+#include "problem/cache_pages.hpp"
 
 #include <algorithm>
 
@@ -232,6 +233,7 @@ void fill_cache(hstu::AttnSplitParams& p, const hstu_paged_attention_args& a, co
   p.q_offsets = a.q_offsets.data;
   p.k_page_stride = a.k_cache.stride[0], p.v_page_stride = a.v_cache.stride[0];
   p.k_slot_stride = a.k_cache.stride[1], p.v_slot_stride = a.v_cache.stride[1];
+  p.page_rows = static_cast<int>(cache_pages::page_rows(a.k_cache, a.v_cache));
   p.k_cache_head_stride = a.k_cache.stride[2], p.v_cache_head_stride = a.v_cache.stride[2];
   p.delta = static_cast<int>(a.max_q_len);
   p.heads_per_kv = problem[delta_attention::kHeadsPerKv];

@@ -6,7 +6,8 @@
 namespace hstujit {
 namespace {
 
-// Per operator, the preferred family first.
+// Per operator, the preferred family first. A line each.
+// clang-format off
 const Family* const kFamilies[] = {
     &kLayerNormSm80,
     &kLayerNormFp8Sm80,
@@ -19,6 +20,7 @@ const Family* const kFamilies[] = {
     &kAttnSplitSm80,
     &kAttnDeltaSm90,
     &kAttnDeltaSm80,
+    &kAttnPagedSm90,
     &kAttnPagedSm80,
     &kAppendKvCacheSm80,
     &kNormMulSm80,
@@ -72,6 +74,7 @@ const Family* const kFamilies[] = {
     &kGatedFp8GemmSm90,
     &kNormAddmmSm90,
 };
+// clang-format on
 
 }  // namespace
 

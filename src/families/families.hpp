@@ -16,6 +16,7 @@ extern const Family kAttnFwdSm90;
 extern const Family kAttnSplitSm80;
 extern const Family kAttnDeltaSm90;
 extern const Family kAttnDeltaSm80;
+extern const Family kAttnPagedSm90;
 extern const Family kAttnPagedSm80;
 extern const Family kAppendKvCacheSm80;
 extern const Family kNormMulSm80;

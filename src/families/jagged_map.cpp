@@ -27,4 +27,10 @@ TensorMapSpec jagged_map(const hstu_tensor& t, int rows) {
   return spec;
 }
 
+TensorMapSpec paged_map(const hstu_tensor& t, int rows) {
+  const hstu_tensor slots{
+      t.data, t.dtype, 3, {t.shape[0] * t.shape[1], t.shape[2], t.shape[3]}, {t.stride[1], t.stride[2], t.stride[3]}};
+  return jagged_map(slots, rows);
+}
+
 }  // namespace hstujit

@@ -55,6 +55,15 @@ void check_apart(const Tensors& t, const checks::Tensor& out) {
     if (present(in.t)) checks::disjoint(out, {in.name, in.t, extent_bytes(in.t)});
 }
 
+int64_t page_rows(const hstu_tensor& k_cache, const hstu_tensor& v_cache) {
+  const auto rows_of = [](const hstu_tensor& t) {
+    if (t.shape[0] <= 1 || t.shape[1] <= 1) return t.shape[1];
+    return t.stride[1] > 0 && t.stride[0] % t.stride[1] == 0 ? t.stride[0] / t.stride[1] : 0;
+  };
+  const int64_t rows = rows_of(k_cache);
+  return rows == rows_of(v_cache) && k_cache.shape[0] * rows <= INT32_MAX ? rows : 0;
+}
+
 int64_t history(const hstu_tensor& k_cache, const hstu_tensor& page_offsets, const hstu_tensor& last_page_lens,
                 int64_t b) {
   const int64_t pages =

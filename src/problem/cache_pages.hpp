@@ -28,6 +28,10 @@ Checked check(const Tensors& t);
 /// The output shares no byte with the page table.
 void check_apart(const Tensors& t, const checks::Tensor& out);
 
+/// Slots from one page to the next, if that is a whole number, the same for K and V, and all slots can be counted in 31
+/// bits; otherwise 0.
+int64_t page_rows(const hstu_tensor& k_cache, const hstu_tensor& v_cache);
+
 /// Rows of history of sequence b. Tensors on the host.
 int64_t history(const hstu_tensor& k_cache, const hstu_tensor& page_offsets, const hstu_tensor& last_page_lens,
                 int64_t b);

@@ -66,7 +66,8 @@ Sources sources_of(const Family& family, const DeviceFacts& device) {
   return sources;
 }
 
-// Of the module, as ptxas -v has them.
+// Of the module, as ptxas -v has them: "... 28 bytes gmem". Not by std::regex, which threads may not build side by
+// side: libstdc++ fills a table of the locale as it goes.
 int variable_bytes(const std::string& log) {
   const size_t end = log.find(" bytes gmem");
   return end == std::string::npos ? 0 : std::stoi(log.substr(log.find_last_not_of("0123456789", end - 1) + 1));

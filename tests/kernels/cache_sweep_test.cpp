@@ -153,6 +153,26 @@ std::vector<CacheCase> pages() {
   cases.push_back(
       {.lengths = {70, 0, 33, 200}, .delta = 20, .targets = Targets::some, .page_size = 210, .one_page = true});
   cases.push_back({.lengths = {70, 1, 33, 200}, .delta = -20, .page_size = 201, .one_page = true});
+  for (const int64_t padding : {3, 8, 128})  // of 16 bytes, of slots or neither
+    cases.push_back({.lengths = {70, 0, 33, 200}, .delta = -50, .targets = Targets::some, .page_padding = padding});
+  // Many rows: of targets whose history ends within a page, within a block of keys, or is not there at all.
+  for (const int64_t page_size : {16, 32, 64, 128}) {
+    cases.push_back({.lengths = {530, 97, 1, 700}, .delta = -150, .targets = Targets::some, .page_size = page_size});
+    cases.push_back({.heads = 2,
+                     .kv_heads = 1,
+                     .dim_qk = 128,
+                     .dim_v = 128,
+                     .lengths = {1500, 40, 1025, 3},
+                     .delta = 140,
+                     .page_size = page_size,
+                     .interleaved = page_size == 32});
+  }
+  cases.push_back(
+      {.lengths = {530, 0, 33, 700}, .delta = 90, .targets = Targets::some, .page_size = 720, .one_page = true});
+  cases.push_back(
+      {.lengths = {530, 97, 1, 700}, .delta = -150, .targets = Targets::some, .max_attn_len = 100, .group = 7});
+  cases.push_back({.lengths = {530, 97, 1, 700}, .delta = 130, .contextual = 5, .max_attn_len = 70, .page_size = 16});
+  cases.push_back({.lengths = {530, 97, 1, 700}, .delta = 130, .mask = HSTU_MASK_LOCAL, .left = 90, .right = 9});
   return cases;
 }
 

@@ -67,6 +67,17 @@ TEST(PreparePaged, NamesTheKeyAndTakesOnePageASequence) {
   EXPECT_NO_THROW(prepare(args));
 }
 
+TEST(PreparePaged, TakesElementByElementWhereSlotsOfPagesDoNotLineUp) {
+  Paged args = test::sample_paged();
+  args.k_cache.stride[0] += args.k_cache.stride[1], args.v_cache.stride[0] += args.v_cache.stride[1];
+  EXPECT_EQ(prepare(args)[delta_attention::kVector], 8);  // a whole slot
+  args.k_cache.stride[0] += args.k_cache.stride[1];
+  EXPECT_EQ(prepare(args)[delta_attention::kVector], 1);  // not as many for V
+  args.v_cache.stride[0] += 8;
+  args.k_cache.stride[0] += 8 - args.k_cache.stride[1];
+  EXPECT_EQ(prepare(args)[delta_attention::kVector], 1);  // a part of one
+}
+
 TEST(PreparePaged, PagesOfKAndVMayAlternate) {
   Paged args = test::sample_paged();
   args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 15, 2, 64);

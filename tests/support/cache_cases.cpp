@@ -81,12 +81,13 @@ void place_pages(HostMemory& memory, const CacheCase& c, const std::vector<int64
         at, c.dtype, 4, {pages, c.page_size, c.kv_heads, c.dim_qk}, {2 * page, c.kv_heads * c.dim_qk, c.dim_qk, 1}};
   };
   const auto make = [&](int64_t dim) {
-    hstu_tensor t = memory.poison(c.dtype, {pages * c.page_size, c.kv_heads, dim}, c.layout);
+    const int64_t padding = c.page_padding > 0 ? pages : 0;  // in rows, at least as much
+    hstu_tensor t = memory.poison(c.dtype, {pages * c.page_size + padding, c.kv_heads, dim}, c.layout);
     return hstu_tensor{t.data,
                        t.dtype,
                        4,
                        {pages, c.page_size, c.kv_heads, dim},
-                       {c.page_size * t.stride[0], t.stride[0], t.stride[1], 1}};
+                       {c.page_size * t.stride[0] + c.page_padding, t.stride[0], t.stride[1], 1}};
   };
   if (c.interleaved) {
     const hstu_tensor both = memory.poison(c.dtype, {2 * pages, page});
@@ -124,7 +125,8 @@ std::string name_of_case(const CacheCase& c) {
                      c.left < 0 ? 999 : c.left, c.right < 0 ? 999 : c.right, c.intervals, c.interval_heads,
                      static_cast<int>(c.scale), c.page_size, c.one_page ? "o" : "", c.interleaved ? "i" : "",
                      name_of(c.integer_dtype), c.layout.row_padding, c.layout.shift, c.own_contexts ? "_o" : "") +
-         (c.bias == Bias::absent ? "" : fmt::format("_b{}", static_cast<int>(c.bias)));
+         (c.bias == Bias::absent ? "" : fmt::format("_b{}", static_cast<int>(c.bias))) +
+         (c.page_padding == 0 ? "" : fmt::format("_P{}", c.page_padding));
 }
 
 void PrintTo(const CacheCase& c, std::ostream* out) { *out << name_of_case(c); }

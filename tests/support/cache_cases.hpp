@@ -24,6 +24,7 @@ struct CacheCase {
   int64_t page_size = 32;
   bool one_page = false;     ///< no page table: sequence b has page b
   bool interleaved = false;  ///< K and V pages alternate in one buffer
+  int64_t page_padding = 0;  ///< elements behind each page
   hstu_dtype integer_dtype = HSTU_DTYPE_I32;
   Layout layout{};
 };

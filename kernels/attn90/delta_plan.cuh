@@ -1,0 +1,43 @@
+// Which key blocks a block of threads visits for a tile of the newest rows of a (sequence, head): all of the tile's
+// plan (variant/row_tiles.cuh), or its share, where a cluster of Config::kSplit blocks takes them in turns.
+#pragma once
+#include "prim/cluster.cuh"
+#include "variant/hstu_mask.cuh"
+#include "variant/row_tiles.cuh"
+
+namespace hstu::attn90 {
+
+// The key blocks of one block of threads, those of number rank, rank + kSplit, ... of the tile's plan.
+template <class Config>
+struct DeltaPlan {
+  variant::RowTilePlan<Config> tile;
+  int rank;
+  int blocks;
+
+  DeltaPlan() = default;
+  // Positions [first, last), maybe none. Keys: how they lie (variant/row_tiles.cuh).
+  template <class Keys>
+  HSTU_PRIM DeltaPlan(const variant::HstuMask<Config>& mask, int first, int last, const Keys& keys)
+      : tile(), rank(Config::kSplit > 1 ? prim::cluster_rank() : 0), blocks(0) {
+    if (first >= last) return;
+    tile = variant::RowTilePlan<Config>(mask, first, last, true, keys);
+    blocks = own(tile.blocks);
+  }
+
+  HSTU_PRIM int key_begin(int i) const { return tile.key_begin(number(i)); }
+  // Where the keys of a sequence of `length` end for block i.
+  HSTU_PRIM int keys_end(int i, int length) const {
+    return Config::kHasTargets && number(i) >= tile.partial ? tile.full_end : length;
+  }
+  HSTU_PRIM bool is_upper(int i) const { return number(i) < tile.upper_blocks(); }
+  HSTU_PRIM int masked_blocks(const variant::RowsView<Config>& rows) const { return own(tile.masked_blocks(rows)); }
+
+ private:
+  HSTU_PRIM int number(int i) const { return Config::kSplit > 1 ? rank + i * Config::kSplit : i; }
+  // How many of the first `count` of the tile's blocks.
+  HSTU_PRIM int own(int count) const {
+    return Config::kSplit > 1 ? (count - rank + Config::kSplit - 1) / Config::kSplit : count;
+  }
+};
+
+}  // namespace hstu::attn90

@@ -1,0 +1,19 @@
+// Forward HSTU attention of each sequence's newest rows against keys and values in the pages of a
+// cache, for sm_90a:
+// attn90/delta_block.cuh.
+#pragma once
+#include "attn90/delta_block.cuh"
+#include "params/attn_paged_sm90.h"
+
+namespace hstu {
+
+template <class Config>
+constexpr int attn_paged_sm90_smem_bytes = attn90::smem_bytes<Config>;
+
+template <class Config>
+__global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBlocks)
+    attn_paged_sm90(const __grid_constant__ AttnPagedSm90Params p) {
+  attn90::delta_block<Config>(p);
+}
+
+}  // namespace hstu
