@@ -42,8 +42,11 @@ int64_t tiles(const Problem& p, const Config& c) {
   return int64_t{p[fields::kBatch]} * p[fields::kNumHeads] * ((p[fields::kMaxQLen] + block_m - 1) / block_m);
 }
 
-/// Rows, places, descriptors; behind long steps the exchange of sums needs more.
-int other_registers(const Problem&, const Config& c) { return c[kSplit] > 1 && c[kBlockN] > 96 ? 72 : 40; }
+/// Rows, places, descriptors; more for masks beside wide heads, and to exchange sums behind long steps.
+int other_registers(const Problem& p, const Config& c) {
+  const bool masked = p[fields::kTargetDtype] != HSTU_DTYPE_NONE || p[fields::kContextual] + p[fields::kMaxAttnLen] > 0;
+  return 40 + (masked && p[fields::kHeadDimV] > 192 ? 8 : 0) + (c[kSplit] > 1 && c[kBlockN] >= 96 ? 32 : 0);
+}
 bool sums_fit(const Problem& p, const Config& c, const DeviceFacts&) {
   const attn90::Shape s = shape_of(p, c);
   return c[kSplit] == 1 || attn90::block_m(c) * attn90::cols_v(s) * 4 <= attn90::ring_bytes(s, c);
