@@ -1,5 +1,4 @@
-// Forward HSTU attention of each sequence's newest rows against keys and values in the pages of a
-// cache, for sm_90a:
+// Forward HSTU attention of each sequence's newest rows against keys and values in the pages of a cache, for sm_90a:
 // attn90/delta_block.cuh.
 #pragma once
 #include "attn90/delta_block.cuh"

@@ -17,9 +17,9 @@ struct JaggedKeys {
   // Rows of a tile's sequence, and its key blocks one after the other.
   struct Rows {
     i64 start, key_start;
-    int queries_, length;
+    int rows, length;
 
-    HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start, queries_); }
+    HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start, rows); }
     HSTU_PRIM tile::JaggedBox keys(const DeltaPlan<Config>& plan, int block) const {
       return tile::JaggedBox(key_start, plan.keys_end(block, length));
     }

@@ -54,8 +54,7 @@ struct RowTilePlan {
   int partial;  // blocks that are not full, the upper range's included
   int blocks;
   int full_end;  // keys of full blocks from here on are to be zeros
-  bool targets;  // all rows are targets: under SiLU no block is partial but the upper range's, and one before aligned
-                 // keys
+  bool targets;  // all rows are targets: under SiLU no block is partial but the upper range's and one that kAlign began
 
   RowTilePlan() = default;
   // Rows [first, last) of the sequence, not empty. zero_is_nothing: keys that are zeros add nothing.

@@ -7,8 +7,6 @@
 #include "problem/attention_fields.hpp"
 #include "problem/operators.hpp"
 
-#include <algorithm>
-
 namespace hstujit {
 namespace {
 
