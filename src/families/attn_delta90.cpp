@@ -12,7 +12,7 @@ namespace hstujit::attn_delta90 {
 namespace {
 
 namespace fields = delta_attention;
-using attn90::kBlockN, attn90::kConsumers, attn90::kStages, attn90::kQSteps;
+using attn90::kBlockN;
 
 enum : int { kBlocks = attn90::kSharedKnobs, kSplit };
 

@@ -50,7 +50,7 @@ Option Command::option(const std::string& names, uint64_t& value, const std::str
   return Option(*app_.add_option(names, value, help));
 }
 
-Option Command::option(const std::string& names, std::function<void(const std::string&)> take,
+Option Command::option(const std::string& names, const std::function<void(const std::string&)>& take,
                        const std::string& help) {
   return Option(*app_.add_option_function<std::string>(names, take, help));
 }

@@ -50,7 +50,8 @@ class Command {
   Option option(const std::string& names, std::vector<std::string>& value, const std::string& help = "");
   Option option(const std::string& names, double& value, const std::string& help = "");
   Option option(const std::string& names, uint64_t& value, const std::string& help = "");
-  Option option(const std::string& names, std::function<void(const std::string&)> take, const std::string& help = "");
+  Option option(const std::string& names, const std::function<void(const std::string&)>& take,
+                const std::string& help = "");
   void flag(const std::string& names, bool& value, const std::string& help);
 
   /// What to do when this command is the chosen one.

@@ -6,9 +6,7 @@
 #define HSTU_TEXT(x) HSTU_TEXT2(x)  // with the version suffix that cuda.h gives a function's name
 
 namespace hstujit::tool {
-namespace {
 
-/// The functions that capture and replay; the library itself needs none of them.
 struct GraphFunctions {
   decltype(&::cuStreamBeginCapture) begin = nullptr;
   decltype(&::cuStreamEndCapture) end = nullptr;
@@ -17,6 +15,8 @@ struct GraphFunctions {
   decltype(&::cuGraphExecDestroy) destroy_executable = nullptr;
   decltype(&::cuGraphDestroy) destroy = nullptr;
 };
+
+namespace {
 
 template <class Function>
 void find(const Driver& driver, Function& function, const char* name) {
@@ -40,8 +40,9 @@ const GraphFunctions& functions(const Driver& driver) {
 
 }  // namespace
 
-Graph::Graph(const Driver& driver, CUstream stream, const GpuWork& work) : driver_(driver) {
-  const GraphFunctions& f = functions(driver);
+Graph::Graph(const Driver& driver, CUstream stream, const GpuWork& work)
+    : driver_(driver), functions_(functions(driver)) {
+  const GraphFunctions& f = functions_;
   driver.check(f.begin(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), "beginning a capture");
   try {
     work(stream);
@@ -55,13 +56,12 @@ Graph::Graph(const Driver& driver, CUstream stream, const GpuWork& work) : drive
 }
 
 Graph::~Graph() {
-  const GraphFunctions& f = functions(driver_);
-  if (executable_) f.destroy_executable(executable_);
-  if (graph_) f.destroy(graph_);
+  if (executable_) functions_.destroy_executable(executable_);
+  if (graph_) functions_.destroy(graph_);
 }
 
 void Graph::launch(CUstream stream) const {
-  driver_.check(functions(driver_).launch(executable_, stream), "launching a graph");
+  driver_.check(functions_.launch(executable_, stream), "launching a graph");
 }
 
 }  // namespace hstujit::tool

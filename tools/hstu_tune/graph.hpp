@@ -6,6 +6,8 @@
 
 namespace hstujit::tool {
 
+struct GraphFunctions;  ///< of the driver, that the library itself needs none of
+
 class Graph {
  public:
   /// Captures what `work` queues. Throws Error when the work cannot be captured.
@@ -18,6 +20,7 @@ class Graph {
 
  private:
   const Driver& driver_;
+  const GraphFunctions& functions_;
   CUgraph graph_ = nullptr;
   CUgraphExec executable_ = nullptr;
 };

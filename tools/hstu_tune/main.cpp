@@ -4,29 +4,37 @@
 #include "support/error.hpp"
 
 #include <cstdio>
+#include <string_view>
 
 namespace {
 
 using namespace hstujit::tool;
 
-int guarded(const Action& action) {
+void say(std::string_view what) {
+  std::fprintf(stderr, "hstu-tune: %.*s\n", static_cast<int>(what.size()), what.data());  // which throws nothing
+}
+
+template <class Body>
+int guarded(const Body& body) {
   try {
-    return action();
+    return body();
   } catch (const UsageError& error) {
-    fmt::print(stderr, "hstu-tune: {}\n", error.what());
+    say(error.what());
     return 2;
-  } catch (const hstujit::Error& error) {
-    fmt::print(stderr, "hstu-tune: {}\n", error.message());
-  } catch (const std::exception& error) { fmt::print(stderr, "hstu-tune: {}\n", error.what()); }
+  } catch (const hstujit::Error& error) { say(error.message()); } catch (const std::exception& error) {
+    say(error.what());
+  }
   return 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  set_command_line(argc, argv);
-  const Declare subcommands[] = {add_doctor, add_devices, add_ops,    add_run,        add_tune, add_warm,
-                                 add_build,  add_pack,    add_bench,  add_verify,     add_show, add_export,
-                                 add_import, add_merge,   add_report, add_first_calls};
-  return guarded(parse(argc, argv, "Tunes, warms, measures and inspects the kernels of libhstujit.", subcommands));
+  return guarded([&] {
+    set_command_line(argc, argv);
+    const Declare subcommands[] = {add_doctor, add_devices, add_ops,    add_run,        add_tune, add_warm,
+                                   add_build,  add_pack,    add_bench,  add_verify,     add_show, add_export,
+                                   add_import, add_merge,   add_report, add_first_calls};
+    return parse(argc, argv, "Tunes, warms, measures and inspects the kernels of libhstujit.", subcommands)();
+  });
 }
