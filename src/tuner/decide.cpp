@@ -37,24 +37,23 @@ bool faster(const Trial& a, const Trial& b) {
 
 bool same_configuration(const Trial& a, const Trial& b) { return a.family == b.family && a.config == b.config; }
 
+bool tie(const Trial& a, const Trial& b, double floor) {
+  return interval_of(a.timing, floor).overlaps(interval_of(b.timing, floor));
+}
+
 /// Whether what won before still does.
 bool stays(const Trial& trial, const Trial& best, const Trial& standard) {
-  const auto tie = [](const Trial& a, const Trial& b, double floor) {
-    return interval_of(a.timing, floor).overlaps(interval_of(b.timing, floor));
-  };
   return tie(trial, best, kStayFloor) && (!faster(standard, trial) || tie(trial, standard, kTieFloor));
 }
 
 const Trial& winner_of(const std::vector<Trial>& trials, const Trial& standard, const Trial* before) {
-  const auto interval = [](const Trial& t) { return interval_of(t.timing, kTieFloor); };
   const Trial& fastest = *std::min_element(trials.begin(), trials.end(), faster);
   for (const Trial& t : trials)
     if (before && same_configuration(t, *before) && stays(t, fastest, standard)) return t;
-  const Interval best = interval(fastest), base = interval(standard);
-  if (base.overlaps(best)) return standard;
+  if (tie(standard, fastest, kStayFloor)) return standard;
   const Trial* winner = nullptr;
   for (const Trial& t : trials)
-    if (interval(t).overlaps(best) && !interval(t).overlaps(base) && (!winner || preferred(t, *winner))) winner = &t;
+    if (tie(t, fastest, kTieFloor) && !tie(t, standard, kTieFloor) && (!winner || preferred(t, *winner))) winner = &t;
   return *winner;
 }
 

@@ -12,16 +12,17 @@ namespace hstujit {
 
 /// Two medians closer than twice this share are a tie.
 constexpr double kTieFloor = 0.0025;
-/// What won before stays where it is closer than twice this share to the best: clearly more than noise, so that tuning
-/// again decides alike.
-constexpr double kStayFloor = 0.006;
+/// The default, and what won before, stay where they are closer than twice this share to the best. Two GPUs of one
+/// model and host, tuned apart, differ by 1 to 2 % in what such a difference is: less is no reason to leave what every
+/// GPU starts from, or tuning elsewhere, or again, would decide otherwise.
+constexpr double kStayFloor = 0.01;
 
 /// The order among equally fast configurations, the same on every machine: less shared memory, fewer registers, then
 /// knob values from first to last, then family.
 bool preferred(const Trial& a, const Trial& b);
 
-/// The winner of one job on its own, from its finals if it got that far: the default, unless something is faster beyond
-/// noise. Nothing when the default was not measured.
+/// The winner of one job on its own, from its finals if it got that far: the default, unless something is clearly
+/// faster. Nothing when the default was not measured.
 std::optional<Record> decide(const Job& job);
 
 /// The winner of all jobs of one problem and device class: the newest finished one speaks, and what won in the one
