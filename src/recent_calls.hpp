@@ -4,7 +4,9 @@
 // and is not worth the place of what does.
 #pragma once
 
+#include "context.hpp"
 #include "launch/address_places.hpp"
+#include "launch/module.hpp"
 #include "launch/plan.hpp"
 #include "problem/movable_args.hpp"
 
@@ -50,15 +52,20 @@ class RecentCall : public Newcomer {
     plan_ = &plan;
     std::memcpy(given_.data(), args, size);
     launch_ = launch;
+    ready_.emplace(plan.kernel.get(), launch_);
   }
-
-  const Plan& plan() const { return *plan_; }
-  const Launch& launch() const { return launch_; }
+  /// If it is that call.
+  void run(const Context& context, CUstream stream) const {
+    const CUresult result = (*ready_)(stream);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+      context.launch_failed(*plan_, launch_, stream, result);
+  }
 
  private:
   uint64_t generation_ = kNobodys;
-  const Plan* plan_ = nullptr;
   Op op_{};
+  std::optional<ReadyLaunch> ready_;
+  const Plan* plan_ = nullptr;
   ArgsBytes given_;  ///< as the caller wrote them
   Launch launch_;
 };
