@@ -217,8 +217,8 @@ HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delt
  *                        when num_targets is
  * k_cache, v_cache       [pages, page_size, num_kv_heads, head_dim]; strides of the first three dimensions are free, so
  *                        a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both
- *                        Fastest with pages of a multiple of 16 slots; slower, element by element, where pages are not
- *                        a whole number of slots apart, as many for K as for V
+ *                        Fastest with pages of a multiple of 16 slots, a whole number of slots apart, as many for K as
+ *                        for V
  * page_offsets           [batch + 1] i32 or i64: sequence b has the pages page_ids[page_offsets[b]] ...
  *                        page_ids[page_offsets[b + 1] - 1]; every page but the last is full
  * page_ids               [page_offsets[batch] or more], page_offsets' dtype. Both absent: sequence b has the one page

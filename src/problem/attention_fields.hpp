@@ -65,7 +65,8 @@ enum : int {
   kBatch,
   kMaxQLen,
   kMaxSeqLen,
-  kRab /* 0|1 */
+  kRab /* 0|1 */,
+  kPageGaps /* 0|1: cache_pages::page_rows says 0 */
 };
 }
 

@@ -17,7 +17,8 @@ inline constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},          {"
                                         {"target_groups", FieldKind::exact},  {"intervals", FieldKind::exact},
                                         {"attn_scale", FieldKind::exact},     {"vector", FieldKind::exact},
                                         {"batch", FieldKind::bucket},         {"max_q_len", FieldKind::bucket},
-                                        {"max_seq_len", FieldKind::bucket},   {"rab", FieldKind::exact}};
+                                        {"max_seq_len", FieldKind::bucket},   {"rab", FieldKind::exact},
+                                        {"page_gaps", FieldKind::exact}};
 
 /// q and out: [total_q, num_heads, ...], apart, of one dtype; head_dim_v is that of `v`.
 void check_queries(const checks::Tensor& q, const checks::Tensor& out, const checks::Tensor& v);

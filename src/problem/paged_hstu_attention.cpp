@@ -90,8 +90,8 @@ Problem prepare(hstu_paged_attention_args& args) {
   problem[kPageDtype] = args.last_page_lens.dtype;
   problem[kPageSize] = static_cast<int32_t>(cache.page_size);
   problem[kRab] = attention_extras::bias(args.rab, cache.batch, q, out);
-  // Kernels that copy vectors may count on pages that are neighbours but for whole slots.
-  problem[kVector] = cache_pages::page_rows(args.k_cache, args.v_cache) > 0 ? vector.elements() : 1;
+  problem[kVector] = vector.elements();
+  problem[kPageGaps] = cache_pages::page_rows(args.k_cache, args.v_cache) == 0;
   return problem;
 }
 

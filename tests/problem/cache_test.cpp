@@ -19,11 +19,11 @@ using Append = hstu_append_kv_cache_args;
 
 TEST(PrepareDelta, FillsDefaultsAndNamesTheKey) {
   Delta args = test::sample_delta();
-  EXPECT_EQ(
-      text(prepare(args)),
-      "delta_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
-      "q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=32 rab=0");
+  EXPECT_EQ(text(prepare(args)),
+            "delta_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
+            "q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
+            "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=32 "
+            "rab=0 page_gaps=0");
   EXPECT_EQ(args.max_q_len, 5);
   EXPECT_EQ(args.scaling_seqlen, 20);
   EXPECT_EQ(args.alpha, 0.125f);
@@ -57,25 +57,31 @@ TEST(PrepareDelta, EmptyBatches) {
 
 TEST(PreparePaged, NamesTheKeyAndTakesOnePageASequence) {
   Paged args = test::sample_paged();
-  EXPECT_EQ(
-      text(prepare(args)),
-      "paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
-      "q_offset_dtype=none target_dtype=i64 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=128 rab=0");
+  EXPECT_EQ(text(prepare(args)),
+            "paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
+            "q_offset_dtype=none target_dtype=i64 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
+            "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=128 "
+            "rab=0 page_gaps=0");
   args = test::sample_paged();
   args.page_offsets = args.page_ids = {};
   EXPECT_NO_THROW(prepare(args));
 }
 
-TEST(PreparePaged, TakesElementByElementWhereSlotsOfPagesDoNotLineUp) {
+TEST(PreparePaged, TheKeySaysWhereSlotsOfPagesDoNotLineUp) {
   Paged args = test::sample_paged();
+  const auto gaps_and_vector = [&] {
+    const Problem problem = prepare(args);
+    return std::pair(problem[delta_attention::kPageGaps], problem[delta_attention::kVector]);
+  };
   args.k_cache.stride[0] += args.k_cache.stride[1], args.v_cache.stride[0] += args.v_cache.stride[1];
-  EXPECT_EQ(prepare(args)[delta_attention::kVector], 8);  // a whole slot
+  EXPECT_EQ(gaps_and_vector(), std::pair(0, 8));  // a whole slot
   args.k_cache.stride[0] += args.k_cache.stride[1];
-  EXPECT_EQ(prepare(args)[delta_attention::kVector], 1);  // not as many for V
+  EXPECT_EQ(gaps_and_vector(), std::pair(1, 8));  // not as many for V
   args.v_cache.stride[0] += 8;
   args.k_cache.stride[0] += 8 - args.k_cache.stride[1];
-  EXPECT_EQ(prepare(args)[delta_attention::kVector], 1);  // a part of one
+  EXPECT_EQ(gaps_and_vector(), std::pair(1, 8));  // a part of one
+  args.k_cache.stride[0] += 1;
+  EXPECT_EQ(gaps_and_vector(), std::pair(1, 1));
 }
 
 TEST(PreparePaged, PagesOfKAndVMayAlternate) {

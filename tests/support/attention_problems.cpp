@@ -70,45 +70,58 @@ std::span<const std::string_view> attention_problems() {
       "rel_bias dtype=f16 table_dtype=f16 num_heads=2 vector=1 batch=8 positions=64",
       "delta_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=80 num_heads=4 heads_per_kv=2 offset_dtype=i32 "
       "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 "
-      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096 rab=0",
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096 "
+      "rab=0 page_gaps=0",
       "paged_hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none "
       "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=0",
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=0 page_gaps=0",
       "flash_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=16 offset_dtype=none mask=0 lse=1 vector=4 "
       "batch=16 queries=2048 keys=2048",
       "delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
       "q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=0",
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 "
+      "rab=0 page_gaps=0",
       "delta_hstu_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 "
       "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 "
-      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=0",
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 "
+      "rab=0 page_gaps=0",
       "paged_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none "
       "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0",
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=0 page_gaps=0",
       "paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=4 offset_dtype=none "
       "q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=0",
+      "min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 "
+      "rab=0 page_gaps=0",
       "delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
       "q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=1",
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 "
+      "rab=1 page_gaps=0",
       "delta_hstu_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 "
       "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 "
-      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=1",
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 "
+      "rab=1 page_gaps=0",
       "delta_hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
       "q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=1",
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 "
+      "rab=1 page_gaps=0",
       "delta_hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
       "q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 "
-      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=1 vector=4 batch=32 max_q_len=32 max_seq_len=4096 rab=1",
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=1 vector=4 batch=32 max_q_len=32 max_seq_len=4096 "
+      "rab=1 page_gaps=0",
       "paged_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none "
       "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=1",
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=1 page_gaps=0",
       "paged_hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=4 offset_dtype=none "
       "q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=1",
+      "min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 "
+      "rab=1 page_gaps=0",
       "paged_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=48 num_heads=4 heads_per_kv=2 offset_dtype=none "
       "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
-      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=1",
+      "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=1 page_gaps=0",
       "append_kv_cache element_bytes=2 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i32 target_dtype=i32 "
       "page_dtype=i32 page_size=32 vector=16 batch=32 total=4096",
       "append_kv_cache element_bytes=1 head_dim_qk=33 head_dim_v=3 num_heads=3 offset_dtype=none target_dtype=none "
