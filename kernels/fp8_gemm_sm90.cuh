@@ -9,6 +9,10 @@
 // are promoted while the next is multiplied (64 x 128), or with kFast there is nothing to promote (64 x 256). One's
 // epilogue runs beside the other's products. w is resident then, or both rings would fetch it.
 //
+// 256 columns without kFast are multiplied in two turns of a warpgroup, by the same rows of a, which stay in the ring
+// for both: as many clocks of tensor cores for half of the rows that arrive. H200, 98304 x 512 by 2048: 180 us where 64
+// x 128 tiles take 193; products alone 141, with results that are not stored 153, stored to L2 167.
+//
 // Otherwise both halve each tile along m, and one promotes while the other multiplies.
 //
 // With kPingPong and kFast shared memory is, counted out, as busy as the tensor cores: of the 2,048 clocks that a 64 x
@@ -18,8 +22,9 @@
 // bias in registers 181 to 185, 201 in the stack where it was 243.
 //
 // Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
-//                warpgroup's columns | residuals' barriers | barriers
-// Registers      producer 40, consumers 232: rows kBlockN / 128 accumulators, and with kFast the bias of resident
+//                warpgroup's columns, of resident ones once | residuals' barriers | barriers
+// Registers      producer 40, consumers 232: rows kResultColumns / 128 accumulators, and with kFast the bias of
+// resident
 //                columns, kBlockN / 8; otherwise sums of 64 rows and 128 columns at most, 64, with kPingPong twice
 //
 // Config, problem facts
@@ -46,7 +51,10 @@ namespace hstu {
 template <class Config>
 struct Fp8Boxes {
   enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = Config::kBias == kRowBias };
-  enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * Config::kBlockN / 256 };
+  // Where there are registers for the sums of two slices; turns that a tile takes then, for as many columns each.
+  enum : bool { kInTurn = Config::kPingPong && !Config::kFast };
+  enum : int { kTileTurns = kInTurn && Config::kBlockN == 256 ? 2 : 1, kTurnColumns = Config::kBlockN / kTileTurns };
+  enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * kTurnColumns / 256 };
   // Groups of 16 columns; the registers that are left.
   enum : bool {
     kManyTerms = kAccumulators == 128 && !Config::kFast && kScaledColumns && kHasBias,
@@ -58,11 +66,12 @@ struct Fp8Boxes {
   enum : bool { kManyHeld = kAccumulators >= 96 && kHoldsBias };
   enum : int { kAtOnce = kAccumulators > 128 ? 1 : kManyTerms || kLongActivation || kManyHeld ? 2 : 4 };
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
-  using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce>;
-  using Bias = typename tile::EitherBiasRow<kHoldsBias, typename Config::Bias, Config::kBlockN, kAtOnce>::Type;
+  enum : int { kCopies = Config::kResident ? 1 : 2 };  // of scales and bias
+  using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce, kCopies>;
+  using Bias = typename tile::EitherBiasRow<kHoldsBias, typename Config::Bias, Config::kBlockN, kAtOnce, kCopies>::Type;
   enum : int { kScalesAt = 8 * Boxes::kBytes };
-  enum : int { kBiasAt = kScalesAt + (kScaledColumns ? 2 * Scales::kBytes : 0) };
-  enum : int { kResidualsAt = kBiasAt + (kHasBias ? 2 * Bias::kBytes : 0) };
+  enum : int { kBiasAt = kScalesAt + (kScaledColumns ? kCopies * Scales::kBytes : 0) };
+  enum : int { kResidualsAt = kBiasAt + (kHasBias ? kCopies * Bias::kBytes : 0) };
   enum : int { kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
 };
 
@@ -75,9 +84,11 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   enum : bool { kSpread = Config::kSpread };
   enum : int { kRings = Config::kPingPong ? 2 : 1 };
   using Ring = tile::TmaRing<Config::kStages / kRings, 2 / kRings, Config::kCluster>;
-  enum : int { kPieces = (Config::kBlockN + 127) / 128, kPieceColumns = Config::kBlockN / kPieces };
-  // Where there are registers for the sums of two slices.
-  enum : bool { kInTurn = Config::kPingPong && !Config::kFast };
+  using Accumulators = float[Product::kFragments][Fp8Boxes<Config>::kTurnColumns / 2];
+  using Fp8Boxes<Config>::kInTurn, Fp8Boxes<Config>::kTileTurns, Fp8Boxes<Config>::kTurnColumns;
+  enum : int { kResultColumns = kTurnColumns };
+  enum : int { kPieces = (kTurnColumns + 127) / 128, kPieceColumns = kTurnColumns / kPieces };
+  static_assert(kTileTurns == 1 || Config::kStages / kRings >= Config::kSlices, "rows stay for all of a tile's turns");
   static_assert(!kInTurn || (Product::kFragments == 1 && kPieces == 1), "accumulators and two sums fit the registers");
   static_assert(Config::kPingPong == Config::kResident, "two rings would both fetch w");
   static_assert(Product::kBlockK == tile::kScaleSpan, "a slice has one scale along k");
@@ -93,6 +104,8 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
     Product::TileX::load(to, &p.a, barrier, row, k, 0);
   }
   HSTU_PRIM static void prefetch_x(const Params& p, i32 row, i32 k) { Product::TileX::prefetch(&p.a, row, k); }
+  // From a turn's first column to the next turn's.
+  HSTU_PRIM static i32 turn_stride(i64 n) { return kTurnColumns / 64 * tile::panel_stride<Fp8TmaShape>(n); }
   HSTU_PRIM static void load_w(u32 to, const Params& p, u32 barrier, i32 column, i32 k, u32 rank) {
     if constexpr (Config::kSpread)
       Product::TileW::load_spread(to, &p.b, barrier, column, tile::panel_stride<Fp8TmaShape>(p.n), k);
@@ -188,6 +201,7 @@ class Fp8Consumer {
   enum : bool { kInTurn = Shape::kInTurn };
   using SliceScales = Fp8SliceScales<Config>;
   static_assert(!Config::kFast || !Scaling::kSlices, "sums with scales along k must be promoted");
+  static_assert(Shape::kTileTurns == 1 || !Scaling::kSlices, "all turns have the scales of the first");
 
   HSTU_PRIM Fp8Consumer(const Params& p, u32 smem, u32 warpgroup, u32 slices)
       : smem_(smem),
@@ -198,23 +212,31 @@ class Fp8Consumer {
         turns_(smem, warpgroup),
         walk_(p) {}
 
-  // Ahead of run(), by as much as there is to do.
+  // Ahead of a tile's run(), by as much as there is to do.
   HSTU_PRIM void begin(const Params& p, i32 first_row, i32 column) {
     if constexpr (!Scaling::kInSums) return;
     walk_.start(p, first_row, column);
 #pragma unroll
     for (int i = 0; i < kAhead; ++i) walk_.load(of_[i]);
   }
-  // acc = a bT of the next tile, descaled by what changes along k; with kInTurn by all but columns of their own.
+  // acc = a bT of the next tile, or of its columns of this turn, descaled by what changes along k; with kInTurn by all
+  // but columns of their own.
+  template <int kTurn>
   HSTU_PRIM void run(Accumulators& acc) {
     turns_.wait();
     if constexpr (Config::kFast)
       run_fast(acc);
     else if constexpr (kInTurn)
-      run_in_turn(acc);
+      run_in_turn<kTurn>(acc);
     else
       run_promoted(acc);
     resident_ = true;
+  }
+  // Behind the last tile: the other's, if it has one more, takes turns that wait for ours in between.
+  HSTU_PRIM void end(u32 tiles) {
+    if (Shape::kTileTurns == 1 || ring_ == 0 || tiles % 2 == 0) return;
+    turns_.wait();
+    turns_.pass();
   }
 
  private:
@@ -246,46 +268,52 @@ class Fp8Consumer {
   }
 
   // The sums of one slice are promoted while the next is multiplied; one warpgroup keeps the tensor cores busy alone.
+  template <int kTurn>
   HSTU_PRIM void run_in_turn(Accumulators& acc) {
     Sums even, odd;
 #pragma unroll
     for (float& to : acc[0]) to = 0.0f;
+    if constexpr (kTurn == 0)
+      tile_at_ = at_;
+    else
+      at_ = tile_at_;
     auto before = at_;
-    issue_slice(even, 0);
+    issue_slice<kTurn>(even, 0);
     u32 slice = 1;
 #pragma unroll
     for (; slice + 1 < Config::kSlices; slice += 2) {
-      issue_slice(odd, slice);
-      finish_slice<1>(acc[0], even, of_[0], before, true);
-      issue_slice(even, slice + 1);
-      finish_slice<1>(acc[0], odd, of_[kAhead - 1], before, slice + 2 < Config::kSlices);
+      issue_slice<kTurn>(odd, slice);
+      finish_slice<1, kTurn>(acc[0], even, of_[0], before, true);
+      issue_slice<kTurn>(even, slice + 1);
+      finish_slice<1, kTurn>(acc[0], odd, of_[kAhead - 1], before, slice + 2 < Config::kSlices);
     }
     if constexpr (Config::kSlices % 2 == 0) {
-      issue_slice(odd, slice);
-      finish_slice<1>(acc[0], even, of_[0], before, false);
+      issue_slice<kTurn>(odd, slice);
+      finish_slice<1, kTurn>(acc[0], even, of_[0], before, false);
     }
     turns_.pass();
     if constexpr (Config::kSlices % 2 == 0)
-      finish_slice<0>(acc[0], odd, of_[kAhead - 1], before, false);
+      finish_slice<0, kTurn>(acc[0], odd, of_[kAhead - 1], before, false);
     else
-      finish_slice<0>(acc[0], even, of_[0], before, false);
+      finish_slice<0, kTurn>(acc[0], even, of_[0], before, false);
   }
   // Promotes the slice at `before`, behind which kLater have been issued.
-  template <int kLater>
+  template <int kLater, int kTurn>
   HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, SliceScales& scales, typename Shape::Ring::Place& before,
                               bool more) {
     prim::wgmma_wait<kLater>();
     prim::wgmma_keep(sums);
-    ring().release(before);
+    if constexpr (kTurn + 1 == Shape::kTileTurns) ring().release(before);
     before.advance();
     promote<false>(acc, sums, 0, scales.of(0, 0), scales.of(1, 0));
     if (Scaling::kSlices && more) walk_.load(scales);
     prim::wgmma_keep(acc);  // else additions sink to where their sums are stored, and all slices' stay in registers
   }
+  template <int kTurn>
   HSTU_PRIM void issue_slice(Sums& sums, u32 slice) {
     wait(slice);
     prim::wgmma_fence();
-    issue<Shape::kPieceColumns>(sums, slice, 0, 0, false);
+    issue<Shape::kPieceColumns>(sums, slice, 0, kTurn, false);
     prim::wgmma_commit();
     at_.advance();
   }
@@ -322,7 +350,7 @@ class Fp8Consumer {
   }
 
   template <bool kFirst>
-  HSTU_PRIM static void promote(float (&acc)[Config::kBlockN / 2], const Sums& sums, int piece, float scale_low,
+  HSTU_PRIM static void promote(float (&acc)[Shape::kTurnColumns / 2], const Sums& sums, int piece, float scale_low,
                                 float scale_high) {
 #pragma unroll
     for (int i = 0; i < kSums; ++i) {
@@ -341,7 +369,7 @@ class Fp8Consumer {
     ring().wait(at_);
   }
 
-  // Products of the slice, of 64 rows from 64 f on and kColumns columns of a piece.
+  // Products of the slice, of 64 rows from 64 f on and kColumns columns of a piece, of all turns' pieces.
   template <int kColumns>
   HSTU_PRIM void issue(float (&d)[kColumns / 2], u32 slice, int f, int piece, bool add) const {
     const u32 stage = Shape::stage(smem_, ring_, at_.stage);
@@ -361,7 +389,7 @@ class Fp8Consumer {
 
  private:
   tile::Turns<Shape> turns_;
-  typename Shape::Ring::Place at_;
+  typename Shape::Ring::Place at_, tile_at_;  // the next slice; a tile's first
   bool resident_ = false;
   enum : int { kAhead = kInTurn && Scaling::kSlices && Config::kSlices > 1 ? 2 : 1 };
   Fp8ScaleWalk<Config> walk_;
@@ -399,8 +427,9 @@ class Fp8Rows {
     if constexpr (!Config::kResident) fetch_columns(column);
   }
   // After them.
-  HSTU_PRIM void share(const typename Shape::Accumulators& acc) {
+  HSTU_PRIM void share(const typename Shape::Accumulators& acc, int turn) {
     acc_ = &acc;
+    turn_ = turn;
     if constexpr (!Config::kResident) share_columns();
     next(0, 0);
   }
@@ -414,8 +443,9 @@ class Fp8Rows {
   }
   HSTU_PRIM void next(int box, int group) {
     if (box == Results::kTileBoxes) return;
-    if constexpr (Shape::kScaledColumns) scales_.read(box % Results::kLineBoxes * 4 + group);
-    if constexpr (Shape::kHasBias) bias_.read(box % Results::kLineBoxes * 4 + group);
+    const int in_line = (turn_ * Results::kLineBoxes + box % Results::kLineBoxes) * 4 + group;
+    if constexpr (Shape::kScaledColumns) scales_.read(in_line);
+    if constexpr (Shape::kHasBias) bias_.read(in_line);
   }
 
  private:
@@ -435,42 +465,62 @@ class Fp8Rows {
   typename Shape::Bias bias_;
   float scale_[Scaling::kRows];
   const typename Shape::Accumulators* acc_;
+  int turn_ = 0;
 };
 
 template <class Config>
 struct Fp8Roles {
   using Shape = Fp8TmaShape<Config>;
+  using Params = typename Shape::Params;
+  using Schedule = tile::TmaSchedule<Shape>;
 
   HSTU_PRIM static void init(u32 smem) { tile::ResultBoxes<Shape>::init(smem); }
 
   // A warpgroup that multiplies.
-  HSTU_PRIM static void consume(const typename Shape::Params& p, const tile::TmaSchedule<Shape>& schedule, u32 smem,
-                                u32 warp) {
+  HSTU_PRIM static void consume(const Params& p, const Schedule& schedule, u32 smem, u32 warp) {
     Fp8Consumer<Config> consumer(p, smem, warp / 4, schedule.slices);
     Fp8Rows<Config> rows(p, smem, warp / 4);
     tile::ResultBoxes<Shape> results(p, smem, warp);
-    const i32 warp_row = static_cast<i32>(consumer.row + warp % 4 * 16);
-    u32 i = consumer.first_tile;
-    if (i >= schedule.count) return;
-    tile::TilePosition tile = schedule.position(i);
-    rows.begin(schedule.column(tile));
-    consumer.begin(p, schedule.row(tile) + warp_row, schedule.column(tile));
-    while (true) {
-      const i32 row = schedule.row(tile) + warp_row, column = schedule.column(tile);
-      results.begin(row, column);
-      rows.fetch(row, column);
-      typename Shape::Accumulators acc;
-      consumer.run(acc);
-      i += consumer.kTileStep;
-      if (i < schedule.count) {
-        tile = schedule.position(i);
-        consumer.begin(p, schedule.row(tile) + warp_row, schedule.column(tile));
-      }
-      rows.share(acc);
-      results.run(rows);
-      if (i >= schedule.count) break;
+    Place at{static_cast<i32>(consumer.row + warp % 4 * 16), consumer.first_tile,
+             schedule.position(consumer.first_tile)};
+    rows.begin(schedule.column(at.tile));
+    if (at.i < schedule.count) {
+      consumer.begin(p, schedule.row(at.tile) + at.warp_row, schedule.column(at.tile));
+      do {
+        take_turn<0>(p, schedule, consumer, rows, results, at);
+        if constexpr (Shape::kTileTurns == 2) take_turn<1>(p, schedule, consumer, rows, results, at);
+      } while (at.i < schedule.count);
     }
+    consumer.end(schedule.count);
     Shape::Boxes::wait_for_all();
+  }
+
+ private:
+  struct Place {
+    const i32 warp_row;  // in a tile
+    u32 i;
+    tile::TilePosition tile;
+  };
+
+  // One of a tile's turns; behind the last, `at` is the next tile.
+  template <int kTurn>
+  HSTU_PRIM static void take_turn(const Params& p, const Schedule& schedule, Fp8Consumer<Config>& consumer,
+                                  Fp8Rows<Config>& rows, tile::ResultBoxes<Shape>& results, Place& at) {
+    const i32 row = schedule.row(at.tile) + at.warp_row;
+    const i32 column = schedule.column(at.tile) + kTurn * Shape::turn_stride(p.n);
+    results.begin(row, column);
+    rows.fetch(row, column);
+    typename Shape::Accumulators acc;
+    consumer.template run<kTurn>(acc);
+    if constexpr (kTurn + 1 == Shape::kTileTurns) {
+      at.i += consumer.kTileStep;
+      if (at.i < schedule.count) {
+        at.tile = schedule.position(at.i);
+        consumer.begin(p, schedule.row(at.tile) + at.warp_row, schedule.column(at.tile));
+      }
+    }
+    rows.share(acc, kTurn);
+    results.run(rows);
   }
 };
 

@@ -51,7 +51,8 @@ struct NormAddmmShape {
   using Weight = typename Config::Weight;
   using Params = NormAddmmParams<Config::kSplitColumns ? 4 : 1>;
   enum : int { kWarpgroups = 2, kConsumerWarps = 4 * kWarpgroups, kRows = 64, kFragments = 1 };  // of a warpgroup
-  enum : int { kTileColumns = Config::kBlockN, kTiles = (Config::kColumns + kTileColumns - 1) / kTileColumns };
+  enum : int { kTileColumns = Config::kBlockN, kResultColumns = kTileColumns };
+  enum : int { kTiles = (Config::kColumns + kTileColumns - 1) / kTileColumns };
   enum : int { kBlockK = 64, kSlices = Config::kDim / kBlockK, kTileStages = kSlices / Config::kStageSlices };
   enum : bool { kSpread = false };  // tile/tma_product.cuh
   static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producers");

@@ -9,12 +9,14 @@ namespace hstu::tile {
 
 // kTileColumns of a warpgroup's tile; kAtOnce groups of 16 columns are held at a time. Shared memory has a line for
 // each t = lane % 4 with its columns 2t, 2t + 1 of every 8, an access longer than their bytes so that banks differ.
-template <class Bias, int kTileColumns, int kAtOnce>
+// kCopies 1: of both warpgroups, for columns that stay, which they share once.
+template <class Bias, int kTileColumns, int kAtOnce, int kCopies = 2>
 class BiasRow {
  public:
   enum : int { kLine = kTileColumns + 16, kBytes = 4 * kLine };
 
-  HSTU_PRIM BiasRow(u32 smem, u32 warpgroup) : smem_(smem + warpgroup * kBytes), warpgroup_(warpgroup) {}
+  HSTU_PRIM BiasRow(u32 smem, u32 warpgroup)
+      : smem_(smem + (kCopies > 1 ? warpgroup * kBytes : 0)), warpgroup_(warpgroup) {}
 
   // A tile's columns begin at first_column, and every 64 of them panel_stride further on.
   HSTU_PRIM void fetch(const void* bias, i64 stride, i64 first_column, i64 columns, i64 panel_stride = 64) {
@@ -25,11 +27,12 @@ class BiasRow {
     }
   }
   HSTU_PRIM void share() {
-    sync();  // all have read the tile's before
+    if constexpr (kCopies > 1) sync();  // all have read the tile's before
 #pragma unroll
     for (int i = 0; i < kPerThread; ++i) {
       const u32 column = column_of(i), at = column % 8 / 2 * kLine + (column / 8 * 2 + column % 2) * 4;
-      if (column < kTileColumns) prim::st_shared(smem_ + at, __float_as_uint(fetched_[i]));
+      if (column < kTileColumns && (kCopies > 1 || warpgroup_ == 0))
+        prim::st_shared(smem_ + at, __float_as_uint(fetched_[i]));
     }
     sync();
   }
@@ -47,7 +50,9 @@ class BiasRow {
   enum : int { kPerThread = (kTileColumns + 127) / 128 };
   HSTU_PRIM static u32 column_of(int i) { return threadIdx.x % 128 + 128 * i; }
   HSTU_PRIM void sync() const {
-    if (warpgroup_ == 0)
+    if constexpr (kCopies == 1)
+      prim::named_barrier_sync<1, 256>();
+    else if (warpgroup_ == 0)
       prim::named_barrier_sync<1, 128>();
     else
       prim::named_barrier_sync<2, 128>();
@@ -89,12 +94,12 @@ class HeldBiasRow {
 };
 
 // One or the other.
-template <bool kHeld, class Bias, int kTileColumns, int kAtOnce>
+template <bool kHeld, class Bias, int kTileColumns, int kAtOnce, int kCopies>
 struct EitherBiasRow {
-  using Type = BiasRow<Bias, kTileColumns, kAtOnce>;
+  using Type = BiasRow<Bias, kTileColumns, kAtOnce, kCopies>;
 };
-template <class Bias, int kTileColumns, int kAtOnce>
-struct EitherBiasRow<true, Bias, kTileColumns, kAtOnce> {
+template <class Bias, int kTileColumns, int kAtOnce, int kCopies>
+struct EitherBiasRow<true, Bias, kTileColumns, kAtOnce, kCopies> {
   using Type = HeldBiasRow<Bias, kTileColumns>;
 };
 

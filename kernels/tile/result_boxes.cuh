@@ -15,6 +15,7 @@ enum class Activated { kNothing, kAll, kSome };  // of columns side by side
 // A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
 //   Config  with Element, kBias, kActivation, kActivatesPart, kSplitColumns, kBlockN, kBoxes as in addmm_sm90.cuh
 //   Params  with y, z, z_first, act_columns as in params/addmm_sm90.h
+//   kResultColumns  of the accumulators
 //   Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a barrier a warp)
 template <class Shape>
 class ResultBoxes {
@@ -22,7 +23,7 @@ class ResultBoxes {
   using Config = typename Shape::Config;
   using Params = typename Shape::Params;
   enum : bool { kHasResidual = Config::kBias == kResidual };
-  enum : int { kLineBoxes = Config::kBlockN / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
+  enum : int { kLineBoxes = Shape::kResultColumns / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
   static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
 
   HSTU_PRIM ResultBoxes(const Params& p, u32 smem, u32 warp)
@@ -80,7 +81,7 @@ class ResultBoxes {
   // kCount boxes from `first` on: one, or all of a tile whose columns lie side by side.
   template <int kCount, class Source>
   HSTU_PRIM void run_boxes(Source& source, int first) {
-    constexpr int kColumns = kCount == 1 ? 64 : Config::kBlockN;
+    constexpr int kColumns = kCount == 1 ? 64 : Shape::kResultColumns;
     const i64 active = p_.act_columns - column_of(first);
     if (Config::kActivation == 0 || active <= 0)
       run_boxes<kCount, Activated::kNothing>(source, first);

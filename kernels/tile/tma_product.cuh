@@ -49,7 +49,8 @@ struct TmaProductShape {
   enum : int { kRings = 1 };  // each with a producer thread of its own
   // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
   enum : bool { kSlicesHaveBarriers = Config::kResident };
-  enum : bool { kSpread = false };  // a Shape that has it hides this
+  enum : bool { kSpread = false };                  // a Shape that has it hides this
+  enum : int { kResultColumns = Config::kBlockN };  // of a warpgroup's accumulators at a time; likewise
 
   // Offsets in shared memory.
   enum : int { kStageBytes = TileX::kBytes + (Config::kResident ? 0 : TileW::kBytes) };

@@ -20,6 +20,12 @@ bool shares_bias(const Problem& p, const Config& c) {
   return p[fp8_gemm::kBias] == hstu::kRowBias && !held;
 }
 
+bool fast(const Problem& p) { return p[fp8_gemm::kFast] != 0; }
+/// Whether a warpgroup promotes one slice's sums while it multiplies the next: two sets of them.
+bool in_turn(const Problem& p, const Config& c) { return c[tma_product::kPingPong] && !fast(p); }
+/// Turns that a tile takes; 128 columns have registers then.
+int turns(const Problem& p, const Config& c) { return in_turn(p, c) && c[tma_product::kBlockN] == 256 ? 2 : 1; }
+
 Facts facts(const Problem& p, const Config& c) {
   const bool scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
   Facts f;
@@ -30,15 +36,14 @@ Facts facts(const Problem& p, const Config& c) {
   f.w_along_k = true;
   f.most_stages = c[tma_product::kPingPong] ? 12 : 8;  // of both rings together
   f.residual = p[fp8_gemm::kBias] == hstu::kResidual;
-  f.epilogue_bytes = ((shares_bias(p, c) ? 1 : 0) + (scaled ? 1 : 0)) * 2 * 4 * (c[tma_product::kBlockN] + 16);
+  f.turns = turns(p, c);
+  const int copies = c[tma_product::kResident] ? 1 : 2;
+  f.epilogue_bytes = ((shares_bias(p, c) ? 1 : 0) + (scaled ? 1 : 0)) * copies * 4 * (c[tma_product::kBlockN] + 16);
   if (f.residual) f.epilogue_bytes += 8 * 8;  // a barrier a warp
   return f;
 }
 
 bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
-bool fast(const Problem& p) { return p[fp8_gemm::kFast] != 0; }
-/// Whether a warpgroup promotes one slice's sums while it multiplies the next: two sets of them.
-bool in_turn(const Problem& p, const Config& c) { return c[tma_product::kPingPong] && !fast(p); }
 
 constexpr int kPanel = 64;
 /// Whether an activation takes some panels of the columns that stay with blocks, which then have a share of those each.
@@ -52,7 +57,7 @@ bool spread(const Problem& p, const Config& c) {
 int piece_columns(const Config& c) { return c[tma_product::kBlockN] / ((c[tma_product::kBlockN] + 127) / 128); }
 int held_registers(const Problem& p, const Config& c) {
   const int sums = fast(p) ? 0 : (in_turn(p, c) ? 2 : 1) * piece_columns(c) / 2;
-  return tma_product::accumulators(c) + sums;
+  return tma_product::accumulators(c) / turns(p, c) + sums;
 }
 
 bool sums_fit_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
@@ -66,8 +71,13 @@ bool rings_are_deep(const Problem& p, const Config& c, const DeviceFacts&) {
 }
 bool turns_are_short(const Problem& p, const Config& c, const DeviceFacts&) {
   const bool scales = changes_along_k(p[fp8_gemm::kScalingA]) || changes_along_k(p[fp8_gemm::kScalingB]);
-  return !in_turn(p, c) || (c[tma_product::kBlockM] == 64 && c[tma_product::kBlockN] <= 128 &&
-                            tma_product::slices(facts(p, c)) <= (scales ? 4 : 8));
+  const int columns = c[tma_product::kBlockN], slices = tma_product::slices(facts(p, c));
+  return !in_turn(p, c) ||
+         (c[tma_product::kBlockM] == 64 && columns != 192 && slices <= (scales ? 4 : 8) && (columns <= 128 || !scales));
+}
+bool rows_stay_for_all_turns(const Problem& p, const Config& c, const DeviceFacts&) {
+  const Facts f = facts(p, c);
+  return f.turns == 1 || tma_product::stages(f, c) / 2 >= tma_product::slices(f);
 }
 bool pieces_have_one_block(const Problem& p, const Config& c, const DeviceFacts&) {
   return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] != 192;
@@ -76,17 +86,17 @@ bool pieces_have_one_block(const Problem& p, const Config& c, const DeviceFacts&
 bool activation_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
   if (p[fp8_gemm::kActivation] == HSTU_ACTIVATION_NONE) return true;
   const bool row = p[fp8_gemm::kBias] == hstu::kRowBias, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
-  const int accumulators = tma_product::accumulators(c);
+  const int accumulators = tma_product::accumulators(c) / turns(p, c);
   if (p[fp8_gemm::kDtype] == HSTU_DTYPE_F16) return accumulators < 128 || (accumulators == 128 && scaled);
   return accumulators <= 128 || !(row && scaled);
 }
-constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 6>{
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 7>{
     {{"warpgroups with tiles of their own have rings of their own, which must not both fetch w", rings_share_no_w},
      {"and each ring has three stages", rings_are_deep},
-     {"promotion beside the next slice's products is unrolled over all of k: registers for 64 x 128 and 8 slices, for "
-      "4 "
-      "where each has scales",
+     {"promotion beside the next slice's products is unrolled over all of k: registers for 64 x 128 at a time and 8 "
+      "slices, for 4 and one turn where each has scales",
       turns_are_short},
+     {"each ring has all of k where a tile takes two turns, which use the same rows", rows_stay_for_all_turns},
      {"accumulators and the sums of a slice take 192 registers at most", sums_fit_beside_accumulators},
      {"columns that are promoted together have the scale of one block", pieces_have_one_block},
      {"SiLU beside 192 accumulators, a bias row and scales of columns spills; f16's, of two functions, beside 128 "

@@ -24,7 +24,7 @@ int64_t parts(int64_t extent, int64_t size) { return (extent + size - 1) / size;
 
 int resident_bytes(const Facts& f, const Config& c) { return c[kResident] ? slices(f) * c[kBlockN] * 128 : 0; }
 int stage_bytes(const Config& c) { return (c[kBlockM] + (c[kResident] ? 0 : c[kBlockN])) * 128; }
-int tile_boxes(const Facts& f, const Config& c) { return rows(c) / 64 * c[kBlockN] / f.results / 64; }
+int tile_boxes(const Facts& f, const Config& c) { return rows(c) / 64 * c[kBlockN] / f.results / f.turns / 64; }
 /// Everything but the ring's stages.
 int fixed_bytes(const Facts& f, const Config& c) {
   constexpr int kTurns = 16;

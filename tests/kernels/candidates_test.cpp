@@ -263,9 +263,8 @@ constexpr Fp8Way kFp8Ways[] = {{HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_
                                {HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_FAST},
                                {HSTU_FP8_GROUP, HSTU_FP8_BLOCK, HSTU_FP8_ACCUMULATE_128}};
 
-// Rows enough for every schedule. Without out, which is n columns.
-hstu_fp8_gemm_args fp8_gemm_args(HostMemory& memory, const Fp8Way& way, int64_t k, int64_t n) {
-  const int64_t m = 8460;
+// m: rows enough for every schedule. Without out, which is n columns.
+hstu_fp8_gemm_args fp8_gemm_args(HostMemory& memory, const Fp8Way& way, int64_t k, int64_t n, int64_t m = 8460) {
   hstu_fp8_gemm_args args{};
   args.struct_size = sizeof args;
   args.a = memory.random(HSTU_DTYPE_E4M3, {m, k});
@@ -290,6 +289,16 @@ TEST(Fp8GemmCandidates, AreAllCorrectInEachAccumulation) {
     auto args = fp8_gemm_args(memory, way, 384, 504);
     args.bias = memory.random(HSTU_DTYPE_F32, {504});
     args.out = memory.poison(kBf16, {8460, 504});
+    expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
+  }
+}
+
+TEST(Fp8GemmCandidates, AreAllCorrectWhereMostWarpgroupsHaveOneTileOrNone) {
+  HSTU_NEEDS_DEVICE();
+  for (const Fp8Way& way : kFp8Ways) {
+    HostMemory memory;
+    auto args = fp8_gemm_args(memory, way, 512, 504, 4300);
+    args.out = memory.poison(kBf16, {4300, 504});
     expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
   }
 }

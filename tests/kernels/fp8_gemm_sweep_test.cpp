@@ -127,8 +127,9 @@ std::vector<Case> cases() {
     all.push_back({kBf16, 140, 256, 160, kGroup, kGroup, kE4m3, kE4m3, kF32, {}, {}, {.row_padding = padding}});
   }
   // Tiles enough for warpgroups with rings of their own: every count of slices, and scales of each kind.
-  const auto many = [&](int64_t k, hstu_fp8_scaling a, hstu_fp8_scaling b, hstu_dtype bias, bool fast) {
-    Case c{kBf16, 8460, k, 504, a, b, kE4m3, kE5m2, bias};
+  const auto many = [&](int64_t k, hstu_fp8_scaling a, hstu_fp8_scaling b, hstu_dtype bias, bool fast,
+                        int64_t n = 504) {
+    Case c{kBf16, 8460, k, n, a, b, kE4m3, kE5m2, bias};
     if (fast) c.accumulation = HSTU_FP8_ACCUMULATE_FAST;
     all.push_back(c);
   };
@@ -140,6 +141,10 @@ std::vector<Case> cases() {
   many(512, kTensor, kRow, kF32, false);
   many(512, kBlock, kTensor, HSTU_DTYPE_NONE, false);
   many(256, kTensor, kTensor, kBf16, true);
+  // And for tiles that take two turns each, an odd number of them in some blocks.
+  for (const int64_t k : {64, 128, 144, 256, 384, 512}) many(k, kRow, kRow, HSTU_DTYPE_NONE, false, 1000);
+  for (const hstu_fp8_scaling a : {kTensor, kRow})
+    for (const hstu_fp8_scaling b : {kTensor, kRow}) many(320, a, b, kF32, false, 1016);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Cases, Fp8GemmSweep, testing::ValuesIn(cases()),
@@ -199,6 +204,9 @@ std::vector<Case> endings() {
   // Columns of the activation spread over blocks, whose tiles hang over.
   add(fast(row({kBf16, 8460, 512, 1000})), Residual::none, kSilu, 320);
   add(row({kF16, 8460, 512, 1000}, kF16), Residual::none, kSilu, 320);
+  add({kBf16, 8460, 512, 1000}, kInPlace, kSilu, 136);
+  add({kF16, 8460, 384, 1000, kTensor, kTensor}, kApart, kSilu);
+  add(row({kBf16, 8460, 256, 1024}, kF32), Residual::none, kSilu, 300, {64, 320, 512, 128});
   add(row({kF16, 300, 96, 512}, kF32), Residual::none, kSilu, 128, {128, 128, 192, 64}).out = {.row_padding = 8};
   add({kBf16, 8460, 512, 320}, kApart, HSTU_ACTIVATION_NONE, 0, {64, 128, 128});
   add({kBf16, 8460, 640, 192, kGroup, kBlock}, kApart, kSilu, 70, {64, 64, 64}).out = {.row_padding = 16};

@@ -97,7 +97,7 @@ struct Config {
   enum : int { kThreads = 384 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 230640, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=4096 k=1024 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
@@ -131,7 +131,7 @@ struct Config {
   enum : int { kThreads = 384 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231888, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 230736, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=2 scaling_b=3 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
@@ -165,7 +165,7 @@ struct Config {
   enum : int { kThreads = 384 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 198000, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 197424, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
@@ -203,7 +203,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 229456, "host and device disag
 }  // namespace hstu
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072
-// fp8_gemm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
+// fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
 #include "fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -222,8 +222,8 @@ struct Config {
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
   enum : int { kBlockM = 64 };
-  enum : int { kBlockN = 128 };
-  enum : int { kStages = 12 };
+  enum : int { kBlockN = 256 };
+  enum : int { kStages = 8 };
   enum : bool { kPingPong = true };
   enum : bool { kResident = true };
   enum : int { kSlices = 4 };
@@ -233,7 +233,7 @@ struct Config {
   enum : int { kThreads = 384 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 199152, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072
@@ -267,7 +267,7 @@ struct Config {
   enum : int { kThreads = 384 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disagree about shared memory");
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 230640, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=2 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=131072
