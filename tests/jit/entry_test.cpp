@@ -15,7 +15,8 @@ CompiledKernel example(const std::string& compiler = "NVRTC 13.0 abc") {
   kernel.name = "tiny sm_80 value=1";
   kernel.target = "sm_80";
   kernel.entry = "_ZN4hstu4tinyINS_6ConfigEEEvPf";
-  kernel.binary = std::string("\177ELF\0binary", 11) + std::string(5000, 'b') + '\0';
+  kernel.binary.assign("\177ELF\0binary", 11);
+  kernel.binary.append(5000, 'b').push_back('\0');
   kernel.log = "ptxas info : \"quoted\" \xff not UTF-8\n";
   kernel.compiler = compiler;
   kernel.registers = 168;

@@ -142,9 +142,9 @@ std::vector<Case> cases() {
   many(512, kBlock, kTensor, HSTU_DTYPE_NONE, false);
   many(256, kTensor, kTensor, kBf16, true);
   // And for tiles that take two turns each, an odd number of them in some blocks.
-  for (const int64_t k : {64, 128, 144, 256, 384, 512}) many(k, kRow, kRow, HSTU_DTYPE_NONE, false, 1000);
+  for (const int64_t k : {64, 128, 144, 256, 384, 512}) many(k, kRow, kRow, HSTU_DTYPE_NONE, false, 1272);
   for (const hstu_fp8_scaling a : {kTensor, kRow})
-    for (const hstu_fp8_scaling b : {kTensor, kRow}) many(320, a, b, kF32, false, 1016);
+    for (const hstu_fp8_scaling b : {kTensor, kRow}) many(320, a, b, kF32, false, 1272);
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Cases, Fp8GemmSweep, testing::ValuesIn(cases()),
@@ -204,8 +204,8 @@ std::vector<Case> endings() {
   // Columns of the activation spread over blocks, whose tiles hang over.
   add(fast(row({kBf16, 8460, 512, 1000})), Residual::none, kSilu, 320);
   add(row({kF16, 8460, 512, 1000}, kF16), Residual::none, kSilu, 320);
-  add({kBf16, 8460, 512, 1000}, kInPlace, kSilu, 136);
-  add({kF16, 8460, 384, 1000, kTensor, kTensor}, kApart, kSilu);
+  add({kBf16, 8460, 512, 1272}, kInPlace, kSilu, 136);
+  add({kF16, 8460, 384, 1272, kTensor, kTensor}, kApart, kSilu);
   add(row({kBf16, 8460, 256, 1024}, kF32), Residual::none, kSilu, 300, {64, 320, 512, 128});
   add(row({kF16, 300, 96, 512}, kF32), Residual::none, kSilu, 128, {128, 128, 192, 64}).out = {.row_padding = 8};
   add({kBf16, 8460, 512, 320}, kApart, HSTU_ACTIVATION_NONE, 0, {64, 128, 128});
