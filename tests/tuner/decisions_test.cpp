@@ -2,9 +2,11 @@
 // winner decided, again and again. Their true times are known, so what wins is compared with what is fastest, with the
 // default, and with what won the time before.
 #include "own_spaces.hpp"
+#include "support/compress.hpp"
 #include "tuner/decide.hpp"
 #include "tuner/finals.hpp"
 #include "tuner/fixtures.hpp"
+#include "tuner/records_text.hpp"
 #include "tuner/statistics.hpp"
 #include "tuner/trial_run.hpp"
 #include "tuner/winners.hpp"
@@ -13,6 +15,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 #include <numbers>
 #include <random>
@@ -187,6 +190,35 @@ TEST(Decisions, HoldWhenTunedAgain) {
 /// T4 where nothing was known before. Those who tune apart from one another often decide otherwise, among what is as
 /// fast: a shared store, or merging, makes them agree.
 TEST(Decisions, CostLittleWhereverTheyAreMade) { expect_small_regrets(outcome_of(false, 0)); }
+
+/// What one of two H200 of a host decided: tuned at the same time, each with a store of its own, both without records.
+std::map<std::string, Record> decided_by(int gpu) {
+  std::ifstream in(source_dir() / "tests/tuner/two_gpus" / ("H200_" + std::to_string(gpu) + ".records.zst"),
+                   std::ios::binary);
+  const auto text_of_all = decompressed(std::string{std::istreambuf_iterator<char>(in), {}}, 1 << 20);
+  std::map<std::string, Record> out;
+  if (!text_of_all) return out;
+  for (const Job& job : jobs_of_text(*text_of_all))
+    if (const auto record = decide(job)) out.emplace(text(job.problem), *record);
+  return out;
+}
+
+/// T5, GPUs that tune without a word to each other: 72 problems of every kind, two thirds of the figures'.
+TEST(Decisions, OfTwoGpusAgree) {
+  const auto first = decided_by(0), second = decided_by(1);
+  ASSERT_EQ(first.size(), 72u);
+  ASSERT_EQ(second.size(), first.size());
+  size_t alike = 0;
+  for (const auto& [problem, record] : first) {
+    ASSERT_TRUE(second.contains(problem)) << problem;
+    const Trial &here = record.trial, &there = second.at(problem).trial;
+    const bool same = here.family == there.family && here.config == there.config;
+    alike += same;
+    if (!same) std::printf("%s: %s, %s\n", problem.c_str(), here.config.c_str(), there.config.c_str());
+  }
+  std::printf("%zu of %zu alike\n", alike, first.size());
+  EXPECT_GE(100 * alike, 95 * first.size());
+}
 
 /// T6: what the nearest other problem found best, run on a problem itself. The recorded ones lie 3 doublings apart and
 /// more, where records of a server's traffic lie closer; how far is said with the answer.
