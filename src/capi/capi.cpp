@@ -113,11 +113,14 @@ const Operator& operator_called(const char* name) {
   return operator_of(*op);
 }
 
-hstu_miss_policy checked(hstu_miss_policy policy) {
+/// given: what a C host wrote there may be no enumerator, which C++ must not load as one.
+hstu_miss_policy checked(const hstu_miss_policy& given) {
+  int policy;
+  static_assert(sizeof policy == sizeof given);
+  std::memcpy(&policy, &given, sizeof policy);
   if (policy < HSTU_MISS_DEFAULT || policy > HSTU_MISS_ASYNC)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "miss_policy = {}: use one of hstu_miss_policy, 0 to 4",
-         static_cast<int>(policy));
-  return policy;
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "miss_policy = {}: use one of hstu_miss_policy, 0 to 4", policy);
+  return static_cast<hstu_miss_policy>(policy);
 }
 
 /// A chain of operators; Args as the matching function of layer.hpp takes it.
