@@ -73,6 +73,22 @@ TEST_F(ToolCompiles, WarmCompilesWholeSpacesAndEachKernelOnce) {
   EXPECT_EQ(run({"warm", sums, "--wide", "--arch", "sm_80"}).code, 2);
 }
 
+TEST_F(ToolCompiles, TheLogSaysWhatIsCompiled) {
+  HSTU_NEEDS_NVRTC();
+  const Outcome quiet = run({"warm", norms(), "--arch", "sm_80"});
+  EXPECT_EQ(quiet.err, "");
+  const Outcome logged = run({"warm", norms(), "--arch", "sm_90a"}, {{"HSTUJIT_LOG", "info"}});
+  EXPECT_EQ(logged.code, 0);
+  EXPECT_TRUE(contains(logged.err, "layer_norm_sm80 sm_90a")) << logged.err;
+  EXPECT_TRUE(contains(logged.err, "miss, compiled in")) << logged.err;
+}
+
+TEST_F(ToolCompiles, AnUnknownLogLevelIsNamed) {
+  const Outcome outcome = run({"warm", norms(), "--arch", "sm_80"}, {{"HSTUJIT_LOG", "loud"}});
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_TRUE(contains(outcome.err, "HSTUJIT_LOG = loud")) << outcome.err;
+}
+
 TEST_F(ToolCompiles, ShowSkipsDamagedKernels) {
   HSTU_NEEDS_NVRTC();
   ASSERT_EQ(run({"warm", norms(), "--arch", "sm_80"}).code, 0);

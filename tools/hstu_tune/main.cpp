@@ -1,7 +1,9 @@
 // hstu-tune: tunes, warms, measures and inspects what libhstujit runs. One file per subcommand.
 #include "hstu_tune/command.hpp"
 #include "hstu_tune/report.hpp"
+#include "support/env.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 
 #include <cstdio>
 #include <string_view>
@@ -31,6 +33,7 @@ int guarded(const Body& body) {
 
 int main(int argc, char** argv) {
   return guarded([&] {
+    hstujit::set_log_level(hstujit::Environment::read().log_level);
     set_command_line(argc, argv);
     const Declare subcommands[] = {add_doctor, add_devices, add_ops,    add_run,        add_tune, add_warm,
                                    add_build,  add_pack,    add_bench,  add_verify,     add_show, add_export,

@@ -49,7 +49,8 @@ void add_warm(Command& program) {
   add_device_option(command, options->device);
   add_arch_option(command, options->targets);
   command.flag("--spaces", options->spaces,
-               "Compile every configuration that tuning the workload may try, so that a GPU only has to measure");
+               "Compile every configuration that tuning the workload may try, so that a GPU only has to measure; "
+               "HSTUJIT_LOG=info names those rejected");
   command.flag("--wide", options->wide, "With --spaces: also what the families refuse for speed alone");
   add_store_option(command, options->store);
   command.runs([options] { return execute(*options); });

@@ -5,6 +5,7 @@
 #include "hstu_tune/warming.hpp"
 #include "specialise/source.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 
 #include <fmt/format.h>
 
@@ -63,7 +64,9 @@ std::vector<Task> tasks_of(std::vector<SpaceLine>& lines, const std::vector<std:
 
 bool sound(Context& context, const Source& source) {
   try {
-    return context.jit().obtain(source)->flaw().empty();
+    const std::string_view flaw = context.jit().obtain(source)->flaw();
+    if (!flaw.empty()) log().info("{}: {}", source.name, flaw);
+    return flaw.empty();
   } catch (const Error& error) {
     if (error.status() == HSTU_ERROR_COMPILE) return false;
     throw;  // no compiler, say
