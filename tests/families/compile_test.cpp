@@ -24,14 +24,12 @@
 namespace hstujit {
 namespace {
 
-// Of a space, spread evenly: on the target that a family was written for, and on newer ones, where it is the same code.
-constexpr size_t kSampledPoints = 6, kSampledOnNewer = 2;
-constexpr size_t kThreads = 2;
+constexpr size_t kSampledPoints = 4, kThreads = 2;
 
-// The default, the points that need most and least of each resource, and a few spread evenly over the space.
+// The points that need most and least of each resource, and a few spread evenly over the space.
 std::vector<Config> corners(const Family& family, const Problem& problem, const DeviceFacts& device) {
   const Space space = enumerate(family, problem, device);
-  std::vector<Config> out{space.standard()};
+  std::vector<Config> out;
   for (int Resources::*need :
        {&Resources::threads, &Resources::smem_bytes, &Resources::registers, &Resources::min_blocks}) {
     const auto by_need = [&](const Config& config) { return family.resources(problem, config).*need; };
@@ -39,8 +37,7 @@ std::vector<Config> corners(const Family& family, const Problem& problem, const 
     out.push_back(*least);
     out.push_back(*most);
   }
-  const size_t sampled = family.min_compute_capability == device.compute_capability ? kSampledPoints : kSampledOnNewer;
-  for (size_t i = 0; i < sampled; ++i) out.push_back(space.points()[i * space.size() / sampled]);
+  for (size_t i = 0; i < kSampledPoints; ++i) out.push_back(space.points()[i * space.size() / kSampledPoints]);
   return out;
 }
 
@@ -53,15 +50,17 @@ void add(Sources& sources, const Family& family, const Problem& problem, const C
   sources.emplace(source.unit, std::move(source));
 }
 
+// The default for every sample problem, and the first one's corners on the target that the family was written for: on
+// newer targets it is the same code.
 Sources sources_of(const Family& family, const DeviceFacts& device) {
   Sources sources;
-  bool usual = true;
+  bool with_corners = family.min_compute_capability == device.compute_capability;
   for (const Problem& problem : test::sample_problems(family.op)) {
     if (!family.covers(problem, device)) continue;
     add(sources, family, problem, family.default_config(problem, device), device);
-    if (usual)
+    if (with_corners)
       for (const Config& config : corners(family, problem, device)) add(sources, family, problem, config, device);
-    usual = false;
+    with_corners = false;
   }
   return sources;
 }
@@ -78,10 +77,6 @@ Jit without_store() {
       {.store_path = "", .system_store_path = "", .kernels_path = "", .nvrtc_path = Environment::read().libnvrtc});
 }
 
-// Nobody waits longer for a kernel, on a core that compiles the yardstick in kYardstickSeconds. What takes long is
-// rarely the code that comes out: loops unrolled inside one another are, of which most is then found to do nothing.
-constexpr double kMostSeconds = 1.5, kYardstickSeconds = 0.1;
-
 // The kernel, and the seconds of a core that it took.
 std::shared_ptr<const CompiledKernel> obtain(Jit& jit, const Source& source, double& seconds) {
   const double begin = test::thread_seconds();
@@ -90,17 +85,11 @@ std::shared_ptr<const CompiledKernel> obtain(Jit& jit, const Source& source, dou
   return kernel;
 }
 
-// In the quickest of a few compilations, or the first that takes no more than `enough`.
-double quickest_seconds(const Source& source, double enough = 0) {
-  constexpr int kRounds = 3;
-  double least = 1e9;
-  for (int round = 0; round < kRounds && least > enough; ++round) {
-    Jit jit = without_store();
-    double seconds = 0;
-    obtain(jit, source, seconds);
-    least = std::min(least, seconds);
-  }
-  return least;
+double seconds_of(const Source& source) {
+  Jit jit = without_store();
+  double seconds = 0;
+  obtain(jit, source, seconds);
+  return seconds;
 }
 
 // The same work for every version of the kernels.
@@ -131,13 +120,23 @@ __global__ void yardstick(float* x) {
   return out;
 }
 
-// Of a source that took so long, beside all else that this machine did: "" when it was that.
-std::string slowness_of(const Source& source, double seconds) {
-  const double pace = std::max(1.0, quickest_seconds(yardstick(source.target)) / kYardstickSeconds);
-  const double most = kMostSeconds * pace;
-  if (seconds > most) seconds = quickest_seconds(source, most);
-  if (seconds <= most) return "";
-  return fmt::format("{}: {:.2f} s to compile, of {:.2f}", source.name, seconds, most);
+// Nobody waits longer for a kernel than for so many yardsticks, of 0.1 to 0.2 s each. The longest take 14: the default
+// of attention with every option at once. What takes longer is rarely the code that comes out: loops unrolled inside
+// one another are, of which most is then found to do nothing.
+constexpr double kMostYardsticks = 22, kSuspectSeconds = 1.5;
+
+// What is wrong with a source that took long beside all else that this machine did; "" when it was that. Others come
+// and go while it compiles, so that the yardstick is compiled next to it each time.
+std::string slowness_of(const Source& source) {
+  constexpr int kRounds = 5;
+  double least = 1e9;
+  for (int round = 0; round < kRounds && least > kMostYardsticks; ++round) {
+    const double yard = seconds_of(yardstick(source.target));
+    least = std::min(least, seconds_of(source) / yard);
+  }
+  if (least <= kMostYardsticks) return "";
+  return fmt::format("{}: takes {:.1f} times as long to compile as the yardstick, of {}", source.name, least,
+                     kMostYardsticks);
 }
 
 // What is wrong with a source's kernel; "" when nothing is.
@@ -153,7 +152,7 @@ std::string fault_of(Jit& jit, const Source& source, double& seconds) {
 std::vector<std::string> faults_of(const Sources& sources) {
   Jit jit = without_store();
   std::vector<const Source*> queue;
-  std::vector<std::pair<const Source*, double>> slow;
+  std::vector<const Source*> slow;
   for (const auto& [unit, source] : sources) queue.push_back(&source);
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -164,14 +163,14 @@ std::vector<std::string> faults_of(const Sources& sources) {
       const std::string fault = fault_of(jit, *queue[i], seconds);
       const std::lock_guard lock(mutex);
       if (!fault.empty()) faults.push_back(fault);
-      if (seconds > kMostSeconds) slow.emplace_back(queue[i], seconds);
+      if (seconds > kSuspectSeconds) slow.push_back(queue[i]);
     }
   };
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
-  for (const auto& [source, seconds] : slow)
-    if (const std::string fault = slowness_of(*source, seconds); !fault.empty()) faults.push_back(fault);
+  for (const Source* source : slow)
+    if (const std::string fault = slowness_of(*source); !fault.empty()) faults.push_back(fault);
   return faults;
 }
 
