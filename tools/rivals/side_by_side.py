@@ -4,7 +4,7 @@ import statistics
 
 import torch
 
-DTYPES = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3}  # hstu_dtype
+DTYPES = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3, torch.float8_e4m3fn: 6}  # hstu_dtype
 
 
 class Tensor(ctypes.Structure):
