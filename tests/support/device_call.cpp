@@ -11,10 +11,12 @@ namespace {
 
 const TestDevice* open() {
   const char* const asked = std::getenv("HSTUJIT_TEST_DEVICE");
+  const char* const store = std::getenv("HSTUJIT_TEST_STORE");
   hstu_context_options options{};
   options.struct_size = sizeof options;
   options.device = asked ? asked : "cuda:0";
-  options.store_path = options.system_store_path = "";
+  options.store_path = store ? store : "";
+  options.system_store_path = "";
   static TestDevice device;
   device.cpu = std::string_view(options.device) == "cpu";
   device.compile_only = std::string_view(options.device).starts_with("sm_");

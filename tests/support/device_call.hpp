@@ -20,7 +20,7 @@ namespace hstujit::test {
 
 /// The device under test: $HSTUJIT_TEST_DEVICE, by default "cuda:0". "cpu" tries the tests themselves, on the
 /// reference; "sm_90a" and its like only compile what they need. It lives as long as the process and keeps kernels in
-/// memory only.
+/// memory only, or in the folder $HSTUJIT_TEST_STORE: filled where there is no GPU, it saves most of the time on one.
 struct TestDevice {
   hstu_context* context = nullptr;
   bool cpu = false;
