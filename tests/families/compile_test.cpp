@@ -125,12 +125,12 @@ __global__ void yardstick(float* x) {
 // one another are, of which most is then found to do nothing.
 constexpr double kMostYardsticks = 22, kSuspectSeconds = 1.5;
 
-// What is wrong with a source that took long beside all else that this machine did; "" when it was that. Others come
-// and go while it compiles, so that the yardstick is compiled next to it each time.
-std::string slowness_of(const Source& source) {
+// What is wrong with a source that took so long beside all else that this machine did; "" when it was that. Others come
+// and go, so that the yardstick is compiled anew each time that the source is.
+std::string slowness_of(const Source& source, double seconds) {
   constexpr int kRounds = 5;
-  double least = 1e9;
-  for (int round = 0; round < kRounds && least > kMostYardsticks; ++round) {
+  double least = seconds / seconds_of(yardstick(source.target));
+  for (int round = 1; round < kRounds && least > kMostYardsticks; ++round) {
     const double yard = seconds_of(yardstick(source.target));
     least = std::min(least, seconds_of(source) / yard);
   }
@@ -152,7 +152,7 @@ std::string fault_of(Jit& jit, const Source& source, double& seconds) {
 std::vector<std::string> faults_of(const Sources& sources) {
   Jit jit = without_store();
   std::vector<const Source*> queue;
-  std::vector<const Source*> slow;
+  std::vector<std::pair<const Source*, double>> slow;
   for (const auto& [unit, source] : sources) queue.push_back(&source);
   std::atomic<size_t> next{0};
   std::mutex mutex;
@@ -163,14 +163,14 @@ std::vector<std::string> faults_of(const Sources& sources) {
       const std::string fault = fault_of(jit, *queue[i], seconds);
       const std::lock_guard lock(mutex);
       if (!fault.empty()) faults.push_back(fault);
-      if (seconds > kSuspectSeconds) slow.push_back(queue[i]);
+      if (seconds > kSuspectSeconds) slow.emplace_back(queue[i], seconds);
     }
   };
   std::vector<std::thread> threads;
   for (size_t i = 0; i < kThreads; ++i) threads.emplace_back(work);
   for (std::thread& thread : threads) thread.join();
-  for (const Source* source : slow)
-    if (const std::string fault = slowness_of(*source); !fault.empty()) faults.push_back(fault);
+  for (const auto& [source, seconds] : slow)
+    if (const std::string fault = slowness_of(*source, seconds); !fault.empty()) faults.push_back(fault);
   return faults;
 }
 
