@@ -7,11 +7,10 @@ Shapes are batch x length x heads x head dim, bf16, random data. Each line: TFLO
 backend that takes the problem (medians; 256 MB are written before each call, outside the events), the library's rate
 over that of the fastest backend, and the relative difference of the results. Needs torch with CUDA.
 """
-import argparse
 import ctypes
 
 import torch
-from side_by_side import Library, Tensor, milliseconds
+from side_by_side import Tensor, arguments, begin, milliseconds
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
 BACKENDS = {"cudnn": SDPBackend.CUDNN_ATTENTION, "flash": SDPBackend.FLASH_ATTENTION}
@@ -66,20 +65,13 @@ def compare(library, shape, causal, rounds, flush):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library")
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--shapes", nargs="+", default=SHAPES)
+    parser = arguments(__doc__, SHAPES, rounds=30)
     parser.add_argument("--kinds", nargs="+", default=["causal", "full"], choices=["causal", "full"])
-    options = parser.parse_args()
-    torch.manual_seed(0)
-    library = Library(options.library)
-    flush = torch.empty(64 << 20, device="cuda")
-    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    options, library, flush = begin(parser)
     right = True
     for shape in options.shapes:
         for kind in options.kinds:
-            right &= compare(library, tuple(map(int, shape.split("x"))), kind == "causal", options.rounds, flush)
+            right &= compare(library, shape, kind == "causal", options.rounds, flush)
     raise SystemExit(0 if right else "the results differ")
 
 

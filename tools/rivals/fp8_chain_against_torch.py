@@ -11,7 +11,6 @@ sums on both: microseconds between two events around the calls (medians; 256 MB 
 events), our rate over the rival's, and the relative error of either's results, quantisation included, beside a product
 in double precision. The last line has geometric means. Needs torch with CUDA.
 """
-import argparse
 import ctypes
 import math
 import statistics
@@ -19,19 +18,12 @@ import statistics
 import torch
 import triton
 import triton.language as tl
-from side_by_side import Library, Tensor, milliseconds
+from side_by_side import LayerNormArgs, Tensor, arguments, begin, milliseconds
 
 SHAPES = [f"{m}x{kn}" for kn in ["512x2048", "1024x4096", "512x512", "256x1024"] for m in [65536, 262144]]
 ROWS, WARPS = [1, 2, 4, 8, 16], [1, 2, 4, 8]
-FP8_ROW, LARGEST, LEAST_AMAX, EPS = 1, 448.0, 1e-12, 1e-5
+FP8_ROW, LARGEST, EPS = 1, 448.0, 1e-5
 CHECKED_ROWS = 4096
-
-
-class NormArgs(ctypes.Structure):
-    """hstu_layer_norm_args, include/hstujit/norm.h."""
-
-    _fields_ = [("struct_size", ctypes.c_size_t), ("x", Tensor), ("weight", Tensor), ("bias", Tensor), ("y", Tensor),
-                ("eps", ctypes.c_float), ("scaling", ctypes.c_int), ("descale", Tensor)]
 
 
 class ProductArgs(ctypes.Structure):
@@ -44,13 +36,14 @@ class ProductArgs(ctypes.Structure):
 
 
 @triton.jit
-def quantise_rows(x, q, descale, rows, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr):
+def quantise_rows(x, q, descale, rows, LARGEST: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr,
+                  ROWS: tl.constexpr):
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     column = tl.arange(0, BLOCK)
     at = row[:, None].to(tl.int64) * DIM + column[None, :]
     there = (row[:, None] < rows) & (column[None, :] < DIM)
     values = tl.load(x + at, mask=there, other=0).to(tl.float32)
-    scale = tl.maximum(tl.max(tl.abs(values), 1), 1e-12) / 448.0
+    scale = tl.max(tl.abs(values), 1) / LARGEST
     tl.store(q + at, (values / scale[:, None]).to(tl.float8e4nv), mask=there)
     tl.store(descale + row, scale, mask=row < rows)
 
@@ -60,11 +53,10 @@ class Operands:
         device = {"device": "cuda", "dtype": torch.bfloat16}
         self.x, self.weight, self.bias = (torch.randn(*shape, **device) for shape in [(m, k), (k,), (k,)])
         w = torch.randn(n, k, **device).float() / math.sqrt(k)
-        self.w_descale = w.abs().amax(1).clamp(min=LEAST_AMAX) / LARGEST
+        self.w_descale = w.abs().amax(1) / LARGEST
         self.unquantised_w, self.w = w, (w / self.w_descale[:, None]).to(torch.float8_e4m3fn)
 
-    def normed(self, rows=None):
-        x = self.x if rows is None else self.x[:rows].double()
+    def normed(self, x):
         return torch.nn.functional.layer_norm(x, x.shape[1:], self.weight.to(x.dtype), self.bias.to(x.dtype), EPS)
 
 
@@ -76,21 +68,23 @@ class Chain:
         self.operands = operands
         self.q = torch.empty_like(operands.x, dtype=torch.float8_e4m3fn)
         self.descale = torch.empty(m, device="cuda")
-        self.y = torch.full((m, n), float("nan"), device="cuda", dtype=torch.bfloat16)
+        self.y = torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
 
     def error(self, call):
+        """Of some rows from all over the result."""
+        self.y.fill_(float("nan"))
         call()
-        rows = min(CHECKED_ROWS, len(self.y))
-        want = self.operands.normed(rows) @ self.operands.unquantised_w.double().t()
-        return ((self.y[:rows].double() - want).norm() / want.norm()).item()
+        o, step = self.operands, max(1, len(self.y) // CHECKED_ROWS)
+        want = o.normed(o.x[::step].double()) @ o.unquantised_w.double().t()
+        return ((self.y[::step].double() - want).norm() / want.norm()).item()
 
 
 class Ours(Chain):
     def call(self, library, fast):
         o, none = self.operands, Tensor()
-        norm = library.call("hstu_layer_norm", NormArgs(
-            ctypes.sizeof(NormArgs), Tensor.of(o.x), Tensor.of(o.weight), Tensor.of(o.bias), Tensor.of(self.q), EPS,
-            FP8_ROW, Tensor.of(self.descale)))
+        norm = library.call("hstu_layer_norm", LayerNormArgs(
+            ctypes.sizeof(LayerNormArgs), Tensor.of(o.x), Tensor.of(o.weight), Tensor.of(o.bias), Tensor.of(self.q),
+            EPS, FP8_ROW, Tensor.of(self.descale)))
         product = library.call("hstu_fp8_gemm", ProductArgs(
             ctypes.sizeof(ProductArgs), Tensor.of(self.q), Tensor.of(o.w), Tensor.of(self.descale),
             Tensor.of(o.w_descale), none, Tensor.of(self.y), FP8_ROW, FP8_ROW, int(fast), 0, 0, none, none, none))
@@ -106,7 +100,8 @@ class Theirs(Chain):
     def quantiser(self, rows_each, warps):
         m, k = self.operands.x.shape
         grid, block = (triton.cdiv(m, rows_each),), triton.next_power_of_2(k)
-        return lambda x: quantise_rows[grid](x, self.q, self.descale, m, k, block, rows_each, num_warps=warps)
+        return lambda x: quantise_rows[grid](x, self.q, self.descale, m, LARGEST, k, block, rows_each,
+                                             num_warps=warps)
 
     def fastest_quantiser(self, flush):
         k, x = self.operands.x.shape[1], self.operands.x
@@ -118,7 +113,7 @@ class Theirs(Chain):
         o = self.operands
 
         def three():
-            quantise(o.normed())
+            quantise(o.normed(o.x))
             torch._scaled_mm(self.q, o.w.t(), scale_a=self.descale[:, None], scale_b=o.w_descale[None, :],
                              out_dtype=torch.bfloat16, use_fast_accum=fast, out=self.y)
 
@@ -145,16 +140,9 @@ def compare(library, shape, rounds, flush):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library")
-    parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--shapes", nargs="+", default=SHAPES)
-    options = parser.parse_args()
-    torch.manual_seed(0)
-    library = Library(options.library)
-    flush = torch.empty(64 << 20, device="cuda")
-    print(torch.cuda.get_device_name(), "torch", torch.__version__, "triton", triton.__version__)
-    compared = [compare(library, tuple(map(int, shape.split("x"))), options.rounds, flush) for shape in options.shapes]
+    options, library, flush = begin(arguments(__doc__, SHAPES, rounds=30))
+    print("triton", triton.__version__)
+    compared = [compare(library, shape, options.rounds, flush) for shape in options.shapes]
     if None in compared:
         raise SystemExit("the results differ")
     exact, fast = (statistics.geometric_mean(ratios) for ratios in zip(*compared))

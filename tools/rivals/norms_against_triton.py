@@ -7,23 +7,15 @@ bf16, random data. Each line: microseconds between two events around each call (
 outside the events), GB/s of the library, and its rate over that of the fastest rival. Triton has a row-norm kernel
 with every number of rows a program and warps that this script knows; its fastest counts. Needs torch with CUDA.
 """
-import argparse
 import ctypes
 
 import torch
 import triton
 import triton.language as tl
-from side_by_side import Library, Tensor, milliseconds
+from side_by_side import LayerNormArgs, Tensor, arguments, begin, milliseconds
 
 SHAPES = ["4096x512", "4096x1024", "65536x128"]
 ROWS, WARPS = [1, 2, 4, 8, 16], [1, 2, 4, 8]
-
-
-class Args(ctypes.Structure):
-    """hstu_layer_norm_args, include/hstujit/norm.h."""
-
-    _fields_ = [("struct_size", ctypes.c_size_t), ("x", Tensor), ("weight", Tensor), ("bias", Tensor), ("y", Tensor),
-                ("eps", ctypes.c_float), ("scaling", ctypes.c_int), ("descale", Tensor)]
 
 
 @triton.jit
@@ -55,7 +47,8 @@ def compare(library, shape, rounds, flush):
     x = torch.randn(rows, dim, device="cuda", dtype=torch.bfloat16)
     weight, bias = (torch.randn(dim, device="cuda", dtype=torch.bfloat16) for _ in range(2))
     y, other = torch.full_like(x, float("nan")), torch.empty_like(x)
-    args = Args(ctypes.sizeof(Args), Tensor.of(x), Tensor.of(weight), Tensor.of(bias), Tensor.of(y), 1e-5, 0, Tensor())
+    args = LayerNormArgs(ctypes.sizeof(LayerNormArgs), Tensor.of(x), Tensor.of(weight), Tensor.of(bias), Tensor.of(y),
+                         1e-5, 0, Tensor())
     ours = library.call("hstu_layer_norm", args)
     candidates = {(r, w): triton_norm(x, weight, bias, other, r, w) for r in ROWS for w in WARPS if r * dim <= 8192}
     tried = milliseconds(candidates, 10, flush)
@@ -78,16 +71,9 @@ def compare(library, shape, rounds, flush):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("library")
-    parser.add_argument("--rounds", type=int, default=100)
-    parser.add_argument("--shapes", nargs="+", default=SHAPES)
-    options = parser.parse_args()
-    torch.manual_seed(0)
-    library = Library(options.library)
-    flush = torch.empty(64 << 20, device="cuda")
-    print(torch.cuda.get_device_name(), "torch", torch.__version__, "triton", triton.__version__)
-    right = [compare(library, tuple(map(int, shape.split("x"))), options.rounds, flush) for shape in options.shapes]
+    options, library, flush = begin(arguments(__doc__, SHAPES, rounds=100))
+    print("triton", triton.__version__)
+    right = [compare(library, shape, options.rounds, flush) for shape in options.shapes]
     raise SystemExit(0 if all(right) else "the results differ")
 
 

@@ -1,4 +1,6 @@
-"""What the comparisons with torch and Triton share: the library through ctypes, and calls timed in turns."""
+"""What the comparisons with torch and Triton share: the command line, the library through ctypes, and calls timed in
+turns."""
+import argparse
 import ctypes
 import statistics
 
@@ -17,6 +19,13 @@ class Tensor(ctypes.Structure):
     def of(cls, t):
         return cls(t.data_ptr(), DTYPES[t.dtype], t.dim(), (ctypes.c_int64 * 5)(*t.shape),
                    (ctypes.c_int64 * 5)(*t.stride()))
+
+
+class LayerNormArgs(ctypes.Structure):
+    """hstu_layer_norm_args, include/hstujit/norm.h."""
+
+    _fields_ = [("struct_size", ctypes.c_size_t), ("x", Tensor), ("weight", Tensor), ("bias", Tensor), ("y", Tensor),
+                ("eps", ctypes.c_float), ("scaling", ctypes.c_int), ("descale", Tensor)]
 
 
 class Library:
@@ -53,3 +62,21 @@ def milliseconds(calls, rounds, flush):
             end.synchronize()
             times[name].append(begin.elapsed_time(end))
     return {name: statistics.median(t) for name, t in times.items()}
+
+
+def arguments(description, shapes, rounds):
+    """A parser of what all comparisons take; `shapes` are texts like 65536x512."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library")
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--shapes", nargs="+", default=shapes)
+    return parser
+
+
+def begin(parser):
+    """The options, with shapes as tuples of numbers; the library; and what `milliseconds` writes before each call."""
+    options = parser.parse_args()
+    options.shapes = [tuple(map(int, shape.split("x"))) for shape in options.shapes]
+    torch.manual_seed(0)
+    print(torch.cuda.get_device_name(), "torch", torch.__version__)
+    return options, Library(options.library), torch.empty(64 << 20, device="cuda")
