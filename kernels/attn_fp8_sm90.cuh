@@ -44,6 +44,7 @@ template <class Config>
 struct Consumer {
   using T = Shape<Config>;
   using Tile = Fp8Tile<Config>;
+  using Seen = SeenBlocks<Config>;
   enum : int { kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN };
   enum : int { kPromoteBlocks = (Config::kPromoteKeys + kBlockN - 1) / kBlockN };
 
@@ -53,7 +54,24 @@ struct Consumer {
 
   HSTU_PRIM TransposedRing<Config> v_ring() const { return TransposedRing<Config>(transposed_smem); }
 
-  // A block that some row of the tile does not see wholly, chunk by chunk.
+  // Lets go of `count` blocks that the warpgroup's rows see nothing of.
+  HSTU_PRIM void pass_over(int count) {
+#pragma unroll 1
+    for (; count > 0; --count) {
+      wg.k_ring().wait(wg.place);
+      v_ring().wait(value_place);
+      wg.sync();
+      leave_block();
+    }
+  }
+  HSTU_PRIM void leave_block() {
+    wg.k_ring().release(wg.place);
+    v_ring().release(value_place);
+    wg.place.advance();
+    value_place.advance();
+  }
+
+  // A block that some of the warpgroup's rows do not see wholly, chunk by chunk.
   HSTU_PRIM void masked_block(const Factors& f, const Tile& tile, const variant::RowsView<Config>& view,
                               float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
     const int key_begin = tile.plan.key_begin(block), row = tile.first_row + wg.thread_row();
@@ -82,14 +100,13 @@ struct Consumer {
       prim::wgmma_keep(o);
     }
     if (!touched) wg.sync();
-    wg.k_ring().release(wg.place);
-    v_ring().release(value_place);
-    wg.place.advance();
-    value_place.advance();
+    leave_block();
   }
 
   // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
-  HSTU_PRIM void full_blocks(const Factors& f, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count) {
+  // Returns whether sums were promoted, which warpgroups do at blocks of their own, so that others' products run then.
+  HSTU_PRIM bool full_blocks(const Factors& f, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count) {
+    bool promoted = false;
     float s[kBlockN / 2];
     u32 w[kBlockN / 8];
     wg.k_ring().wait(wg.place);
@@ -123,8 +140,9 @@ struct Consumer {
       value_place.advance();
       pack_fp8(s, w);
       if constexpr (kPromoteBlocks > 0) {
-        add = block % kPromoteBlocks != 0;
-        if (!add) promote(o, block > kPromoteBlocks);
+        add = (block + wg.group * (kPromoteBlocks / T::kConsumers)) % kPromoteBlocks != 0;
+        if (!add) promote(o, promoted);
+        promoted |= !add;
       }
     }
     v_ring().wait(value_place);
@@ -136,6 +154,7 @@ struct Consumer {
     v_ring().release(value_place);
     wg.place.advance();
     value_place.advance();
+    return promoted;
   }
 
   // The tensor cores add up with 14 bits: before too many keys have come together, their sums go to f32 sums in shared
@@ -160,6 +179,30 @@ struct Consumer {
 #pragma unroll
       for (int j = 0; j < 4; ++j) o[i * 4 + j] += __uint_as_float(sums.word[j]);
     }
+  }
+
+  // O of the tile's rows but for a factor.
+  HSTU_PRIM void attend(const Factors& f, const Tile& tile, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4]) {
+    const variant::RowsView<Config> view = tile.views[wg.group];
+    int block = 0;
+    bool promoted = false;
+#pragma unroll 1
+    for (int range = 0; range < Seen::kRanges; ++range) {
+      const variant::BlockRange seen = tile.seen.of[wg.group][range];
+      pass_over(seen.begin - block);
+      block = seen.begin;
+#pragma unroll 1
+      while (block < seen.end) {
+        if (seen.is_full(block)) {
+          promoted = full_blocks(f, o, q, seen.full_end - seen.full_begin);
+          block = seen.full_end;
+        } else {
+          masked_block(f, tile, view, o, q, block++);
+        }
+      }
+    }
+    pass_over(tile.plan.blocks - block);
+    if (kPromoteBlocks > 0 && promoted) add_promoted(o);
   }
 
   // Scales O and writes the rows of `tile` that exist.
@@ -198,13 +241,7 @@ struct Consumer {
       float o[T::kColsV / 2];
 #pragma unroll
       for (float& x : o) x = 0.0f;
-      const int row = first_row + wg.group * 64;
-      const variant::RowsView<Config> view(tile.mask, row, variant::min_int(row + 64, tile.mask.length));
-      const int masked = tile.plan.masked_blocks(view), full = tile.plan.blocks - masked;
-#pragma unroll 1
-      for (int block = 0; block < masked; ++block) masked_block(f, tile, view, o, q, block);
-      if (full > 0) full_blocks(f, o, q, full);
-      if (kPromoteBlocks > 0 && full > kPromoteBlocks) add_promoted(o);
+      attend(f, tile, o, q);
       if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
       store_output(p, f, tile, o);
       wg.release(&wg.storage.tile_empty[tile_place.stage]);

@@ -10,15 +10,15 @@
 //   loader     Q, K, V --TMA, jagged rows clipped--> smem (128-byte swizzle)
 //   consumer   S = Q K^T (wgmma), P = silu(S) in registers, O += P V (wgmma, P as its register operand)
 //
-// Blocks that every row sees run without mask arithmetic: S of the next block and O += P V of this one are issued
-// together, and P of the next is made while the other warpgroups' products run. The blocks with a mask come first, in
-// chunks that a warpgroup skips when none of its rows sees them; so the groups come out of step, as they should be. A
-// warpgroup counts as full what follows once its own rows see all of it (up to 8 % with contextual rows and targets).
-// What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in registers (less
-// shared memory is read) is worth 3 %. What limits sequences of 512 is the way between the halves of the L2 cache, 93 %
-// busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM gives 5 %. Measured
-// slower: one loop over masked and full blocks that overlaps tiles (-6 %; of a window's blocks -3 to -11 %), barriers
-// that make groups take turns (-8 %), a copying thread each for K, V. tests/gpu_record/attempts.md has the rest.
+// A warpgroup goes through the blocks that its rows see something of, in the order of keys: S of the next block and O
+// += P V of this one are issued together, and P of the next is made while the other warpgroups' products run. Which
+// blocks these are, and which of them all of its rows see, so that they take no mask arithmetic, is found once a tile
+// by the warp that describes it (attn90/seen_blocks.cuh): the warpgroups themselves would need a quarter of a window's
+// time. What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in registers
+// (less shared memory is read) is worth 3 %. What limits sequences of 512 is the way between the halves of the L2
+// cache, 93 % busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM gives 5
+// %. Not worth it: groups that take turns (+1 %, windows -1 %), a copying thread each for K, V.
+// tests/gpu_record/attempts.md has the rest.
 //
 // With Config::kMoments mean and squared deviations of each row's values are written beside them, for a norm.
 //

@@ -20,23 +20,27 @@ struct DeltaPlan {
   HSTU_PRIM DeltaPlan(const variant::HstuMask<Config>& mask, int first, int last, const Keys& keys)
       : tile(), rank(Config::kSplit > 1 ? prim::cluster_rank() : 0), blocks(0) {
     if (first >= last) return;
-    tile = variant::RowTilePlan<Config>(mask, first, last, true, keys);
+    tile = variant::RowTilePlan<Config>(mask, first, last, keys);
     blocks = own(tile.blocks);
   }
 
   HSTU_PRIM int key_begin(int i) const { return tile.key_begin(number(i)); }
   // Where the keys of a sequence of `length` end for block i.
-  HSTU_PRIM int keys_end(int i, int length) const {
-    return Config::kHasTargets && number(i) >= tile.partial ? tile.full_end : length;
+  HSTU_PRIM int keys_end(int i, int length) const { return tile.keys_end(number(i), length); }
+  HSTU_PRIM bool is_upper(int i) const { return number(i) < tile.upper_blocks; }
+  HSTU_PRIM variant::BlockRange upper(const variant::RowsView<Config>& rows) const { return own(tile.upper(rows)); }
+  HSTU_PRIM variant::BlockRange lower(const variant::RowsView<Config>& rows, bool zero_is_nothing) const {
+    return own(tile.lower(rows, zero_is_nothing));
   }
-  HSTU_PRIM bool is_upper(int i) const { return number(i) < tile.upper_blocks(); }
-  HSTU_PRIM int masked_blocks(const variant::RowsView<Config>& rows) const { return own(tile.masked_blocks(rows)); }
 
  private:
   HSTU_PRIM int number(int i) const { return Config::kSplit > 1 ? rank + i * Config::kSplit : i; }
   // How many of the first `count` of the tile's blocks.
   HSTU_PRIM int own(int count) const {
     return Config::kSplit > 1 ? (count - rank + Config::kSplit - 1) / Config::kSplit : count;
+  }
+  HSTU_PRIM variant::BlockRange own(const variant::BlockRange& tiles) const {
+    return {own(tiles.begin), own(tiles.full_begin), own(tiles.full_end), own(tiles.end)};
   }
 };
 

@@ -4,6 +4,7 @@
 #pragma once
 #include "attn90/delta_keys.cuh"
 #include "attn90/schedule.cuh"
+#include "attn90/seen_blocks.cuh"
 
 namespace hstu::attn90 {
 
@@ -11,6 +12,7 @@ template <class Config>
 struct DeltaTile {
   variant::HstuMask<Config> mask;
   DeltaPlan<Config> plan;
+  SeenBlocks<Config> seen;
   DeltaKeys<Config> keys;
   i64 start;  // the sequence's first new row
   int head;
@@ -21,17 +23,8 @@ struct DeltaTile {
   HSTU_PRIM int row_count() const { return count; }
   // Of the first row in the sequence.
   HSTU_PRIM int position() const { return mask.length - count + first_row; }
-  // Whether the partial blocks are the upper range's, the tile's rows, each of which sees itself. Of pages the lower
-  // range may begin before the keys that are seen.
-  HSTU_PRIM bool upper_is_own() const {
-    const bool others = Config::kPageSize > 0 && plan.tile.partial > plan.tile.upper_blocks();
-    return plan.tile.targets && !others && position() >= 0;
-  }
-  // What 64 rows of the tile, from `row` of it on, see.
-  HSTU_PRIM variant::RowsView<Config> view(int row) const {
-    const int first = position() + row;
-    return variant::RowsView<Config>(mask, variant::max_int(first, 0), variant::min_int(first + 64, mask.length));
-  }
+  // Whether the upper range is the tile's rows, each of which sees itself.
+  HSTU_PRIM bool upper_is_own() const { return plan.tile.targets && position() >= 0; }
 };
 
 // A place of the order: the tiles of a pair are neighbours, for they share keys, and so are the heads of a sequence.
@@ -65,7 +58,8 @@ struct DeltaPlace {
     step = p.row_blocks * T::kBlockM;
   }
 
-  HSTU_PRIM bool exists() const { return first_row < count; }
+  HSTU_PRIM bool has_row(int row) const { return row < count; }
+  HSTU_PRIM bool exists() const { return has_row(first_row); }
   HSTU_PRIM DeltaPlan<Config> plan() const {
     const int first = mask.length - count + first_row, last = first + T::kBlockM;
     return DeltaPlan<Config>(mask, variant::max_int(first, 0), variant::min_int(last, mask.length), keys.layout());
@@ -78,6 +72,7 @@ struct DeltaPlace {
     tile.head = head;
     tile.first_row = first_row;
     tile.count = count;
+    tile.seen.find(tile, mask.length - count + first_row, true);
   }
 };
 

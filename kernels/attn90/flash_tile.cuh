@@ -96,7 +96,8 @@ struct FlashPlace {
   }
 
   HSTU_PRIM int rows() const { return sequence.last_query() - sequence.first_query(); }
-  HSTU_PRIM bool exists() const { return first_row >= 0 && first_row < rows(); }
+  HSTU_PRIM bool has_row(int row) const { return row >= 0 && row < rows(); }
+  HSTU_PRIM bool exists() const { return has_row(first_row); }
   HSTU_PRIM FlashPlan<Config> plan() const {
     const int last_row = variant::min_int(first_row + T::kBlockM, rows()) - 1, position = sequence.first_query();
     return FlashPlan<Config>({sequence.key_count()}, position + first_row, position + last_row);

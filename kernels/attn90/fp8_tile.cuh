@@ -19,6 +19,7 @@ HSTU_PRIM float weight_gain(float half_alpha) {
 template <class Config>
 struct Fp8Tile : HstuTile<Config> {
   int seq;
+  variant::RowsView<Config> views[Config::kConsumers];  // what each warpgroup's rows see of parts of blocks
 };
 
 template <class Config>
@@ -28,6 +29,9 @@ struct Fp8Place : HstuPlace<Config> {
   HSTU_PRIM void describe(const variant::RowTilePlan<Config>& plan, Fp8Tile<Config>& tile) const {
     HstuPlace<Config>::describe(plan, tile);
     tile.seq = this->seq;
+#pragma unroll 1
+    for (int group = 0; group < Config::kConsumers; ++group)
+      tile.views[group] = SeenBlocks<Config>::view_of(this->mask, this->first_row, group);
   }
 };
 

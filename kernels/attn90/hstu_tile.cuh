@@ -1,6 +1,7 @@
 // Tiles of query rows of a (sequence, head) of HSTU attention: what a tile's roles must know of it, and their order.
 #pragma once
 #include "attn90/schedule.cuh"
+#include "attn90/seen_blocks.cuh"
 #include "params/attn_fwd.h"
 #include "tile/jagged_map.cuh"
 #include "variant/hstu_mask.cuh"
@@ -22,7 +23,7 @@ struct HstuRows {
   HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start, length); }
   template <class Config>
   HSTU_PRIM tile::JaggedBox keys(const variant::RowTilePlan<Config>& plan, int block) const {
-    return tile::JaggedBox(start, Config::kHasTargets && block >= plan.partial ? plan.full_end : length);
+    return tile::JaggedBox(start, plan.keys_end(block, length));
   }
 };
 
@@ -30,6 +31,7 @@ template <class Config>
 struct HstuTile {
   variant::HstuMask<Config> mask;
   variant::RowTilePlan<Config> plan;
+  SeenBlocks<Config> seen;
   i64 start;  // row of the sequence's position 0
   int head;
   int first_row;  // -1: there is no further tile
@@ -40,11 +42,6 @@ struct HstuTile {
   HSTU_PRIM int position() const { return first_row; }
   // Whether the upper range is the tile's rows, each of which sees itself.
   HSTU_PRIM bool upper_is_own() const { return plan.targets; }
-  // What 64 rows of the tile, from `row` of it on, see.
-  HSTU_PRIM variant::RowsView<Config> view(int row) const {
-    const int first = first_row + row;
-    return variant::RowsView<Config>(mask, first, variant::min_int(first + 64, mask.length));
-  }
 };
 
 // A place of the order, maybe behind the end of its sequence. Its loads are under way when it is made.
@@ -73,10 +70,10 @@ struct HstuPlace {
     step = (at.whole ? -1 : p.row_blocks) * T::kBlockM;
   }
 
-  HSTU_PRIM bool exists() const { return first_row >= 0 && first_row < mask.length; }
+  HSTU_PRIM bool has_row(int row) const { return row >= 0 && row < mask.length; }
+  HSTU_PRIM bool exists() const { return has_row(first_row); }
   HSTU_PRIM variant::RowTilePlan<Config> plan() const {
-    return variant::RowTilePlan<Config>(mask, first_row, variant::min_int(first_row + T::kBlockM, mask.length),
-                                        !softmax);
+    return variant::RowTilePlan<Config>(mask, first_row, variant::min_int(first_row + T::kBlockM, mask.length));
   }
   HSTU_PRIM void describe(const variant::RowTilePlan<Config>& plan, HstuTile<Config>& tile) const {
     tile.mask = mask;
@@ -84,6 +81,7 @@ struct HstuPlace {
     tile.start = start;
     tile.head = head;
     tile.first_row = first_row;
+    tile.seen.find(tile, first_row, !softmax);
   }
 };
 

@@ -52,7 +52,8 @@ struct Shape {
   enum : int { kTileBytes = kOOffset + kOBytes };
   // Registers a thread once the roles are known; together no more than the launch reserves.
   enum : int { kLaunchRegisters = 65536 / (kThreads * Config::kBlocks) / 8 * 8 };
-  enum : int { kProducerRegisters = kConsumers == 3 ? 56 : 40 };
+  // One warpgroup alone on an SM leaves plenty: all masks at once want more than 40.
+  enum : int { kProducerRegisters = kConsumers == 3 || kThreads * Config::kBlocks == 256 ? 56 : 40 };
   enum : int { kSparedRegisters = (kLaunchRegisters * (kConsumers + 1) - kProducerRegisters) / kConsumers / 8 * 8 };
   enum : int { kConsumerRegisters = kSparedRegisters < 232 ? kSparedRegisters : 232 };
   static_assert(kBlockN % kStepKeys == 0, "a key block is whole k steps of P V");

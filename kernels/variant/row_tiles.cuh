@@ -1,12 +1,13 @@
 // The key blocks that a tile of query rows visits, for kernels whose rows and key blocks count from the sequence's
-// start (attn_fwd_sm90). The blocks that some row does not see wholly come first, then those that all rows see, which
-// need no mask arithmetic.
+// start (attn_fwd_sm90), and what parts of its rows see of them.
 //
-// Keys of a plan lie in two ranges (variant/hstu_mask.cuh): `lower`, the union of the rows' intervals, and `upper`,
-// keys that only the rows' own target groups reach, or that lie apart. Both are cut into blocks of kBlockN from their
-// first key on, so only a range's last block hangs over, and only at its end. Targets all see the same interval: what
-// hangs over there is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly; under softmax it
-// does not, and there its keys behind the range's end, which may be the upper range's, are to be hidden.
+// Keys of a plan lie in two ranges (variant/hstu_mask.cuh): `upper`, keys that only the rows' own target groups reach,
+// or that lie apart, and `lower`, the union of the rows' intervals. Both are cut into blocks of kBlockN from their
+// first key on, so only a range's last block hangs over, and only at its end; the upper range's are visited first. What
+// rows see of either range are neighbouring blocks, and so are those among them that need no mask. Targets all see the
+// same interval: what hangs over there is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly;
+// under softmax it does not, and there its keys behind the range's end, which may be the upper range's, are to be
+// hidden.
 #pragma once
 #include "variant/hstu_mask.cuh"
 
@@ -38,6 +39,13 @@ struct RowsView {
   }
 };
 
+// Blocks [begin, end) of a plan, those that some rows see keys of; [full_begin, full_end) all of them see wholly.
+struct BlockRange {
+  int begin, full_begin, full_end, end;
+
+  HSTU_PRIM bool is_full(int block) const { return block >= full_begin && block < full_end; }
+};
+
 // How keys lie: as neighbours, or apart, those of targets in one place and `cached` others in another, of which a block
 // begins at a multiple of kAlign.
 struct NeighbouringKeys {
@@ -48,65 +56,67 @@ struct NeighbouringKeys {
 
 template <class Config>
 struct RowTilePlan {
-  int lower_begin, lower_blocks;
-  int full_first, full_last;  // blocks of the lower range that every row sees wholly
-  int upper_begin;
-  int partial;  // blocks that are not full, the upper range's included
-  int blocks;
-  int full_end;  // keys of full blocks from here on are to be zeros
-  bool targets;  // all rows are targets: under SiLU no block is partial but the upper range's and one that kAlign began
+  enum : int { kBlockN = Config::kBlockN };
+  int lower_begin, upper_begin;
+  int upper_blocks, blocks;
+  int full_end;  // lower keys from here on are to be zeros
+  bool targets;  // all rows are targets, whose own groups are the upper range
+  bool apart;    // the upper range holds the keys that lie apart
 
   RowTilePlan() = default;
-  // Rows [first, last) of the sequence, not empty. zero_is_nothing: keys that are zeros add nothing.
+  // Rows [first, last) of the sequence, not empty.
   template <class Keys = NeighbouringKeys>
-  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, bool zero_is_nothing = true,
-                        const Keys& keys = {}) {
-    constexpr int kBlockN = Config::kBlockN;
+  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, const Keys& keys = {}) {
     constexpr bool kApart = Keys::kApart && Config::kHasTargets;
     const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
     lower_begin = mask.low_min(first, last) / Keys::kAlign * Keys::kAlign;
-    const int shared_blocks = (max_int(shared_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
     targets = Config::kHasTargets && shared_end <= own_begin && (!kApart || own_begin >= keys.cached);
-    const bool apart = kApart && !targets;
+    apart = kApart && !targets;
     int lower_end = targets || !Config::kCausal ? shared_end : max_int(shared_end, last);
     if (apart) lower_end = min_int(lower_end, keys.cached);
-    lower_blocks = targets ? shared_blocks : (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
     upper_begin = apart ? keys.cached : own_begin;
-    int upper_blocks = targets ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
-    if (apart) upper_blocks = (max_int(last - keys.cached, 0) + kBlockN - 1) / kBlockN;
+    upper_blocks = targets || apart ? whole_blocks(last - upper_begin) : 0;
     full_end = targets ? shared_end : mask.length;
-    full_first = (mask.low_max(first, last) - lower_begin + kBlockN - 1) / kBlockN;
-    full_last =
-        targets && zero_is_nothing ? shared_blocks : max_int(mask.limit_min(first, last) - lower_begin, 0) / kBlockN;
-    if (full_first >= full_last) full_first = full_last = 0;
-    partial = lower_blocks - (full_last - full_first) + upper_blocks;
-    blocks = lower_blocks + upper_blocks;
+    blocks = upper_blocks + whole_blocks(lower_end - lower_begin);
   }
 
-  // First key of block i in the order of visits: of partial blocks the upper range's, those at the lower range's begin,
-  // those at its end from the last one down; then the full ones.
+  // First key of block i in the order of visits.
   HSTU_PRIM int key_begin(int i) const {
-    constexpr int kBlockN = Config::kBlockN;
-    if (i >= partial) return lower_begin + (full_first + i - partial) * kBlockN;
-    if (i < upper_blocks()) return upper_begin + i * kBlockN;
-    i -= upper_blocks();
-    return lower_begin + (i < full_first ? i : lower_blocks - 1 - (i - full_first)) * kBlockN;
+    return i < upper_blocks ? upper_begin + i * kBlockN : lower_begin + (i - upper_blocks) * kBlockN;
   }
-  HSTU_PRIM int upper_blocks() const { return blocks - lower_blocks; }
+  // Where block i is to be loaded as zeros from, of a sequence of `length` keys.
+  HSTU_PRIM int keys_end(int i, int length) const {
+    return Config::kHasTargets && i >= upper_blocks ? full_end : length;
+  }
+  // Where the range of block i ends; far behind all keys unless that is in another range's way.
+  HSTU_PRIM int end_of(int i) const { return Config::kHasTargets && targets && i >= upper_blocks ? full_end : 1 << 30; }
 
-  // Where the range of block i, a partial one, ends; far behind all keys unless that is in another range's way.
-  HSTU_PRIM int end_of(int i) const {
-    return Config::kHasTargets && targets && i >= upper_blocks() ? full_end : 1 << 30;
+  // What some of the tile's rows see of either range, in the order of visits. zero_is_nothing: keys that are zeros add
+  // nothing.
+  HSTU_PRIM BlockRange upper(const RowsView<Config>& rows) const {
+    if (!rows.any) return {0, 0, 0, 0};
+    const bool shares = rows.seen_end > upper_begin && rows.seen_begin < rows.own_begin;
+    const int from = shares ? rows.seen_begin : rows.own_begin;
+    const int begin = min_int(max_int(from - upper_begin, 0) / kBlockN, upper_blocks);
+    const int end = min_int(whole_blocks(rows.last - upper_begin), upper_blocks);
+    return {begin, end, end, end};
+  }
+  HSTU_PRIM BlockRange lower(const RowsView<Config>& rows, bool zero_is_nothing = true) const {
+    const int count = blocks - upper_blocks;
+    if (!rows.any) return {upper_blocks, upper_blocks, upper_blocks, upper_blocks};
+    const int reached = targets ? rows.seen_end : max_int(rows.seen_end, rows.last);
+    const int end = min_int(whole_blocks(reached - lower_begin), count);
+    const int begin = min_int((rows.seen_begin - lower_begin) / kBlockN, end);
+    const int full_from = whole_blocks(rows.full_begin - lower_begin);
+    const int full_until =
+        targets && zero_is_nothing ? end : min_int(max_int(rows.full_end - lower_begin, 0) / kBlockN, end);
+    const bool any_full = full_from < full_until;
+    return {upper_blocks + begin, upper_blocks + (any_full ? full_from : end),
+            upper_blocks + (any_full ? full_until : end), upper_blocks + end};
   }
 
-  // Blocks, the first ones in the order of visits, of which some of the rows do not see all: what follows all of them
-  // see wholly, though other rows of the tile may not.
-  HSTU_PRIM int masked_blocks(const RowsView<Config>& rows) const {
-    int masked = partial;
-    while (masked > upper_blocks() && rows.sees_all(key_begin(masked - 1), key_begin(masked - 1) + Config::kBlockN))
-      --masked;
-    return masked;
-  }
+ private:
+  HSTU_PRIM static int whole_blocks(int keys) { return (max_int(keys, 0) + kBlockN - 1) / kBlockN; }
 };
 
 }  // namespace hstu::variant

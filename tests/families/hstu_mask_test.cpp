@@ -106,19 +106,17 @@ void check_rows(const Sequence& s, const hstu::variant::HstuMask<Config>& mask, 
 /// How often row i of a tile meets key j, by the plan of kernels whose blocks count from the sequence's start.
 template <class Config>
 int meetings(const hstu::variant::HstuMask<Config>& mask, const hstu::variant::RowTilePlan<Config>& plan,
-             const hstu::variant::RowsView<Config>& view, bool zero_is_nothing, int i, int j) {
+             const hstu::variant::BlockRange& seen, bool zero_is_nothing, int i, int j) {
   constexpr int kBlockN = Config::kBlockN, kChunk = 16;
   int count = 0;
-  for (int block = 0; block < plan.blocks; ++block) {
+  for (int block = seen.begin; block < seen.end; ++block) {
     const int begin = plan.key_begin(block), chunk = begin + (j - begin) / kChunk * kChunk;
     if (j < begin || j >= begin + kBlockN) continue;
-    if (block >= plan.partial) {
-      count += !zero_is_nothing || j < plan.full_end;
-    } else if (view.touches(chunk, chunk + kChunk)) {
-      const bool in_range = zero_is_nothing || j < plan.end_of(block);
-      const bool seen = (mask.seen_bits(i, chunk) >> (j - chunk) & 1) != 0 && in_range;
-      count += seen || view.sees_all(chunk, chunk + kChunk);
-    }
+    const bool zero = j >= plan.keys_end(block, mask.length);
+    if (seen.is_full(block))
+      count += !zero || !zero_is_nothing;
+    else
+      count += (mask.seen_bits(i, chunk) >> (j - chunk) & 1) != 0 && (zero_is_nothing ? !zero : j < plan.end_of(block));
   }
   return count;
 }
@@ -127,13 +125,24 @@ template <class Config>
 void check_row_tiles(const Sequence& s, const hstu::variant::HstuMask<Config>& mask, int first, int rows,
                      bool zero_is_nothing) {
   const int last = std::min(first + rows, s.n), warp_rows = 16;
-  const hstu::variant::RowTilePlan<Config> plan(mask, first, last, zero_is_nothing);
+  const hstu::variant::RowTilePlan<Config> plan(mask, first, last);
   for (int i = first; i < last; ++i) {
     const int warp = first + (i - first) / warp_rows * warp_rows;
     const hstu::variant::RowsView<Config> view(mask, warp, std::min(warp + warp_rows, s.n));
-    for (int j = 0; j < s.n; ++j)
-      ASSERT_EQ(meetings(mask, plan, view, zero_is_nothing, i, j), int{sees<Config>(s, i, j)})
+    const auto upper = plan.upper(view), lower = plan.lower(view, zero_is_nothing);
+    ASSERT_TRUE(0 <= upper.begin && upper.begin <= upper.end && upper.end <= lower.begin && lower.begin <= lower.end &&
+                lower.end <= plan.blocks)
+        << s << " i=" << i;
+    for (int j = 0; j < s.n; ++j) {
+      constexpr int kChunk = 16;
+      const bool seen = sees<Config>(s, i, j);
+      const int chunk = j / kChunk * kChunk;
+      ASSERT_TRUE(!seen || view.touches(chunk, chunk + kChunk)) << s << " i=" << i << " j=" << j;
+      ASSERT_TRUE(seen || !view.sees_all(chunk, chunk + kChunk)) << s << " i=" << i << " j=" << j;
+      ASSERT_EQ(meetings(mask, plan, upper, zero_is_nothing, i, j) + meetings(mask, plan, lower, zero_is_nothing, i, j),
+                int{seen})
           << s << " i=" << i << " j=" << j << " rows from " << first << (zero_is_nothing ? "" : ", softmax");
+    }
   }
 }
 
