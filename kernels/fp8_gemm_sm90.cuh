@@ -23,9 +23,9 @@
 //
 // Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
 //                warpgroup's columns, of resident ones once | residuals' barriers | barriers
-// Registers      producer 40, consumers 232: rows kResultColumns / 128 accumulators, and with kFast the bias of
-// resident
-//                columns, kBlockN / 8; otherwise sums of 64 rows and 128 columns at most, 64, with kPingPong twice
+// Registers      producer 40, consumers 232: rows kResultColumns / 128 accumulators, and with kFast the bias of columns
+//                that are resident, kBlockN / 8; otherwise sums of 64 rows and 128 columns at most, 64, with kPingPong
+//                twice
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
