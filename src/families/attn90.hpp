@@ -18,7 +18,7 @@ struct Shape {
   int32_t blocks = 1;           ///< of threads an SM
   int element_bytes = 2;        ///< of q, k and v; of one byte, V lies in shared memory transposed as well
   bool promotes = false;        ///< sums of FP8 are added up in shared memory
-  int producer_registers = 40;  ///< a thread, beside one or two consumers; beside three it has 56
+  int producer_registers = 40;  ///< a thread, beside one or two consumers; beside three, or one alone on an SM, 56
 };
 
 constexpr int kWarpRows = 16;  ///< of O that a warp stores at once

@@ -42,19 +42,24 @@ attn90::Shape shape_of(const Problem& p, const Config& c) {
 /// Whether rows see different keys in ways that take more than a comparison.
 bool has_mask(const Problem& p) {
   return p[attention::kTargetDtype] != HSTU_DTYPE_NONE || p[attention::kContextual] != 0 ||
-         p[attention::kMaxAttnLen] != 0;
+         p[attention::kMaxAttnLen] != 0 || p[attention::kMask] == HSTU_MASK_LOCAL;
 }
 
-/// Rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more, and with a
-/// mask under SiLU, where a warpgroup finds its own full blocks, beside long steps: those of 128 keys, which fall into
-/// chunks of 64, not, if all of Q stays.
+/// Rows, places, descriptors, under softmax maxima and sums; with less to spare the compiler needs more. Steps of many
+/// keys want more beside a mask under SiLU, and more again where targets are no whole steps; so do heads of many
+/// columns, most of all if Q stays in shared memory, whose descriptors take their place.
 int other_registers(const Problem& p, const Config& c) {
   const attn90::Shape s = shape_of(p, c);
   const bool all_softmax = p[attention::kSoftmaxHeads] == attention_extras::kAllSoftmax;
   const int softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ? 4 : 0;
-  const bool long_steps = c[kBlockN] > 96 && !(c[kBlockN] == 128 && c[kQSteps] == attn90::q_steps(s));
-  const int usual = attn90::consumer_registers(s, c) < 216 ? 40 : 32;
-  return (has_mask(p) && !all_softmax && long_steps ? 64 : usual) + softmax;
+  int others = attn90::consumer_registers(s, c) < 216 || c[kBlockN] > 128 ? 40 : 32;
+  const bool masks = has_mask(p) && !all_softmax;
+  if (masks && c[kBlockN] > 96) others = 64;
+  if (s.head_dim_v > 128 && c[kQSteps] == 0) others = std::max(others, masks ? 64 : 60);
+  if (s.head_dim_v > 128 && c[kQSteps] > 0 && (masks || softmax > 0))
+    others = std::max(others, c[attn90::kConsumers] == 1 ? 44 : 40);
+  if (masks && c[kBlockN] > 64 && c[kBlockN] % 64 != 0) others += 24;
+  return others + softmax;
 }
 
 constexpr Rule kRules[] = {
@@ -85,6 +90,8 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
                : Config{{2, 64, 4, steps(8), 1, section, whole}},
       {{2, 64, 3, steps(8), 1, section, whole}},
       {{2, 64, 2, steps(6), 1, section, whole}},
+      {{2, 64, 2, steps(4), 1, section, whole}},
+      {{2, 48, 2, steps(4), 1, section, whole}},
       {{2, 64, 2, 0, 1, section, whole}},
       {{2, 48, 2, 0, 1, section, whole}},
   };

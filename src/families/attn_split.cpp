@@ -40,10 +40,11 @@ int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlock
 
 bool four_or_eight_warps(const Problem&, const Config& c, const DeviceFacts&) { return warps(c) == 4 || warps(c) == 8; }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  // Addresses, fragments, masks; more for element-wise copies, for the places of a bias, and for groups of targets.
+  // Addresses, fragments, masks; more for several fragments of keys a step, for element-wise copies, for the places of
+  // a bias, and for groups of targets.
   const Facts f = facts_of(p);
-  const int others =
-      (c[kRowsPerWarp] == 16 ? 52 : 84) + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0) + (f.target_groups ? 8 : 0);
+  const int usual = c[kRowsPerWarp] == 32 ? 84 : c[kBlockN] > 16 ? 56 : 52;
+  const int others = usual + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0) + (f.target_groups ? 8 : 0);
   return held_registers(p, c) + others <= register_budget(c);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
@@ -133,9 +134,11 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
                          {{16, 4, 1, 16, 2, 1}}};
   const Config few[] = {{{16, 2, 4, 16, 3, 2}}, {{32, 1, 8, 16, 3, 1}}, {{32, 1, 8, 16, 2, 1}}, {{16, 2, 4, 16, 3, 1}},
                         {{16, 2, 4, 16, 2, 1}}, {{16, 2, 2, 16, 3, 1}}, {{16, 2, 2, 16, 2, 1}}};
+  const Config biased[] = {{{16, 2, 4, 32, 2, 1}}};  // the places of a bias want the registers of another block
   const Config one[] = {{{16, 1, 4, 16, 3, 2}}, {{16, 1, 8, 16, 2, 1}}, {{16, 1, 4, 16, 3, 1}}, {{16, 1, 4, 16, 2, 1}}};
   const auto fits = [&](const Config& c) { return legal(kRules, p, c, device); };
-  for (const std::span<const Config> candidates : {std::span<const Config>(many), {some}, {few}})
+  for (const std::span<const Config> candidates :
+       {std::span<const Config>(many), {some}, facts_of(p).bias ? std::span<const Config>(biased) : few, {few}})
     if (const auto found = std::find_if(candidates.begin(), candidates.end(), fits); found != candidates.end())
       return *found;
   return first_legal(one, kRules, p, device);

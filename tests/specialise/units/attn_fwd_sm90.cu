@@ -154,7 +154,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disag
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=1 moments=0
-// attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=8 blocks=1 section=0 whole=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=8 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -176,12 +176,12 @@ struct Config {
   enum : bool { kLse = true };
   enum : bool { kBias = false };
   enum : int { kConsumers = 2 };
-  enum : int { kBlockN = 128 };
-  enum : int { kStages = 2 };
+  enum : int { kBlockN = 64 };
+  enum : int { kStages = 3 };
   enum : int { kQSteps = 8 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 164864, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0 heads_per_kv=1 moments=0
@@ -281,7 +281,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagr
 }  // namespace hstu
 
 // hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=1
-// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=6 blocks=1 section=0 whole=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=4 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -306,7 +306,7 @@ struct Config {
   enum : int { kConsumers = 2 };
   enum : int { kBlockN = 64 };
   enum : int { kStages = 2 };
-  enum : int { kQSteps = 6 };
+  enum : int { kQSteps = 4 };
   enum : int { kBlocks = 1 };
 };
 static_assert(attn_fwd_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
