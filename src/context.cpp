@@ -6,21 +6,8 @@
 #include "support/files.hpp"
 #include "support/ranges.hpp"
 
-#include <charconv>
-
 namespace hstujit {
 namespace {
-
-/// Device ordinal of "cuda" or "cuda:N"; nothing for other texts.
-std::optional<int> gpu_ordinal(std::string_view device) {
-  if (device == "cuda") return 0;
-  if (!device.starts_with("cuda:")) return std::nullopt;
-  const std::string_view digits = device.substr(5);
-  int ordinal = 0;
-  const auto [end, status] = std::from_chars(digits.data(), digits.data() + digits.size(), ordinal);
-  if (status != std::errc() || end != digits.data() + digits.size() || ordinal < 0) return std::nullopt;
-  return ordinal;
-}
 
 JitOptions jit_options(const ContextOptions& options, const Environment& environment,
                        const std::shared_ptr<const Pack>& pack) {
@@ -60,11 +47,12 @@ Context::Context(ContextOptions options, const Environment& environment)
   if (options_.device == "cpu") {
     kind_ = Kind::cpu;
     facts_.name = "cpu";
-  } else if (const auto ordinal = gpu_ordinal(options_.device)) {
+  } else if (const auto gpu = parse_gpu_name(options_.device)) {
     kind_ = Kind::gpu;
     const Driver& opened = hstujit::driver();
-    primary_context_.emplace(opened, *ordinal);
-    facts_ = device_facts(opened, *ordinal);
+    primary_context_.emplace(opened, gpu->ordinal);
+    facts_ = device_facts(opened, gpu->ordinal);
+    if (!gpu->generation.empty()) facts_ = limited_to(facts_, gpu->generation);
     driver_ = &opened;
     const CurrentContext current(opened, device_context());
     tile_counters_.emplace(opened);
@@ -73,8 +61,8 @@ Context::Context(ContextOptions options, const Environment& environment)
     facts_ = *facts;
   } else {
     fail(HSTU_ERROR_INVALID_ARGUMENT,
-         "device = \"{}\": use \"cuda\", \"cuda:N\", \"cpu\", or \"sm_80\", \"sm_86\", \"sm_89\", \"sm_90a\" to "
-         "compile only",
+         "device = \"{}\": use \"cuda\", \"cuda:N\", either with \"@sm_80\" or the like for older kernels, \"cpu\", or "
+         "\"sm_80\", \"sm_86\", \"sm_89\", \"sm_90a\" to compile only",
          options_.device);
   }
   planner_ = std::make_unique<Planner>(Planner::Rooms{facts_, driver_, device_context(), jit_, records_, plans_},

@@ -19,6 +19,7 @@ export HSTUJIT_STORE=$work/store
 "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --json "$work/filled.json"
 "$bin/hstu-tune" run tools/workloads/dlrm_v3_fp8.json --budget 15 --json "$work/fp8.json"
 HSTUJIT_STORE=$work/tuned_store "$bin/hstu-tune" run tools/workloads/dlrm_v3.json --retune --budget 15 --json "$work/tuned.json"
+"$bin/hstu-tune" run tools/workloads/dlrm_v3.json --device cuda@sm_80 --budget 25 --json "$work/sm80.json"
 # Shards side by side: most of a test's time is compiling, on one core.
 shards=$(($(nproc) < 16 ? $(nproc) : 16))
 for ((i = 0; i < shards; ++i)); do
@@ -26,5 +27,5 @@ for ((i = 0; i < shards; ++i)); do
     || echo "some GPU tests failed; the record will say so" &
 done
 wait
-cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/tuned.json;$work/fp8.json;$work/bench.json" -DOUT="$out" \
+cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/tuned.json;$work/fp8.json;$work/sm80.json;$work/bench.json" -DOUT="$out" \
   -P tests/gpu_record/assemble.cmake

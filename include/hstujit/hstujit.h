@@ -50,9 +50,10 @@ typedef enum hstu_miss_policy {
 /** Start from zeros; struct_size = sizeof(hstu_context_options). Strings are copied. */
 typedef struct hstu_context_options {
   size_t struct_size;
-  /** "cuda" or NULL: device 0. "cuda:N". "cpu": the double-precision reference, for checks and machines without a
-   *  GPU. "sm_80", "sm_86", "sm_89", "sm_90a": compile and store only, no device needed; operators then prepare their
-   *  kernel and return without running it. */
+  /** "cuda" or NULL: device 0. "cuda:N". Either with "@sm_80", or another of the targets below, behind it: kernels of
+   *  that generation and older ones only, to compare them; records tuned so are kept apart. "cpu": the double-precision
+   *  reference, for checks and machines without a GPU. "sm_80", "sm_86", "sm_89", "sm_90a": compile and store only, no
+   *  device needed; operators then prepare their kernel and return without running it. */
   const char* device;
   hstu_miss_policy miss_policy;
   /** Folder of the writable store (tuning database and compiled kernels). NULL: $HSTUJIT_STORE, else

@@ -27,4 +27,17 @@ struct DeviceFacts {
 /// Facts of "sm_80" (A100), "sm_86" (A10), "sm_89" (L40S), "sm_90a" (H200); nothing for other names.
 std::optional<DeviceFacts> facts_of_target(std::string_view target);
 
+/// A GPU as hosts name it: "cuda" or "cuda:N", and behind either "@sm_80", or another target, where only kernels of
+/// that generation and older ones are to be used.
+struct GpuName {
+  int ordinal = 0;
+  std::string generation;  ///< the target; "" for all that the device runs
+};
+/// Nothing for other texts.
+std::optional<GpuName> parse_gpu_name(std::string_view device);
+
+/// The device as if the library had no kernels newer than `generation`, a known target. Its tuned records are a class
+/// of their own. Throws Error{INVALID_ARGUMENT} where the device is older than that.
+DeviceFacts limited_to(const DeviceFacts& facts, std::string_view generation);
+
 }  // namespace hstujit

@@ -76,7 +76,8 @@ TEST(CApi, AStructOfAnotherSizeIsRefused) {
 }
 
 TEST(CApi, UnknownDevicesAndPoliciesAreRefused) {
-  for (const char* device : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "sm_70", "CPU"}) {
+  for (const char* device : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda:1x", "cuda@", "cuda:0@sm_70",
+                             "cuda@sm_80@sm_80", "@sm_80", "cpu@sm_80", "sm_70", "CPU"}) {
     EXPECT_EQ(status_of(options_for(device)), HSTU_ERROR_INVALID_ARGUMENT) << device;
     EXPECT_TRUE(last_error_names("device")) << hstu_last_error();
   }

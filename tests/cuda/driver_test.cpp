@@ -107,6 +107,30 @@ TEST_F(DriverOnFake, FactsFollowTheComputeCapability) {
   EXPECT_EQ(device_facts(cuda, 0).target, "sm_86");
 }
 
+TEST_F(DriverOnFake, FactsCanBeThoseOfAnOlderGeneration) {
+  const DeviceFacts own = device_facts(cuda, 0), old = limited_to(own, "sm_80");
+  EXPECT_EQ(old.device_class(), "NVIDIA H200 as sm_80 sm_90a") << "records of their own, compiled for the device";
+  EXPECT_EQ(old.compute_capability, 80);
+  EXPECT_EQ(old.smem_per_sm, own.smem_per_sm);
+  EXPECT_EQ(limited_to(own, "sm_90a").device_class(), own.device_class());
+  const Error error = error_of([&] { limited_to(old, "sm_86"); });
+  EXPECT_EQ(error.status(), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(error.message().find("compute capability 8.0, kernels of sm_86"), std::string::npos) << error.message();
+}
+
+TEST(GpuName, HasANumberAndAGeneration) {
+  const auto is = [](std::string_view text, int ordinal, std::string_view generation) {
+    const auto name = parse_gpu_name(text);
+    return name && name->ordinal == ordinal && name->generation == generation;
+  };
+  EXPECT_TRUE(is("cuda", 0, ""));
+  EXPECT_TRUE(is("cuda:12", 12, ""));
+  EXPECT_TRUE(is("cuda@sm_80", 0, "sm_80"));
+  EXPECT_TRUE(is("cuda:3@sm_90a", 3, "sm_90a"));
+  for (const char* other : {"", "cpu", "cuda:", "cuda:-1", "cuda:1x", "cuda@", "cuda@sm_70", "cuda:@sm_80"})
+    EXPECT_FALSE(parse_gpu_name(other)) << other;
+}
+
 TEST_F(DriverOnFake, SaysHowManyDevicesThereAre) {
   const Error error = error_of([&] { device_facts(cuda, 3); });
   EXPECT_EQ(error.status(), HSTU_ERROR_DEVICE);

@@ -51,6 +51,21 @@ TEST_F(ToolOnFakeGpu, WarmCompilesForTheDevice) {
   EXPECT_TRUE(contains(outcome.out, "norm: 1 compiled, 0 from the store")) << outcome.out;
 }
 
+TEST_F(ToolOnFakeGpu, AGenerationOfKernelsCanBeChosen) {
+  for (const auto& [device, family] : {std::pair{"cuda", "attn_fwd_sm90"}, {"cuda:0@sm_80", "attn_fwd_sm80"}}) {
+    const Outcome outcome = run({"warm", layer(), "--device", device});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_TRUE(contains(outcome.out, family)) << device << outcome.out;
+    EXPECT_EQ(contains(outcome.out, "_sm90"), std::string(device) == "cuda") << outcome.out;
+  }
+  const Outcome outcome = run({"run", layer(), "--device", "cuda@sm_80", "--budget", "1"});
+  EXPECT_TRUE(contains(outcome.out, "small on NVIDIA H200 as sm_80 (sm_90a)")) << outcome.out << outcome.err;
+  EXPECT_TRUE(contains(outcome.out, "figure small_on_sm_80_pass: ")) << outcome.out;
+  const Outcome other = run({"run", layer(), "--device", "cuda@sm_70"});
+  EXPECT_EQ(other.code, 2) << other.out;
+  EXPECT_TRUE(contains(other.err, "cuda@sm_70")) << other.err;
+}
+
 TEST_F(ToolOnFakeGpu, TuneRefusesAKernelThatWritesNothing) {
   const Outcome outcome = run({"tune", norm(), "--budget", "1"});
   EXPECT_EQ(outcome.code, 1) << outcome.out;

@@ -13,7 +13,7 @@ void add_store_option(Command& command, StoreChoice& store) {
 }
 
 void add_device_option(Command& command, std::string& device) {
-  command.option("--device", device, "cuda, cuda:N").shows_default();
+  command.option("--device", device, "cuda, cuda:N, or cuda@sm_80: kernels of that generation only").shows_default();
 }
 
 Option add_arch_option(Command& command, std::vector<std::string>& targets) {
@@ -73,20 +73,12 @@ bool has_gpu() {
   } catch (const Error&) { return false; }
 }
 
-void require_gpu_name(const std::string& device) {
-  if (device != "cuda" && !device.starts_with("cuda:"))
-    throw UsageError(fmt::format("--device {}: this needs a GPU, cuda or cuda:N", device));
-}
+void require_gpu_name(const std::string& device) { ordinal_of(device); }
 
 int ordinal_of(const std::string& device) {
-  require_gpu_name(device);
-  if (device == "cuda") return 0;
-  try {
-    size_t used = 0;
-    const int ordinal = std::stoi(device.substr(5), &used);
-    if (used == device.size() - 5 && ordinal >= 0) return ordinal;
-  } catch (const std::exception&) {}
-  throw UsageError(fmt::format("--device {}: use cuda or cuda:N", device));
+  if (const auto name = parse_gpu_name(device)) return name->ordinal;
+  throw UsageError(fmt::format(
+      "--device {}: this needs a GPU, cuda or cuda:N, or cuda@sm_80 for kernels of that generation", device));
 }
 
 }  // namespace hstujit::tool
