@@ -138,6 +138,15 @@ TEST_F(ToolOnFakeGpu, BenchMeasuresTheHostsShare) {
   EXPECT_EQ(run({"bench", norm(), "--only", "everything"}).code, 2);
 }
 
+TEST_F(ToolOnFakeGpu, BenchOfAGenerationOfKernelsNamesIt) {
+  const Outcome own = run({"bench", norm(), "--only", "compiles"});
+  EXPECT_TRUE(contains(own.out, "figure cold_compile_max: ")) << own.out << own.err;
+  EXPECT_TRUE(contains(own.out, "target 1.5")) << own.out;
+  const Outcome older = run({"bench", norm(), "--device", "cuda@sm_80", "--only", "compiles"});
+  EXPECT_TRUE(contains(older.out, "figure cold_compile_max_on_sm_80: ")) << older.out << older.err;
+  EXPECT_FALSE(contains(older.out, "target 1.5")) << "what is asked is asked of the device's own kernels";
+}
+
 TEST_F(ToolOnFakeGpu, BenchPutsTheEngineBesideItsRivals) {
   const std::string path = dir_.str() + "/norms.json", json = dir_.str() + "/bench.json",
                     script = dir_.str() + "/rivals.py";

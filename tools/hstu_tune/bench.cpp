@@ -27,6 +27,8 @@ const std::vector<std::string> kParts = {"operators", "products", "warm-calls", 
 
 int bench_on_gpu(const Options& options, Traffic& traffic, Report& report) {
   require_gpu_name(options.device);
+  const std::string generation = parse_gpu_name(options.device)->generation;
+  report.limit_to(generation);
   BenchRun bench{options.store, options.device, open_host_context(options.store, options.device), report,
                  Rivals::measured_by(options.rivals)};
   const DeviceFacts& facts = bench.context().facts();
@@ -42,7 +44,8 @@ int bench_on_gpu(const Options& options, Traffic& traffic, Report& report) {
   if (options.wants("warm-calls")) bench_warm_calls(bench);
   if (options.wants("first-calls")) bench_first_calls(bench, options.workload, traffic.needs);
   if (options.wants("engine")) bench_engine(bench, options.workload, traffic.needs);
-  if (options.wants("compiles")) bench_compiles(report, {facts.target}, traffic.needs);
+  if (options.wants("compiles"))
+    bench_compiles(report, {generation.empty() ? facts.target : options.device}, traffic.needs);
   return 0;
 }
 

@@ -50,7 +50,7 @@ void bench_first_calls(BenchRun& bench, const std::string& workload, const std::
 /// How soon a process launches whose kernels are in the store, and how fast many are compiled.
 void bench_engine(BenchRun& bench, const std::string& workload, const std::vector<Need>& needs);
 
-/// NVRTC times of the workload's kernels for a target, one at a time, nothing cached.
-void bench_compiles(Report& report, const std::vector<std::string>& targets, const std::vector<Need>& needs);
+/// NVRTC times of the workload's kernels for targets or devices, one at a time, nothing cached.
+void bench_compiles(Report& report, const std::vector<std::string>& devices, const std::vector<Need>& needs);
 
 }  // namespace hstujit::tool

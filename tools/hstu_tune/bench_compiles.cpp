@@ -10,19 +10,19 @@
 
 namespace hstujit::tool {
 
-void bench_compiles(Report& report, const std::vector<std::string>& targets, const std::vector<Need>& needs) {
+void bench_compiles(Report& report, const std::vector<std::string>& devices, const std::vector<Need>& needs) {
   constexpr double kTargetS = 1.5;
-  Table table({"cold compile", "target", ">time", ">registers", ">spills"});
+  Table table({"cold compile", "for", ">time", ">registers", ">spills"});
   double slowest_ms = 0;
   report["cold_compiles"] = Json::array();
-  for (const std::string& target : targets) {
-    const auto context = open_context({.folder = ""}, target);
+  for (const std::string& device : devices) {
+    const auto context = open_context({.folder = ""}, device);
     for (const Need& need : needs_not_lacking(context->facts(), needs)) {
       const CompiledKernel& kernel = *context->plan_for(need.problem, nullptr, nullptr).compiled;
       slowest_ms = std::max(slowest_ms, kernel.compile_ms);
-      table.add({need.call->name, target, duration_text(kernel.compile_ms * 1e-3), fmt::format("{}", kernel.registers),
+      table.add({need.call->name, device, duration_text(kernel.compile_ms * 1e-3), fmt::format("{}", kernel.registers),
                  fmt::format("{} B", kernel.spill_bytes)});
-      report["cold_compiles"].push_back({{"kernel", kernel.name}, {"target", target}, {"ms", kernel.compile_ms}});
+      report["cold_compiles"].push_back({{"kernel", kernel.name}, {"target", device}, {"ms", kernel.compile_ms}});
     }
   }
   fmt::print("\n");

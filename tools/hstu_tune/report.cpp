@@ -51,7 +51,14 @@ Report::~Report() = default;
 
 Json& Report::operator[](const char* member) { return (*json_)[member]; }
 
-void Report::add(const Figure& figure) {
+void Report::limit_to(const std::string& generation) { generation_ = generation; }
+
+void Report::add(const Figure& measured) {
+  Figure figure = measured;
+  if (!generation_.empty()) {
+    figure.id += "_on_" + generation_;
+    figure.target.reset();
+  }
   Json entry = {{"id", figure.id},        {"value", figure.value},
                 {"unit", figure.unit},    {"better", figure.higher_is_better ? "higher" : "lower"},
                 {"target", nullptr},      {"yardstick", figure.yardstick},

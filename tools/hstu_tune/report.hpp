@@ -24,6 +24,9 @@ class Report {
   Report();
   ~Report();
   nlohmann::json& operator[](const char* member);
+  /// Figures are of kernels of this generation, not of the device's own: their names end in it, and nothing is asked of
+  /// them.
+  void limit_to(const std::string& generation);
   /// Adds the figure and prints it in a line.
   void add(const Figure& figure);
   /// Does nothing for path "". Throws Error{STORE}.
@@ -31,6 +34,7 @@ class Report {
 
  private:
   std::unique_ptr<nlohmann::json> json_;
+  std::string generation_;
 };
 
 /// The command line as it was given; set once by main.
