@@ -19,7 +19,8 @@ HSTU_PRIM u32 thread_id() {
   return r;
 }
 
-// x, which all lanes have, in a register the compiler knows to be warp-uniform.
+// x, which all lanes have, in a register the compiler knows to be warp-uniform. For all lanes together, as warp_id()
+// is: in a branch that some of them leave out it hangs.
 HSTU_PRIM u32 uniform(u32 x) { return __shfl_sync(kFullWarp, x, 0); }
 
 // The warp's index in its block.
