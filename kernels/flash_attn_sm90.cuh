@@ -63,6 +63,20 @@ struct Consumer {
     wg.place.advance();
   }
 
+  // `count` blocks that every row sees wholly, at least one.
+  HSTU_PRIM void full_blocks(Softmax& softmax, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count) {
+    const auto weigh = [&softmax](float(&s)[T::kBlockN / 2], float(&kept)[2]) {
+      const bool moved = softmax.meet(s, kept);
+      softmax.weigh<false>(s);
+      return moved;
+    };
+    BlockSteps<kTurns, Config, Tile> steps(wg, o, q);
+    steps.first(weigh);
+#pragma unroll 1
+    for (int block = 1; block < count; ++block) steps.next(weigh);
+    steps.last();
+  }
+
   // Divides O by the sums and writes the rows that exist, and their log-sum-exp; rows without keys are zeros.
   HSTU_PRIM void store_output(const AttnFwdParams& p, const Tile& tile, const Softmax& softmax,
                               const float (&o)[T::kColsV / 2]) const {
@@ -101,7 +115,7 @@ struct Consumer {
       const int seen = tile.mask().limit(first), reached = tile.mask().limit(first + 63);
 #pragma unroll 1
       for (int block = 0; block < partial; ++block) masked_block(tile, softmax, o, q, block, seen, reached);
-      if (full > 0) full_blocks<kTurns>(wg, softmax, o, q, full);
+      if (full > 0) full_blocks(softmax, o, q, full);
       if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
       store_output(p, tile, softmax, o);
       wg.release(&wg.storage.tile_empty[tile_place.stage]);

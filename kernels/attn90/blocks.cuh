@@ -64,28 +64,43 @@ HSTU_PRIM void open_turns(const Warpgroup<Config, Tile>& wg) {
   if (kTurns && wg.group + 1 == Config::kConsumers) prim::named_barrier_arrive(1, 256);
 }
 
-// `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
-template <bool kTurns, class Config, class Tile, class Weights>
-HSTU_PRIM void full_blocks(Warpgroup<Config, Tile>& wg, Weights& weights, float (&o)[Shape<Config>::kColsV / 2],
-                           const u32 (&q)[Shape<Config>::kQWords][4], int count) {
+// Key blocks one after the other, the first(), any number of next() and the last(): products of a block run beside the
+// weights of the next. weigh(s, kept) makes P of a block's scores in place, and returns whether what was added up
+// before is to be multiplied with `kept`.
+template <bool kTurns, class Config, class Tile>
+struct BlockSteps {
+  using T = Shape<Config>;
   using Element = typename Config::Element;
-  constexpr int kBlockN = Config::kBlockN;
-  float s[kBlockN / 2], kept[2];
-  u32 w[kBlockN / 4];
-  wg.k_ring().wait(wg.place);
-  await_turn<kTurns>(wg);
-  prim::wgmma_keep(s);
-  prim::wgmma_fence();
-  issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-  pass_turn<kTurns>(wg);
-  prim::wgmma_wait<0>();
-  prim::wgmma_keep(s);
-  wg.k_ring().release(wg.place);
-  if (weights.meet(s, kept)) scale_rows(o, kept);
-  weights.template weigh<false>(s);
-  pack<Element>(s, w);
-#pragma unroll 1
-  for (int block = 1; block < count; ++block) {
+  enum : int { kBlockN = T::kBlockN };
+
+  Warpgroup<Config, Tile>& wg;
+  float (&o)[T::kColsV / 2];
+  const u32 (&q)[T::kQWords][4];
+  float s[kBlockN / 2];
+  u32 w[kBlockN / 4];  // P of the block whose products are still to come
+
+  HSTU_PRIM BlockSteps(Warpgroup<Config, Tile>& wg, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4])
+      : wg(wg), o(o), q(q) {}
+
+  template <class Weigh>
+  HSTU_PRIM void first(const Weigh& weigh) {
+    float kept[2];
+    wg.k_ring().wait(wg.place);
+    await_turn<kTurns>(wg);
+    prim::wgmma_keep(s);
+    prim::wgmma_fence();
+    issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
+    pass_turn<kTurns>(wg);
+    prim::wgmma_wait<0>();
+    prim::wgmma_keep(s);
+    wg.k_ring().release(wg.place);
+    if (weigh(s, kept)) scale_rows(o, kept);
+    pack<Element>(s, w);
+  }
+
+  template <class Weigh>
+  HSTU_PRIM void next(const Weigh& weigh) {
+    float kept[2];
     const auto before = wg.place;
     wg.place.advance();
     wg.k_ring().wait(wg.place);
@@ -100,22 +115,24 @@ HSTU_PRIM void full_blocks(Warpgroup<Config, Tile>& wg, Weights& weights, float 
     prim::wgmma_wait<1>();
     prim::wgmma_keep(s);
     wg.k_ring().release(wg.place);
-    const bool moved = weights.meet(s, kept);
-    weights.template weigh<false>(s);
+    const bool moved = weigh(s, kept);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(o);
     wg.v_ring().release(before);
     if (moved) scale_rows(o, kept);
     pack<Element>(s, w);
   }
-  wg.v_ring().wait(wg.place);
-  prim::wgmma_keep(o);
-  prim::wgmma_fence();
-  issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
-  prim::wgmma_wait<0>();
-  prim::wgmma_keep(o);
-  wg.v_ring().release(wg.place);
-  wg.place.advance();
-}
+
+  HSTU_PRIM void last() {
+    wg.v_ring().wait(wg.place);
+    prim::wgmma_keep(o);
+    prim::wgmma_fence();
+    issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
+    prim::wgmma_wait<0>();
+    prim::wgmma_keep(o);
+    wg.v_ring().release(wg.place);
+    wg.place.advance();
+  }
+};
 
 }  // namespace hstu::attn90

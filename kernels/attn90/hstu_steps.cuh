@@ -54,74 +54,38 @@ struct HstuSteps {
       apply_mask<kBlockN>(s, BlockMask<Config>{tile.mask, tile.plan.end_of(block)}, row, key, Weights::hidden());
   }
 
-  // Scores of the block at hand to weights; kSome: some of the warpgroup's rows do not see all of it. Returns whether
-  // what was added up before is to be multiplied with `kept`.
+  // Makes P of a block's scores; kSome: some of the warpgroup's rows do not see all of it.
   template <bool kSome, class Weights>
-  HSTU_PRIM bool weigh(const Tile& tile, Weights& weights, float (&s)[kBlockN / 2], float (&kept)[2], int block) const {
-    if constexpr (kSome) hide<Weights>(tile, s, block);
-    const bool moved = weights.meet(s, kept);
-    weights.template weigh<kSome>(s);
-    return moved;
+  HSTU_PRIM auto weigher(const Tile& tile, Weights& weights, int block) const {
+    return [this, &tile, &weights, block](float(&s)[kBlockN / 2], float(&kept)[2]) {
+      if constexpr (kSome) hide<Weights>(tile, s, block);
+      const bool moved = weights.meet(s, kept);
+      weights.template weigh<kSome>(s);
+      return moved;
+    };
   }
 
-  // One more block: its scores and the sums of the block before together, whose words of P are w, then its own P.
-  template <bool kSome, class Weights>
-  HSTU_PRIM void step(const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4],
-                      float (&s)[kBlockN / 2], u32 (&w)[kBlockN / 4], int block) {
-    float kept[2];
-    const auto before = wg.place;
-    wg.place.advance();
-    wg.k_ring().wait(wg.place);
-    prim::wgmma_keep(s);
-    prim::wgmma_keep(o);
-    prim::wgmma_fence();
-    issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-    wg.v_ring().wait(before);
-    issue_pv<kBlockN>(wg, o, w, before.stage, 0);
-    prim::wgmma_wait<1>();
-    prim::wgmma_keep(s);
-    wg.k_ring().release(wg.place);
-    const bool moved = weigh<kSome>(tile, weights, s, kept, block);
-    prim::wgmma_wait<0>();
-    prim::wgmma_keep(o);
-    wg.v_ring().release(before);
-    if (moved) scale_rows(o, kept);
-    pack<Element>(s, w);
-  }
-
-  // The blocks of `seen`, at least one: products of a block run beside the weights of the next.
+  // The blocks of `seen`, at least one.
   template <class Weights>
   HSTU_PRIM void attend_blocks(const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
                                const u32 (&q)[T::kQWords][4], const variant::BlockRange& seen) {
-    float s[kBlockN / 2], kept[2];
-    u32 w[kBlockN / 4];
-    wg.k_ring().wait(wg.place);
-    prim::wgmma_keep(s);
-    prim::wgmma_fence();
-    issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-    prim::wgmma_wait<0>();
-    prim::wgmma_keep(s);
-    wg.k_ring().release(wg.place);
-    const bool moved = seen.is_full(seen.begin) ? weigh<false>(tile, weights, s, kept, seen.begin)
-                                                : weigh<true>(tile, weights, s, kept, seen.begin);
-    if (moved) scale_rows(o, kept);
-    pack<Element>(s, w);
+    BlockSteps<false, Config, Tile> steps(wg, o, q);
+    steps.first([&](float(&s)[kBlockN / 2], float(&kept)[2]) {
+      return seen.is_full(seen.begin) ? weigher<false>(tile, weights, seen.begin)(s, kept)
+                                      : weigher<true>(tile, weights, seen.begin)(s, kept);
+    });
     int block = seen.begin + 1;
 #pragma unroll 1
     while (block < seen.end) {
       const int full_until = seen.is_full(block) ? seen.full_end : block;
 #pragma unroll 1
-      for (; block < full_until; ++block) step<false>(tile, weights, o, q, s, w, block);
-      if (block < seen.end) step<true>(tile, weights, o, q, s, w, block++);
+      for (; block < full_until; ++block) steps.next(weigher<false>(tile, weights, block));
+      if (block < seen.end) {
+        steps.next(weigher<true>(tile, weights, block));
+        ++block;
+      }
     }
-    wg.v_ring().wait(wg.place);
-    prim::wgmma_keep(o);
-    prim::wgmma_fence();
-    issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
-    prim::wgmma_wait<0>();
-    prim::wgmma_keep(o);
-    wg.v_ring().release(wg.place);
-    wg.place.advance();
+    steps.last();
   }
 
   // O of the tile's rows but for a factor.
