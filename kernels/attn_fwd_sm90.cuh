@@ -29,6 +29,7 @@
 #pragma once
 #include "attn90/hstu_steps.cuh"
 #include "attn90/hstu_tile.cuh"
+#include "attn90/interval_tile.cuh"
 #include "attn90/roles.cuh"
 #include "attn90/softmax.cuh"
 #include "attn90/store.cuh"
@@ -55,9 +56,9 @@ HSTU_PRIM constexpr int writes_moments(long) {
 
 // One warpgroup's work: 64 rows of each tile.
 template <class Config>
-struct Consumer : HstuSteps<Config, HstuTile<Config>, AttnFwdParams> {
+struct Consumer : HstuSteps<Config, typename Config::Tile, AttnFwdParams> {
   using T = Shape<Config>;
-  using Tile = HstuTile<Config>;
+  using Tile = typename Config::Tile;
   using Element = typename Config::Element;
   using Steps = HstuSteps<Config, Tile, AttnFwdParams>;
   using Steps::attend, Steps::find_scale, Steps::wg;
@@ -96,7 +97,7 @@ struct Consumer : HstuSteps<Config, HstuTile<Config>, AttnFwdParams> {
     float o[T::kColsV / 2], scale[2];
     wg.load_q(q);
     clear(o);
-    Silu<AttnFwdParams> weights{p};
+    Silu<AttnFwdParams, Config::kBias> weights{p};
     attend(p, tile, weights, o, q);
     find_scale(p, tile, scale);
     store(p, tile, o, scale);
@@ -104,10 +105,10 @@ struct Consumer : HstuSteps<Config, HstuTile<Config>, AttnFwdParams> {
   HSTU_PRIM void run_softmax(const AttnFwdParams& p, const Tile& tile) {
     u32 q[T::kQWords][4];
     float o[T::kColsV / 2], factor[2], lse[2];
-    if (p.log2_alpha < 0) wg.negate_q();
+    Softmax weights(p.log2_alpha);
+    if (weights.negated) wg.negate_q();
     wg.load_q(q);
     clear(o);
-    Softmax weights(fabsf(p.log2_alpha));
     attend(p, tile, weights, o, q);
     weights.finish(factor, lse);
     if constexpr (Config::kLse) store_lse(p, tile, lse);
@@ -138,7 +139,7 @@ struct Consumer : HstuSteps<Config, HstuTile<Config>, AttnFwdParams> {
 template <class Config>
 __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBlocks)
     attn_fwd_sm90(const __grid_constant__ AttnFwdSm90Params p) {
-  attn90::run<Config, attn90::HstuTile<Config>, attn90::HstuPlace<Config>, attn_fwd_sm90_detail::Consumer>(p);
+  attn90::run<Config, typename Config::Tile, typename Config::Place, attn_fwd_sm90_detail::Consumer>(p);
 }
 
 }  // namespace hstu

@@ -70,7 +70,7 @@ struct Consumer {
       softmax.weigh<false>(s);
       return moved;
     };
-    BlockSteps<kTurns, Config, Tile> steps(wg, o, q);
+    BlockSteps<kTurns, Config, Tile> steps(wg, o, q, softmax.flip());
     steps.first(weigh);
 #pragma unroll 1
     for (int block = 1; block < count; ++block) steps.next(weigh);
@@ -104,12 +104,12 @@ struct Consumer {
       wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
       if (tile.first_row < 0) break;
       wg.wait(&wg.storage.q_full, q_parity);
-      if (p.log2_alpha < 0) wg.negate_q();
+      Softmax softmax(p.log2_alpha);
+      if (softmax.negated) wg.negate_q();
       u32 q[T::kQWords][4];
       wg.load_q(q);
       float o[T::kColsV / 2];
       clear(o);
-      Softmax softmax(fabsf(p.log2_alpha));
       const int partial = tile.plan.partial, full = tile.plan.blocks - partial;
       const int first = tile.sequence.first_query() + tile.first_row + wg.group * 64;
       const int seen = tile.mask().limit(first), reached = tile.mask().limit(first + 63);

@@ -3,6 +3,7 @@
 // Weights: Silu (scores.cuh) or Softmax (softmax.cuh) has
 //   kZeroIsNothing   keys that are zeros add nothing
 //   hidden()         the score of a key that a row does not see
+//   flip()           what changes the signs of two scores, where scores are to be negated
 //   meet(s, kept)    looks at more scores before they are weighed; whether what was added up so far is to be multiplied
 //                    with `kept`, row by row
 //   weigh<kSome>(s)  S -> P in place; kSome: keys may be hidden from the rows
@@ -76,16 +77,18 @@ struct BlockSteps {
   Warpgroup<Config, Tile>& wg;
   float (&o)[T::kColsV / 2];
   const u32 (&q)[T::kQWords][4];
+  u32 flip;
   float s[kBlockN / 2];
   u32 w[kBlockN / 4];  // P of the block whose products are still to come
 
-  HSTU_PRIM BlockSteps(Warpgroup<Config, Tile>& wg, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4])
-      : wg(wg), o(o), q(q) {}
+  HSTU_PRIM BlockSteps(Warpgroup<Config, Tile>& wg, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], u32 flip)
+      : wg(wg), o(o), q(q), flip(flip) {}
 
   template <class Weigh>
   HSTU_PRIM void first(const Weigh& weigh) {
     float kept[2];
     wg.k_ring().wait(wg.place);
+    begin_scores(wg, s, wg.place.stage, flip);
     await_turn<kTurns>(wg);
     prim::wgmma_keep(s);
     prim::wgmma_fence();
@@ -104,6 +107,7 @@ struct BlockSteps {
     const auto before = wg.place;
     wg.place.advance();
     wg.k_ring().wait(wg.place);
+    begin_scores(wg, s, wg.place.stage, flip);
     await_turn<kTurns>(wg);
     prim::wgmma_keep(s);
     prim::wgmma_keep(o);

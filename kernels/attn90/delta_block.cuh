@@ -87,7 +87,7 @@ struct DeltaConsumer : HstuSteps<Config, DeltaTile<Config>, AttnSplitParams> {
       float o[T::kColsV / 2];
       wg.load_q(q);
       clear(o);
-      Silu<AttnSplitParams> weights{p};
+      Silu<AttnSplitParams, Config::kBias> weights{p};
       attend(p, tile, weights, o, q);
       if constexpr (Config::kSplit > 1) {
         sums.share(o, parity);
@@ -123,6 +123,7 @@ HSTU_PRIM void delta_block(const Params& p) {
     prefetch(p.k);
     prefetch(p.v);
     prim::tma_prefetch_map(&p.out);
+    if constexpr (Config::kBias) prim::tma_prefetch_map(&p.rab);
   }
   if constexpr (Config::kSplit > 1)
     prim::cluster_sync();

@@ -27,6 +27,7 @@ struct DeltaPlan {
   HSTU_PRIM int key_begin(int i) const { return tile.key_begin(number(i)); }
   // Where the keys of a sequence of `length` end for block i.
   HSTU_PRIM int keys_end(int i, int length) const { return tile.keys_end(number(i), length); }
+  HSTU_PRIM int end_of(int i) const { return tile.end_of(number(i)); }
   HSTU_PRIM bool is_upper(int i) const { return number(i) < tile.upper_blocks; }
   HSTU_PRIM variant::BlockRange upper(const variant::RowsView<Config>& rows) const { return own(tile.upper(rows)); }
   HSTU_PRIM variant::BlockRange lower(const variant::RowsView<Config>& rows, bool zero_is_nothing) const {

@@ -10,11 +10,13 @@ namespace hstu::attn90 {
 
 template <class Config>
 struct DeltaTile {
+  using Seen = SeenBlocks<Config>;
   variant::HstuMask<Config> mask;
   DeltaPlan<Config> plan;
-  SeenBlocks<Config> seen;
+  Seen seen;
   DeltaKeys<Config> keys;
   i64 start;  // the sequence's first new row
+  int seq;
   int head;
   int first_row;  // -1: there is no further tile
   int count;      // new rows of the sequence
@@ -30,8 +32,9 @@ struct DeltaTile {
 // A place of the order: the tiles of a pair are neighbours, for they share keys, and so are the heads of a sequence.
 template <class Config>
 struct DeltaPlace {
+  enum : bool { kByWarp = false };
   using T = Shape<Config>;
-  int head;
+  int seq, head;
   int first_row, step;  // of its tiles: one, and more if the grid foresaw fewer rows
   int count;
   i64 start;
@@ -43,7 +46,7 @@ struct DeltaPlace {
   }
   HSTU_PRIM DeltaPlace(const AttnSplitParams& p, u32 index) {
     const u32 pair = index / p.row_blocks, level = index - pair * p.row_blocks;
-    const u32 seq = pair / p.num_heads;
+    seq = pair / p.num_heads;
     head = pair - seq * p.num_heads;
     start = static_cast<i64>(seq) * p.delta;
     count = p.delta;
@@ -69,10 +72,11 @@ struct DeltaPlace {
     tile.plan = plan;
     tile.keys = keys;
     tile.start = start;
+    tile.seq = seq;
     tile.head = head;
     tile.first_row = first_row;
     tile.count = count;
-    tile.seen.find(tile, mask.length - count + first_row, true);
+    tile.seen.find(tile, mask.length - count + first_row, !Config::kBias);
   }
 };
 

@@ -81,6 +81,7 @@ struct FlashTile {
 // A place of the order: from the longest rows down.
 template <class Config>
 struct FlashPlace {
+  enum : bool { kByWarp = false };
   using T = Shape<Config>;
   typename Config::Sequences sequence;
   int head;

@@ -18,7 +18,6 @@ HSTU_PRIM float weight_gain(float half_alpha) {
 
 template <class Config>
 struct Fp8Tile : HstuTile<Config> {
-  int seq;
   variant::RowsView<Config> views[Config::kConsumers];  // what each warpgroup's rows see of parts of blocks
 };
 
@@ -28,7 +27,6 @@ struct Fp8Place : HstuPlace<Config> {
 
   HSTU_PRIM void describe(const variant::RowTilePlan<Config>& plan, Fp8Tile<Config>& tile) const {
     HstuPlace<Config>::describe(plan, tile);
-    tile.seq = this->seq;
 #pragma unroll 1
     for (int group = 0; group < Config::kConsumers; ++group)
       tile.views[group] = SeenBlocks<Config>::view_of(this->mask, this->first_row, group);

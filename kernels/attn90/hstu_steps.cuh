@@ -1,7 +1,8 @@
 // What a consumer warpgroup of HSTU attention does with a tile: its key blocks one after the other, and the factors of
 // O.
 //
-// Tile: mask, plan, what its warpgroups see (attn90/seen_blocks.cuh) and where its rows are, HstuTile or DeltaTile.
+// Tile: mask, plan, what its warpgroups see (attn90/seen_blocks.cuh) and where its rows are: HstuTile, IntervalTile or
+// DeltaTile.
 #pragma once
 #include "attn90/blocks.cuh"
 #include "attn90/seen_blocks.cuh"
@@ -10,9 +11,9 @@
 namespace hstu::attn90 {
 
 // The mask of a block that ends before key `end`.
-template <class Config>
+template <class Mask>
 struct BlockMask {
-  const variant::HstuMask<Config>& mask;
+  const Mask& mask;
   int end;
 
   HSTU_PRIM u32 seen_bits(int i, int key) const { return mask.seen_bits(i, key) & variant::bits_below(end - key); }
@@ -22,7 +23,8 @@ template <class Config, class Tile, class Params>
 struct HstuSteps {
   using T = Shape<Config>;
   using Element = typename Config::Element;
-  using Seen = SeenBlocks<Config>;
+  using Mask = decltype(Tile::mask);
+  using Seen = typename Tile::Seen;
   enum : int { kBlockN = T::kBlockN };
   // A warpgroup's part of the upper range is its own 64 rows, of which each sees itself.
   enum : bool { kOwnRows = Config::kHasTargets && !Config::kTargetGroups && kBlockN % 64 == 0 };
@@ -51,7 +53,7 @@ struct HstuSteps {
     if constexpr (Weights::kZeroIsNothing)
       apply_mask<kBlockN>(s, tile.mask, row, key, Weights::hidden());
     else
-      apply_mask<kBlockN>(s, BlockMask<Config>{tile.mask, tile.plan.end_of(block)}, row, key, Weights::hidden());
+      apply_mask<kBlockN>(s, BlockMask<Mask>{tile.mask, tile.plan.end_of(block)}, row, key, Weights::hidden());
   }
 
   // Makes P of a block's scores; kSome: some of the warpgroup's rows do not see all of it.
@@ -69,7 +71,7 @@ struct HstuSteps {
   template <class Weights>
   HSTU_PRIM void attend_blocks(const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
                                const u32 (&q)[T::kQWords][4], const variant::BlockRange& seen) {
-    BlockSteps<false, Config, Tile> steps(wg, o, q);
+    BlockSteps<false, Config, Tile> steps(wg, o, q, weights.flip());
     steps.first([&](float(&s)[kBlockN / 2], float(&kept)[2]) {
       return seen.is_full(seen.begin) ? weigher<false>(tile, weights, seen.begin)(s, kept)
                                       : weigher<true>(tile, weights, seen.begin)(s, kept);

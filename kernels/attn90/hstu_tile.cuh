@@ -21,18 +21,20 @@ struct HstuRows {
   int length;
 
   HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start, length); }
-  template <class Config>
-  HSTU_PRIM tile::JaggedBox keys(const variant::RowTilePlan<Config>& plan, int block) const {
+  template <class Plan>
+  HSTU_PRIM tile::JaggedBox keys(const Plan& plan, int block) const {
     return tile::JaggedBox(start, plan.keys_end(block, length));
   }
 };
 
 template <class Config>
 struct HstuTile {
+  using Seen = SeenBlocks<Config>;
   variant::HstuMask<Config> mask;
   variant::RowTilePlan<Config> plan;
-  SeenBlocks<Config> seen;
+  Seen seen;
   i64 start;  // row of the sequence's position 0
+  int seq;
   int head;
   int first_row;  // -1: there is no further tile
 
@@ -47,6 +49,7 @@ struct HstuTile {
 // A place of the order, maybe behind the end of its sequence. Its loads are under way when it is made.
 template <class Config>
 struct HstuPlace {
+  enum : bool { kByWarp = false };
   using T = Shape<Config>;
   int seq, head;
   int first_row, step;  // of its tiles: that of a whole pair, or one, and more if the grid foresaw shorter sequences
@@ -79,9 +82,10 @@ struct HstuPlace {
     tile.mask = mask;
     tile.plan = plan;
     tile.start = start;
+    tile.seq = seq;
     tile.head = head;
     tile.first_row = first_row;
-    tile.seen.find(tile, first_row, !softmax);
+    tile.seen.find(tile, first_row, !softmax && !Config::kBias);
   }
 };
 

@@ -9,10 +9,19 @@ namespace hstu::attn90 {
 // more, for a tile taken early may be another block of threads' idle time at the end.
 enum : int { kWantsAhead = 4 };
 
+// A relative bias by TMA: its map has columns, rows, heads and sequences; what lies outside comes as zeros.
+struct BiasBox {
+  int row, head, seq;
+
+  HSTU_PRIM void load(u32 dst, const TensorMap* map, u32 barrier, int key) const {
+    prim::tma_load_4d(dst, map, barrier, key, row, head, seq);
+  }
+};
+
 // Loads what the tiles need: one thread, or a warp, whose lanes share the keys of a block, for which the first
-// announces all of their bytes. Params: maps q, k, v. Tile: first_row (none if negative), head, plan, which has
-// `blocks` and key_begin(block), and rows(), from which come boxes that load the queries() and the keys(plan, block),
-// all of them or the lane's.
+// announces all of their bytes. Params: maps q, k, v, and of a bias. Tile: first_row (none if negative), head, plan,
+// which has `blocks` and key_begin(block), and rows(), from which come boxes that load the queries() and the keys(plan,
+// block), all of them or the lane's; with a bias seq and position(), of the first row.
 template <class Config, class Tile, bool kWarp = false, class Params>
 HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
   using T = Shape<Config>;
@@ -32,6 +41,8 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     auto rows = tile.rows();
     const auto queries = rows.queries();
     const int head = tile.head, kv_head = variant::kv_head_of<Config>(head);
+    BiasBox bias;
+    if constexpr (Config::kBias) bias = {tile.position(), p.attn.rab_head_stride == 0 ? 0 : head, tile.seq};
     if constexpr (kWarp) __syncwarp();  // all have their copies
     // The next tile is asked for when few blocks are left.
     const int wants_at = plan.blocks > kWantsAhead ? plan.blocks - kWantsAhead : 0;
@@ -49,11 +60,17 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
       if (leads && block > 0 && block == wants_at) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
       const int key = plan.key_begin(block);
       const auto keys = rows.keys(plan, block);
-      const u32 k_full = k_ring.acquire(place, T::kKBytes, leads);
+      const u32 k_full = k_ring.acquire(place, T::kKBytes + T::kBiasBytes, leads);
       const u32 k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
         keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * T::kPanelColumns, key, kv_head);
+      if constexpr (Config::kBias) {
+        const u32 stage = base + T::kBiasOffset + place.stage * T::kBiasBytes;
+#pragma unroll
+        for (int at = 0; at < T::kBlockN; at += 64)
+          if (leads) bias.load(stage + at / 64 * T::kBlockM * 128, &p.rab, k_full, key + at);
+      }
       const u32 v_full = v_ring.acquire(place, T::kVBytes, leads);
       const u32 v_stage = base + T::kVOffset + place.stage * T::kVBytes;
 #pragma unroll

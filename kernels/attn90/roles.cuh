@@ -23,6 +23,7 @@ HSTU_PRIM void run(const Params& p) {
     prim::tma_prefetch_map(&p.k);
     prim::tma_prefetch_map(&p.v);
     prim::tma_prefetch_map(&p.out);
+    if constexpr (Config::kBias) prim::tma_prefetch_map(&p.rab);
   }
   __syncthreads();
   const int group = prim::warp_id() / 4;

@@ -40,8 +40,8 @@ struct TileOrder {
 // Describes the tiles of this block of threads one after the other, the next one when the loader asks for it: one warp.
 // Place: what stands at a place of the order, Place(p, index), of Place::places(p); if it exists() it has the first_row
 // of its first tile and the step to that of the next, if it has_row(), and describes the tile once there is room, with
-// the plan() made before. The warp looks at as many places at once as it has lanes, so that places behind the end of
-// their sequence are passed over together.
+// the plan() made before; kByWarp: all lanes describe it, plan and all. The warp looks at as many places at once as it
+// has lanes, so that places behind the end of their sequence are passed over together.
 template <class Place, class Config, class Tile, class Params>
 HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, Tile>& storage) {
   const u32 count = Place::places(p);
@@ -61,24 +61,37 @@ HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, 
     const u32 mine = index + prim::lane_id();
     Place at(p, mine < count ? mine : count - 1);
     const u32 exist = __ballot_sync(prim::kFullWarp, mine < count && at.exists());
+    const auto await_room = [&] {
+      await_need();
+      prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
+    };
     u32 next = 0;
-    if (leads) {
+    if (leads || Place::kByWarp) {
+      if constexpr (Place::kByWarp) at = Place(p, index);  // the first lane's
       bool more = at.exists();
 #pragma unroll 1
       while (more) {
-        const auto plan = at.plan();
         const int next_row = at.first_row + at.step;
-        more = at.has_row(next_row);
-        await_need();
-        prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
-        at.describe(plan, storage.tile[place.stage]);
-        prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+        if constexpr (Place::kByWarp) {
+          more = at.has_row(next_row);
+          if (leads) await_room();
+          __syncwarp();
+          at.describe(p, storage.tile[place.stage]);
+        } else {
+          const auto plan = at.plan();
+          more = at.has_row(next_row);
+          await_room();
+          at.describe(plan, storage.tile[place.stage]);
+        }
+        if (leads) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
         place.advance();
         waits = true;
         if (!more) break;
         at = Place(p, index);  // made anew, for describing a tile takes the registers
         at.first_row = next_row;
       }
+    }
+    if (leads) {
       if (!claimed) {  // only now, for the first tile needs no counter
         claimed = true;
         tiles.claim();

@@ -1,4 +1,5 @@
-// Scores of the sm_90 attention kernels: S = Q K^T, the mask, and P = silu(S) as words of the next product's operand.
+// Scores of the sm_90 attention kernels: S = Q K^T, maybe on top of a relative bias, the mask, and P = silu(S) as words
+// of the next product's operand.
 #pragma once
 #include "attn90/warpgroup.cuh"
 #include "prim/math.cuh"
@@ -6,7 +7,27 @@
 
 namespace hstu::attn90 {
 
-// S = Q K^T for kKeys keys from `row` of the stage on; one group of products.
+// What S of a stage's keys is added to: their bias, with its signs changed by `flip`, a word of two of them.
+template <class Config, class Tile>
+HSTU_PRIM void begin_scores(const Warpgroup<Config, Tile>& wg, float (&s)[Config::kBlockN / 2], u32 stage, u32 flip) {
+  using T = Shape<Config>;
+  using Element = typename Config::Element;
+  if constexpr (Config::kBias) {
+    const u32 bias = wg.bias_rows(stage);
+#pragma unroll
+    for (int step = 0; step < T::kBlockN / 16; ++step) {
+      u32 w[4];  // as ldmatrix has them, in the places of the accumulators
+      prim::ldmatrix_x4(w, wg.template fragment<T::kBlockM>(bias, step));
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        s[step * 8 + i * 2] = prim::unpack_lo<Element>(w[i] ^ flip);
+        s[step * 8 + i * 2 + 1] = prim::unpack_hi<Element>(w[i] ^ flip);
+      }
+    }
+  }
+}
+
+// S = Q K^T for kKeys keys from `row` of the stage on, added to what begin_scores() left; one group of products.
 template <int kKeys, class Config, class Tile>
 HSTU_PRIM void issue_qk(const Warpgroup<Config, Tile>& wg, float (&s)[kKeys / 2],
                         const u32 (&q)[Shape<Config>::kQWords][4], u32 stage, int row) {
@@ -19,10 +40,10 @@ HSTU_PRIM void issue_qk(const Warpgroup<Config, Tile>& wg, float (&s)[kKeys / 2]
     const u64 b = prim::advance_descriptor(k, step / 4 * T::kBlockN * 128 + step % 4 * 32);
     if (step < T::kQSteps) {
       const u32(&w)[4] = q[step < T::kQSteps ? step : 0];
-      prim::Wgmma<kKeys>::template rs<Element, Element>(s, w[0], w[1], w[2], w[3], b, step > 0);
+      prim::Wgmma<kKeys>::template rs<Element, Element>(s, w[0], w[1], w[2], w[3], b, Config::kBias || step > 0);
     } else {
       prim::Wgmma<kKeys>::template ss<Element, Element>(
-          s, prim::advance_descriptor(a, step / 4 * T::kBlockM * 128 + step % 4 * 32), b, step > 0);
+          s, prim::advance_descriptor(a, step / 4 * T::kBlockM * 128 + step % 4 * 32), b, Config::kBias || step > 0);
     }
   }
   prim::wgmma_commit();
@@ -37,12 +58,14 @@ HSTU_PRIM void weigh(const Params& p, float (&s)[kCount]) {
     s[i] = t * prim::tanh_approx(t) + t;
   }
 }
-template <class Params>
+// kBias: keys that are zeros have scores all the same.
+template <class Params, bool kBias>
 struct Silu {
-  enum : bool { kZeroIsNothing = true };
+  enum : bool { kZeroIsNothing = !kBias };
   const Params& p;
 
   HSTU_PRIM static float hidden() { return 0.0f; }
+  HSTU_PRIM static u32 flip() { return 0; }
   template <int kCount>
   HSTU_PRIM static bool meet(const float (&)[kCount], float (&)[2]) {
     return false;

@@ -16,7 +16,7 @@ constexpr int promote_keys = 0;
 template <class Config>
 constexpr int promote_keys<Config, 1> = Config::kPromoteKeys;
 
-// Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kAttnScale and those of the mask.
+// Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kAttnScale, kBias and those of the mask.
 // Knobs: kConsumers, kBlockN, kStages, kQSteps (k steps of Q, of 32 bytes, that stay in registers), kBlocks (blocks of
 // threads an SM).
 template <class Config>
@@ -47,7 +47,10 @@ struct Shape {
   enum : int { kOBytes = kConsumers * 4 * kOWarpBytes };
   enum : int { kKOffset = kQBytes };
   enum : int { kVOffset = kKOffset + Config::kStages * kKBytes };
-  enum : int { kTransposedOffset = kVOffset + Config::kStages * kVBytes };
+  // A relative bias of the tile's rows and a stage's keys, in panels of 64 columns.
+  enum : int { kBiasBytes = Config::kBias ? (kBlockN + 63) / 64 * kBlockM * 128 : 0 };
+  enum : int { kBiasOffset = kVOffset + Config::kStages * kVBytes };
+  enum : int { kTransposedOffset = kBiasOffset + Config::kStages * kBiasBytes };
   enum : int { kOOffset = kTransposedOffset + kTransposedStages * kTransposedBytes };
   enum : int { kTileBytes = kOOffset + kOBytes };
   // Registers a thread once the roles are known; together no more than the launch reserves.

@@ -15,9 +15,11 @@ struct Softmax {
   enum : int { kSlack = 8 };
 
   float scale, slack;  // log2(e) times the logit scale, positive; kSlack powers of two as a difference of scores
+  bool negated;        // of a negative logit scale the scores are to be, so that the greatest has the greatest weight
   float reference[2], sum[2];
 
-  HSTU_PRIM explicit Softmax(float log2_scale) : scale(log2_scale), slack(fminf(kSlack / log2_scale, 1e30f)) {
+  HSTU_PRIM explicit Softmax(float log2_scale)
+      : scale(fabsf(log2_scale)), slack(fminf(kSlack / fabsf(log2_scale), 1e30f)), negated(log2_scale < 0) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       reference[half] = -infinity();
@@ -26,6 +28,7 @@ struct Softmax {
   }
 
   HSTU_PRIM static float hidden() { return -infinity(); }
+  HSTU_PRIM u32 flip() const { return negated ? 0x80008000u : 0; }
 
   // Looks at more scores. Returns whether what was added up with the weights before must be multiplied with `kept`.
   template <int kCount>

@@ -35,6 +35,8 @@ struct Warpgroup {
   HSTU_PRIM u32 q_rows() const { return base + group * 64 * 128; }
   HSTU_PRIM u32 k_rows(u32 stage, int row) const { return base + T::kKOffset + stage * T::kKBytes + row * 128; }
   HSTU_PRIM u32 v_rows(u32 stage, int row) const { return base + T::kVOffset + stage * T::kVBytes + row * 128; }
+  // The bias of the warpgroup's rows and a stage's keys.
+  HSTU_PRIM u32 bias_rows(u32 stage) const { return base + T::kBiasOffset + stage * T::kBiasBytes + group * 64 * 128; }
   HSTU_PRIM u32 warp_staging() const {
     return base + T::kOOffset + (group * 4 + threadIdx.x % 128 / 32) * T::kOWarpBytes;
   }

@@ -10,9 +10,10 @@ namespace hstu {
 struct AttnDeltaSm90Params {
   TensorMap q, k, v;  // boxes of 128 bytes and kBlockM or kBlockN rows; tile/jagged_map.cuh says how rows are found
   TensorMap out;      // boxes of 64 columns and 16 rows
+  TensorMap rab;      // boxes of 64 columns and kBlockM rows, by column, row, head and sequence; only if Config::kBias
   AttnSplitParams attn;
   TileCounter* tile_counters;  // filled by the launch, for the context has them
 };
-static_assert(sizeof(AttnDeltaSm90Params) == 896, "host and device disagree about AttnDeltaSm90Params");
+static_assert(sizeof(AttnDeltaSm90Params) == 1024, "host and device disagree about AttnDeltaSm90Params");
 
 }  // namespace hstu

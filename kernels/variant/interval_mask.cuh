@@ -15,23 +15,15 @@ namespace hstu::variant {
 template <class Config>
 struct IntervalView;
 
+// Of a sequence.
 template <class Config>
-struct IntervalMask {
-  using Plan = IntervalPlan<Config>;
-  using View = IntervalView<Config>;
-  enum : bool { kSurveyed = true };
-  enum : int { kIntervals = Config::kIntervals };
-  enum : int { kExtraBytes = 32 * kIntervals };  // of shared memory, for mask and plan, beyond those of HstuMask
-
+struct IntervalBounds {
   const i32* bounds;  // f_0 of position 0
   i64 bound_stride;   // from f_m to f_m+1
   int length;
-  int first, last;                                   // the rows of the plan
-  int seen_begin[kIntervals], seen_end[kIntervals];  // what some row's interval holds
-  int full_begin[kIntervals], full_end[kIntervals];  // what every row's holds
 
-  IntervalMask() = default;
-  // Of a sequence of n keys. row_of_zero: the row of q that position 0 would have. In place: it is large.
+  IntervalBounds() = default;
+  // Of a sequence of n keys. row_of_zero: the row of q that position 0 would have. In place: masks are large.
   template <class Params>
   HSTU_PRIM void place(const Params& p, int head, i64 row_of_zero, int n) {
     bounds = static_cast<const i32*>(p.intervals) + head * p.intervals_head_stride + row_of_zero;
@@ -44,14 +36,32 @@ struct IntervalMask {
   }
   HSTU_PRIM int end_of(int interval, int i) const { return min_int(bounds[2 * interval * bound_stride + i], length); }
 
-  // Which of the keys key + 0 ... key + 31 row i sees.
-  HSTU_PRIM u32 seen_bits(int i, int key) const {
-    if (i < first || i >= last) return 0;
+  // Which of the keys key + 0 ... key + 31 row i, which there is, sees.
+  HSTU_PRIM u32 bits_of(int i, int key) const {
     u32 bits = 0;
 #pragma unroll 1
-    for (int m = 0; m < kIntervals; ++m) bits |= bits_between(begin_of(m, i) - key, end_of(m, i) - key);
+    for (int m = 0; m < Config::kIntervals; ++m) bits |= bits_between(begin_of(m, i) - key, end_of(m, i) - key);
     return bits;
   }
+};
+
+template <class Config>
+struct IntervalMask : IntervalBounds<Config> {
+  using IntervalBounds<Config>::length, IntervalBounds<Config>::begin_of, IntervalBounds<Config>::end_of;
+  using Plan = IntervalPlan<Config>;
+  using View = IntervalView<Config>;
+  enum : bool { kSurveyed = true };
+  enum : int { kIntervals = Config::kIntervals };
+  enum : int { kExtraBytes = 32 * kIntervals };  // of shared memory, for mask and plan, beyond those of HstuMask
+
+  int first, last;                                   // the rows of the plan
+  int seen_begin[kIntervals], seen_end[kIntervals];  // what some row's interval holds
+  int full_begin[kIntervals], full_end[kIntervals];  // what every row's holds
+
+  IntervalMask() = default;
+
+  // Which of the keys key + 0 ... key + 31 row i sees.
+  HSTU_PRIM u32 seen_bits(int i, int key) const { return i < first || i >= last ? 0 : this->bits_of(i, key); }
 
   // The extremes over rows [first_row, last_row), and the plan; by all threads, the first warp works.
   HSTU_PRIM void survey(Plan& plan, int first_row, int last_row) {

@@ -6,8 +6,8 @@
 // first key on, so only a range's last block hangs over, and only at its end; the upper range's are visited first. What
 // rows see of either range are neighbouring blocks, and so are those among them that need no mask. Targets all see the
 // same interval: what hangs over there is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly;
-// under softmax it does not, and there its keys behind the range's end, which may be the upper range's, are to be
-// hidden.
+// under softmax or a bias it does not, and there its keys behind the range's end, which may be the upper range's, are
+// to be hidden. Under a bias, whose columns TMA fetches from multiples of 16 bytes on, both ranges begin at such keys.
 #pragma once
 #include "variant/hstu_mask.cuh"
 
@@ -56,7 +56,7 @@ struct NeighbouringKeys {
 
 template <class Config>
 struct RowTilePlan {
-  enum : int { kBlockN = Config::kBlockN };
+  enum : int { kBlockN = Config::kBlockN, kBiasAlign = Config::kBias ? 8 : 1 };
   int lower_begin, upper_begin;
   int upper_blocks, blocks;
   int full_end;  // lower keys from here on are to be zeros
@@ -69,14 +69,16 @@ struct RowTilePlan {
   HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, const Keys& keys = {}) {
     constexpr bool kApart = Keys::kApart && Config::kHasTargets;
     const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
-    lower_begin = mask.low_min(first, last) / Keys::kAlign * Keys::kAlign;
+    const int align = max_int(Keys::kAlign, kBiasAlign);
+    lower_begin = mask.low_min(first, last) / align * align;
     targets = Config::kHasTargets && shared_end <= own_begin && (!kApart || own_begin >= keys.cached);
     apart = kApart && !targets;
     int lower_end = targets || !Config::kCausal ? shared_end : max_int(shared_end, last);
     if (apart) lower_end = min_int(lower_end, keys.cached);
-    upper_begin = apart ? keys.cached : own_begin;
+    upper_begin = apart ? keys.cached : own_begin / kBiasAlign * kBiasAlign;
+    if (Config::kBias && targets) lower_end = min_int(lower_end, upper_begin);
     upper_blocks = targets || apart ? whole_blocks(last - upper_begin) : 0;
-    full_end = targets ? shared_end : mask.length;
+    full_end = targets ? lower_end : mask.length;
     blocks = upper_blocks + whole_blocks(lower_end - lower_begin);
   }
 
@@ -108,8 +110,9 @@ struct RowTilePlan {
     const int end = min_int(whole_blocks(reached - lower_begin), count);
     const int begin = min_int((rows.seen_begin - lower_begin) / kBlockN, end);
     const int full_from = whole_blocks(rows.full_begin - lower_begin);
-    const int full_until =
-        targets && zero_is_nothing ? end : min_int(max_int(rows.full_end - lower_begin, 0) / kBlockN, end);
+    const int full_until = targets && zero_is_nothing
+                               ? end
+                               : min_int(max_int(min_int(rows.full_end, full_end) - lower_begin, 0) / kBlockN, end);
     const bool any_full = full_from < full_until;
     return {upper_blocks + begin, upper_blocks + (any_full ? full_from : end),
             upper_blocks + (any_full ? full_until : end), upper_blocks + end};

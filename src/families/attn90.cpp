@@ -33,7 +33,8 @@ int32_t q_steps_up_to(int32_t most, std::span<const int32_t> values, const Shape
 
 int ring_bytes(const Shape& s, const Config& c) {
   const int row_panels = panels(s.head_dim_qk, s.element_bytes) + panels(s.head_dim_v, s.element_bytes);
-  return c[kStages] * c[kBlockN] * row_panels * kRowBytes;
+  const int bias_bytes = s.bias ? panels(c[kBlockN], 2) * block_m(c) * kRowBytes : 0;
+  return c[kStages] * (c[kBlockN] * row_panels * kRowBytes + bias_bytes);
 }
 
 int smem_bytes(const Shape& s, const Config& c) {

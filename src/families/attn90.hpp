@@ -19,6 +19,7 @@ struct Shape {
   int element_bytes = 2;        ///< of q, k and v; of one byte, V lies in shared memory transposed as well
   bool promotes = false;        ///< sums of FP8 are added up in shared memory
   int producer_registers = 40;  ///< a thread, beside one or two consumers; beside three, or one alone on an SM, 56
+  bool bias = false;            ///< a relative bias comes with the keys
 };
 
 constexpr int kWarpRows = 16;  ///< of O that a warp stores at once
@@ -30,7 +31,7 @@ int q_steps(const Shape& s);  ///< k steps of all of Q
 /// The largest of these values of q_steps that is no more than `most` and all of Q.
 int32_t q_steps_up_to(int32_t most, std::span<const int32_t> values, const Shape& s);
 
-int ring_bytes(const Shape& s, const Config& c);  ///< of K and V
+int ring_bytes(const Shape& s, const Config& c);  ///< of K and V, and the bias
 int smem_bytes(const Shape& s, const Config& c);
 /// Accumulators of O and S, P and the resident part of Q, per consumer thread; and what such a thread has.
 int held_registers(const Shape& s, const Config& c);
@@ -82,6 +83,12 @@ void encode_keys(const hstu_tensor& k, const hstu_tensor& v, const Config& c, Pa
                  TensorMapSpec (*map_of)(const hstu_tensor&, int rows) = jagged_map) {
   encode_tensor_map(map_of(k, c[kBlockN]), params.k);
   encode_tensor_map(map_of(v, c[kBlockN]), params.v);
+}
+
+/// That of a relative bias, which the problem calls one in whole chunks.
+template <class Params>
+void encode_bias(const hstu_tensor& rab, const Config& c, Params& params) {
+  encode_tensor_map(bias_map(rab, block_m(c)), params.rab);
 }
 
 }  // namespace hstujit::attn90

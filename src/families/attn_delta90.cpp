@@ -4,6 +4,7 @@
 #include "families/jagged_map.hpp"
 #include "params/attn_delta_sm90.h"
 #include "params/attn_paged_sm90.h"
+#include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
 
 #include <algorithm>
@@ -35,7 +36,8 @@ attn90::Shape shape_of(const Problem& p, const Config& c) {
   return {.head_dim_qk = p[fields::kHeadDimQk],
           .head_dim_v = p[fields::kHeadDimV],
           .blocks = c[kBlocks],
-          .producer_registers = 56};
+          .producer_registers = 56,
+          .bias = p[fields::kRab] != 0};
 }
 int64_t tiles(const Problem& p, const Config& c) {
   const int64_t block_m = attn90::block_m(c);
@@ -85,7 +87,7 @@ const std::span<const Rule> kRules = kAllRules;
 
 bool covers(const Problem& p, const DeviceFacts& device) {
   const bool half = p[fields::kDtype] == HSTU_DTYPE_BF16 || p[fields::kDtype] == HSTU_DTYPE_F16;
-  const bool special = p[fields::kIntervals] > 0 || p[fields::kRab] != 0;
+  const bool special = p[fields::kIntervals] > 0 || p[fields::kRab] == attention_extras::kBias;
   return device.compute_capability == 90 && half && !special && p[fields::kVector] == 8 && rows_pay(p, device);
 }
 

@@ -4,6 +4,7 @@
 
 #include "families/attn_delta90.hpp"
 #include "families/families.hpp"
+#include "problem/attention_fields.hpp"
 
 namespace hstujit {
 namespace {
@@ -15,6 +16,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   // Without keys nothing is loaded, but a map must have rows.
   const bool keys = a.k.shape[0] > 0;
   attn90::encode_keys(keys ? a.k : a.q, keys ? a.v : a.q, c, *k);
+  if (p[delta_attention::kRab] != 0) attn90::encode_bias(a.rab, c, *k);
 }
 
 }  // namespace

@@ -36,7 +36,10 @@ constexpr Knob kKnobs[] = {
 };
 
 attn90::Shape shape_of(const Problem& p, const Config& c) {
-  return {.head_dim_qk = p[attention::kHeadDimQk], .head_dim_v = p[attention::kHeadDimV], .blocks = c[kBlocks]};
+  return {.head_dim_qk = p[attention::kHeadDimQk],
+          .head_dim_v = p[attention::kHeadDimV],
+          .blocks = c[kBlocks],
+          .bias = p[attention::kRab] != 0};
 }
 
 /// Whether rows see different keys in ways that take more than a comparison.
@@ -53,11 +56,13 @@ int other_registers(const Problem& p, const Config& c) {
   const bool all_softmax = p[attention::kSoftmaxHeads] == attention_extras::kAllSoftmax;
   const int softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ? 4 : 0;
   int others = attn90::consumer_registers(s, c) < 216 || c[kBlockN] > 128 ? 40 : 32;
-  const bool masks = has_mask(p) && !all_softmax;
+  const bool masks = (has_mask(p) && !all_softmax) || p[attention::kIntervals] > 0;
   if (masks && c[kBlockN] > 96) others = 64;
   if (s.head_dim_v > 128 && c[kQSteps] == 0) others = std::max(others, masks ? 64 : 60);
   if (s.head_dim_v > 128 && c[kQSteps] > 0 && (masks || softmax > 0))
     others = std::max(others, c[attn90::kConsumers] == 1 ? 44 : 40);
+  if (s.head_dim_v > 128 && s.bias) others = std::max(others, 60);
+  if (s.head_dim_v > 128 && p[attention::kIntervals] > 0) others = std::max(others, 52);
   if (masks && c[kBlockN] > 64 && c[kBlockN] % 64 != 0) others += 24;
   return others + softmax;
 }
@@ -70,7 +75,8 @@ constexpr Rule kRules[] = {
 
 bool covers(const Problem& p, const DeviceFacts& device) {
   const auto dtype = static_cast<hstu_dtype>(p[attention::kDtype]);
-  const bool special = p[attention::kIntervals] > 0 || p[attention::kRab] != 0;
+  constexpr int32_t kMostIntervals = 3;  // of which a tile's description has room
+  const bool special = p[attention::kIntervals] > kMostIntervals || p[attention::kRab] == attention_extras::kBias;
   return device.compute_capability == 90 && !special && p[attention::kVector] == 8 &&
          (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16);
 }
@@ -101,6 +107,9 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
 Resources resources(const Problem& p, const Config& c) { return attn90::resources(shape_of(p, c), c); }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  const bool intervals = p[attention::kIntervals] > 0;
+  text.type("Tile", intervals ? "attn90::IntervalTile<Config>" : "attn90::HstuTile<Config>");
+  text.type("Place", intervals ? "attn90::IntervalPlace<Config>" : "attn90::HstuPlace<Config>");
   attn_facts::write(text, p);
   if (p[attention::kMoments] != 0) text.flag("kMoments", true);
   attn90::write_knobs(text, shape_of(p, c), c);
@@ -120,6 +129,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.attn.whole_pairs = c[kWhole] != 0 ? static_cast<int>(std::max<int64_t>(pairs - 2 * blocks, 0)) : 0;
   attn90::encode_rows(a.q, a.out, c, k);
   attn90::encode_keys(a.k, a.v, c, k);
+  if (p[attention::kRab] != 0) attn90::encode_bias(a.rab, c, k);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ int piece_rows(const Problem& p, const Config& c) {
 bool covers(const Problem& p, const DeviceFacts& device) {
   using namespace delta_attention;
   constexpr int kLeastPiece = 16;
-  return p[kPageSize] % kLeastPiece == 0 && p[kPageGaps] == 0 && attn_delta90::covers(p, device);
+  return p[kPageSize] % kLeastPiece == 0 && p[kPageGaps] == 0 && p[kRab] == 0 && attn_delta90::covers(p, device);
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {

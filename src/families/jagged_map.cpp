@@ -27,6 +27,22 @@ TensorMapSpec jagged_map(const hstu_tensor& t, int rows) {
   return spec;
 }
 
+TensorMapSpec bias_map(const hstu_tensor& rab, int rows) {
+  const auto element = static_cast<uint64_t>(checks::element_bytes(rab.dtype));
+  TensorMapSpec spec;
+  spec.base = rab.data;
+  spec.dtype = rab.dtype;
+  spec.rank = 4;
+  for (int i = 0; i < 4; ++i) spec.extent[i] = static_cast<uint64_t>(rab.shape[3 - i]);
+  // A dimension of one index needs no stride, but the map does.
+  for (int i = 0; i < 3; ++i)
+    spec.stride[i] = spec.extent[i + 1] > 1 ? static_cast<uint64_t>(rab.stride[2 - i]) * element : 16;
+  spec.box[0] = static_cast<uint32_t>(128 / element);
+  spec.box[1] = static_cast<uint32_t>(rows);
+  spec.box[2] = spec.box[3] = 1;
+  return spec;
+}
+
 TensorMapSpec paged_map(const hstu_tensor& t, int rows) {
   const hstu_tensor slots{
       t.data, t.dtype, 3, {t.shape[0] * t.shape[1], t.shape[2], t.shape[3]}, {t.stride[1], t.stride[2], t.stride[3]}};

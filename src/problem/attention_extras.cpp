@@ -30,8 +30,8 @@ void check_moments(hstu_attention_args& args, const checks::Tensor& out) {
 
 }  // namespace
 
-bool bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const checks::Tensor& out) {
-  if (!checks::given("rab", t)) return false;
+int32_t bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const checks::Tensor& out) {
+  if (!checks::given("rab", t)) return kNoBias;
   const checks::Tensor rab = checks::required<4>("rab", t);
   checks::same_dtype(rab, q);
   checks::extent(rab, 0, batch, "batch, the number of sequences");
@@ -39,7 +39,11 @@ bool bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const checks::
   checks::extent(rab, 3, rab.t.shape[2], "the positions rab.shape[2]");
   checks::field(rab, 2);  // kernels count positions in 32 bits
   checks::disjoint(out, rab);
-  return true;
+  checks::Vector vector(rab.t.dtype);
+  vector.tensor(rab.t);
+  for (int d = 0; d < 3; ++d) vector.lines(rab.t.shape[d], rab.t.stride[d], rab.t.shape[3]);
+  const bool chunks = rab.t.shape[3] > 0 && vector.elements() * checks::element_bytes(rab.t.dtype) == 16;
+  return chunks ? kBiasInChunks : kBias;
 }
 
 void check(hstu_attention_args& args, const checks::Tensor& q, const checks::Tensor& out, Problem& problem) {
@@ -54,8 +58,8 @@ void check(hstu_attention_args& args, const checks::Tensor& q, const checks::Ten
            "num_softmax_heads");
     check_lse(args, out);
   }
-  const bool biased = bias(args.rab, args.seq_offsets.shape[0] - 1, q, out);
-  if (biased && present(args.lse))
+  const int32_t biased = bias(args.rab, args.seq_offsets.shape[0] - 1, q, out);
+  if (biased != kNoBias && present(args.lse))
     checks::disjoint(checks::required<2>("lse", args.lse), checks::required<4>("rab", args.rab));
   if (checks::given("moments", args.moments)) check_moments(args, out);
   problem[attention::kSoftmaxHeads] = softmax == 0 ? kNoSoftmax : softmax == heads ? kAllSoftmax : kSomeSoftmax;

@@ -24,7 +24,7 @@ enum : int {
   kIntervals /* how many; 0 unless the mask has them */,
   kSoftmaxHeads /* 0 none, 1 all, 2 some */,
   kLse /* 0|1 */,
-  kRab /* 0|1 */,
+  kRab /* attention_extras::kBias... */,
   kHeadsPerKv,
   kMoments /* 0|1 */
 };
@@ -65,7 +65,7 @@ enum : int {
   kBatch,
   kMaxQLen,
   kMaxSeqLen,
-  kRab /* 0|1 */,
+  kRab /* attention_extras::kBias... */,
   kPageGaps /* 0|1: cache_pages::page_rows says 0 */
 };
 }

@@ -15,6 +15,7 @@
 float __uint_as_float(unsigned);
 #include "variant/hstu_mask.cuh"
 #include "variant/interval_plan.cuh"
+#include "variant/interval_runs.cuh"
 #include "variant/row_tiles.cuh"
 
 namespace hstujit {
@@ -26,7 +27,12 @@ struct Features {
   using Target = int;
   static constexpr int kBlockN = kKeys;
   static constexpr bool kCausal = kCausal_, kHasTargets = kTargets, kContextual = kContext, kMaxAttnLen = kWindow,
-                        kMinFullAttn = kExempt, kSoftmax = kExempt, kTargetGroups = kGroups, kLocal = kLocal_;
+                        kMinFullAttn = kExempt, kSoftmax = kExempt, kTargetGroups = kGroups, kLocal = kLocal_,
+                        kBias = false;
+};
+template <class Plain>
+struct Biased : Plain {
+  static constexpr bool kBias = true;
 };
 
 constexpr int kRuns = 400, kLongest = 90;
@@ -173,16 +179,17 @@ void check() {
 template <class Config>
 class HstuMask : public testing::Test {};
 
-using All =
-    testing::Types<Features<16, true, false, false, false, false>, Features<32, true, true, false, false, false>,
-                   Features<16, true, false, true, false, false>, Features<48, true, true, true, false, false>,
-                   Features<32, true, false, false, true, false>, Features<16, true, true, false, true, false>,
-                   Features<32, true, true, false, true, true>, Features<16, true, true, true, true, false>,
-                   Features<48, true, true, true, true, true>, Features<32, false, false, false, false, false>,
-                   Features<16, true, true, false, false, false, true>,
-                   Features<32, true, true, true, true, true, true>, Features<16, true, true, false, true, false, true>,
-                   Features<16, false, false, false, false, false, false, true>,
-                   Features<48, false, false, false, false, false, false, true>>;
+using All = testing::Types<
+    Features<16, true, false, false, false, false>, Features<32, true, true, false, false, false>,
+    Features<16, true, false, true, false, false>, Features<48, true, true, true, false, false>,
+    Features<32, true, false, false, true, false>, Features<16, true, true, false, true, false>,
+    Features<32, true, true, false, true, true>, Features<16, true, true, true, true, false>,
+    Features<48, true, true, true, true, true>, Features<32, false, false, false, false, false>,
+    Features<16, true, true, false, false, false, true>, Features<32, true, true, true, true, true, true>,
+    Features<16, true, true, false, true, false, true>, Features<16, false, false, false, false, false, false, true>,
+    Features<48, false, false, false, false, false, false, true>, Biased<Features<32, true, true, false, false, false>>,
+    Biased<Features<16, true, true, true, true, false, true>>, Biased<Features<48, true, true, false, true, true>>,
+    Biased<Features<16, false, false, false, false, false, false, true>>>;
 TYPED_TEST_SUITE(HstuMask, All);
 
 TYPED_TEST(HstuMask, PlansVisitEveryVisiblePairOnce) { check<TypeParam>(); }
@@ -190,6 +197,68 @@ TYPED_TEST(HstuMask, PlansVisitEveryVisiblePairOnce) { check<TypeParam>(); }
 struct FourIntervals {
   static constexpr int kBlockN = 16, kIntervals = 4;
 };
+
+/// Extremes of the rows [first, last) of bounds, [interval][begin, end][row].
+hstu::variant::IntervalExtremes extremes_of(const std::vector<int> (&bounds)[2], int n, int first, int last) {
+  hstu::variant::IntervalExtremes of{n, 0, 0, n};
+  for (int i = first; i < last; ++i) {
+    const int begin = bounds[0][static_cast<size_t>(i)], end = bounds[1][static_cast<size_t>(i)];
+    of.full_begin = std::max(of.full_begin, begin);
+    of.full_end = std::min(of.full_end, end);
+    if (begin < end) of.seen_begin = std::min(of.seen_begin, begin), of.seen_end = std::max(of.seen_end, end);
+  }
+  return of;
+}
+
+TEST(IntervalRuns, SayWhatEachPartOfTheRowsSees) {
+  constexpr int kParts = 2, kRows = 16, kIntervals = 4, kBlockN = 16;
+  std::mt19937 random(5);
+  const auto below = [&](int end) { return static_cast<int>(random() % static_cast<unsigned>(end)); };
+  int full_blocks = 0;
+  for (int run = 0; run < 2000; ++run) {
+    const int n = 1 + below(300), rows = std::min(n, kParts * kRows - below(5));
+    std::vector<int> bounds[kIntervals][2];
+    for (auto& of : bounds) {
+      const int near = below(n), width = run % 2 ? 30 : 150;
+      for (int i = 0; i < rows; ++i) {
+        of[0].push_back(std::min(near + below(10), n));
+        of[1].push_back(std::clamp(near + below(width) - 5, 0, n));
+      }
+    }
+    hstu::variant::IntervalExtremes extremes[kParts][kIntervals];
+    for (int part = 0; part < kParts; ++part)
+      for (int m = 0; m < kIntervals; ++m)
+        extremes[part][m] = extremes_of(bounds[m], n, std::min(part * kRows, rows), std::min((part + 1) * kRows, rows));
+    hstu::variant::IntervalRuns<FourIntervals> plan;
+    plan.make(extremes);
+    for (int block = 1; block < plan.blocks; ++block) ASSERT_GT(plan.key_begin(block), plan.key_begin(block - 1));
+    for (int i = 0; i < rows; ++i) {
+      std::vector<int> visits(static_cast<size_t>(n), 0);
+      int done = 0;
+      for (int r = 0; r < kIntervals; ++r) {
+        const auto seen = plan.seen_of(r, extremes[i / kRows]);
+        ASSERT_TRUE(done <= seen.begin && seen.begin <= seen.full_begin && seen.full_begin <= seen.full_end &&
+                    seen.full_end <= seen.end && seen.end <= plan.blocks)
+            << "run " << run;
+        done = seen.end;
+        for (int block = seen.begin; block < seen.end; ++block)
+          for (int j = plan.key_begin(block); j < std::min(plan.key_begin(block) + kBlockN, n); ++j) {
+            bool sees = false;
+            for (auto& of : bounds) sees |= of[0][static_cast<size_t>(i)] <= j && j < of[1][static_cast<size_t>(i)];
+            ASSERT_TRUE(sees || !seen.is_full(block)) << "run " << run << " i=" << i << " j=" << j;
+            ++visits[static_cast<size_t>(j)];
+          }
+        full_blocks += seen.full_end - seen.full_begin;
+      }
+      for (int j = 0; j < n; ++j)
+        for (auto& of : bounds) {
+          const bool sees = of[0][static_cast<size_t>(i)] <= j && j < of[1][static_cast<size_t>(i)];
+          ASSERT_TRUE(!sees || visits[static_cast<size_t>(j)] == 1) << "run " << run << " i=" << i << " j=" << j;
+        }
+    }
+  }
+  EXPECT_GT(full_blocks, 1000) << "blocks that take no mask";
+}
 
 TEST(IntervalPlan, VisitsTheKeysOfAllIntervalsOnceAndLittleElse) {
   std::mt19937 random(3);

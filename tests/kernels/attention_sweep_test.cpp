@@ -214,7 +214,8 @@ std::vector<AttentionCase> extras() {
   std::vector<AttentionCase> cases;
   const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
   for (const int64_t softmax : {0, 1, 3})
-    for (const test::Bias bias : {test::Bias::absent, test::Bias::shared, test::Bias::of_heads}) {
+    for (const test::Bias bias :
+         {test::Bias::absent, test::Bias::shared, test::Bias::of_heads, test::Bias::short_in_chunks}) {
       if (softmax == 0 && bias == test::Bias::absent) continue;
       const AttentionCase base{
           .heads = 3, .lengths = lengths, .softmax_heads = softmax, .lse = softmax > 0, .bias = bias};
@@ -240,6 +241,16 @@ std::vector<AttentionCase> extras() {
                      .softmax_heads = 1,
                      .lse = true,
                      .bias = test::Bias::short_of_positions});
+  // Scores on top of a bias in whole chunks, in every kernel of wide heads and long steps.
+  for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{128, 128}, {256, 256}, {64, 128}, {16, 32}, {200, 80}})
+    for (const hstu_mask mask : {HSTU_MASK_CAUSAL, HSTU_MASK_LOCAL})
+      cases.push_back({.dim_qk = qk,
+                       .dim_v = v,
+                       .lengths = {200, 0, 67, 129, 1, 700, 7},
+                       .mask = mask,
+                       .bias = test::Bias::of_heads,
+                       .left = mask == HSTU_MASK_LOCAL ? 90 : 0,
+                       .right = mask == HSTU_MASK_LOCAL ? 20 : 0});
   cases.push_back({.lengths = lengths, .softmax_heads = 2});
   cases.push_back({.lengths = {700, 3}, .softmax_heads = 1, .lse = true, .max_seq_len = 64});
   return cases;

@@ -108,7 +108,7 @@ std::vector<CacheCase> masks() {
 std::vector<CacheCase> biased() {
   std::vector<CacheCase> cases;
   const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 261, 7};
-  for (const Bias bias : {Bias::shared, Bias::of_heads, Bias::short_of_positions})
+  for (const Bias bias : {Bias::shared, Bias::of_heads, Bias::short_of_positions, Bias::short_in_chunks})
     for (const int64_t delta : {1, 17, -140}) {
       cases.push_back({.lengths = lengths, .delta = delta, .bias = bias});
       cases.push_back({.dtype = kF16, .lengths = ragged(), .delta = delta, .targets = Targets::some, .bias = bias});

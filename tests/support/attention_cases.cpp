@@ -45,6 +45,20 @@ std::vector<int64_t> targets_of(const AttentionCase& c, Random& random) {
 
 }  // namespace
 
+int64_t bias_positions(Bias bias, int64_t longest) {
+  const int64_t half = longest / 2;
+  switch (bias) {
+    case Bias::short_of_positions:
+      return half | 1;
+    case Bias::short_in_chunks:
+      return std::max<int64_t>(half / 8 * 8, 8);
+    case Bias::of_heads:
+      return (longest + 12) / 8 * 8;
+    default:
+      return (longest + 5) | 1;
+  }
+}
+
 hstu_tensor random_counts(HostMemory& memory, hstu_dtype dtype, int64_t count, int64_t most) {
   std::vector<int64_t> counts;
   for (int64_t i = 0; i < count; ++i)
@@ -85,7 +99,7 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
   if (c.mask == HSTU_MASK_INTERVALS)
     args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, args.max_seq_len);
   if (c.bias != Bias::absent) {
-    const int64_t positions = c.bias == Bias::short_of_positions ? longest / 2 : longest + 5;
+    const int64_t positions = bias_positions(c.bias, longest);
     const auto batch = static_cast<int64_t>(c.lengths.size());
     args.rab = memory.random(c.dtype, {batch, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});
   }

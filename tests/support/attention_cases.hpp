@@ -12,7 +12,15 @@ namespace hstujit::test {
 
 enum class Targets { absent, none, some, many /* up to more than there are rows */ };
 enum class Scale { absent, one, rows };
-enum class Bias { absent, shared, of_heads, short_of_positions /* a table for the first rows only */ };
+enum class Bias {
+  absent,
+  shared,              ///< by all heads; its rows are no whole chunks of 16 bytes
+  of_heads,            ///< in whole chunks
+  short_of_positions,  ///< a table for the first rows only, not in whole chunks
+  short_in_chunks,     ///< the same, in whole chunks
+};
+/// Positions that such a table has for sequences of up to `longest` rows.
+int64_t bias_positions(Bias bias, int64_t longest);
 enum class Placement {
   apart,      ///< four buffers
   columns,    ///< v, q, k are columns of one buffer, as the projection leaves them

@@ -55,7 +55,7 @@ void place_queries(HostMemory& memory, const CacheCase& c, const Batch& batch, A
     args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, batch.longest);
   if (c.bias == Bias::absent) return;
   // Positions without a number, or rows that are longer than any sequence.
-  const int64_t positions = c.bias == Bias::short_of_positions ? batch.longest / 2 : batch.longest + 5;
+  const int64_t positions = bias_positions(c.bias, batch.longest);
   const auto sequences = static_cast<int64_t>(c.lengths.size());
   args.rab = memory.random(c.dtype, {sequences, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});
 }
