@@ -1,5 +1,5 @@
-// Tiles of query rows of HSTU attention whose mask is given as data (variant/interval_mask.cuh): the warp that describes
-// tiles looks at the bounds of all rows of a tile together.
+// Tiles of query rows of HSTU attention whose mask is given as data (variant/interval_mask.cuh): the warp that
+// describes tiles looks at the bounds of all rows of a tile together.
 #pragma once
 #include "attn90/hstu_tile.cuh"
 #include "variant/interval_mask.cuh"

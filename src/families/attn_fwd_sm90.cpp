@@ -58,6 +58,7 @@ int other_registers(const Problem& p, const Config& c) {
   int others = attn90::consumer_registers(s, c) < 216 || c[kBlockN] > 128 ? 40 : 32;
   const bool masks = (has_mask(p) && !all_softmax) || p[attention::kIntervals] > 0;
   if (masks && c[kBlockN] > 96) others = 64;
+  if (all_softmax && has_mask(p) && c[kBlockN] > 96) others = std::max(others, 44);
   if (s.head_dim_v > 128 && c[kQSteps] == 0) others = std::max(others, masks ? 64 : 60);
   if (s.head_dim_v > 128 && c[kQSteps] > 0 && (masks || softmax > 0))
     others = std::max(others, c[attn90::kConsumers] == 1 ? 44 : 40);
@@ -94,6 +95,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
       softmax  ? Config{{2, 128, 2, steps(8), 1, section, whole}}
       : narrow ? Config{{1, 64, 3, 0, 3, section, whole}}
                : Config{{2, 64, 4, steps(8), 1, section, whole}},
+      softmax ? Config{{2, 128, 2, steps(6), 1, section, whole}} : Config{{2, 64, 3, steps(8), 1, section, whole}},
       {{2, 64, 3, steps(8), 1, section, whole}},
       {{2, 64, 2, steps(6), 1, section, whole}},
       {{2, 64, 2, steps(4), 1, section, whole}},

@@ -60,7 +60,8 @@ bool q_fits_its_steps(const Shape& s, const Config& c, const DeviceFacts&) { ret
 bool registers_suffice(const Shape& s, const Config& c, const DeviceFacts&) {
   // Fragments, pointers and masks; more where Q stays beside two row tiles or long scores (most with four warps, whose
   // threads copy twice as much of a key block, also of 96 keys), where barriers pass the stages on or the block is
-  // large, where two row tiles have long scores, and for element-wise copies.
+  // large, where two row tiles have long scores, and for element-wise copies; and for heads whose columns take panels
+  // of several widths, each with addresses of its own.
   const bool two_row_tiles = c[kRowsPerWarp] == 32, q_stays = c[kQSteps] > 0;
   const bool long_scores = c[kBlockN] == 128, longer = c[kBlockN] == 96 && c[kWarps] == 4;
   const int others = !s.vector                  ? 88
@@ -71,7 +72,9 @@ bool registers_suffice(const Shape& s, const Config& c, const DeviceFacts&) {
                                                                                               : 56;
   const int sums = s.softmax ? (two_row_tiles || q_stays ? 16 : 8) : 0;
   const int spare = two_row_tiles ? s.spare : s.spare * 3 / 4;
-  return held_registers(s, c) + others + sums + spare <= register_budget(c);
+  // Of which options' spare registers count the most already.
+  const int panels = (s.spare > 0 ? 2 : 8) * (panel_kinds(s.head_dim_qk) + panel_kinds(s.head_dim_v) - 2);
+  return held_registers(s, c) + others + sums + spare + panels <= register_budget(c);
 }
 bool registers_are_used(const Shape& s, const Config& c, const DeviceFacts& device) {
   constexpr int kIdle = 136;
