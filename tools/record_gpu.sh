@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Takes the GPU record on device 0: measures with configurations as shipped, while the chip is rested, then runs the GPU
-# tests, and writes tests/gpu_record/<device>.json (or into the folder given as second argument). Takes a few minutes;
-# with HSTUJIT_RIVALS=1 one more, for Triton and CuPy.
+# tests, and writes tests/gpu_record/<device>.json and its page <device>.md (or into the folder given as second argument).
+# Takes a few minutes; with HSTUJIT_RIVALS=1 one more, for Triton and CuPy.
 #   tools/record_gpu.sh [folder of the programs] [out]
 set -euo pipefail
 cd "$(dirname "$0")/.."

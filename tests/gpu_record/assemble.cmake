@@ -1,8 +1,9 @@
-# Writes a GPU record from what a GPU run left behind.
+# Writes a GPU record from what a GPU run left behind, and its page of results.
 # Usage: cmake -DROOT=<repository> -DTESTS="a.json;b.json" -DREPORTS="a.json;b.json" -DOUT=<folder> -P assemble.cmake
 #   TESTS    --gtest_output=json of the GPU tests, one file a shard
 #   REPORTS  results of hstu-tune bench --json, run --json: their figures are put one behind another
 include(${CMAKE_CURRENT_LIST_DIR}/sources_digest.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/results_page.cmake)
 hstu_sources_digest(${ROOT} digest)
 
 set(passed 0)
@@ -51,4 +52,6 @@ string(JSON record SET "${record}" tests "{\"passed\": ${passed}, \"failed\": ${
 string(JSON record SET "${record}" figures "${figures}")
 string(REPLACE " " "_" name "${device}")
 file(WRITE ${OUT}/${name}.json "${record}\n")
+hstu_results_page("${record}" page)
+file(WRITE ${OUT}/${name}.md "${page}")
 message(STATUS "${OUT}/${name}.json: ${passed} passed, ${failed} failed, ${skipped} skipped, ${count} figures")

@@ -1,6 +1,8 @@
-# Fails when a GPU record is missing, malformed, taken from other sources, or taken with failing tests.
+# Fails when a GPU record is missing, malformed, taken from other sources, or taken with failing tests, or when its page
+# of results says something else.
 # Usage: cmake -DROOT=<repository> -P check.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/sources_digest.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/results_page.cmake)
 hstu_sources_digest(${ROOT} digest)
 file(GLOB records ${ROOT}/tests/gpu_record/*.json)
 if(NOT records)
@@ -23,6 +25,16 @@ foreach(record IN LISTS records)
   endif()
   if(NOT failed EQUAL 0 OR passed LESS 1 OR figures LESS 1)
     message(FATAL_ERROR "${record}: ${passed} passed, ${failed} failed, ${figures} figures")
+  endif()
+  hstu_results_page("${text}" page)
+  string(REGEX REPLACE "\\.json$" ".md" page_file "${record}")
+  set(written "")
+  if(EXISTS ${page_file})
+    file(READ ${page_file} written)
+  endif()
+  if(NOT written STREQUAL page)
+    message(FATAL_ERROR "${page_file} is not the page of its record: write it again with\n"
+                        "  cmake -DRECORD=${record} -P ${CMAKE_CURRENT_LIST_DIR}/results_page.cmake")
   endif()
   message(STATUS "${device}, ${date}: ${passed} GPU tests passed, ${figures} figures, sources unchanged")
 endforeach()
