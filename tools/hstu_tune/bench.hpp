@@ -38,7 +38,8 @@ double measure_copy(BenchRun& bench, size_t bytes);
 /// Every problem of the traffic once, cold.
 void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks);
 
-/// Matrix products beside cuBLASLt's, by turns: few rows in a graph, fused SiLU, FP8 and the norm in front of it.
+/// Matrix products beside cuBLASLt's, by turns: few rows in a graph, plain ones, fused SiLU, FP8 and the norm in front
+/// of it.
 void bench_products(BenchRun& bench);
 
 /// Host time of a warm call through the C API, beside a bare launch of the same kernel.

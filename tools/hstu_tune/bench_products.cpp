@@ -1,5 +1,5 @@
 // Matrix products as a layer meets them, beside the vendor's library in the same run, by turns: few rows inside a CUDA
-// graph, bias and SiLU in one call, FP8, and the norm in front of it.
+// graph, nothing but the product, bias and SiLU in one call, FP8, and the norm in front of it.
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/cublaslt.hpp"
 #include "hstu_tune/graph.hpp"
@@ -84,6 +84,25 @@ void few_rows(BenchRun& bench, Stopwatch& watch) {
     ratios.add("addmm_graph_" + s.text() + "_of_cublaslt", seconds(t[0]) / kProducts, seconds(t[1]) / kProducts);
   }
   ratios.add_mean(110);
+}
+
+/// The products of the workload's addmm figures, which add a bias row, without one on either side.
+void plain(BenchRun& bench, Stopwatch& watch) {
+  Ratios ratios(bench, "addmm_plain_of_cublaslt", "cuBLASLt, no bias");
+  for (const Shape& s : large_shapes()) {
+    ProductOperands operands(bench);
+    const auto vendor = CublasLtProduct::create(HSTU_DTYPE_BF16, s.m, s.n, s.k, false);
+    if (!vendor) return;
+    const hstu_addmm_args call = operands.addmm(s.m, s.k, s.n);
+    void* other = operands.space(s.m * s.n * 2);
+    void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
+    operands.ready(call);
+    const auto t = watch.cold(
+        {[&](CUstream stream) { operands.run(call, stream); },
+         [&](CUstream stream) { vendor->run(call.x.data, call.w.data, nullptr, other, workspace, stream); }});
+    ratios.add("addmm_plain_" + s.text() + "_of_cublaslt", seconds(t[0]), seconds(t[1]), 93);
+  }
+  ratios.add_mean(100);
 }
 
 /// addmm, bias and SiLU in one call, against cuBLASLt's product with bias and a pass over the result, for which a
@@ -212,6 +231,7 @@ void norm_chain(BenchRun& bench, Stopwatch& watch) {
 void bench_products(BenchRun& bench) {
   Stopwatch watch(bench.driver(), bench.context().device_context());
   few_rows(bench, watch);
+  plain(bench, watch);
   fused_silu(bench, watch);
   fp8(bench, watch);
   norm_chain(bench, watch);
