@@ -111,6 +111,9 @@ HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequa
  *
  * The default is therefore 128: its error stays far under the rounding of 16-bit results on any data. FAST is for
  * operands of both signs, as after a norm.
+ *
+ * What quantising both operands to E4M3 costs comes on top, with scales of rows or of 128 columns and blocks alike, and
+ * on every device: 3.7e-2 on normal data whatever k is, 2.3e-3 on data of one sign at k = 512, 1.6e-3 at 4096.
  */
 typedef enum hstu_fp8_accumulation {
   HSTU_FP8_ACCUMULATE_128 = 0, /**< sums of 128 k are added up in f32 */

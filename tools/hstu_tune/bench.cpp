@@ -40,7 +40,10 @@ int bench_on_gpu(const Options& options, Traffic& traffic, Report& report) {
              bench.driver().version / 1000, bench.driver().version % 1000 / 10);
   traffic.needs = needs_not_lacking(facts, traffic.needs);
   if (options.wants("operators")) bench_operators(bench, traffic, measure_yardsticks(bench));
-  if (options.wants("products")) bench_products(bench);
+  if (options.wants("products")) {
+    bench_products(bench);
+    bench_fp8_errors(bench);
+  }
   if (options.wants("warm-calls")) bench_warm_calls(bench);
   if (options.wants("first-calls")) bench_first_calls(bench, options.workload, traffic.needs);
   if (options.wants("engine")) bench_engine(bench, options.workload, traffic.needs);

@@ -41,6 +41,8 @@ void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& 
 /// Matrix products beside cuBLASLt's, by turns: few rows in a graph, plain ones, fused SiLU, FP8 and the norm in front
 /// of it.
 void bench_products(BenchRun& bench);
+/// Errors of FP8 products: of quantisation and of accumulation.
+void bench_fp8_errors(BenchRun& bench);
 
 /// Host time of a warm call through the C API, beside a bare launch of the same kernel.
 void bench_warm_calls(BenchRun& bench);
