@@ -18,21 +18,12 @@ import statistics
 import torch
 import triton
 import triton.language as tl
-from side_by_side import LayerNormArgs, Tensor, arguments, begin, milliseconds
+from side_by_side import FP8_ROW, LayerNormArgs, ProductArgs, Tensor, arguments, begin, milliseconds
 
 SHAPES = [f"{m}x{kn}" for kn in ["512x2048", "1024x4096", "512x512", "256x1024"] for m in [65536, 262144]]
 ROWS, WARPS = [1, 2, 4, 8, 16], [1, 2, 4, 8]
-FP8_ROW, LARGEST, EPS = 1, 448.0, 1e-5
+LARGEST, EPS = 448.0, 1e-5
 CHECKED_ROWS = 4096
-
-
-class ProductArgs(ctypes.Structure):
-    """hstu_fp8_gemm_args, include/hstujit/fp8.h."""
-
-    _fields_ = [("struct_size", ctypes.c_size_t), ("a", Tensor), ("b", Tensor), ("a_descale", Tensor),
-                ("b_descale", Tensor), ("bias", Tensor), ("out", Tensor), ("a_scaling", ctypes.c_int),
-                ("b_scaling", ctypes.c_int), ("accumulation", ctypes.c_int), ("activation", ctypes.c_int),
-                ("activation_columns", ctypes.c_int64), ("out1", Tensor), ("out2", Tensor), ("out3", Tensor)]
 
 
 @triton.jit

@@ -7,6 +7,8 @@ import statistics
 import torch
 
 DTYPES = {torch.float32: 1, torch.float16: 2, torch.bfloat16: 3, torch.float8_e4m3fn: 6}  # hstu_dtype
+FP8_ROW = 1  # hstu_fp8_scaling
+ACTIVATION_SILU = 1  # hstu_activation
 
 
 class Tensor(ctypes.Structure):
@@ -26,6 +28,23 @@ class LayerNormArgs(ctypes.Structure):
 
     _fields_ = [("struct_size", ctypes.c_size_t), ("x", Tensor), ("weight", Tensor), ("bias", Tensor), ("y", Tensor),
                 ("eps", ctypes.c_float), ("scaling", ctypes.c_int), ("descale", Tensor)]
+
+
+class AddmmArgs(ctypes.Structure):
+    """hstu_addmm_args, include/hstujit/dense.h."""
+
+    _fields_ = [("struct_size", ctypes.c_size_t), ("x", Tensor), ("w", Tensor), ("y", Tensor), ("z", Tensor),
+                ("activation", ctypes.c_int), ("activation_columns", ctypes.c_int64), ("allow_tf32", ctypes.c_int32),
+                ("z1", Tensor), ("z2", Tensor), ("z3", Tensor)]
+
+
+class ProductArgs(ctypes.Structure):
+    """hstu_fp8_gemm_args, include/hstujit/fp8.h."""
+
+    _fields_ = [("struct_size", ctypes.c_size_t), ("a", Tensor), ("b", Tensor), ("a_descale", Tensor),
+                ("b_descale", Tensor), ("bias", Tensor), ("out", Tensor), ("a_scaling", ctypes.c_int),
+                ("b_scaling", ctypes.c_int), ("accumulation", ctypes.c_int), ("activation", ctypes.c_int),
+                ("activation_columns", ctypes.c_int64), ("out1", Tensor), ("out2", Tensor), ("out3", Tensor)]
 
 
 class Library:
