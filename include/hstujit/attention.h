@@ -254,6 +254,7 @@ HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_page
  * num_targets            absent or [batch] i32 or i64: the last num_targets[b] new rows are not history, and not copied
  * page_offsets, page_ids, last_page_lens  as in hstu_paged_attention, the state after the call: row r of the new
  * history of a sequence goes to position history - new + r. Rows before position 0 are dropped
+ * Source: NVIDIA recsys-examples, paged_kvcache_ops; FlashInfer, append_paged_kv_cache.
  */
 typedef struct hstu_append_kv_cache_args {
   size_t struct_size;

@@ -25,6 +25,7 @@ extern "C" {
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * allow_tf32          f32 only. 0: products as exact as f32 sums, from three products of tf32, in which an infinity
  *                     becomes NaN. 1: x and w are rounded to tf32, three times as fast
+ * Source: meta-recsys/generative-recommenders, triton_addmm; SiLU and parts: the uvqk projection of an HSTU layer.
  */
 typedef struct hstu_addmm_args {
   size_t struct_size;
@@ -46,6 +47,7 @@ HSTU_API hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* ar
  * activation     SILU, GELU or GELU_TANH
  * activate_gate  0: the activation is up's. 1: it is gate's, as in SwiGLU (Shazeer 2020, arXiv:2002.05202)
  * allow_tf32     as in hstu_addmm
+ * Source: LessUp/triton-fused-ops, the gated MLP.
  */
 typedef struct hstu_gated_mlp_args {
   size_t struct_size;
@@ -72,6 +74,7 @@ HSTU_API hstu_status hstu_gated_mlp(hstu_context* context, const hstu_gated_mlp_
  *
  * For compute capability 9.0: 16-bit types, weight and bias in f32 or attn's dtype, dim a multiple of 64, n of 128,
  * parts up to 16, all of it aligned to 16 bytes. HSTU_ERROR_UNSUPPORTED elsewhere. The device "cpu" takes everything.
+ * Source: derived, hstu_norm_mul and hstu_addmm fused; hstu_compute_output of meta-recsys/generative-recommenders.
  */
 typedef struct hstu_gated_addmm_args {
   size_t struct_size;
@@ -97,6 +100,7 @@ HSTU_API hstu_status hstu_gated_addmm(hstu_context* context, const hstu_gated_ad
  * For compute capability 9.0: 16-bit types, norm_weight and norm_bias in f32 or x's dtype, k a multiple of 64 up to
  * 512, n up to 20,000 with a y, all but y aligned to 16 bytes, parts of z but for the last of whole 64 columns.
  * HSTU_ERROR_UNSUPPORTED elsewhere. The device "cpu" takes everything.
+ * Source: derived, hstu_layer_norm and hstu_addmm fused; hstu_compute_uvqk of meta-recsys/generative-recommenders.
  */
 typedef struct hstu_norm_addmm_args {
   size_t struct_size;

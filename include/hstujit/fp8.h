@@ -183,6 +183,7 @@ HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_ar
  * For compute capability 9.0: 16-bit types, weight and bias in f32 or attn's dtype, dim a multiple of 128 from 384 to
  * 1024, n of 256, parts 2, 4, 8 or 16, all of it aligned to 16 bytes. HSTU_ERROR_UNSUPPORTED elsewhere. The device
  * "cpu" takes everything.
+ * Source: derived, hstu_norm_mul, hstu_quantize_fp8 and hstu_fp8_gemm fused, as in hstu_gated_addmm.
  */
 typedef struct hstu_gated_fp8_gemm_args {
   size_t struct_size;

@@ -119,6 +119,7 @@ HSTU_API hstu_status hstu_rms_norm_rope(hstu_context* context, const hstu_rms_no
  *                 of -inf has weight 0.
  * log             1: log-softmax
  * zero_empty_rows of a row of nothing but -inf: 0, NaN; 1, weights of 0 (and logarithms of -inf)
+ * Source: triton-lang/triton, tutorial 02 (fused softmax); PyTorch, softmax and log_softmax (rows of -inf).
  */
 typedef struct hstu_softmax_args {
   size_t struct_size;
