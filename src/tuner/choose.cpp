@@ -2,6 +2,7 @@
 
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "tuner/remark.hpp"
 #include "tuner/space.hpp"
 
 #include <fmt/format.h>
@@ -19,6 +20,20 @@ void warn_of_missing_knobs(const Family& family, const Trial& trial) {
   if (named < family.knobs.size())
     log().warn("tuner: record \"{} {}\" lacks {} of {} knobs; they take their default", trial.family, trial.config,
                family.knobs.size() - named, family.knobs.size());
+}
+
+std::string origin(const Choice& choice) {
+  switch (choice.from) {
+    case Choice::From::record:
+      return "tuned record";
+    case Choice::From::nearest:
+      return fmt::format("nearest record, distance {:.1f}", choice.distance);
+    case Choice::From::resident:
+      return "stands in";
+    case Choice::From::standard:
+      break;
+  }
+  return "default";
 }
 
 }  // namespace
@@ -53,18 +68,9 @@ Choice choose(const Records& records, const Problem& problem, const DeviceFacts&
 }
 
 std::string text(const Choice& choice) {
-  const std::string what = fmt::format("{} {}", choice.family->name, text(*choice.family, choice.config));
-  switch (choice.from) {
-    case Choice::From::record:
-      return what + " (tuned record)";
-    case Choice::From::nearest:
-      return fmt::format("{} (nearest record, distance {:.1f})", what, choice.distance);
-    case Choice::From::resident:
-      return what + " (stands in)";
-    case Choice::From::standard:
-      break;
-  }
-  return what + " (default)";
+  const std::string_view more = remark(*choice.family, choice.config);
+  return fmt::format("{} {} ({}){}{}", choice.family->name, text(*choice.family, choice.config), origin(choice),
+                     more.empty() ? "" : ", ", more);
 }
 
 }  // namespace hstujit

@@ -4,6 +4,7 @@
 #include "hstu_tune/table.hpp"
 #include "jit/entry.hpp"
 #include "support/files.hpp"
+#include "tuner/remark.hpp"
 
 #include <fmt/format.h>
 
@@ -23,6 +24,16 @@ bool matches(const Options& options, const std::string& text) {
   return options.match.empty() || text.find(options.match) != std::string::npos;
 }
 
+/// What the kernel does that its knobs do not say, and what would be faster.
+std::string remark_on(const Record& record, const std::vector<Record>& all) {
+  std::string out = precision_advice(record, all);
+  const Family* family = family_named(record.trial.family);
+  const auto config = family ? parse_config(*family, record.trial.config, {}) : std::nullopt;
+  if (!config) return out;
+  const std::string_view more = remark(*family, *config);
+  return fmt::format("{}{}{}", more, out.empty() || more.empty() ? "" : "; ", out);
+}
+
 void show_records(const Options& options, const ContextOptions& store) {
   const Records records(
       records_options(store.store_path, store.system_store_path, open_pack(store.system_store_path).get()));
@@ -39,8 +50,7 @@ void show_records(const Options& options, const ContextOptions& store) {
                                                                   static_cast<double>(timing.median_ns)
                                                             : 0.0),
                duration_text(static_cast<double>(record.standard_ns) * 1e-9), fmt::format("{}", record.trial.sm_mhz),
-               fmt::format("driver {}, {}", record.evidence.driver, record.evidence.compiler),
-               precision_advice(record, all)});
+               fmt::format("driver {}, {}", record.evidence.driver, record.evidence.compiler), remark_on(record, all)});
   }
   fmt::print("records in {}\n", records.path().empty() ? "memory" : records.path());
   if (table.empty())
