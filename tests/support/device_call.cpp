@@ -38,40 +38,34 @@ std::unique_ptr<Memory> TestDevice::memory() const {
   return cpu || compile_only ? host_memory() : gpu_memory(driver(), 0);
 }
 
-DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher) : memory_(memory) {
-  const TestDevice& device = *test_device();
-  const std::unique_ptr<Memory> there = device.memory();
-  std::vector<std::byte*> copies;
+DeviceSlabs::DeviceSlabs(HostMemory& memory) : memory_(memory), there_(test_device()->memory()) {
   for (const Slab& slab : memory.slabs()) {
     // Bytes before the slab's aligned base stay out, so that the copy's tensors are aligned as the host's.
-    copies.push_back(static_cast<std::byte*>(there->allocate(slab.bytes.size())));
-    there->upload(copies.back(), slab.bytes.data() + slab.first % 256, slab.bytes.size() - slab.first % 256);
-  }
-
-  const Operator& entry = operator_of(op);
-  std::vector<std::byte> moved(static_cast<const std::byte*>(args),
-                               static_cast<const std::byte*>(args) + entry.args_size);
-  for (const TensorSlot& slot : entry.tensors) {
-    hstu_tensor& t = tensor_at(moved.data(), slot);
-    const int index = t.data ? slab_of(t.data) : -1;
-    if (index < 0) continue;
-    const Slab& slab = memory.slabs()[static_cast<size_t>(index)];
-    t.data = copies[static_cast<size_t>(index)] +
-             (static_cast<std::byte*>(t.data) - slab.bytes.data() - static_cast<int64_t>(slab.first % 256));
-  }
-  status_ = launcher ? launcher(moved.data()) : call_operator(device.context, op, moved.data(), nullptr);
-  if (status_ != HSTU_OK) error_ = hstu_last_error();
-  there->synchronise();
-
-  after_.assign(memory.slabs().begin(), memory.slabs().end());
-  for (size_t i = 0; i < after_.size(); ++i) {
-    std::vector<std::byte>& bytes = after_[i].bytes;
-    const size_t skipped = after_[i].first % 256;
-    there->download(bytes.data() + skipped, copies[i], bytes.size() - skipped);
+    copies_.push_back(static_cast<std::byte*>(there_->allocate(slab.bytes.size())));
+    there_->upload(copies_.back(), slab.bytes.data() + slab.first % 256, slab.bytes.size() - slab.first % 256);
   }
 }
 
-int DeviceCall::slab_of(const void* address) const {
+void* DeviceSlabs::copy_of(void* host) const {
+  const int index = host ? slab_of(host) : -1;
+  if (index < 0) return host;
+  const Slab& slab = memory_.slabs()[static_cast<size_t>(index)];
+  return copies_[static_cast<size_t>(index)] +
+         (static_cast<std::byte*>(host) - slab.bytes.data() - static_cast<int64_t>(slab.first % 256));
+}
+
+void DeviceSlabs::fetch() {
+  there_->synchronise();
+  after_.assign(memory_.slabs().begin(), memory_.slabs().end());
+  for (size_t i = 0; i < after_.size(); ++i) {
+    std::vector<std::byte>& bytes = after_[i].bytes;
+    const size_t skipped = after_[i].first % 256;
+    there_->download(bytes.data() + skipped, copies_[i], bytes.size() - skipped);
+  }
+  there_.reset();
+}
+
+int DeviceSlabs::slab_of(const void* address) const {
   int index = 0;
   for (const Slab& slab : memory_.slabs()) {
     if (address >= slab.bytes.data() && address < slab.bytes.data() + slab.bytes.size()) return index;
@@ -80,7 +74,7 @@ int DeviceCall::slab_of(const void* address) const {
   return -1;
 }
 
-hstu_tensor DeviceCall::after(const hstu_tensor& t) {
+hstu_tensor DeviceSlabs::after(const hstu_tensor& t) {
   const auto index = static_cast<size_t>(slab_of(t.data));
   const auto offset = static_cast<const std::byte*>(t.data) - memory_.slabs()[index].bytes.data();
   hstu_tensor out = t;
@@ -88,10 +82,23 @@ hstu_tensor DeviceCall::after(const hstu_tensor& t) {
   return out;
 }
 
-testing::AssertionResult DeviceCall::wrote_only(const std::vector<hstu_tensor>& tensors) {
+testing::AssertionResult DeviceSlabs::wrote_only(const std::vector<hstu_tensor>& tensors) {
   for (size_t i = 0; i < after_.size(); ++i)
     if (const auto result = unchanged_around(tensors, memory_.slabs()[i], after_[i]); !result) return result;
   return testing::AssertionSuccess();
+}
+
+DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher) : DeviceSlabs(memory) {
+  const Operator& entry = operator_of(op);
+  std::vector<std::byte> moved(static_cast<const std::byte*>(args),
+                               static_cast<const std::byte*>(args) + entry.args_size);
+  for (const TensorSlot& slot : entry.tensors) {
+    hstu_tensor& t = tensor_at(moved.data(), slot);
+    t.data = copy_of(t.data);
+  }
+  status_ = launcher ? launcher(moved.data()) : call_operator(test_device()->context, op, moved.data(), nullptr);
+  if (status_ != HSTU_OK) error_ = hstu_last_error();
+  fetch();
 }
 
 }  // namespace hstujit::test

@@ -38,14 +38,16 @@ bool device_takes(Args args) {
   return device_covers(prepare(args));
 }
 
-/// A call on copies of all slabs of a test's memory, by default through the C API. The host's own stay as they are.
-class DeviceCall {
+/// Copies of all slabs of a test's memory on the device under test. The host's own stay as they are.
+class DeviceSlabs {
  public:
-  DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher = {});
+  explicit DeviceSlabs(HostMemory& memory);
 
-  hstu_status status() const { return status_; }
-  const std::string& error() const { return error_; }
-  /// The tensor, which points into the host's memory, as it is after the call.
+  /// The copy of what lies at this address of the host; addresses outside the slabs stay.
+  void* copy_of(void* host) const;
+  /// Waits for the device and brings the slabs back; the copies are given up.
+  void fetch();
+  /// The tensor, which points into the host's memory, as it was fetched.
   hstu_tensor after(const hstu_tensor& t);
   /// Nothing but the tensors' elements was written.
   testing::AssertionResult wrote_only(const std::vector<hstu_tensor>& tensors);
@@ -56,7 +58,20 @@ class DeviceCall {
   int slab_of(const void* address) const;
 
   HostMemory& memory_;
+  std::unique_ptr<Memory> there_;
+  std::vector<std::byte*> copies_;
   std::vector<Slab> after_;
+};
+
+/// A call on copies of all slabs of a test's memory, by default through the C API.
+class DeviceCall : public DeviceSlabs {
+ public:
+  DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher = {});
+
+  hstu_status status() const { return status_; }
+  const std::string& error() const { return error_; }
+
+ private:
   hstu_status status_ = HSTU_OK;
   std::string error_;
 };
