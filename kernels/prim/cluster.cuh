@@ -11,21 +11,6 @@ HSTU_PRIM u32 cluster_rank() {
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(r));
   return r;
 }
-HSTU_PRIM u32 cluster_size() {
-  u32 r;
-  asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(r));
-  return r;
-}
-HSTU_PRIM u32 cluster_id() {
-  u32 r;
-  asm("mov.u32 %0, %%clusterid.x;" : "=r"(r));
-  return r;
-}
-HSTU_PRIM u32 cluster_count() {
-  u32 r;
-  asm("mov.u32 %0, %%nclusterid.x;" : "=r"(r));
-  return r;
-}
 
 // All threads of all blocks of the cluster. What was written before the arrival is visible after the wait.
 HSTU_PRIM void cluster_arrive() { asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory"); }
@@ -41,11 +26,6 @@ HSTU_PRIM u32 cluster_addr(u32 addr, u32 rank) {
   asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(r) : "r"(addr), "r"(rank));
   return r;
 }
-HSTU_PRIM u32 ld_cluster(u32 addr) {
-  u32 word;
-  asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(word) : "r"(addr) : "memory");
-  return word;
-}
 // 16 bytes, at a multiple of them.
 HSTU_PRIM Quad ld_cluster16(u32 addr) {
   Quad q;
@@ -55,16 +35,8 @@ HSTU_PRIM Quad ld_cluster16(u32 addr) {
                : "memory");
   return q;
 }
-HSTU_PRIM void st_cluster(u32 addr, u32 word) {
-  asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(addr), "r"(word) : "memory");
-}
-// Writes to another block and counts 4 bytes on its barrier; both addresses from cluster_addr(), of the same block.
-HSTU_PRIM void st_async_f32(u32 addr, float value, u32 barrier) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(addr), "f"(value),
-               "r"(barrier)
-               : "memory");
-}
-// 16 bytes, to an address that is a multiple of them.
+// Writes 16 bytes to another block, at a multiple of them, and counts them on its barrier; both addresses from
+// cluster_addr(), of the same block.
 HSTU_PRIM void st_async_f32x4(u32 addr, float a, float b, float c, float d, u32 barrier) {
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(addr),
                "f"(a), "f"(b), "f"(c), "f"(d), "r"(barrier)

@@ -4,13 +4,6 @@
 
 namespace hstu::prim {
 
-HSTU_PRIM void cp_async16(u32 dst, const void* src) {
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(dst), "l"(src) : "memory");
-}
-// Copies the first `bytes` (0 to 16) of the 16 and writes zeros in the rest; with 0 the source is not read.
-HSTU_PRIM void cp_async16_zfill(u32 dst, const void* src, u32 bytes) {
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" ::"r"(dst), "l"(src), "r"(bytes) : "memory");
-}
 // Copies 16 bytes, or writes zeros without reading; cheaper than a byte count where nothing lies in between.
 HSTU_PRIM void cp_async16_or_zero(u32 dst, const void* src, bool copy) {
   asm volatile(
@@ -27,7 +20,8 @@ HSTU_PRIM void cp_async16_or_zero_if(bool enable, u32 dst, const void* src, bool
       "r"(dst), "l"(src), "r"(static_cast<u32>(copy))
       : "memory");
 }
-// Narrower copies for rows that are aligned to 8 or 4 bytes only; these pass through L1 (.ca is their one form).
+// Narrower copies for rows that are aligned to 8 or 4 bytes only; these pass through L1 (.ca is their one form). They
+// copy the first `bytes` and write zeros in the rest; with 0 the source is not read.
 HSTU_PRIM void cp_async8_zfill(u32 dst, const void* src, u32 bytes) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 8, %2;" ::"r"(dst), "l"(src), "r"(bytes) : "memory");
 }

@@ -1,5 +1,5 @@
 // Barriers in shared memory that count arrivals and complete in phases (sm_80). Phase parity starts at 0: waiting for
-// parity 1 on a fresh barrier returns at once. PTX ISA "mbarrier", "cp.async.mbarrier.arrive".
+// parity 1 on a fresh barrier returns at once. PTX ISA "mbarrier".
 #pragma once
 #include "prim/types.cuh"
 
@@ -16,15 +16,6 @@ HSTU_PRIM void mbarrier_inval(u32 barrier) {
 
 HSTU_PRIM void mbarrier_arrive(u32 barrier) {
   asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier) : "memory");
-}
-// Arrives once all cp.async of this thread issued so far have landed; counted in init's arrivals. Not done when
-// `enable` is false.
-HSTU_PRIM void cp_async_mbarrier_arrive(u32 barrier, bool enable) {
-  asm volatile(
-      "{\n .reg .pred enabled;\n setp.ne.u32 enabled, %1, 0;\n"
-      " @enabled cp.async.mbarrier.arrive.noinc.shared.b64 [%0];\n}" ::"r"(barrier),
-      "r"(static_cast<u32>(enable))
-      : "memory");
 }
 
 // Returns when the phase of that parity has completed. The loop is inside the asm so that the compiler need not reckon
@@ -58,16 +49,6 @@ HSTU_PRIM void mbarrier_arrive_cluster(u32 barrier, u32 rank) {
       " mbarrier.arrive.release.cluster.shared::cluster.b64 _, [remote];\n}" ::"r"(barrier),
       "r"(rank)
       : "memory");
-}
-// Whether the phase of that parity has completed; may sleep for a while before it says no.
-HSTU_PRIM bool mbarrier_try_wait(u32 barrier, u32 parity) {
-  u32 done;
-  asm volatile(
-      "{\n .reg .pred done;\n mbarrier.try_wait.parity.shared::cta.b64 done, [%1], %2;\n selp.u32 %0, 1, 0, done;\n}"
-      : "=r"(done)
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  return done != 0;
 }
 // mbarrier_wait for ordinary writes of other blocks of the cluster.
 HSTU_PRIM void mbarrier_wait_cluster(u32 barrier, u32 parity) {

@@ -15,26 +15,13 @@ HSTU_PRIM Quad ld_global(const void* p) {
                : "l"(p));
   return q;
 }
-// For data read once: keeps it out of L1. The memory must not be written during the kernel.
-HSTU_PRIM Quad ld_global_stream(const void* p) {
-  Quad q;
-  asm volatile("ld.global.nc.L1::no_allocate.L2::128B.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(q.word[0]), "=r"(q.word[1]), "=r"(q.word[2]), "=r"(q.word[3])
-               : "l"(p));
-  return q;
-}
 HSTU_PRIM void st_global(void* p, const Quad& q) {
   asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(q.word[0]), "r"(q.word[1]), "r"(q.word[2]),
                "r"(q.word[3])
                : "memory");
 }
-HSTU_PRIM void st_global_stream(void* p, const Quad& q) {
-  asm volatile("st.global.cs.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(q.word[0]), "r"(q.word[1]), "r"(q.word[2]),
-               "r"(q.word[3])
-               : "memory");
-}
 // Rows of a matrix: narrow accesses for rows that are not 16-byte aligned, and 16 bytes that stay out of L1 although
-// the kernel may write the same memory later (ld_global_stream may not be used then).
+// the kernel may write the same memory later.
 struct alignas(8) Pair {
   u32 word[2];
 };

@@ -6,7 +6,5 @@ namespace hstu::prim {
 
 // By each thread that wrote shared memory, then a barrier, before TMA stores it or wgmma reads it.
 HSTU_PRIM void fence_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-// The same for global memory that a bulk copy of this kernel reads.
-HSTU_PRIM void fence_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 }  // namespace hstu::prim

@@ -14,18 +14,6 @@ HSTU_PRIM void tma_prefetch_map(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-// Which lines L2 keeps: of data read once the first to go, of data that others will read the last.
-HSTU_PRIM u64 l2_evict_first() {
-  u64 policy;
-  asm volatile("createpolicy.fractional.L2::evict_first.b64 %0;" : "=l"(policy));
-  return policy;
-}
-HSTU_PRIM u64 l2_evict_last() {
-  u64 policy;
-  asm volatile("createpolicy.fractional.L2::evict_last.b64 %0;" : "=l"(policy));
-  return policy;
-}
-
 // Loads a box to shared memory at dst; its bytes count on the barrier.
 HSTU_PRIM void tma_load_2d(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y) {
   asm volatile(
@@ -56,37 +44,6 @@ HSTU_PRIM void tma_load_5d(u32 dst, const TensorMap* map, u32 barrier, i32 x, i3
       : "memory");
 }
 
-// The same under an L2 policy.
-HSTU_PRIM void tma_load_2d_hint(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, u64 policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
-      " [%0], [%1, {%3, %4}], [%2], %5;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "l"(policy)
-      : "memory");
-}
-HSTU_PRIM void tma_load_3d_hint(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, i32 z, u64 policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
-      " [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "l"(policy)
-      : "memory");
-}
-HSTU_PRIM void tma_load_4d_hint(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, i32 z, i32 u, u64 policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
-      " [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(u), "l"(policy)
-      : "memory");
-}
-HSTU_PRIM void tma_load_5d_hint(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, i32 z, i32 u, i32 v,
-                                u64 policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.L2::cache_hint"
-      " [%0], [%1, {%3, %4, %5, %6, %7}], [%2], %8;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v), "l"(policy)
-      : "memory");
-}
-
 // To the same place in every block of the cluster whose bit is set; each one's own barrier at that place counts the
 // bytes.
 HSTU_PRIM void tma_load_2d_multicast(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, u16 blocks) {
@@ -96,72 +53,16 @@ HSTU_PRIM void tma_load_2d_multicast(u32 dst, const TensorMap* map, u32 barrier,
       "l"(map), "r"(barrier), "r"(x), "r"(y), "h"(blocks)
       : "memory");
 }
-HSTU_PRIM void tma_load_3d_multicast(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, i32 z, u16 blocks) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
-      " [%0], [%1, {%3, %4, %5}], [%2], %6;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(blocks)
-      : "memory");
-}
-HSTU_PRIM void tma_load_4d_multicast(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, i32 z, i32 u,
-                                     u16 blocks) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster"
-      " [%0], [%1, {%3, %4, %5, %6}], [%2], %7;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(u), "h"(blocks)
-      : "memory");
-}
-HSTU_PRIM void tma_load_2d_multicast_hint(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, u16 blocks,
-                                          u64 policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_"
-      "hint"
-      " [%0], [%1, {%3, %4}], [%2], %5, %6;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "h"(blocks), "l"(policy)
-      : "memory");
-}
-HSTU_PRIM void tma_load_3d_multicast_hint(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, i32 z, u16 blocks,
-                                          u64 policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_"
-      "hint"
-      " [%0], [%1, {%3, %4, %5}], [%2], %6, %7;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "h"(blocks), "l"(policy)
-      : "memory");
-}
-HSTU_PRIM void tma_load_4d_multicast_hint(u32 dst, const TensorMap* map, u32 barrier, i32 x, i32 y, i32 z, i32 u,
-                                          u16 blocks, u64 policy) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_"
-      "hint"
-      " [%0], [%1, {%3, %4, %5, %6}], [%2], %7, %8;" ::"r"(dst),
-      "l"(map), "r"(barrier), "r"(x), "r"(y), "r"(z), "r"(u), "h"(blocks), "l"(policy)
-      : "memory");
-}
 
 // Brings a box to L2.
 HSTU_PRIM void tma_prefetch_2d(const TensorMap* map, i32 x, i32 y) {
   asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(map), "r"(x), "r"(y) : "memory");
-}
-HSTU_PRIM void tma_prefetch_3d(const TensorMap* map, i32 x, i32 y, i32 z) {
-  asm volatile("cp.async.bulk.prefetch.tensor.3d.L2.global.tile [%0, {%1, %2, %3}];" ::"l"(map), "r"(x), "r"(y), "r"(z)
-               : "memory");
-}
-HSTU_PRIM void tma_prefetch_4d(const TensorMap* map, i32 x, i32 y, i32 z, i32 u) {
-  asm volatile("cp.async.bulk.prefetch.tensor.4d.L2.global.tile [%0, {%1, %2, %3, %4}];" ::"l"(map), "r"(x), "r"(y),
-               "r"(z), "r"(u)
-               : "memory");
 }
 
 // Stores a box from shared memory.
 HSTU_PRIM void tma_store_2d(const TensorMap* map, u32 src, i32 x, i32 y) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map), "r"(src),
                "r"(x), "r"(y)
-               : "memory");
-}
-HSTU_PRIM void tma_store_3d(const TensorMap* map, u32 src, i32 x, i32 y, i32 z) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
-               "r"(src), "r"(x), "r"(y), "r"(z)
                : "memory");
 }
 HSTU_PRIM void tma_store_4d(const TensorMap* map, u32 src, i32 x, i32 y, i32 z, i32 u) {
@@ -175,48 +76,9 @@ HSTU_PRIM void tma_store_5d(const TensorMap* map, u32 src, i32 x, i32 y, i32 z, 
       "r"(src), "r"(x), "r"(y), "r"(z), "r"(u), "r"(v)
       : "memory");
 }
-// Adds a box to global memory; the elements are of the map's type (f32, bf16, f16).
-HSTU_PRIM void tma_add_2d(const TensorMap* map, u32 src, i32 x, i32 y) {
-  asm volatile("cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3}], [%1];" ::"l"(map),
-               "r"(src), "r"(x), "r"(y)
-               : "memory");
-}
-HSTU_PRIM void tma_add_3d(const TensorMap* map, u32 src, i32 x, i32 y, i32 z) {
-  asm volatile(
-      "cp.reduce.async.bulk.tensor.3d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3, %4}], [%1];" ::"l"(map),
-      "r"(src), "r"(x), "r"(y), "r"(z)
-      : "memory");
-}
-HSTU_PRIM void tma_add_4d(const TensorMap* map, u32 src, i32 x, i32 y, i32 z, i32 u) {
-  asm volatile(
-      "cp.reduce.async.bulk.tensor.4d.global.shared::cta.add.tile.bulk_group [%0, {%2, %3, %4, %5}], [%1];" ::"l"(map),
-      "r"(src), "r"(x), "r"(y), "r"(z), "r"(u)
-      : "memory");
-}
-
-// Copies without a map: addresses are multiples of 16 bytes, and so is the count.
-HSTU_PRIM void bulk_load(u32 dst, const void* src, u32 bytes, u32 barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(dst),
-               "l"(src), "r"(bytes), "r"(barrier)
-               : "memory");
-}
-HSTU_PRIM void bulk_store(void* dst, u32 src, u32 bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(dst), "r"(src), "r"(bytes)
-               : "memory");
-}
-HSTU_PRIM void bulk_add_f32(void* dst, u32 src, u32 bytes) {
-  asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(dst), "r"(src),
-               "r"(bytes)
-               : "memory");
-}
-
-// Stores of a thread since the last commit are a group. Waits until at most N of its groups are not yet written, or
-// only not yet read from shared memory, which may be overwritten then.
+// Stores of a thread since the last commit are a group. Waits until at most N of its groups are not yet read from
+// shared memory, which may be overwritten then.
 HSTU_PRIM void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
-template <int N>
-HSTU_PRIM void bulk_wait() {
-  asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
-}
 template <int N>
 HSTU_PRIM void bulk_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(N) : "memory");

@@ -40,13 +40,6 @@ HSTU_PRIM void wgmma_keep(float (&d)[N]) {
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }
 
-// The same of words that a later product takes as its a.
-template <int N>
-HSTU_PRIM void keep_words(u32 (&a)[N]) {
-#pragma unroll
-  for (int i = 0; i < N; ++i) asm volatile("" : "+r"(a[i])::"memory");
-}
-
 // Which products there are: bf16 and f16 with themselves, the FP8 types with each other.
 template <class A, class B>
 constexpr int wgmma_types = -1;

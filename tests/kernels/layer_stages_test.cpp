@@ -67,9 +67,9 @@ std::vector<hstu_tensor*> tensors_of(LayerArgs& a) {
   hstu_layer_weights& w = a.weights;
   hstu_fp8_layer_weights& f = a.fp8_weights;
   std::vector<hstu_tensor*> all = tensors_of(a.attention);
-  for (hstu_tensor* t : {&a.x, &a.out, &w.norm_weight, &w.norm_bias, &w.uvqk_weight, &w.uvqk_bias,
-                         &w.output_norm_weight, &w.output_norm_bias, &w.output_weight, &f.uvqk_weight, &f.uvqk_descale,
-                         &f.output_weight, &f.output_descale})
+  for (hstu_tensor* t :
+       {&a.x, &a.out, &w.norm_weight, &w.norm_bias, &w.uvqk_weight, &w.uvqk_bias, &w.output_norm_weight,
+        &w.output_norm_bias, &w.output_weight, &f.uvqk_weight, &f.uvqk_descale, &f.output_weight, &f.output_descale})
     all.push_back(t);
   return all;
 }
@@ -240,8 +240,7 @@ TEST_P(PreprocessAndAttentionOnDevice, EqualsTheReferenceAndTheOracleOfItsColumn
   attention.v = test::as_heads(test::columns_of(uvqk, value, value), heads);
   attention.q = test::as_heads(test::columns_of(uvqk, 2 * value, query), heads);
   attention.k = test::as_heads(test::columns_of(uvqk, 2 * value + query, query), heads);
-  EXPECT_TRUE(test::close(on_device.after(args.attention.out),
-                          test::exact_result(attention, &hstu_attention_args::out),
+  EXPECT_TRUE(test::close(on_device.after(args.attention.out), test::exact_result(attention, &hstu_attention_args::out),
                           test::attention_tolerance(c.dtype)));
   expect_as_reference(on_device, args, args.uvqk.uvqk, rounded_on_both_sides(c.dtype));
 }
@@ -397,8 +396,7 @@ TEST_P(Fp8LinearOnDevice, EqualsTheReference) {
   StageCall on_device(memory, args, {args.out});
   if (!on_device.ran()) GTEST_SKIP() << "compiled, not run";
   // The quantised bits are the same everywhere. Sums of f16 products are cut off rather than rounded by tensor cores.
-  expect_as_reference(on_device, args, args.out,
-                      c.out == kF32 ? Tolerance{2e-5, 300} : rounded_on_both_sides(c.out));
+  expect_as_reference(on_device, args, args.out, c.out == kF32 ? Tolerance{2e-5, 300} : rounded_on_both_sides(c.out));
 }
 
 std::vector<LinearCase> linear_cases() {
@@ -494,27 +492,21 @@ TEST_P(LayerOnDevice, EqualsTheReference) {
 }
 
 std::vector<LayerCase> layer_cases() {
-  return {{"bf16"},
-          {"f16", kF16},
-          {"f32", kF32},
-          {"window", kBf16, kWindow},
-          {"in_place", kBf16, kTargets, {}, {2, 32, 64}, false, false, true},
-          {"apart", kBf16, kTargets, {}, {3, 24, 20}},
-          {"product_alone", kF16, kCausal, {.concat_u = 0, .concat_x = 0}},
-          {"groups", kBf16, kScale, {.num_groups = 2}},
-          {"rms", kBf16, kTargets, {.norm = HSTU_NORM_RMS}},
-          {"dropout", kF32, kTargets, {.dropout_ratio = 0.2f}},
-          {"fp8", kBf16, kTargets, {}, {2, 32, 64}, true},
-          {"fp8_f16", kF16, kTargets, {}, {2, 32, 64}, true},
-          {"fp8_fast", kBf16, kWindow, {}, {2, 32, 64}, true, true},
-          {"fp8_in_place",
-           kBf16,
-           kTargets,
-           {.concat_u = 0, .concat_x = 0, .silu_u = 1},
-           {3, 24, 20},
-           true,
-           false,
-           true}};
+  return {
+      {"bf16"},
+      {"f16", kF16},
+      {"f32", kF32},
+      {"window", kBf16, kWindow},
+      {"in_place", kBf16, kTargets, {}, {2, 32, 64}, false, false, true},
+      {"apart", kBf16, kTargets, {}, {3, 24, 20}},
+      {"product_alone", kF16, kCausal, {.concat_u = 0, .concat_x = 0}},
+      {"groups", kBf16, kScale, {.num_groups = 2}},
+      {"rms", kBf16, kTargets, {.norm = HSTU_NORM_RMS}},
+      {"dropout", kF32, kTargets, {.dropout_ratio = 0.2f}},
+      {"fp8", kBf16, kTargets, {}, {2, 32, 64}, true},
+      {"fp8_f16", kF16, kTargets, {}, {2, 32, 64}, true},
+      {"fp8_fast", kBf16, kWindow, {}, {2, 32, 64}, true, true},
+      {"fp8_in_place", kBf16, kTargets, {.concat_u = 0, .concat_x = 0, .silu_u = 1}, {3, 24, 20}, true, false, true}};
 }
 INSTANTIATE_TEST_SUITE_P(Cases, LayerOnDevice, testing::ValuesIn(layer_cases()),
                          [](const auto& c) { return std::string(c.param.name); });
@@ -572,12 +564,12 @@ TEST_P(StackInAGraph, GivesTheBitsOfTheCallOnWhateverItsInputHolds) {
   EXPECT_TRUE(result(inputs[1], queue) == direct[1]) << "a call behind the graph";
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Cases, StackInAGraph,
-    testing::Values(GraphCase{"f32", "f32", ""}, GraphCase{"bf16", "bf16", ""},
-                    GraphCase{"fp8", "bf16", R"(, "projections": "e4m3", "accumulation": "fast")"},
-                    GraphCase{"one_product_each", "bf16", "", 700}),  // rows enough for norm and projection in one
-    [](const auto& c) { return std::string(c.param.name); });
+INSTANTIATE_TEST_SUITE_P(Cases, StackInAGraph,
+                         testing::Values(GraphCase{"f32", "f32", ""}, GraphCase{"bf16", "bf16", ""},
+                                         GraphCase{"fp8", "bf16", R"(, "projections": "e4m3", "accumulation": "fast")"},
+                                         GraphCase{"one_product_each", "bf16", "",
+                                                   700}),  // rows enough for norm and projection in one
+                         [](const auto& c) { return std::string(c.param.name); });
 
 }  // namespace
 }  // namespace hstujit

@@ -4,6 +4,7 @@
 #include "prim/cp_async.cuh"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
+#include "prim/mbarrier.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
 #include "prim/named_barrier.cuh"
@@ -81,18 +82,27 @@ __global__ void memory(const Params p) {
   const auto out = [&](u32 way) { return static_cast<char*>(p.out) + 16 * (way * n + i); };
   prim::prefetch_l2(in);
   prim::st_global(out(0), prim::ld_global(in));
-  prim::st_global(out(1), prim::ld_global_stream(in));
-  prim::st_global_stream(out(2), prim::ld_global_once(in));
-  for (u32 b = 0; b < 16; b += 8) prim::st_global8(out(3) + b, prim::ld_global8(in + b));
-  for (u32 b = 0; b < 16; b += 4) prim::st_global4(out(4) + b, prim::ld_global4(in + b));
-  for (u32 b = 0; b < 16; b += 2) prim::st_global2(out(5) + b, prim::ld_global2(in + b));
+  prim::st_global(out(1), prim::ld_global_once(in));
+  for (u32 b = 0; b < 16; b += 8) prim::st_global8(out(2) + b, prim::ld_global8(in + b));
+  for (u32 b = 0; b < 16; b += 4) prim::st_global4(out(3) + b, prim::ld_global4(in + b));
+  for (u32 b = 0; b < 16; b += 2) prim::st_global2(out(4) + b, prim::ld_global2(in + b));
+  for (u32 b = 0; b < 16; ++b) prim::st_global1(out(5) + b, prim::ld_global1(in + b));
   const u32 slot = prim::smem_addr(smem + 4 * i);
   prim::st_shared(slot, prim::ld_global(in));
   prim::st_global(out(6), prim::ld_shared(slot));
   const prim::Quad q = prim::ld_global(in);
   for (u32 w = 0; w < 4; ++w) prim::st_shared(slot + 4 * w, q.word[3 - w]);
   prim::st_global(out(7), prim::ld_shared(slot));
-  for (u32 b = 0; b < 16; ++b) prim::st_global1(out(8) + b, prim::ld_global1(in + b));
+  for (u32 w = 0; w < 4; ++w) prim::st_global4(out(8) + 4 * w, prim::ld_shared4(slot + 4 * w));
+}
+
+// in: words; out: each of them, read through a settled pointer, and settled itself.
+__global__ void settled(const Params p) {
+  const u32 i = threadIdx.x;
+  const u32* word = prim::settled(static_cast<const u32*>(p.in) + i);
+  u32* out = prim::settled(static_cast<u32*>(p.out) + 2 * i);
+  out[0] = *word;
+  out[1] = prim::settled(*word);
 }
 
 // Every thread counts one word up by one: out is what each found before its turn, then the
@@ -108,7 +118,8 @@ __global__ void exchange(const Params p) {
   if (threadIdx.x == 0) word[1] = prim::grid_id();
 }
 
-// Thread i copies i % 17 of its 16 bytes by the zero-filling forms. Shared memory starts poisoned.
+// Thread i copies all of its 16 bytes, or none of them, or i % 17 by the zero-filling forms. Shared memory starts
+// poisoned; of threads whose number is a multiple of 3 it stays so in the third way.
 __global__ void cp_async(const Params p) {
   __shared__ __align__(16) u32 smem[5][256 * 4];
   const u32 i = threadIdx.x, n = blockDim.x, bytes = i % 17;
@@ -116,10 +127,10 @@ __global__ void cp_async(const Params p) {
   for (u32 way = 0; way < 5; ++way)
     for (u32 w = 0; w < 4; ++w) smem[way][4 * i + w] = 0xdeadbeefu;
   const auto slot = [&](u32 way) { return prim::smem_addr(&smem[way][4 * i]); };
-  prim::cp_async16(slot(0), in);
+  prim::cp_async16_or_zero(slot(0), in, true);
   prim::cp_async_commit();
-  prim::cp_async16_zfill(slot(1), in, bytes);
-  prim::cp_async16_or_zero(slot(2), in, i % 2 == 0);
+  prim::cp_async16_or_zero(slot(1), in, i % 2 == 0);
+  prim::cp_async16_or_zero_if(i % 3 != 0, slot(2), in, i % 2 == 0);
   for (u32 b = 0; b < 16; b += 8)
     prim::cp_async8_zfill(slot(3) + b, in + b, bytes <= b ? 0 : bytes >= b + 8 ? 8 : bytes - b);
   for (u32 b = 0; b < 16; b += 4)
@@ -149,6 +160,51 @@ __global__ void named_barrier(const Params p) {
     prim::named_barrier_sync(1 + group, 64);
   }
   static_cast<u32*>(p.out)[threadIdx.x] = value;
+}
+
+// Two groups of two warps. in: a word a group and round; where it is the thread's number in its group, that one comes
+// with true. out: a bit a round of what each was told; then how often it did not see what its partner in the other warp
+// had written before.
+__global__ void any(const Params p) {
+  __shared__ u32 values[2][128];
+  const u32 t = threadIdx.x, group = t / 64;
+  u32 told = 0, missed = 0;
+  for (u32 round = 0; round < 32; ++round) {
+    values[round % 2][t] = round;
+    const bool is = static_cast<const u32*>(p.in)[2 * round + group] == t % 64;
+    const bool any = group == 0 ? prim::named_barrier_any<1, 64>(is) : prim::named_barrier_any<2, 64>(is);
+    told |= static_cast<u32>(any) << round;
+    missed += values[round % 2][t ^ 32] != round;
+  }
+  static_cast<u32*>(p.out)[2 * t] = told;
+  static_cast<u32*>(p.out)[2 * t + 1] = missed;
+}
+
+// Four warps pass their values to each other and add 1, an odd number of rounds behind a barrier at which all threads
+// arrive, then as many behind one at the same place at which a lane of each warp does, its phases from the first again.
+// out: the values at the end.
+__global__ void mbarrier(const Params p) {
+  __shared__ u32 values[2][128];
+  __shared__ u64 storage;
+  constexpr u32 kRounds = 101;
+  const u32 t = threadIdx.x, barrier = prim::smem_addr(&storage);
+  u32 value = static_cast<const u32*>(p.in)[t];
+  for (int of_warps = 0; of_warps < 2; ++of_warps) {
+    if (t == 0) {
+      if (of_warps) prim::mbarrier_inval(barrier);
+      prim::mbarrier_init(barrier, of_warps ? 4 : 128);
+    }
+    __syncthreads();
+    for (u32 round = 0; round < kRounds; ++round) {
+      values[round % 2][t] = value;
+      __syncwarp();
+      if (!of_warps || t % 32 == 0) prim::mbarrier_arrive(barrier);
+      prim::mbarrier_wait(barrier, round & 1);
+      value = values[round % 2][t ^ 96] + 1;
+    }
+    __syncthreads();
+  }
+  static_cast<u32*>(p.out)[t] = value;
 }
 
 // One warp. in: a 16x16 matrix of 16-bit words; out: four registers a lane, plain then transposed.

@@ -149,9 +149,16 @@ TEST(PrimMemory, EveryWidthAndHintCopiesEveryByte) {
   const auto out = run("memory", in, kWays * 4 * kThreads, kThreads);
   for (uint32_t way = 0; way < kWays; ++way)
     for (uint32_t i = 0; i < 4 * kThreads; ++i) {
-      const uint32_t word = way == 7 ? i / 4 * 4 + 3 - i % 4 : i;  // it stores its words in reverse
+      const uint32_t word = way >= 7 ? i / 4 * 4 + 3 - i % 4 : i;  // these store their words in reverse
       ASSERT_EQ(out[way * 4 * kThreads + i], in[word]) << "way " << way << " word " << i;
     }
+}
+
+TEST(PrimLanes, SettledValuesAreTheSame) {
+  HSTU_NEEDS_GPU();
+  const auto in = random_words(64);
+  const auto out = run("settled", in, 2 * 64, 64);
+  for (uint32_t i = 0; i < 2 * 64; ++i) EXPECT_EQ(out[i], in[i / 2]) << i;
 }
 
 TEST(PrimMemory, ExchangesGiveEachThreadATurnAndLaunchesHaveNumbers) {
@@ -175,10 +182,13 @@ TEST(PrimCpAsync, CopiesAndZeroFillsByByte) {
   const auto in = random_words(4 * kThreads);
   const auto out = run("cp_async", in, 4 * 5 * kThreads + kThreads, kThreads);
   for (uint32_t i = 0; i < kThreads; ++i) {
-    const uint32_t copied[] = {16, i % 17, i % 2 == 0 ? 16u : 0u, i % 17, i % 17};
+    const uint32_t even = i % 2 == 0 ? 16u : 0u, copied[] = {16, even, even, i % 17, i % 17};
     for (uint32_t way = 0; way < 5; ++way) {
-      unsigned char want[16] = {};
-      std::memcpy(want, &in[4 * i], copied[way]);
+      uint32_t want[4] = {};
+      if (way == 2 && i % 3 == 0)
+        std::fill_n(want, 4, 0xdeadbeefu);
+      else
+        std::memcpy(want, &in[4 * i], copied[way]);
       EXPECT_EQ(std::memcmp(want, &out[4 * (way * kThreads + i)], 16), 0) << "way " << way << " thread " << i;
     }
     EXPECT_EQ(out[4 * 5 * kThreads + i], in[4 * i]) << "the group waited for was not complete";
@@ -190,6 +200,26 @@ TEST(PrimNamedBarrier, KeepsTheWarpsOfAGroupInStepAndLeavesOthersAlone) {
   const auto in = random_words(128);
   const auto out = run("named_barrier", in, 128, 128);
   for (uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], in[i] + (i < 64 ? 100 : 150)) << i;  // even: back home
+}
+
+TEST(PrimNamedBarrier, TellsAllOfAGroupWhetherAnyOfThemIs) {
+  HSTU_NEEDS_GPU();
+  std::vector<uint32_t> in(64);  // who says so; from 64 on nobody
+  for (uint32_t i = 0; i < 64; ++i) in[i] = (i * 37 + 5) % 128;
+  const auto out = run("any", in, 2 * 128, 128);
+  for (uint32_t t = 0; t < 128; ++t) {
+    uint32_t want = 0;
+    for (uint32_t round = 0; round < 32; ++round) want |= (in[2 * round + t / 64] < 64 ? 1u : 0u) << round;
+    EXPECT_EQ(out[2 * t], want) << t;
+    EXPECT_EQ(out[2 * t + 1], 0u) << t;
+  }
+}
+
+TEST(PrimMbarrier, CountsArrivalsAndBeginsAnewWhenInvalidated) {
+  HSTU_NEEDS_GPU();
+  const auto in = random_words(128);
+  const auto out = run("mbarrier", in, 128, 128);
+  for (uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], in[i] + 2 * 101) << i;  // even: back home
 }
 
 TEST(PrimLdmatrix, GivesTheFragmentsOfMma) {
