@@ -149,18 +149,33 @@ std::vector<GpuWork> steps_of(const Stack& stack, hstu_context* context) {
 Passes graph_passes(const Traffic& traffic, const Stack& stack, hstu_context* context, Memory& memory,
                     Stopwatch& watch) {
   const std::vector<double> expected = stack.result();
+  const auto expect_result = [&](const char* of_what) {
+    if (stack.result() != expected)
+      fail(HSTU_ERROR_INTERNAL, "the stack {} gives another result than its operators one by one", of_what);
+  };
   const StackArgs stack_args(traffic.workload, stack, memory);
+  const hstu_tensor& out = stack_args.args().out;
+  /// Once, into memory that does not hold the result any more.
+  const auto run_once = [&](const GpuWork& work) {
+    const std::string nothing(static_cast<size_t>(extent_bytes(out)), '\xff');
+    memory.upload(out.data, nothing.data(), nothing.size());
+    memory.synchronise();
+    work(watch.stream());
+    watch.synchronise();
+  };
   const auto call = [&](CUstream stream) {
     if (const hstu_status status = hstu_stack(context, &stack_args.args(), stream); status != HSTU_OK)
       fail(status, "the stack as one call: {}", hstu_last_error());
   };
-  call(watch.stream());
-  watch.synchronise();
-  if (stack.result() != expected)
-    fail(HSTU_ERROR_INTERNAL, "the stack as one call gives another result than its operators one by one");
+  run_once(call);
+  expect_result("as one call");
   const Graph graph(context->context.driver(), watch.stream(), call);
-  return time_passes(
-      context->context.driver(), [&](CUstream stream) { graph.launch(stream); }, watch);
+  const GpuWork replay = [&](CUstream stream) { graph.launch(stream); };
+  run_once(replay);
+  expect_result("replayed from a graph");
+  Passes passes = time_passes(context->context.driver(), replay, watch);
+  expect_result("replayed many times");
+  return passes;
 }
 
 /// What the figures of a run begin with: the workload, and the generation of kernels if it was chosen.
