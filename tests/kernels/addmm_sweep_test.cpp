@@ -1,6 +1,8 @@
 // The matrix product on the device against the oracle: shapes around and far from tile sizes, biases, activations, and
 // operands whose layout breaks alignment one by one.
+#include "capi/handle.hpp"
 #include "support/device_call.hpp"
+#include "support/streams.hpp"
 
 #include <fmt/format.h>
 
@@ -297,6 +299,39 @@ std::vector<LayoutCase> layout_cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Orders, AddmmLayouts, testing::ValuesIn(layout_cases()),
                          [](const auto& c) { return name_of_layout(c.param); });
+
+// Blocks that divide a tile's k among themselves add their sums up in one order, whichever comes first.
+TEST(AddmmOnDevice, ADividedKGivesTheSameBitsAgainAndOnTwoStreams) {
+  HSTU_NEEDS_GPU();
+  HSTU_NEEDS_RESULTS();
+  const test::TestDevice& device = *test::test_device();
+  if (device.cpu || device.facts().target != "sm_90a") GTEST_SKIP() << "the device divides no k";
+  for (const Case& c :
+       {Case{kBf16, 100, 8200, 136}, Case{kF16, 300, 4104, 264, Bias::residual}, Case{kBf16, 16, 4096, 520}}) {
+    SCOPED_TRACE(name_of_case(c));
+    HostMemory memory;
+    hstu_addmm_args args = args_of(memory, c), prepared = args;
+    const Problem problem = prepare(prepared);
+    std::vector<hstu_tensor> results{args.z};
+    while (results.size() < 12) results.push_back(memory.poison(c.dtype, {c.m, c.n}));
+    test::DeviceSlabs slabs(memory);
+    for (hstu_tensor* t : {&args.x, &args.w, &args.y}) t->data = slabs.copy_of(t->data);
+    const test::Streams streams(2);
+    for (size_t i = 0; i < results.size(); ++i) {
+      args.z = results[i];
+      args.z.data = slabs.copy_of(args.z.data);
+      const hstu_stream stream = i < 2 ? nullptr : streams[i % 2];
+      ASSERT_EQ(hstu_addmm(device.context, &args, stream), HSTU_OK) << hstu_last_error();
+    }
+    streams.wait();
+    slabs.fetch();
+    const Choice& choice = device.context->context.plan_for(problem, nullptr, nullptr).choice;
+    ASSERT_EQ(choice.family->name, "addmm_split_sm90");
+    ASSERT_EQ(text(choice).find(" split=1 "), std::string::npos) << text(choice);
+    const std::vector<double> first = test::values(slabs.after(results[0]));
+    for (const hstu_tensor& result : results) EXPECT_TRUE(test::values(slabs.after(result)) == first);
+  }
+}
 
 TEST(AddmmOnDevice, F32SumsOfOneSignStayExact) {
   HSTU_NEEDS_DEVICE();

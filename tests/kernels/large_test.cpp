@@ -1,49 +1,25 @@
-// Addresses beyond 32 bits: rows that lie millions of elements apart, and tensors of more than 2^31 elements.
+// Addresses beyond 32 bits: rows that lie millions of elements apart, and tensors of more than 2^31 elements; more of
+// these in many_elements_test.cpp.
 #include "support/attention_cases.hpp"
-#include "support/device_call.hpp"
-#include "support/error.hpp"
+#include "support/large.hpp"
 #include "workload/stack.hpp"
 
 #include <algorithm>
-#include <memory>
 
 namespace hstujit {
 namespace {
 
+using test::expect_periods;
 using test::HostMemory;
+using test::LargeMemory;
+using test::many_rows;
+using test::PeriodicSequences;
+using test::repeated;
+using test::unless_too_small;
 
 constexpr hstu_dtype kBf16 = HSTU_DTYPE_BF16;
 constexpr int64_t kRows = 2100;                      ///< so that rows * stride passes 2^31 elements
 constexpr int64_t kStride = (int64_t{1} << 20) + 8;  ///< elements; a multiple of 8 keeps vectors aligned
-
-/// Allocates, or throws the OUT_OF_MEMORY that makes these tests skip themselves.
-class LargeMemory {
- public:
-  LargeMemory() : memory_(test::test_device()->memory()) {}
-
-  std::byte* allocate(int64_t bytes) { return static_cast<std::byte*>(memory_->allocate(static_cast<size_t>(bytes))); }
-
-  /// Rows of a dense host matrix into (or out of) rows of the device that lie `stride` elements apart.
-  void upload_rows(std::byte* to, const hstu_tensor& from, int64_t stride) {
-    const size_t bytes = row_bytes(from);
-    for (int64_t i = 0; i < from.shape[0]; ++i)
-      memory_->upload(to + i * stride * size_of(from.dtype), host_row(from, i), bytes);
-  }
-  void download_rows(const hstu_tensor& to, const std::byte* from, int64_t stride) {
-    const size_t bytes = row_bytes(to);
-    for (int64_t i = 0; i < to.shape[0]; ++i)
-      memory_->download(host_row(to, i), from + i * stride * size_of(to.dtype), bytes);
-  }
-  Memory& operator*() { return *memory_; }
-
- private:
-  static size_t row_bytes(const hstu_tensor& t) { return static_cast<size_t>(t.stride[0] * size_of(t.dtype)); }
-  static std::byte* host_row(const hstu_tensor& t, int64_t i) {
-    return static_cast<std::byte*>(t.data) + i * t.stride[0] * size_of(t.dtype);
-  }
-
-  std::unique_ptr<Memory> memory_;
-};
 
 /// A tensor's copy whose rows lie far apart: columns of one buffer of kRows rows.
 class SpreadColumns {
@@ -92,17 +68,6 @@ void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
   (*memory).synchronise();
   columns.fetch(args.*output, moved.*output);
   EXPECT_TRUE(test::close(args.*output, test::exact_result(args, output), tolerance));
-}
-
-/// Runs a test's body; skips the test where the device is too small for it.
-template <class Body>
-void unless_too_small(Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    if (error.status() != HSTU_ERROR_OUT_OF_MEMORY) throw;
-    GTEST_SKIP() << error.message();
-  }
 }
 
 TEST(FarRows, LayerNorm) {
@@ -219,45 +184,7 @@ TEST(FarRows, Attention) {
   });
 }
 
-// ---- Dense tensors of more than 2^31 elements. Inputs repeat with a period of rows, so results do, too.
-
-/// A matrix of `rows` rows on the device that repeats the host's.
-hstu_tensor repeated(LargeMemory& memory, const hstu_tensor& host, int64_t rows) {
-  const int64_t row_bytes = host.stride[0] * size_of(host.dtype), bytes = rows * row_bytes;
-  std::byte* const base = memory.allocate(bytes);
-  int64_t done = std::min(host.shape[0] * row_bytes, bytes);
-  (*memory).upload(base, host.data, static_cast<size_t>(done));
-  while (done < bytes) {
-    const int64_t more = std::min(done, bytes - done);
-    (*memory).copy(base + done, base, static_cast<size_t>(more));
-    done += more;
-  }
-  hstu_tensor t = host;
-  t.data = base;
-  t.shape[0] = rows;
-  return t;
-}
-
-/// Whole periods of `large` that hold its first and last row and the rows where 32-bit offsets would wrap.
-void expect_periods(LargeMemory& memory, const hstu_tensor& large, const hstu_tensor& period, const test::Exact& exact,
-                    const test::Tolerance& tolerance) {
-  const int64_t row = large.stride[0], count = period.shape[0], periods = large.shape[0] / count;
-  for (const int64_t element : {int64_t{0}, int64_t{1} << 30, int64_t{1} << 31, row * (large.shape[0] - 1)}) {
-    const int64_t index = std::min(element / row / count, periods - 1);
-    const std::byte* from = static_cast<const std::byte*>(large.data) + index * count * row * size_of(large.dtype);
-    memory.download_rows(period, from, row);
-    EXPECT_TRUE(test::close(period, exact, tolerance)) << "in period " << index;
-  }
-}
-
-/// Rows of this length that make more than 2^31 elements, in whole periods.
-int64_t many_rows(int64_t row_length, int64_t period) {
-  return ((int64_t{1} << 31) / row_length / period + 2) * period;
-}
-
-#define HSTU_NEEDS_LARGE_DEVICE() \
-  HSTU_NEEDS_RESULTS();           \
-  if (test::test_device()->cpu) GTEST_SKIP() << "the reference would take minutes"
+// ---- Dense tensors of more than 2^31 elements
 
 TEST(ManyElements, LayerNorm) {
   HSTU_NEEDS_LARGE_DEVICE();
@@ -350,18 +277,6 @@ TEST(ManyElements, Attention) {
                    test::attention_tolerance(kBf16));
   });
 }
-
-/// Sequences that come back in every period of 1000 rows, and the offsets of one period and of all.
-struct PeriodicSequences {
-  explicit PeriodicSequences(HostMemory& host, int64_t rows) {
-    const std::vector<int64_t> lengths{300, 0, 700};
-    std::vector<int64_t> all;
-    for (int64_t i = 0; i < rows / 1000; ++i) all.insert(all.end(), lengths.begin(), lengths.end());
-    one = host.integers(HSTU_DTYPE_I64, test::offsets_of(lengths));
-    many = host.integers(HSTU_DTYPE_I64, test::offsets_of(all));
-  }
-  hstu_tensor one, many;
-};
 
 TEST(ManyElements, JaggedReduceSum) {
   HSTU_NEEDS_LARGE_DEVICE();

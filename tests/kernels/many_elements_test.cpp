@@ -1,0 +1,320 @@
+// Tensors of more than 2^31 elements, as in large_test.cpp: copies and sums of jagged rows, embeddings, FP8, products,
+// softmax attention, caches. Some operators share a test, so that fewer of these tensors are there at once.
+#include "support/large.hpp"
+#include "workload/stack.hpp"
+
+#include <cmath>
+
+namespace hstujit {
+namespace {
+
+using test::HostMemory;
+using test::LargeMemory;
+using test::many_rows;
+using test::PeriodicSequences;
+using test::repeated;
+using test::Tolerance;
+using test::unless_too_small;
+
+constexpr hstu_dtype kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3, kF32 = HSTU_DTYPE_F32, kI64 = HSTU_DTYPE_I64;
+constexpr Tolerance kExact{0, 0};
+
+/// Makes the large call and compares periods of an output with the call of one period, whose output is overwritten.
+template <class Args>
+void expect_large(LargeMemory& memory, const Args& large, const Args& period, hstu_tensor Args::*output,
+                  const Tolerance& tolerance) {
+  ASSERT_EQ(call_operator(test::test_device()->context, op_of<Args>(), &large, nullptr), HSTU_OK) << hstu_last_error();
+  (*memory).synchronise();
+  test::expect_periods(memory, large.*output, period.*output, test::exact_result(period, output), tolerance);
+}
+
+template <class Args>
+Args sized() {
+  Args args{};
+  args.struct_size = sizeof args;
+  return args;
+}
+
+// ---- Jagged rows
+
+TEST(ManyElements, RowsJoinedAndParted) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kLeft = 1000, kRight = 100, kBoth = kLeft + kRight, kDim = 512;
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t periods = many_rows(kDim, kBoth) / kBoth;
+    const PeriodicSequences left(host, periods * kLeft), right(host, periods * kRight, {20, 5, 75});
+    auto join = sized<hstu_concat_2d_jagged_args>();
+    join.left = host.random(kE4m3, {kLeft, kDim});
+    join.right = host.random(kE4m3, {kRight, kDim});
+    join.offsets_left = left.one;
+    join.offsets_right = right.one;
+    join.out = host.poison(kE4m3, {kBoth, kDim});
+    join.n_prefix_from_right = 3;
+    auto large = join;
+    large.left = repeated(memory, join.left, periods * kLeft);
+    large.right = repeated(memory, join.right, periods * kRight);
+    large.offsets_left = repeated(memory, left.many, left.many.shape[0]);
+    large.offsets_right = repeated(memory, right.many, right.many.shape[0]);
+    large.out = repeated(memory, join.out, periods * kBoth);
+    expect_large(memory, large, join, &hstu_concat_2d_jagged_args::out, kExact);
+
+    auto part = sized<hstu_split_2d_jagged_args>();
+    part.values = join.out;  // the last period, as it came from the device
+    part.offsets_left = left.one;
+    part.offsets_right = right.one;
+    part.left = host.poison(kE4m3, {kLeft, kDim});
+    part.right = host.poison(kE4m3, {kRight, kDim});
+    part.n_prefix_to_right = 3;
+    auto large_part = part;
+    large_part.values = large.out;
+    large_part.offsets_left = large.offsets_left;
+    large_part.offsets_right = large.offsets_right;
+    large_part.left = repeated(memory, part.left, periods * kLeft);
+    large_part.right = repeated(memory, part.right, periods * kRight);
+    expect_large(memory, large_part, part, &hstu_split_2d_jagged_args::left, kExact);
+    test::expect_periods(memory, large_part.right, part.right,
+                         test::exact_result(part, &hstu_split_2d_jagged_args::right), kExact);
+  });
+}
+
+TEST(ManyElements, RowsAndProductsWithARowOfTheirSequence) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  const int64_t rows = many_rows(512, 1000);
+  unless_too_small([&] {
+    HostMemory host;
+    LargeMemory memory;
+    const PeriodicSequences sequences(host, rows);
+    auto args = sized<hstu_jagged_dense_broadcast_add_args>();
+    args.jagged = host.random(kBf16, {1000, 512});
+    args.dense = host.random(kBf16, {3, 512});
+    args.seq_offsets = sequences.one;
+    args.out = host.poison(kBf16, {1000, 512});
+    auto large = args;
+    large.jagged = large.out = repeated(memory, args.jagged, rows);
+    large.dense = repeated(memory, args.dense, rows / 1000 * 3);
+    large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    expect_large(memory, large, args, &hstu_jagged_dense_broadcast_add_args::out, test::rounded_once(kBf16));
+  });
+  unless_too_small([&] {
+    HostMemory host;
+    LargeMemory memory;
+    const PeriodicSequences sequences(host, rows);
+    auto args = sized<hstu_jagged_dense_bmm_broadcast_add_args>();
+    args.jagged = host.random(kBf16, {1000, 32});
+    args.dense = host.random(kBf16, {3, 32, 512}, {}, 0, 0.2);
+    args.bias = host.random(kBf16, {3, 512});
+    args.seq_offsets = sequences.one;
+    args.out = host.poison(kBf16, {1000, 512});
+    auto large = args;
+    large.jagged = repeated(memory, args.jagged, rows);
+    large.dense = repeated(memory, args.dense, rows / 1000 * 3);
+    large.bias = repeated(memory, args.bias, rows / 1000 * 3);
+    large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    large.out = repeated(memory, args.out, rows);
+    expect_large(memory, large, args, &hstu_jagged_dense_bmm_broadcast_add_args::out, test::rounded_once(kBf16));
+  });
+}
+
+// ---- Embeddings, added in place
+
+TEST(ManyElements, EmbeddingsOfPositionsAndTimes) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  const int64_t rows = many_rows(512, 1000), batch = rows / 1000 * 3;
+  unless_too_small([&] {
+    HostMemory host;
+    LargeMemory memory;
+    const PeriodicSequences sequences(host, rows);
+    auto args = sized<hstu_add_positional_embeddings_args>();
+    args.x = host.random(kBf16, {1000, 512});
+    args.position_embeddings = host.random(kBf16, {600, 512});
+    args.seq_offsets = sequences.one;
+    args.num_targets = host.integers(kI64, {20, 0, 50});
+    args.out = host.poison(kBf16, {1000, 512});
+    auto large = args;
+    large.x = large.out = repeated(memory, args.x, rows);
+    large.position_embeddings = repeated(memory, args.position_embeddings, 600);
+    large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    large.num_targets = repeated(memory, args.num_targets, batch);
+    expect_large(memory, large, args, &hstu_add_positional_embeddings_args::out, test::rounded_once(kBf16));
+  });
+  unless_too_small([&] {
+    HostMemory host;
+    LargeMemory memory;
+    const PeriodicSequences sequences(host, rows);
+    // Ages between the edges of buckets: sqrt(age / 60) is n and a half.
+    constexpr int64_t kNow = 1'750'000'000;
+    std::vector<int64_t> times;
+    for (int64_t i = 0; i < 1000; ++i) {
+      const auto n = static_cast<int64_t>(host.random_numbers().below(100));
+      times.push_back(kNow - 60 * (n * n + n) - 15);
+    }
+    auto args = sized<hstu_add_timestamp_positional_embeddings_args>();
+    args.x = host.random(kBf16, {1000, 512});
+    args.position_embeddings = host.random(kBf16, {800, 512});
+    args.timestamp_embeddings = host.random(kBf16, {120, 512});
+    args.seq_offsets = sequences.one;
+    args.timestamps = host.integers(kI64, times);
+    args.query_time = host.integers(kI64, {kNow, kNow, kNow});
+    args.num_targets = host.integers(kI64, {20, 0, 50});
+    args.out = host.poison(kBf16, {1000, 512});
+    auto large = args;
+    large.x = large.out = repeated(memory, args.x, rows);
+    large.position_embeddings = repeated(memory, args.position_embeddings, 800);
+    large.timestamp_embeddings = repeated(memory, args.timestamp_embeddings, 120);
+    large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    large.timestamps = repeated(memory, args.timestamps, rows);
+    large.query_time = repeated(memory, args.query_time, batch);
+    large.num_targets = repeated(memory, args.num_targets, batch);
+    expect_large(memory, large, args, &hstu_add_timestamp_positional_embeddings_args::out, test::rounded_once(kBf16));
+  });
+}
+
+// ---- FP8, and products
+
+TEST(ManyElements, QuantisedToFp8AndBack) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t rows = many_rows(512, 1000);
+    auto args = sized<hstu_quantize_fp8_args>();
+    args.x = host.random(kBf16, {1000, 512});
+    args.q = host.poison(kE4m3, {1000, 512});
+    args.descale = host.poison(kF32, {1000});
+    args.scaling = HSTU_FP8_ROW;
+    auto large = args;
+    large.x = repeated(memory, args.x, rows);
+    large.q = repeated(memory, args.q, rows);
+    large.descale = repeated(memory, args.descale, rows);
+    expect_large(memory, large, args, &hstu_quantize_fp8_args::q, kExact);
+    test::expect_periods(memory, large.descale, args.descale,
+                         test::exact_result(args, &hstu_quantize_fp8_args::descale), kExact);
+
+    auto back = sized<hstu_dequantize_fp8_args>();
+    back.q = args.q;  // the last period, as it came from the device
+    back.descale = args.descale;
+    back.x = host.poison(kBf16, {1000, 512});
+    back.scaling = HSTU_FP8_ROW;
+    auto large_back = back;
+    large_back.q = large.q;
+    large_back.descale = large.descale;
+    large_back.x = large.x;  // the numbers there are not those that come back
+    expect_large(memory, large_back, back, &hstu_dequantize_fp8_args::x, test::rounded_once(kBf16));
+  });
+}
+
+TEST(ManyElements, ProductsOfFp8AndGatedOnes) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  const int64_t rows = many_rows(1024, 1000);
+  unless_too_small([&] {
+    HostMemory host;
+    LargeMemory memory;
+    auto args = sized<hstu_fp8_gemm_args>();
+    args.a = host.random(kE4m3, {1000, 64});
+    args.b = host.random(kE4m3, {1024, 64}, {}, 0, 0.125);
+    args.a_descale = host.random(kF32, {1000}, {}, 1, 0.25);
+    args.b_descale = host.random(kF32, {1024}, {}, 1, 0.25);
+    args.a_scaling = args.b_scaling = HSTU_FP8_ROW;
+    args.out = host.poison(kBf16, {1000, 1024});
+    auto large = args;
+    large.a = repeated(memory, args.a, rows);
+    large.b = repeated(memory, args.b, 1024);
+    large.a_descale = repeated(memory, args.a_descale, rows);
+    large.b_descale = repeated(memory, args.b_descale, 1024);
+    large.out = repeated(memory, args.out, rows);
+    expect_large(memory, large, args, &hstu_fp8_gemm_args::out, test::rounded_once(kBf16));
+  });
+  unless_too_small([&] {
+    HostMemory host;
+    LargeMemory memory;
+    auto args = sized<hstu_gated_mlp_args>();
+    args.x = host.random(kBf16, {1000, 64});
+    args.gate = host.random(kBf16, {64, 1024}, {}, 0, 0.125);
+    args.up = host.random(kBf16, {64, 1024}, {}, 0, 0.125);
+    args.out = host.poison(kBf16, {1000, 1024});
+    args.activation = HSTU_ACTIVATION_SILU;
+    auto large = args;
+    large.x = repeated(memory, args.x, rows);
+    large.gate = repeated(memory, args.gate, 64);
+    large.up = repeated(memory, args.up, 64);
+    large.out = repeated(memory, args.out, rows);
+    expect_large(memory, large, args, &hstu_gated_mlp_args::out, test::rounded_once(kBf16));
+  });
+}
+
+// ---- Attention
+
+TEST(ManyElements, FlashAttention) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kHeads = 4, kQueries = 1000, kKeys = 64, kDim = 128;
+    HostMemory host;
+    LargeMemory memory;
+    auto args = sized<hstu_flash_attention_args>();
+    args.q = host.random(kBf16, {1, kHeads, kQueries, kDim});
+    args.k = host.random(kBf16, {1, kHeads, kKeys, kDim});
+    args.v = host.random(kBf16, {1, kHeads, kKeys, kDim});
+    args.out = host.poison(kBf16, {1, kHeads, kQueries, kDim});
+    args.mask = HSTU_MASK_FULL;
+    auto large = args;
+    const int64_t batch = many_rows(kHeads * kQueries * kDim, 1);
+    using Args = hstu_flash_attention_args;
+    for (hstu_tensor Args::*t : {&Args::q, &Args::k, &Args::v, &Args::out})
+      large.*t = repeated(memory, args.*t, batch);
+    expect_large(memory, large, args, &Args::out, test::attention_tolerance(kBf16));
+  });
+}
+
+/// New rows against many cached ones, which are keys and values at once.
+TEST(ManyElements, DeltaAttentionAndTheCachesItReads) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t rows = many_rows(512, 1000), queries = rows / 1000 * 6;
+    const PeriodicSequences sequences(host, rows, {300, 1, 699});
+    auto args = sized<hstu_delta_attention_args>();
+    args.q = host.random(kBf16, {6, 4, 128});
+    args.k = args.v = host.random(kBf16, {1000, 4, 128});
+    args.out = host.poison(kBf16, {6, 4, 128});
+    args.seq_offsets = sequences.one;
+    args.max_seq_len = 699;
+    auto large = args;
+    large.q = repeated(memory, args.q, queries);
+    large.k = large.v = repeated(memory, args.k, rows);
+    large.out = repeated(memory, args.out, queries);
+    large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    expect_large(memory, large, args, &hstu_delta_attention_args::out, test::attention_tolerance(kBf16));
+  });
+  unless_too_small([] {
+    constexpr int64_t kRoom = 1024, kHeads = 2, kDim = 64, kPage = kRoom * kHeads * kDim, kNew = 4;
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t pages = many_rows(2 * kPage, 1);
+    auto args = sized<hstu_append_kv_cache_args>();
+    args.k = host.random(kBf16, {kNew, kHeads, kDim});
+    args.v = host.random(kBf16, {kNew, kHeads, kDim});
+    args.k_cache = host.poison(kBf16, {1, kRoom, kHeads, kDim});
+    args.v_cache = host.poison(kBf16, {1, kRoom, kHeads, kDim});
+    args.last_page_lens = host.integers(kI64, {500});
+    auto large = args;
+    large.k = repeated(memory, args.k, pages * kNew);
+    large.v = repeated(memory, args.v, pages * kNew);
+    large.last_page_lens = repeated(memory, args.last_page_lens, pages);
+    // A page of keys and one of values by turns.
+    const hstu_tensor both = repeated(memory, host.poison(kBf16, {1, 2 * kPage}), pages);
+    for (hstu_tensor* cache : {&large.k_cache, &large.v_cache}) {
+      cache->data = static_cast<std::byte*>(both.data) + (cache == &large.v_cache ? 2 * kPage : 0);
+      cache->shape[0] = pages;
+      cache->stride[0] = 2 * kPage;
+    }
+    expect_large(memory, large, args, &hstu_append_kv_cache_args::k_cache, kExact);
+    test::expect_periods(memory, large.v_cache, args.v_cache,
+                         test::exact_result(args, &hstu_append_kv_cache_args::v_cache), kExact);
+  });
+}
+
+}  // namespace
+}  // namespace hstujit
