@@ -1,7 +1,8 @@
 // Addresses beyond 32 bits: rows that lie millions of elements apart, and tensors of more than 2^31 elements; more of
 // these in many_elements_test.cpp.
-#include "support/attention_cases.hpp"
 #include "support/large.hpp"
+
+#include "support/attention_cases.hpp"
 #include "workload/stack.hpp"
 
 #include <algorithm>

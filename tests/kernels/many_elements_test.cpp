@@ -261,8 +261,7 @@ TEST(ManyElements, FlashAttention) {
     auto large = args;
     const int64_t batch = many_rows(kHeads * kQueries * kDim, 1);
     using Args = hstu_flash_attention_args;
-    for (hstu_tensor Args::*t : {&Args::q, &Args::k, &Args::v, &Args::out})
-      large.*t = repeated(memory, args.*t, batch);
+    for (hstu_tensor Args::*t : {&Args::q, &Args::k, &Args::v, &Args::out}) large.*t = repeated(memory, args.*t, batch);
     expect_large(memory, large, args, &Args::out, test::attention_tolerance(kBf16));
   });
 }
