@@ -19,7 +19,7 @@
 //   kTf32               float operands are rounded to tf32
 //   Bias                element type of a bias row
 //   kBias               0 none, 1 row [n], 2 residual [m, n] (kNoBias, kRowBias, kResidual)
-//   kActivation         0 none, 1 SiLU, on columns below params.act_columns
+//   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 //   kVectorX, kVectorW, kVectorZ  elements per aligned access, 8, 4, 2 or 1: they divide address, row stride and row
 //                       length; Z also for a residual. 0 for X or W: contiguous along neither dimension

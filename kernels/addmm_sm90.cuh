@@ -16,7 +16,7 @@
 //   Element             bf16 or f16: x, w, z, a residual
 //   Bias                element type of a bias row
 //   kBias               kNoBias, kRowBias ([n]), kResidual ([m, n])
-//   kActivation         0 none, 1 SiLU, on columns below params.act_columns
+//   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kActivatesPart      of the columns of some tile
 //   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major

@@ -18,7 +18,7 @@
 //   Element             bf16 or f16: x, w, z, a residual
 //   Bias                element type of a bias row
 //   kBias               kNoBias, kRowBias, kResidual
-//   kActivation         0 none, 1 SiLU, on columns below params.act_columns
+//   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 // Config, knobs
 //   kBlockM, kBlockN    tile
@@ -273,7 +273,7 @@ class SplitEpilogue {
 
   HSTU_PRIM float activate(float x, i32 column) const {
     if constexpr (Config::kActivation == 0) return x;
-    return column < active_ ? tile::silu<Element>(x) : x;
+    return column < active_ ? tile::activate<Config::kActivation, Element>(x) : x;
   }
 
   const AddmmSplitParams& p_;

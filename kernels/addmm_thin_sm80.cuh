@@ -18,7 +18,7 @@
 //   Element             bf16 or f16: x, w, z, a residual; lines of x and w are 16-byte aligned, x lies along k
 //   Bias                element type of a bias row
 //   kBias               kNoBias, kRowBias, kResidual
-//   kActivation         0 none, 1 SiLU, on columns below params.act_columns
+//   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kWAlongK            whether w is contiguous along k
 // Config, knobs
 //   kBlockM, kBlockN    tile
@@ -279,7 +279,7 @@ class ThinEpilogue {
   }
   HSTU_PRIM float activate(float x, i64 column) const {
     if constexpr (Config::kActivation == 0) return x;
-    return column < p_.act_columns ? tile::silu<Element>(x) : x;
+    return column < p_.act_columns ? tile::activate<Config::kActivation, Element>(x) : x;
   }
 
   const AddmmParams& p_;

@@ -58,8 +58,7 @@ struct Fp8Boxes {
   // Groups of 16 columns; the registers that are left.
   enum : bool {
     kManyTerms = kAccumulators == 128 && !Config::kFast && kScaledColumns && kHasBias,
-    kLongActivation =
-        kAccumulators >= 96 && Config::kActivation != 0 && tile::kSiluFunctions<typename Config::Element> > 1
+    kLongActivation = kAccumulators >= 96 && tile::kLongActivation<Config::kActivation, typename Config::Element>
   };
   // A resident tile's bias stays in registers where no sums of slices want them.
   enum : bool { kHoldsBias = Config::kResident && Config::kFast && kHasBias && sizeof(typename Config::Bias) == 2 };

@@ -11,7 +11,7 @@
 // Config, problem facts
 //   Element             bf16, f16 or float
 //   kTf32               float operands are rounded to tf32
-//   kActivation         1 SiLU, 2 GELU, 3 GELU by tanh
+//   kActivation         tile/activation.cuh
 //   kActOnGate          else on up
 //   kXAlongK, kWAlongK, kVectorX, kVectorW, kTailK  as in addmm_sm80.cuh; W for gate and up
 //   kVectorZ            for out

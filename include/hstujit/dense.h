@@ -21,7 +21,7 @@ extern "C" {
  * z                   [m, n] x's dtype, last stride 1
  * z1, z2, z3          absent; or [m, n1], [m, n2], [m, n3] likewise: z has the first columns of the result, z1 those
  *                     behind them, and so on, n in all, so that u, v, q and k can lie where their readers want them
- * activation          NONE or SILU
+ * activation          NONE, SILU, GELU or GELU_TANH
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * allow_tf32          f32 only. 0: products as exact as f32 sums, from three products of tf32, in which an infinity
  *                     becomes NaN. 1: x and w are rounded to tf32, three times as fast

@@ -140,7 +140,7 @@ typedef enum hstu_fp8_accumulation {
  * out                 [m, n] f32 or 16-bit, row stride free
  * accumulation        HSTU_FP8_ACCUMULATE_FAST allows sums of all of k in the tensor cores; without effect where a
  *                     scale changes along k
- * activation          NONE or SILU
+ * activation          NONE, SILU, GELU or GELU_TANH
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * out1, out2, out3    absent; or [m, n1], [m, n2], [m, n3] of out's dtype, row strides free: out has the first columns
  *                     of the result, out1 those behind them, and so on, n in all

@@ -144,9 +144,9 @@ class ResultBoxes {
     if constexpr (kActivated == Activated::kNothing)
       return x;
     else if constexpr (kActivated == Activated::kAll)
-      return silu<Element>(x);
+      return tile::activate<Config::kActivation, Element>(x);
     else
-      return column < static_cast<i32>(p_.act_columns) ? silu<Element>(x) : x;
+      return column < static_cast<i32>(p_.act_columns) ? tile::activate<Config::kActivation, Element>(x) : x;
   }
 
   const Params& p_;

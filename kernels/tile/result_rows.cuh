@@ -2,7 +2,7 @@
 // activation applied to the first columns, and what is rounded goes to one matrix or to several, cut anywhere.
 //
 // A Shape of tile/product.cuh names, further,
-//   Config  with Element, kBias, kVectorZ, kGatherY, kSplitColumns as in addmm_sm80.cuh
+//   Config  with Element, kBias, kActivation, kVectorZ, kGatherY, kSplitColumns as in addmm_sm80.cuh
 //   Params  with y, z, their strides, z_first and act_columns as in params/addmm.h
 //   Staged, kElementBytes  a warp's staging area; of an element of the result
 #pragma once
@@ -109,8 +109,8 @@ class ResultRows {
         float lo = acc[j][2 * half], hi = acc[j][2 * half + 1];
         if constexpr (kHasResidual) add_staged_pair<Element>(lo, hi, staged_.pair(half, j));
         if constexpr (kActivate) {
-          lo = 8 * j < active_ ? silu<Element>(lo) : lo;
-          hi = 8 * j + 1 < active_ ? silu<Element>(hi) : hi;
+          lo = 8 * j < active_ ? activate<Config::kActivation, Element>(lo) : lo;
+          hi = 8 * j + 1 < active_ ? activate<Config::kActivation, Element>(hi) : hi;
         }
         stage_pair<Element>(staged_.pair(half, j), lo, hi);
       }

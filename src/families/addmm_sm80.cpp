@@ -1,4 +1,4 @@
-// addmm_sm80: matrix product with bias, residual and SiLU, kernels/addmm_sm80.cuh.
+// addmm_sm80: matrix product with bias, residual and activation, kernels/addmm_sm80.cuh.
 #include "families/families.hpp"
 #include "params/addmm.h"
 #include "problem/dense_fields.hpp"

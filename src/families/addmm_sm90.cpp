@@ -1,4 +1,4 @@
-// addmm_sm90: matrix product with bias, residual and SiLU on wgmma and TMA, kernels/addmm_sm90.cuh.
+// addmm_sm90: matrix product with bias, residual and activation on wgmma and TMA, kernels/addmm_sm90.cuh.
 #include "params/addmm_sm90.h"
 
 #include "families/families.hpp"

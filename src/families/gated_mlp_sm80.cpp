@@ -107,14 +107,10 @@ Resources resources(const Problem& p, const Config& c) {
   return {threads(c), smem_bytes(p, c), held_registers(p, c), c[kMinBlocks]};
 }
 
-int device_activation(int32_t activation) {
-  return activation == HSTU_ACTIVATION_SILU ? 1 : activation == HSTU_ACTIVATION_GELU ? 2 : 3;
-}
-
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Element", device_type(static_cast<hstu_dtype>(p[gated_mlp::kDtype])));
   text.flag("kTf32", p[gated_mlp::kAllowTf32] != 0);
-  text.constant("kActivation", device_activation(p[gated_mlp::kActivation]));
+  text.constant("kActivation", p[gated_mlp::kActivation]);
   text.flag("kActOnGate", p[gated_mlp::kActivateGate] != 0);
   text.flag("kXAlongK", p[gated_mlp::kXTransposed] == 0);
   text.flag("kWAlongK", p[gated_mlp::kWeightTransposed] != 0);

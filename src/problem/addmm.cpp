@@ -60,7 +60,8 @@ Problem prepare(hstu_addmm_args& args) {
   const Operand x_operand = operand_of(args.x, 1), w_operand = operand_of(args.w, 0);
   const int32_t bias = outputs.check_bias(args.y, true);
   const bool gathered = bias != hstu::kNoBias && args.y.stride[args.y.rank - 1] != 1;
-  product_terms::check_activation(kNames, args.activation, args.activation_columns, w.t.shape[1]);
+  product_terms::check_activation(kNames, product_terms::Activations::silu_and_gelu, args.activation,
+                                  args.activation_columns, w.t.shape[1]);
   checks::flag("allow_tf32", args.allow_tf32);
   if (x.t.dtype != HSTU_DTYPE_F32) args.allow_tf32 = 0;
   if (bias == hstu::kResidual && !gathered)

@@ -67,7 +67,8 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   outputs.disjoint_from(fp8::check_descale("a_descale", args.a_descale, args.a_scaling, a.t.shape[0], a.t.shape[1]));
   outputs.disjoint_from(fp8::check_descale("b_descale", args.b_descale, args.b_scaling, b.t.shape[0], b.t.shape[1]));
   const int32_t bias = outputs.check_bias(args.bias, false);
-  product_terms::check_activation(kNames, args.activation, args.activation_columns, b.t.shape[0]);
+  product_terms::check_activation(kNames, product_terms::Activations::silu_and_gelu, args.activation,
+                                  args.activation_columns, b.t.shape[0]);
   if (bias == hstu::kResidual)
     outputs.vector.tensor(args.bias).lines(args.bias.shape[0], args.bias.stride[0], args.bias.shape[1]);
 

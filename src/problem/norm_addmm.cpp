@@ -69,7 +69,8 @@ Problem prepare(hstu_norm_addmm_args& args) {
   const checks::Tensor weight = check_affine("norm_weight", args.norm_weight, x.t.shape[1], outputs);
   checks::same_dtype(check_affine("norm_bias", args.norm_bias, x.t.shape[1], outputs), weight);
   const int32_t bias = check_bias(args, outputs);
-  product_terms::check_activation(kNames, args.activation, args.activation_columns, w.t.shape[1]);
+  product_terms::check_activation(kNames, product_terms::Activations::silu, args.activation, args.activation_columns,
+                                  w.t.shape[1]);
   args.eps = checks::eps(args.eps);
   const Operand w_operand = operand_of(args.w, 0);
   outputs.vector.tensor(args.x).lines(args.x.shape[0], args.x.stride[0], args.x.shape[1]);

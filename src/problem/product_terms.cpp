@@ -68,10 +68,13 @@ int32_t Outputs::check_bias(hstu_tensor& t, bool any_strides) const {
   return kResidual;
 }
 
-void check_activation(const Names& names, const hstu_activation& activation, int64_t& columns, int64_t n) {
+void check_activation(const Names& names, Activations covered, const hstu_activation& activation, int64_t& columns,
+                      int64_t n) {
   const int value = checks::code(activation);
-  if (value != HSTU_ACTIVATION_NONE && value != HSTU_ACTIVATION_SILU)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: {} covers NONE (0) and SILU (1)", value, names.op);
+  const bool gelu = value == HSTU_ACTIVATION_GELU || value == HSTU_ACTIVATION_GELU_TANH;
+  if (value != HSTU_ACTIVATION_NONE && value != HSTU_ACTIVATION_SILU && (!gelu || covered == Activations::silu))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: {} covers NONE (0){}", value, names.op,
+         covered == Activations::silu ? " and SILU (1)" : ", SILU (1), GELU (3) and GELU_TANH (4)");
   checks::not_negative("activation_columns", columns, "0 means all columns");
   if (columns > n)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "activation_columns = {}: {} has n = {} columns; 0 means all of them", columns,

@@ -50,7 +50,11 @@ class Outputs {
   checks::Vector cut_{64};
 };
 
-/// NONE or SILU; columns that the caller left 0 become all n.
-void check_activation(const Names& names, const hstu_activation& activation, int64_t& columns, int64_t n);
+/// Which activations a product has, besides none.
+enum class Activations { silu, silu_and_gelu };
+
+/// One of those, or NONE; columns that the caller left 0 become all n.
+void check_activation(const Names& names, Activations covered, const hstu_activation& activation, int64_t& columns,
+                      int64_t n);
 
 }  // namespace hstujit::product_terms

@@ -19,8 +19,11 @@ constexpr std::string_view kFormat = "hstujit-workload-1";
 constexpr Range kLength{1, kMaxLength};
 constexpr Range kDim{1, int64_t{1} << 20}, kRows{0, int64_t{1} << 36};
 
-constexpr Word<hstu_activation> kActivations[] = {
-    {"none", HSTU_ACTIVATION_NONE}, {"silu", HSTU_ACTIVATION_SILU}, {"sigmoid", HSTU_ACTIVATION_SIGMOID}};
+constexpr Word<hstu_activation> kActivations[] = {{"none", HSTU_ACTIVATION_NONE},
+                                                  {"silu", HSTU_ACTIVATION_SILU},
+                                                  {"sigmoid", HSTU_ACTIVATION_SIGMOID},
+                                                  {"gelu", HSTU_ACTIVATION_GELU},
+                                                  {"gelu_tanh", HSTU_ACTIVATION_GELU_TANH}};
 constexpr Word<hstu_mask> kMasks[] = {{"causal", HSTU_MASK_CAUSAL}, {"full", HSTU_MASK_FULL}};
 constexpr Word<AddmmSpec::Bias> kBiases[] = {
     {"none", AddmmSpec::Bias::none}, {"row", AddmmSpec::Bias::row}, {"residual", AddmmSpec::Bias::residual}};

@@ -123,6 +123,27 @@ std::vector<Case> epilogues() {
   };
 }
 
+/// Each with every bias and type, of all columns and of some; few rows, a divided k, columns of w that stay, parts.
+std::vector<Case> gelus() {
+  std::vector<Case> cases;
+  for (const hstu_activation gelu : {HSTU_ACTIVATION_GELU, HSTU_ACTIVATION_GELU_TANH}) {
+    const bool exact = gelu == HSTU_ACTIVATION_GELU;
+    for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+      for (const Bias bias : {Bias::none, Bias::row, Bias::residual})
+        cases.push_back({dtype, 150, 128, 256, bias, gelu, exact == (bias == Bias::row) ? 100 : 0});
+    for (const Bias bias : {Bias::wide_row, Bias::in_place}) cases.push_back({kBf16, 150, 128, 256, bias, gelu});
+    for (const hstu_dtype dtype : {kBf16, kF16}) {
+      cases.push_back({dtype, 21, 256, 328, Bias::row, gelu, exact ? 0 : 100});
+      cases.push_back({dtype, 70, 4096, 200, Bias::residual, gelu, exact ? 100 : 0});
+      cases.push_back({dtype, 8460, 256, 1000, Bias::row, gelu, exact ? 300 : 0});
+      cases.push_back({dtype, 2300, 1088, 1152, Bias::row, gelu});
+    }
+    cases.push_back({kBf16, 77, 64, 250, Bias::row, gelu, 249});
+    cases.push_back({kBf16, 150, 128, 320, Bias::residual, gelu, 128, false, {}, {}, {}, {}, {64, 128, 128}});
+  }
+  return cases;
+}
+
 /// Results that go to several tensors, cut at, between and within boxes and accesses.
 std::vector<Case> split_outputs() {
   constexpr hstu_activation kSilu = HSTU_ACTIVATION_SILU;
@@ -186,6 +207,7 @@ std::vector<Case> layouts() {
 const auto kNameOf = [](const auto& info) { return name_of_case(info.param); };
 INSTANTIATE_TEST_SUITE_P(Shapes, AddmmSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Epilogues, AddmmSweep, testing::ValuesIn(epilogues()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Gelus, AddmmSweep, testing::ValuesIn(gelus()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(SplitOutputs, AddmmSweep, testing::ValuesIn(split_outputs()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Layouts, AddmmSweep, testing::ValuesIn(layouts()), kNameOf);
 

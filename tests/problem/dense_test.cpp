@@ -411,7 +411,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "z1 overlaps norm_bias"},
         Spoiled<NormAddmm>{"ZOnY", [](NormAddmm& a) { a.y.data = slot(6, 64); }, kInvalid, "z1 overlaps y"},
         Spoiled<NormAddmm>{"Gelu", [](NormAddmm& a) { a.activation = HSTU_ACTIVATION_GELU; }, kInvalid,
-                           "activation = 3: norm_addmm covers"},
+                           "activation = 3: norm_addmm covers NONE (0) and SILU (1)"},
         Spoiled<NormAddmm>{"ColumnsBehindTheLast", [](NormAddmm& a) { a.activation_columns = 257; }, kInvalid,
                            "activation_columns = 257"},
         Spoiled<NormAddmm>{"NegativeEps", [](NormAddmm& a) { a.eps = -1; }, kInvalid, "eps = -1"}),

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <numbers>
 #include <stdexcept>
 
 namespace hstujit {
@@ -37,6 +38,19 @@ struct AddmmForm {
   hstu_activation activation;
   int64_t activation_columns;
 };
+
+double activated(hstu_activation activation, double x) {
+  switch (activation) {
+    case HSTU_ACTIVATION_SILU:
+      return x / (1 + std::exp(-x));
+    case HSTU_ACTIVATION_GELU:
+      return x * std::erfc(-x / std::numbers::sqrt2) / 2;
+    case HSTU_ACTIVATION_GELU_TANH:  // (1 + tanh t) / 2 = 1 / (1 + e^-2t)
+      return x / (1 + std::exp(-2 * std::sqrt(2 * std::numbers::inv_pi) * (x + 0.044715 * x * x * x)));
+    default:
+      return x;
+  }
+}
 
 class ReferenceAddmm : public testing::TestWithParam<AddmmForm> {};
 
@@ -66,7 +80,7 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
                                          : at(args.y, i, j);
       for (int64_t l = 0; l < k; ++l) sum += at(args.x, i, l) * at(args.w, l, j);
       const bool active = form.activation_columns == 0 || j < form.activation_columns;
-      const double expected = form.activation == HSTU_ACTIVATION_SILU && active ? sum / (1 + std::exp(-sum)) : sum;
+      const double expected = active ? activated(form.activation, sum) : sum;
       EXPECT_NEAR(exact[static_cast<size_t>(i * n + j)], expected, 1e-13);
     }
 }
@@ -77,6 +91,9 @@ INSTANTIATE_TEST_SUITE_P(Forms, ReferenceAddmm,
                                          AddmmForm{"Residual", false, 2, HSTU_ACTIVATION_NONE, 0},
                                          AddmmForm{"Silu", false, 1, HSTU_ACTIVATION_SILU, 0},
                                          AddmmForm{"SiluOfSomeColumns", false, 2, HSTU_ACTIVATION_SILU, 257},
+                                         AddmmForm{"Gelu", false, 1, HSTU_ACTIVATION_GELU, 0},
+                                         AddmmForm{"GeluByTanh", false, 2, HSTU_ACTIVATION_GELU_TANH, 0},
+                                         AddmmForm{"GeluOfSomeColumns", false, 0, HSTU_ACTIVATION_GELU, 33},
                                          AddmmForm{"Transposed", true, 1, HSTU_ACTIVATION_SILU, 1}),
                          [](const auto& form) { return std::string(form.param.name); });
 

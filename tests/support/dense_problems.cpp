@@ -21,6 +21,17 @@ std::span<const std::string_view> dense_problems() {
       "weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536",
       "addmm dtype=f32 n=33 k=31 bias=2 bias_dtype=f32 activation=0 act_columns=0 x_transposed=1 "
       "weight_transposed=1 vector_x=1 vector_w=1 vector_z=1 gather_y=1 allow_tf32=1 split=0 m=8",
+      // GELU, beside as many accumulators as there are.
+      "addmm dtype=bf16 n=2048 k=2048 bias=1 bias_dtype=f32 activation=3 act_columns=2048 x_transposed=0 "
+      "weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536",
+      "addmm dtype=f16 n=2048 k=512 bias=1 bias_dtype=f16 activation=3 act_columns=500 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536",
+      "addmm dtype=f16 n=1024 k=1536 bias=2 bias_dtype=f16 activation=4 act_columns=1000 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536",
+      "addmm dtype=f32 n=2048 k=512 bias=2 bias_dtype=f32 activation=3 act_columns=2048 x_transposed=0 "
+      "weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536",
+      "addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16",
       // Few rows; few tiles of a long k.
       "addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 "
       "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16",

@@ -69,8 +69,10 @@ TEST(ParseWorkload, ReadsEveryOperator) {
     {"op": "addmm", "m": 5, "k": 8, "n": 16, "bias": "residual", "activation": "silu", "activation_columns": 8,
      "weight_transposed": true, "dtype": "bf16"},
     {"op": "hstu_attention", "num_heads": 2, "attn_dim": 32, "mask": "full"},
-    {"op": "norm_mul", "rows": 9, "dim": 64, "concat_u": true, "concat_x": true, "num_groups": 4}])"));
-  ASSERT_EQ(w.operators.size(), 4u);
+    {"op": "norm_mul", "rows": 9, "dim": 64, "concat_u": true, "concat_x": true, "num_groups": 4},
+    {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu"},
+    {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu_tanh"}])"));
+  ASSERT_EQ(w.operators.size(), 6u);
   EXPECT_EQ(w.operators[0].count, 2.5);
   EXPECT_EQ(w.operators[0].dtype, HSTU_DTYPE_F16);
   EXPECT_EQ(std::get<LayerNormSpec>(w.operators[0].spec).rows, 0);
@@ -78,6 +80,8 @@ TEST(ParseWorkload, ReadsEveryOperator) {
   EXPECT_TRUE(std::get<AddmmSpec>(w.operators[1].spec).weight_transposed);
   EXPECT_EQ(std::get<AttentionSpec>(w.operators[2].spec).hidden_dim, 32);
   EXPECT_EQ(std::get<NormMulSpec>(w.operators[3].spec).num_groups, 4);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[4].spec).activation, HSTU_ACTIVATION_GELU);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[5].spec).activation, HSTU_ACTIVATION_GELU_TANH);
 }
 
 struct Refusal {

@@ -1,3 +1,25 @@
+// addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
+// addmm_split_sm90 sm_90a block_m=16 block_n=64 swap=1 split=8
+#include "addmm_split_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  enum : int { kBias = 2 };
+  enum : int { kActivation = 3 };
+  enum : bool { kXAlongK = true };
+  enum : bool { kWAlongK = false };
+  enum : int { kBlockM = 16 };
+  enum : int { kBlockN = 64 };
+  enum : bool { kSwap = true };
+  enum : int { kSplit = 8 };
+  enum : int { kStages = 4 };
+  enum : int { kThreads = 160 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(addmm_split_sm90_smem_bytes<Config> == 45128, "host and device disagree about shared memory");
+}  // namespace hstu
+
 // addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_split_sm90 sm_90a block_m=16 block_n=64 swap=1 split=1
 #include "addmm_split_sm90.cuh"

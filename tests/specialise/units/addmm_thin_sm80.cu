@@ -1,3 +1,23 @@
+// addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
+// addmm_thin_sm80 sm_80 block_m=16 block_n=16 warps=8 ahead=2
+// addmm_thin_sm80 sm_90a block_m=16 block_n=16 warps=8 ahead=2
+#include "addmm_thin_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  enum : int { kBias = 2 };
+  enum : int { kActivation = 3 };
+  enum : bool { kWAlongK = false };
+  enum : int { kBlockM = 16 };
+  enum : int { kBlockN = 16 };
+  enum : int { kThreads = 256 };
+  enum : int { kAhead = 2 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(addmm_thin_sm80_smem_bytes<Config> == 8192, "host and device disagree about shared memory");
+}  // namespace hstu
+
 // addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_thin_sm80 sm_80 block_m=16 block_n=16 warps=8 ahead=2
 // addmm_thin_sm80 sm_90a block_m=16 block_n=16 warps=8 ahead=2

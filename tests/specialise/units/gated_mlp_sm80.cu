@@ -63,7 +63,7 @@ namespace hstu {
 struct Config {
   using Element = f16;
   enum : bool { kTf32 = false };
-  enum : int { kActivation = 2 };
+  enum : int { kActivation = 3 };
   enum : bool { kActOnGate = false };
   enum : bool { kXAlongK = false };
   enum : bool { kWAlongK = false };
@@ -92,7 +92,7 @@ namespace hstu {
 struct Config {
   using Element = f16;
   enum : bool { kTf32 = false };
-  enum : int { kActivation = 2 };
+  enum : int { kActivation = 3 };
   enum : bool { kActOnGate = false };
   enum : bool { kXAlongK = false };
   enum : bool { kWAlongK = false };
@@ -122,7 +122,7 @@ namespace hstu {
 struct Config {
   using Element = bf16;
   enum : bool { kTf32 = false };
-  enum : int { kActivation = 3 };
+  enum : int { kActivation = 4 };
   enum : bool { kActOnGate = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
@@ -152,7 +152,7 @@ namespace hstu {
 struct Config {
   using Element = float;
   enum : bool { kTf32 = false };
-  enum : int { kActivation = 2 };
+  enum : int { kActivation = 3 };
   enum : bool { kActOnGate = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };

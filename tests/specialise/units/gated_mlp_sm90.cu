@@ -29,7 +29,7 @@ static_assert(gated_mlp_sm90_smem_bytes<Config> == 213200, "host and device disa
 namespace hstu {
 struct Config {
   using Element = f16;
-  enum : int { kActivation = 2 };
+  enum : int { kActivation = 3 };
   enum : bool { kActOnGate = false };
   enum : bool { kXAlongK = false };
   enum : bool { kWAlongK = false };
