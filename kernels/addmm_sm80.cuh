@@ -26,6 +26,7 @@
 //   kGatherY            elements of a residual's row, or of the bias row, lie apart
 //   kTailK              k is not a multiple of kBlockK
 //   kSplitColumns       z is several matrices, each with a part of the columns
+//   Fp8                 e4m3 or e5m2: z, which has kVectorZ bytes an access then; left out where z is of Element
 // Config, knobs
 //   kBlockM, kBlockN, kBlockK  tile of a block; k per slice
 //   kWarpsM, kWarpsN    warps along m and n; 64x64 per warp gives the most mma per byte read from shared memory

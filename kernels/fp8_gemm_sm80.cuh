@@ -14,7 +14,7 @@
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of z and a residual: bf16, f16 or float
+//   Element             of z and a residual: bf16, f16 or float; with Fp8, as in addmm_sm80.cuh, of a residual alone
 //   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup, kPerBlock (tile/fp8_row.cuh)
 //   kVectorX, kVectorW  bytes an access of a and b: 16, 8, 4, 2 or 1; kVectorZ elements an access of z and a residual

@@ -17,14 +17,16 @@ extern "C" {
  * x                   [m, k] f32 or 16-bit, any strides: (s, 1) and (1, s) are read fast, others element by element
  * w                   [k, n] same dtype, any strides likewise: (1, s) is a weight stored [n, k]
  * y                   absent; or [n], a bias row (f32 or 16-bit); or [m, n], a residual (x's dtype); any strides; y may
- *                     be z itself when z is all of the result
- * z                   [m, n] x's dtype, last stride 1
+ *                     be z itself when z is all of the result and not in FP8
+ * z                   [m, n] x's dtype, or E4M3 or E5M2, last stride 1
  * z1, z2, z3          absent; or [m, n1], [m, n2], [m, n3] likewise: z has the first columns of the result, z1 those
  *                     behind them, and so on, n in all, so that u, v, q and k can lie where their readers want them
  * activation          NONE, SILU, GELU or GELU_TANH
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * allow_tf32          f32 only. 0: products as exact as f32 sums, from three products of tf32, in which an infinity
  *                     becomes NaN. 1: x and w are rounded to tf32, three times as fast
+ * z_descale           absent; with z in FP8: f32 [1], for all of z; z = round(result * (1 / it)), rounded as fp8.h
+ *                     says. Kernels of compute capability 8.0 make such results everywhere
  * Source: meta-recsys/generative-recommenders, triton_addmm; SiLU and parts: the uvqk projection of an HSTU layer.
  */
 typedef struct hstu_addmm_args {
@@ -34,6 +36,7 @@ typedef struct hstu_addmm_args {
   int64_t activation_columns;
   int32_t allow_tf32;
   hstu_tensor z1, z2, z3;
+  hstu_tensor z_descale;
 } hstu_addmm_args;
 HSTU_API hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* args, hstu_stream stream);
 

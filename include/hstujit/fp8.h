@@ -136,14 +136,15 @@ typedef enum hstu_fp8_accumulation {
  * a_descale           f32, for a and a_scaling
  * b_descale           f32, for b and b_scaling
  * bias                absent; or [n], a row (f32 or 16-bit); or [m, n], a residual (out's dtype, row stride free); it
- *                     may then be out itself when out is all of the result
- * out                 [m, n] f32 or 16-bit, row stride free
+ *                     may then be out itself when out is all of the result. With out in FP8 a residual is f32 or 16-bit
+ * out                 [m, n] f32, 16-bit, E4M3 or E5M2, row stride free
  * accumulation        HSTU_FP8_ACCUMULATE_FAST allows sums of all of k in the tensor cores; without effect where a
  *                     scale changes along k
  * activation          NONE, SILU, GELU or GELU_TANH
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * out1, out2, out3    absent; or [m, n1], [m, n2], [m, n3] of out's dtype, row strides free: out has the first columns
  *                     of the result, out1 those behind them, and so on, n in all
+ * out_descale         absent; with out in FP8: f32 [1], for all of the result; out = round(result * (1 / it))
  */
 typedef struct hstu_fp8_gemm_args {
   size_t struct_size;
@@ -153,6 +154,7 @@ typedef struct hstu_fp8_gemm_args {
   hstu_activation activation;
   int64_t activation_columns;
   hstu_tensor out1, out2, out3;
+  hstu_tensor out_descale;
 } hstu_fp8_gemm_args;
 HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_args* args, hstu_stream stream);
 

@@ -13,9 +13,10 @@ struct AddmmParams {
   long long m, n, k;
   long long x_row_stride, w_row_stride, y_row_stride, z_row_stride[4];  // x, w: between lines (tile/operand.cuh)
   long long x_column_stride, w_column_stride, y_column_stride;          // read only where elements are gathered
-  long long act_columns;  // the activation applies to columns [0, act_columns)
-  long long z_first[4];   // n for those that are not there
+  long long act_columns;   // the activation applies to columns [0, act_columns)
+  long long z_first[4];    // n for those that are not there
+  const float* z_descale;  // of results in FP8
 };
-static_assert(sizeof(AddmmParams) == 200, "host and device disagree about AddmmParams");
+static_assert(sizeof(AddmmParams) == 208, "host and device disagree about AddmmParams");
 
 }  // namespace hstu

@@ -17,7 +17,8 @@ struct Fp8GemmParams {
   long long z_first[4];                                     // n for those that are not there
   long long a_descale_row_stride, a_descale_column_stride;  // per unit, tile/fp8_row.cuh
   long long b_descale_row_stride, b_descale_column_stride;
+  const float* z_descale;  // of results in FP8
 };
-static_assert(sizeof(Fp8GemmParams) == 232, "host and device disagree about Fp8GemmParams");
+static_assert(sizeof(Fp8GemmParams) == 240, "host and device disagree about Fp8GemmParams");
 
 }  // namespace hstu

@@ -1,5 +1,6 @@
 // From mma accumulators to rows in global memory, 16 bytes at a time.
 #pragma once
+#include "prim/fp8.cuh"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 
@@ -41,6 +42,19 @@ HSTU_PRIM void stage_pair(u32 to, float lo, float hi) {
     prim::st_shared(to, prim::Pair{{__float_as_uint(lo), __float_as_uint(hi)}});
   else
     prim::st_shared(to, prim::pack2<Element>(lo, hi));
+}
+// The same as two bytes, which lie in a pair's first; and the 8 or 4 bytes of those that 16 bytes of a row have.
+template <class Fp8>
+HSTU_PRIM void stage_fp8_pair(u32 to, float lo, float hi) {
+  prim::st_shared(to, prim::pack2_fp8<Fp8>(lo, hi));
+}
+template <int kElementBytes>
+HSTU_PRIM prim::Quad packed_fp8_pairs(const prim::Quad& staged) {
+  if constexpr (kElementBytes == 4)
+    return {{__byte_perm(staged.word[0], staged.word[2], 0x5410), 0, 0, 0}};
+  else
+    return {{__byte_perm(staged.word[0], staged.word[1], 0x5410), __byte_perm(staged.word[2], staged.word[3], 0x5410),
+             0, 0}};
 }
 template <class Element>
 HSTU_PRIM void add_staged_pair(float& lo, float& hi, u32 from) {
@@ -101,8 +115,10 @@ HSTU_PRIM void store_access(Unit* to, const prim::Quad& q, int i, int valid) {
     prim::st_global8(to, {{q.word[2 * i], q.word[2 * i + 1]}});
   else if constexpr (kAccess == 4)
     prim::st_global4(to, q.word[i]);
-  else
+  else if constexpr (kAccess == 2)
     prim::st_global2(to, q.word[i / 2] >> (i % 2 * 16));
+  else
+    prim::st_global1(to, q.word[i / 4] >> (i % 4 * 8));
 }
 
 // Stores the first `valid` elements likewise.

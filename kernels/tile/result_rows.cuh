@@ -2,7 +2,7 @@
 // activation applied to the first columns, and what is rounded goes to one matrix or to several, cut anywhere.
 //
 // A Shape of tile/product.cuh names, further,
-//   Config  with Element, kBias, kActivation, kVectorZ, kGatherY, kSplitColumns as in addmm_sm80.cuh
+//   Config  with Element, Fp8 if any, kBias, kActivation, kVectorZ, kGatherY, kSplitColumns as in addmm_sm80.cuh
 //   Params  with y, z, their strides, z_first and act_columns as in params/addmm.h
 //   Staged, kElementBytes  a warp's staging area; of an element of the result
 #pragma once
@@ -28,6 +28,20 @@ HSTU_PRIM void prefetch_residual(const typename Shape::Params& p, TilePosition a
   }
 }
 
+// What results are stored as: Config's Fp8, or Element where it has none.
+template <class...>
+struct AlwaysVoid {
+  using type = void;
+};
+template <class Config, class = void>
+struct StoredOf {
+  using type = typename Config::Element;
+};
+template <class Config>
+struct StoredOf<Config, typename AlwaysVoid<typename Config::Fp8>::type> {
+  using type = typename Config::Fp8;
+};
+
 // act(acc + residual), rounded, to z, 16 rows at a time through the warp's staging area: mma's layout touches 16 bytes
 // of a row at once, which costs the memory pipe several times the bytes moved.
 template <class Shape>
@@ -46,6 +60,7 @@ class ResultRows {
     columns_ = clamp_left(p.n - column);
     active_ = clamp_left(p.act_columns - warp_column - 2 * (prim::lane_id() % 4));
     activates_ = warp_column < p.act_columns;
+    if constexpr (kQuantises) multiplier_ = 1.0f / *p.z_descale;
   }
 
   // Whether the warp's part has columns under the activation; the same in all lanes.
@@ -68,7 +83,9 @@ class ResultRows {
  private:
   using Element = typename Config::Element;
   using Unit = typename UnitOf<Shape::kElementBytes>::type;
-  enum : bool { kHasResidual = Config::kBias == kResidual };
+  using Stored = typename StoredOf<Config>::type;
+  using StoredUnit = typename UnitOf<static_cast<int>(sizeof(Stored))>::type;
+  enum : bool { kHasResidual = Config::kBias == kResidual, kQuantises = sizeof(Stored) == 1 };
 
   HSTU_PRIM static int clamp_left(i64 left) { return static_cast<int>(max(min(left, i64{1} << 30), i64{-1} << 30)); }
   HSTU_PRIM int columns_of(int block, int pass) const {
@@ -112,7 +129,10 @@ class ResultRows {
           lo = 8 * j < active_ ? activate<Config::kActivation, Element>(lo) : lo;
           hi = 8 * j + 1 < active_ ? activate<Config::kActivation, Element>(hi) : hi;
         }
-        stage_pair<Element>(staged_.pair(half, j), lo, hi);
+        if constexpr (kQuantises)
+          stage_fp8_pair<Stored>(staged_.pair(half, j), lo * multiplier_, hi * multiplier_);
+        else
+          stage_pair<Element>(staged_.pair(half, j), lo, hi);
       }
   }
 
@@ -124,8 +144,10 @@ class ResultRows {
       store(row_ + 16 * block + pass * Staged::kRowsPerPass, prim::ld_shared(staged_.row(pass)),
             columns_of(block, pass));
   }
-  HSTU_PRIM void store(i64 row, const prim::Quad& q, int valid) const {
-    if constexpr (!Config::kSplitColumns) {
+  HSTU_PRIM void store(i64 row, const prim::Quad& staged, int valid) const {
+    prim::Quad q = staged;
+    if constexpr (kQuantises) q = packed_fp8_pairs<Shape::kElementBytes>(staged);
+    if constexpr (!Config::kSplitColumns && !kQuantises) {
       store_chunk<Config::kVectorZ>(static_cast<Unit*>(p_.z[0]) + row * p_.z_row_stride[0] + column_, q, valid);
     } else {
       constexpr int kAccesses = Staged::kChunkElements / Config::kVectorZ;
@@ -135,9 +157,12 @@ class ResultRows {
     }
   }
   // Where an element of the result lies.
-  HSTU_PRIM Unit* at(i64 row, i64 column) const {
-    const int part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
-    return static_cast<Unit*>(p_.z[part]) + row * p_.z_row_stride[part] + (column - p_.z_first[part]);
+  HSTU_PRIM StoredUnit* at(i64 row, i64 column) const {
+    int part = 0;
+    if constexpr (Config::kSplitColumns)
+      part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
+    return static_cast<StoredUnit*>(p_.z[part]) + row * p_.z_row_stride[part] +
+           (Config::kSplitColumns ? column - p_.z_first[part] : column);
   }
 
   const Params& p_;
@@ -147,6 +172,7 @@ class ResultRows {
   int rows_, columns_;  // left from the lane's first row, from its first column
   int active_;          // columns left of the activation, from the lane's first accumulator
   bool activates_;
+  float multiplier_;  // of results in FP8
   prim::Quad residual_[Staged::kPasses];
 };
 

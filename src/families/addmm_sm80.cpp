@@ -154,10 +154,11 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kWAlongK", p[addmm::kWeightTransposed] != 0);
   text.constant("kVectorX", p[addmm::kVectorX]);
   text.constant("kVectorW", p[addmm::kVectorW]);
-  text.constant("kVectorZ", p[addmm::kVectorZ]);
+  text.constant("kVectorZ", std::min(p[addmm::kVectorZ], 16 / element_bytes(p)));
   text.flag("kGatherY", p[addmm::kGatherY] != 0);
   text.flag("kTailK", p[addmm::kK] % c[kBlockK] != 0);
   text.flag("kSplitColumns", p[addmm::kSplit] != 0);
+  if (p[addmm::kZDtype] != HSTU_DTYPE_NONE) text.type("Fp8", device_type(static_cast<hstu_dtype>(p[addmm::kZDtype])));
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kBlockK", c[kBlockK]);
@@ -192,6 +193,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.w_column_stride = element_stride(a.w, 0);
   k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
   k.act_columns = a.activation_columns;
+  k.z_descale = static_cast<const float*>(a.z_descale.data);
   int64_t first = 0;
   int part = 0;
   for (const hstu_tensor* z : {&a.z, &a.z1, &a.z2, &a.z3}) {

@@ -27,9 +27,9 @@ constexpr auto kRules = tma_product::rules<facts>();
 
 /// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
-  return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 &&
-         p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == 8 && p[addmm::kSplit] % 64 == 0 && p[addmm::kN] > 0 &&
-         p[addmm::kK] > 0 && p[addmm::kM] < tma_product::kMostRows &&
+  return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kZDtype] == HSTU_DTYPE_NONE &&
+         p[addmm::kVectorX] == 8 && p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == 8 && p[addmm::kSplit] % 64 == 0 &&
+         p[addmm::kN] > 0 && p[addmm::kK] > 0 && p[addmm::kM] < tma_product::kMostRows &&
          (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
 }
 

@@ -83,9 +83,9 @@ bool covers(const Problem& p, const DeviceFacts& device) {
   };
   const int64_t k = p[addmm::kK];
   const bool pays = p[addmm::kM] <= 64 ? fill_half(128) : fill_half(64) ? k >= 1024 : fill_half(128) && k >= 4096;
-  return device.target == "sm_90a" && p[addmm::kSplit] == 0 && p[addmm::kDtype] != HSTU_DTYPE_F32 &&
-         p[addmm::kVectorX] == 8 && p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] >= 2 && p[addmm::kN] > 0 && k > 0 &&
-         pays;
+  return device.target == "sm_90a" && p[addmm::kSplit] == 0 && p[addmm::kZDtype] == HSTU_DTYPE_NONE &&
+         p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 && p[addmm::kVectorW] == 8 &&
+         p[addmm::kVectorZ] >= 2 && p[addmm::kN] > 0 && k > 0 && pays;
 }
 
 /// Clocks of a call, as an H200 has them: slices arrive at 50 bytes a clock in each block; sums are exchanged.

@@ -60,9 +60,10 @@ constexpr Rule kRules[] = {
 /// Few rows, whose lines are aligned; x along k, w along either dimension. With more tiles than SMs wgmma is faster.
 bool covers(const Problem& p, const DeviceFacts& device) {
   const int64_t least_tiles = parts(p[addmm::kM], 16) * parts(p[addmm::kN], 16);
-  return p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kSplit] == 0 && p[addmm::kM] <= kMostRows &&
-         p[addmm::kXTransposed] == 0 && p[addmm::kVectorX] == 8 && p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] >= 2 &&
-         p[addmm::kN] > 0 && p[addmm::kK] > 0 && (device.target != "sm_90a" || least_tiles <= device.sm_count);
+  return p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kZDtype] == HSTU_DTYPE_NONE && p[addmm::kSplit] == 0 &&
+         p[addmm::kM] <= kMostRows && p[addmm::kXTransposed] == 0 && p[addmm::kVectorX] == 8 &&
+         p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] >= 2 && p[addmm::kN] > 0 && p[addmm::kK] > 0 &&
+         (device.target != "sm_90a" || least_tiles <= device.sm_count);
 }
 
 // Large tiles first; the last is legal everywhere. Measured on an H200.

@@ -34,6 +34,13 @@ constexpr Knob kKnobs[kKnobCount] = {
     {"native", kNativeValues, "1: mma of FP8, which sm_89 alone has; 0: of f16, after conversion"},
 };
 
+/// Of a residual and of results, or what these are made of, if they are in FP8.
+hstu_dtype element_of(const Problem& p) {
+  const auto dtype = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
+             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
+  if (!fp8::stores(dtype)) return dtype;
+  return p[fp8_gemm::kBias] == hstu::kResidual ? bias : HSTU_DTYPE_BF16;
+}
 int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
 int threads(const Config& c) { return 32 * warps(c); }
 int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
@@ -50,7 +57,7 @@ int held_registers(const Problem& p, const Config& c) {
 }
 
 int smem_bytes(const Problem& p, const Config& c) {
-  const int element = size_of(static_cast<hstu_dtype>(p[fp8_gemm::kDtype]));
+  const int element = size_of(element_of(p));
   return c[kStages] * (c[kBlockM] + c[kBlockN]) * c[kBlockK] + warps(c) * 16 * (warp_n(c) + 8) * element;
 }
 
@@ -84,9 +91,9 @@ bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFa
 /// Two warps copy more lines of a slice each than four, whose addresses they hold.
 bool parts_leave_registers_for_their_ending(const Problem& p, const Config& c, const DeviceFacts&) {
   const bool ending = p[fp8_gemm::kBias] == hstu::kResidual || p[fp8_gemm::kActivation] != HSTU_ACTIVATION_NONE ||
-                      p[fp8_gemm::kSplit] != 0;
+                      p[fp8_gemm::kSplit] != 0 || fp8::stores(p[fp8_gemm::kDtype]);
   if (!ending) return true;
-  const bool wide = p[fp8_gemm::kDtype] == HSTU_DTYPE_F32, narrow = p[fp8_gemm::kVectorOut] < (wide ? 4 : 8);
+  const bool wide = element_of(p) == HSTU_DTYPE_F32, narrow = p[fp8_gemm::kVectorOut] < (wide ? 4 : 8);
   return warp_m(c) * warp_n(c) * c[kBlockK] <= 64 * 64 * 64 / (wide || narrow || warps(c) == 2 ? 2 : 1);
 }
 
@@ -129,8 +136,7 @@ Resources resources(const Problem& p, const Config& c) {
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
-  const auto dtype = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
-             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
+  const hstu_dtype dtype = element_of(p), bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
   text.type("A", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeA])));
   text.type("B", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeB])));
   text.type("Element", device_type(dtype));
@@ -141,9 +147,10 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kScalingB", p[fp8_gemm::kScalingB]);
   text.constant("kVectorX", p[fp8_gemm::kVectorA]);
   text.constant("kVectorW", p[fp8_gemm::kVectorB]);
-  text.constant("kVectorZ", p[fp8_gemm::kVectorOut]);
+  text.constant("kVectorZ", std::min(p[fp8_gemm::kVectorOut], 16 / size_of(dtype)));
   text.flag("kGatherY", false);
   text.flag("kSplitColumns", p[fp8_gemm::kSplit] != 0);
+  if (fp8::stores(p[fp8_gemm::kDtype])) text.type("Fp8", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtype])));
   text.flag("kTailK", p[fp8_gemm::kK] % c[kBlockK] != 0);
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);
@@ -178,6 +185,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.y_row_stride = a.bias.rank == 2 ? a.bias.stride[0] : 0;
   k.y_column_stride = 1;
   k.act_columns = a.activation_columns;
+  k.z_descale = static_cast<const float*>(a.out_descale.data);
   k.a_descale_row_stride = fp8::row_stride(a.a_descale, a.a_scaling);
   k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
   k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);

@@ -106,10 +106,10 @@ constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 7>{
 /// What TMA takes, in results of 16 bits, whose rounding covers what promotion leaves of FP8 sums' error; scales of
 /// groups on a alone. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
-  const bool wide = p[fp8_gemm::kDtype] == HSTU_DTYPE_F32;
-  return device.target == "sm_90a" && !wide && p[fp8_gemm::kVectorA] == 16 && p[fp8_gemm::kVectorB] == 16 &&
-         p[fp8_gemm::kVectorOut] == 8 && p[fp8_gemm::kSplit] % 64 == 0 && p[fp8_gemm::kScalingB] != HSTU_FP8_GROUP &&
-         p[fp8_gemm::kN] > 0 && p[fp8_gemm::kK] > 0 && p[fp8_gemm::kM] < tma_product::kMostRows;
+  return device.target == "sm_90a" && size_of(static_cast<hstu_dtype>(p[fp8_gemm::kDtype])) == 2 &&
+         p[fp8_gemm::kVectorA] == 16 && p[fp8_gemm::kVectorB] == 16 && p[fp8_gemm::kVectorOut] == 8 &&
+         p[fp8_gemm::kSplit] % 64 == 0 && p[fp8_gemm::kScalingB] != HSTU_FP8_GROUP && p[fp8_gemm::kN] > 0 &&
+         p[fp8_gemm::kK] > 0 && p[fp8_gemm::kM] < tma_product::kMostRows;
 }
 
 /// Two turns leave the ring no room for rows ahead, which costs more than it saves where few blocks read the same rows:

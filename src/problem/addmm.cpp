@@ -3,6 +3,7 @@
 #include "problem/checks.hpp"
 #include "problem/dense_fields.hpp"
 #include "problem/edge_case.hpp"
+#include "problem/fp8_scales.hpp"
 #include "problem/operand.hpp"
 #include "problem/operators.hpp"
 #include "problem/product_terms.hpp"
@@ -28,17 +29,19 @@ constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
                                  {"gather_y", FieldKind::exact},
                                  {"allow_tf32", FieldKind::exact},
                                  {"split", FieldKind::exact},
+                                 {"z_dtype", FieldKind::dtype, true},
                                  {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {
     {"x", offsetof(Args, x), TensorRole::input},    {"w", offsetof(Args, w), TensorRole::input, 0},
     {"y", offsetof(Args, y), TensorRole::input},    {"z", offsetof(Args, z), TensorRole::output},
     {"z1", offsetof(Args, z1), TensorRole::output}, {"z2", offsetof(Args, z2), TensorRole::output},
-    {"z3", offsetof(Args, z3), TensorRole::output}};
+    {"z3", offsetof(Args, z3), TensorRole::output}, {"z_descale", offsetof(Args, z_descale), TensorRole::input}};
 constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
                                    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
                                    {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
 
-constexpr product_terms::Names kNames = {"addmm", "y", {"z", "z1", "z2", "z3"}, "m = x.shape[0]", "n = w.shape[1]"};
+constexpr product_terms::Names kNames = {"addmm",         "y", {"z", "z1", "z2", "z3"}, "z_descale", "m = x.shape[0]",
+                                         "n = w.shape[1]"};
 
 }  // namespace
 
@@ -52,13 +55,16 @@ Problem prepare(hstu_addmm_args& args) {
   checks::same_dtype(w, x);
   checks::extent(w, 0, x.t.shape[1], "k = x.shape[1]");
   const checks::Tensor z = checks::required<2>("z", args.z);
-  checks::same_dtype(z, x);
+  const bool quantised = fp8::stores(args.z.dtype);
+  if (!quantised) checks::same_dtype(z, x);
   hstu_tensor* const parts[] = {&args.z, &args.z1, &args.z2, &args.z3};
   product_terms::Outputs outputs(kNames, z, parts, x.t.shape[0], w.t.shape[1]);
   outputs.disjoint_from(x);
   outputs.disjoint_from(w);
   const Operand x_operand = operand_of(args.x, 1), w_operand = operand_of(args.w, 0);
   const int32_t bias = outputs.check_bias(args.y, true);
+  if (quantised && bias == hstu::kResidual) checks::same_dtype({"y", args.y}, x);
+  outputs.check_descale(args.z_descale);
   const bool gathered = bias != hstu::kNoBias && args.y.stride[args.y.rank - 1] != 1;
   product_terms::check_activation(kNames, product_terms::Activations::silu_and_gelu, args.activation,
                                   args.activation_columns, w.t.shape[1]);
@@ -84,6 +90,7 @@ Problem prepare(hstu_addmm_args& args) {
   problem[addmm::kGatherY] = gathered;
   problem[addmm::kAllowTf32] = args.allow_tf32;
   problem[addmm::kSplit] = outputs.split;
+  problem[addmm::kZDtype] = quantised ? args.z.dtype : HSTU_DTYPE_NONE;
   problem[addmm::kM] = bucket(x.t.shape[0]);
   return problem;
 }
@@ -92,7 +99,8 @@ Work work_of(const hstu_addmm_args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.w.shape[1]), bias_rows = args.y.rank == 2 ? m : 1;
   return {.flops = 2 * m * n * k,
-          .bytes = (m * k + k * n + m * n) * size_of(args.x.dtype) + bias_rows * n * size_of(args.y.dtype)};
+          .bytes = (m * k + k * n) * size_of(args.x.dtype) + m * n * size_of(args.z.dtype) +
+                   bias_rows * n * size_of(args.y.dtype)};
 }
 
 void make_edge_case(hstu_addmm_args& args, Integers&) {

@@ -20,6 +20,7 @@ enum : int {
   kGatherY /* elements of y's rows lie apart */,
   kAllowTf32,
   kSplit /* the power of two, 64 at most, that cuts the result into z, z1, ...; 0: z is all of it */,
+  kZDtype /* in FP8; NONE where z has x's */,
   kM
 };
 }

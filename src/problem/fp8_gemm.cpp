@@ -27,7 +27,8 @@ constexpr TensorSlot kTensors[] = {{"a", offsetof(Args, a), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output},
                                    {"out1", offsetof(Args, out1), TensorRole::output},
                                    {"out2", offsetof(Args, out2), TensorRole::output},
-                                   {"out3", offsetof(Args, out3), TensorRole::output}};
+                                   {"out3", offsetof(Args, out3), TensorRole::output},
+                                   {"out_descale", offsetof(Args, out_descale), TensorRole::input}};
 constexpr std::string_view kAccumulationWords[] = {"128", "fast"};
 constexpr ScalarSlot kScalars[] = {
     {"a_scaling", offsetof(Args, a_scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
@@ -35,8 +36,8 @@ constexpr ScalarSlot kScalars[] = {
     {"accumulation", offsetof(Args, accumulation), ScalarSlot::Kind::i32, kAccumulationWords},
     {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
     {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64}};
-constexpr product_terms::Names kNames = {
-    "fp8_gemm", "bias", {"out", "out1", "out2", "out3"}, "m = a.shape[0]", "n = b.shape[0]"};
+constexpr product_terms::Names kNames = {"fp8_gemm",    "bias",           {"out", "out1", "out2", "out3"},
+                                         "out_descale", "m = a.shape[0]", "n = b.shape[0]"};
 
 void check_accumulation(const hstu_fp8_accumulation& accumulation) {
   const int value = checks::code(accumulation);
@@ -55,7 +56,7 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   const checks::Tensor out = checks::required<2>("out", args.out);
   fp8::is_fp8(a);
   fp8::is_fp8(b);
-  checks::floating(out);
+  if (!fp8::stores(args.out.dtype)) checks::floating(out);
   checks::extent(b, 1, a.t.shape[1], "k = a.shape[1]");
   hstu_tensor* const parts[] = {&args.out, &args.out1, &args.out2, &args.out3};
   product_terms::Outputs outputs(kNames, out, parts, a.t.shape[0], b.t.shape[0]);
@@ -67,6 +68,7 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   outputs.disjoint_from(fp8::check_descale("a_descale", args.a_descale, args.a_scaling, a.t.shape[0], a.t.shape[1]));
   outputs.disjoint_from(fp8::check_descale("b_descale", args.b_descale, args.b_scaling, b.t.shape[0], b.t.shape[1]));
   const int32_t bias = outputs.check_bias(args.bias, false);
+  outputs.check_descale(args.out_descale);
   product_terms::check_activation(kNames, product_terms::Activations::silu_and_gelu, args.activation,
                                   args.activation_columns, b.t.shape[0]);
   if (bias == hstu::kResidual)

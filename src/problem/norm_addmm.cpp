@@ -32,8 +32,8 @@ constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), Sc
                                    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
                                    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
 
-constexpr product_terms::Names kNames = {
-    "norm_addmm", "y", {"z", "z1", "z2", "z3"}, "m = x.shape[0]", "n = w.shape[1]"};
+constexpr product_terms::Names kNames = {"norm_addmm",    "y", {"z", "z1", "z2", "z3"}, nullptr, "m = x.shape[0]",
+                                         "n = w.shape[1]"};
 
 /// weight or bias of the norm, apart from the results.
 checks::Tensor check_affine(const char* name, hstu_tensor& t, int64_t k, const product_terms::Outputs& outputs) {

@@ -89,8 +89,10 @@ int32_t bucket(int64_t value) {
 std::string text(const Problem& problem) {
   std::string out(name_of(problem.op));
   int index = 0;
-  for (const FieldInfo& info : fields_of(problem.op))
-    out += fmt::format(" {}={}", info.name, value_text(info, problem[index++]));
+  for (const FieldInfo& info : fields_of(problem.op)) {
+    const int32_t value = problem[index++];
+    if (value != 0 || !info.rare) out += fmt::format(" {}={}", info.name, value_text(info, value));
+  }
   return out;
 }
 
@@ -100,9 +102,15 @@ std::optional<Problem> parse_problem(std::string_view text) {
   Problem problem{*op, {}};
   int index = 0;
   for (const FieldInfo& info : fields_of(*op)) {
-    const std::string_view word = next_word(text);
+    std::string_view behind = text;
+    const std::string_view word = next_word(behind);
     const size_t equals = word.find('=');
-    if (equals == std::string_view::npos || word.substr(0, equals) != info.name) return std::nullopt;
+    if (equals == std::string_view::npos || word.substr(0, equals) != info.name) {
+      if (!info.rare) return std::nullopt;
+      ++index;
+      continue;
+    }
+    text = behind;
     const auto value = parse_value(info, word.substr(equals + 1));
     if (!value) return std::nullopt;
     problem[index++] = *value;

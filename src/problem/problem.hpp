@@ -46,6 +46,7 @@ enum class FieldKind : uint8_t {
 struct FieldInfo {
   std::string_view name;
   FieldKind kind;
+  bool rare = false;  ///< texts have it only where it is not 0
 };
 
 /// The operator's fields; index i names Problem::field[i]. The enums below are these indices.

@@ -1,6 +1,7 @@
 #include "problem/product_terms.hpp"
 
 #include "params/addmm_terms.h"
+#include "problem/fp8_scales.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::product_terms {
@@ -9,7 +10,11 @@ using hstu::kNoBias, hstu::kResidual, hstu::kRowBias;
 
 Outputs::Outputs(const Names& names, const checks::Tensor& first, hstu_tensor* const (&parts)[4], int64_t rows,
                  int64_t columns)
-    : vector(first.t.dtype), names_(names), parts_(parts), rows_(rows), columns_(columns) {
+    : vector(fp8::stores(first.t.dtype) ? checks::Vector(16) : checks::Vector(first.t.dtype)),
+      names_(names),
+      parts_(parts),
+      rows_(rows),
+      columns_(columns) {
   bool there[4] = {true};
   for (int i = 1; i < 4; ++i) {
     there[i] = checks::given(names.parts[i], *parts[i]);
@@ -58,14 +63,28 @@ int32_t Outputs::check_bias(hstu_tensor& t, bool any_strides) const {
     disjoint_from(bias);
     return kRowBias;
   }
-  checks::same_dtype(bias, part(0));
+  if (!quantised()) checks::same_dtype(bias, part(0));
   checks::extent(bias, 0, rows_, names_.rows);
   checks::extent(bias, 1, columns_, names_.columns);
-  if (whole())
+  if (whole() && !quantised())
     checks::disjoint_or_same(part(0), bias);
   else
     disjoint_from(bias);
   return kResidual;
+}
+
+bool Outputs::quantised() const { return fp8::stores(parts_[0]->dtype); }
+
+void Outputs::check_descale(hstu_tensor& t) const {
+  const bool there = checks::given(names_.descale, t);
+  if (there != quantised())
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is {}: it belongs to {} in e4m3 or e5m2, and {}.dtype = {}", names_.descale,
+         there ? "there" : "absent", names_.parts[0], names_.parts[0], name_of(part(0).t.dtype));
+  if (!there) return;
+  const checks::Tensor descale = checks::required<1>(names_.descale, t);
+  checks::is_f32(descale);
+  checks::extent(descale, 0, 1, "1");
+  disjoint_from(descale);
 }
 
 void check_activation(const Names& names, Activations covered, const hstu_activation& activation, int64_t& columns,

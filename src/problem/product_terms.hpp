@@ -14,6 +14,7 @@ struct Names {
   const char* op;
   const char* bias;
   const char* parts[4];
+  const char* descale;  ///< null where they are not in FP8
   const char* rows;     ///< what their rows must be: "m = x.shape[0]"
   const char* columns;  ///< and their columns, together: "n = w.shape[1]"
 };
@@ -33,12 +34,16 @@ class Outputs {
   }
 
   /// The bias, absent (kNoBias), of a row (kRowBias) or of every element (kResidual), checked against the outputs.
+  /// A residual has their type, or if they are in FP8 one of 16 bits or f32.
   int32_t check_bias(hstu_tensor& bias, bool any_strides) const;
+  /// The one scale of outputs in FP8, which no others have.
+  void check_descale(hstu_tensor& descale) const;
 
   checks::Vector vector;  ///< elements of an aligned access to any of them
   int32_t split = 0;      ///< the power of two, 64 at most, that cuts the result into its parts; 0: it is in one
 
  private:
+  bool quantised() const;
   void add(const checks::Tensor& part, bool another_follows);
 
   const Names& names_;

@@ -23,7 +23,8 @@ void run(const hstu_addmm_args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.w.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> w = load_matrix(args.w);
-  const ProductResults z({&args.z, &args.z1, &args.z2, &args.z3}, args.activation, args.activation_columns, exact);
+  const ProductResults z({&args.z, &args.z1, &args.z2, &args.z3}, args.z_descale, args.activation,
+                         args.activation_columns, exact);
   for_each_block(m, n, k, [&](const Block& block) { compute(args, w, block, z); });
 }
 

@@ -25,8 +25,8 @@ void run(const hstu_fp8_gemm_args& args, double* const* exact) {
     load_descaled(args.b, args.b_descale, args.b_scaling, j, row.data());
     for (int64_t i = 0; i < k; ++i) b[static_cast<size_t>(i * n + j)] = row[static_cast<size_t>(i)];
   }
-  const ProductResults out({&args.out, &args.out1, &args.out2, &args.out3}, args.activation, args.activation_columns,
-                           exact);
+  const ProductResults out({&args.out, &args.out1, &args.out2, &args.out3}, args.out_descale, args.activation,
+                           args.activation_columns, exact);
   for_each_block(m, n, k, [&](const Block& block) {
     std::vector<double> a(static_cast<size_t>(block.rows * k));
     std::vector<double> sums(static_cast<size_t>(block.rows * block.columns));

@@ -3,6 +3,7 @@
 #include "problem/operators.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hstujit::reference {
 
@@ -28,11 +29,24 @@ ProductResults::ProductResults(std::initializer_list<const hstu_tensor*> parts, 
   }
 }
 
+ProductResults::ProductResults(std::initializer_list<const hstu_tensor*> parts, const hstu_tensor& descale,
+                               hstu_activation activation, int64_t activation_columns, double* const* exact)
+    : ProductResults(parts, activation, activation_columns, exact) {
+  if (!present(descale)) return;
+  multiplier_ = 1 / *static_cast<const float*>(descale.data);
+  largest_ = (*parts.begin())->dtype == HSTU_DTYPE_E4M3 ? 448 : 57344;
+}
+
 void ProductResults::write(const Block& block, double* sums) const {
   const int64_t activated = std::clamp<int64_t>(activation_columns_ - block.column, 0, block.columns);
   for (int64_t r = 0; r < block.rows; ++r) {
     double* row = sums + r * block.columns;
     for (int64_t j = 0; j < activated; ++j) row[j] = activate(activation_, row[j]);
+    if (largest_ > 0)
+      for (int64_t j = 0; j < block.columns; ++j) {
+        row[j] = static_cast<double>(static_cast<float>(row[j]) * multiplier_);
+        if (std::fabs(row[j]) > largest_) row[j] = std::copysign(largest_, row[j]);
+      }
     for (const Part& part : parts_) {
       const int64_t begin = std::max(block.column, part.begin), end = std::min(block.column + block.columns, part.end);
       if (begin < end) part.output.write(block.row + r, begin - part.begin, end - begin, row + (begin - block.column));

@@ -17,6 +17,9 @@ class ProductResults {
  public:
   ProductResults(std::initializer_list<const hstu_tensor*> parts, hstu_activation activation,
                  int64_t activation_columns, double* const* exact);
+  /// The same in FP8, if the parts are; the descale is absent if not.
+  ProductResults(std::initializer_list<const hstu_tensor*> parts, const hstu_tensor& descale,
+                 hstu_activation activation, int64_t activation_columns, double* const* exact);
 
   /// Activates the block's sums and writes them.
   void write(const Block& block, double* sums) const;
@@ -29,6 +32,8 @@ class ProductResults {
   std::vector<Part> parts_;
   hstu_activation activation_;
   int64_t activation_columns_;
+  float multiplier_ = 1;  ///< of results in FP8
+  double largest_ = 0;    ///< of FP8's; 0 for other types
 };
 
 }  // namespace hstujit::reference

@@ -24,14 +24,19 @@ struct Case {
   int64_t activation_columns = 0;
   bool transposed = false;
   Layout x{}, w{}, y{}, z{};
-  std::vector<int64_t> parts{};  ///< columns of z, z1, ...; none: z has all
+  std::vector<int64_t> parts{};      ///< columns of z, z1, ...; none: z has all
+  hstu_dtype fp8 = HSTU_DTYPE_NONE;  ///< of z
+  float descale = 0.02f;
 };
 
 std::string name_of_case(const Case& c) {
   const auto layout = [](const Layout& l) { return fmt::format("p{}s{}", l.row_padding, l.shift); };
-  return fmt::format("{}_{}x{}x{}_bias{}_act{}c{}_t{}_{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n,
-                     static_cast<int>(c.bias), static_cast<int>(c.activation), c.activation_columns, int{c.transposed},
-                     layout(c.x), layout(c.w), layout(c.y), layout(c.z), fmt::join(c.parts, "_"));
+  std::string name =
+      fmt::format("{}_{}x{}x{}_bias{}_act{}c{}_t{}_{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n,
+                  static_cast<int>(c.bias), static_cast<int>(c.activation), c.activation_columns, int{c.transposed},
+                  layout(c.x), layout(c.w), layout(c.y), layout(c.z), fmt::join(c.parts, "_"));
+  if (c.fp8 != HSTU_DTYPE_NONE) name += fmt::format("_{}d{:.0f}", name_of(c.fp8), 1000 * c.descale);
+  return name;
 }
 
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
@@ -43,15 +48,17 @@ hstu_addmm_args args_of(HostMemory& memory, const Case& c) {
   args.x = memory.random(c.dtype, {c.m, c.k}, c.x);
   args.w = c.transposed ? test::transposed(memory.random(c.dtype, {c.n, c.k}, c.w, 0, deviation))
                         : memory.random(c.dtype, {c.k, c.n}, c.w, 0, deviation);
+  const hstu_dtype stored = c.fp8 != HSTU_DTYPE_NONE ? c.fp8 : c.dtype;
   if (c.bias == Bias::row) args.y = memory.random(c.dtype, {c.n}, c.y);
   if (c.bias == Bias::wide_row) args.y = memory.random(kF32, {c.n}, c.y);
   if (c.bias == Bias::residual) args.y = memory.random(c.dtype, {c.m, c.n}, c.y);
   if (c.bias == Bias::in_place)
     args.y = args.z = memory.random(c.dtype, {c.m, c.n}, c.z);
   else
-    args.z = memory.poison(c.dtype, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
+    args.z = memory.poison(stored, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
   hstu_tensor* const more[] = {&args.z1, &args.z2, &args.z3};
-  for (size_t i = 1; i < c.parts.size(); ++i) *more[i - 1] = memory.poison(c.dtype, {c.m, c.parts[i]}, c.z);
+  for (size_t i = 1; i < c.parts.size(); ++i) *more[i - 1] = memory.poison(stored, {c.m, c.parts[i]}, c.z);
+  if (c.fp8 != HSTU_DTYPE_NONE) args.z_descale = memory.floats({c.descale});
   args.activation = c.activation;
   args.activation_columns = c.activation_columns;
   return args;
@@ -63,7 +70,9 @@ TEST_P(AddmmSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const auto args = args_of(memory, GetParam());
-  const test::Tolerance tolerance = test::rounded_once(GetParam().dtype);
+  const Case& c = GetParam();
+  const test::Tolerance tolerance =
+      c.fp8 != HSTU_DTYPE_NONE ? test::rounded_to_fp8(c.fp8) : test::rounded_once(c.dtype);
   using Args = hstu_addmm_args;
   test::expect_correct(memory, args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
 }
@@ -166,6 +175,36 @@ std::vector<Case> split_outputs() {
   };
 }
 
+/// Results in FP8, of every type of operands and every ending, to any alignment; most of one case saturate.
+std::vector<Case> fp8_results() {
+  constexpr hstu_dtype kE4m3 = HSTU_DTYPE_E4M3, kE5m2 = HSTU_DTYPE_E5M2;
+  constexpr hstu_activation kNone = HSTU_ACTIVATION_NONE, kSilu = HSTU_ACTIVATION_SILU, kGelu = HSTU_ACTIVATION_GELU;
+  std::vector<Case> cases;
+  const auto add = [&](hstu_dtype fp8, Case c) -> Case& {
+    c.fp8 = fp8;
+    return cases.emplace_back(std::move(c));
+  };
+  for (const hstu_dtype fp8 : {kE4m3, kE5m2})
+    for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+      for (const Bias bias : {Bias::none, Bias::row, Bias::residual})
+        add(fp8, {dtype, 150, 128, 256, bias, fp8 == kE4m3 ? kSilu : kNone, 100});
+  add(kE4m3, {kBf16, 150, 128, 256, Bias::row}).descale = 0.002f;
+  add(kE4m3, {kBf16, 17001, 72, 520, Bias::residual, kGelu});
+  add(kE4m3, {kBf16, 21, 256, 328, Bias::wide_row, kSilu, 100});
+  add(kE5m2, {kF16, 1, 64, 256});
+  add(kE4m3, {kBf16, 300, 1096, 264, Bias::row, kNone, 0, true});
+  for (const hstu_dtype dtype : {kBf16, kF32}) {
+    for (const int64_t n : {252, 250, 255}) add(kE4m3, {dtype, 77, 64, n, Bias::residual});
+    for (const int64_t padding : {1, 2, 4, 8}) {
+      add(kE4m3, {dtype, 77, 64, 160, Bias::row, kNone, 0, false, {}, {}, {}, {.row_padding = padding}});
+      add(kE5m2, {dtype, 77, 64, 160, Bias::residual, kNone, 0, false, {}, {}, {}, {.shift = padding}});
+    }
+    for (const std::vector<int64_t>& parts : {std::vector<int64_t>{64, 192}, {100, 56, 100}, {1, 2, 3, 250}})
+      add(kE4m3, {dtype, 77, 64, 256, Bias::row, kSilu, 100}).parts = parts;
+  }
+  return cases;
+}
+
 std::vector<Case> layouts() {
   constexpr hstu_activation kNone = HSTU_ACTIVATION_NONE;
   constexpr Bias kRow = Bias::row, kResidual = Bias::residual;
@@ -208,6 +247,7 @@ const auto kNameOf = [](const auto& info) { return name_of_case(info.param); };
 INSTANTIATE_TEST_SUITE_P(Shapes, AddmmSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Epilogues, AddmmSweep, testing::ValuesIn(epilogues()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Gelus, AddmmSweep, testing::ValuesIn(gelus()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Fp8Results, AddmmSweep, testing::ValuesIn(fp8_results()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(SplitOutputs, AddmmSweep, testing::ValuesIn(split_outputs()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Layouts, AddmmSweep, testing::ValuesIn(layouts()), kNameOf);
 
@@ -228,6 +268,17 @@ TEST(AddmmOnDevice, NanStaysInItsRowOfXAndColumnOfW) {
   test::fill(test::columns_of(test::rows_of(args.x, 70, 1), 50, 1), std::nan(""));
   test::fill(test::columns_of(test::rows_of(args.w, 3, 1), 130, 1), std::nan(""));
   test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+}
+
+TEST(AddmmOnDevice, NanAndInfinityInFp8) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  Case c{kBf16, 150, 96, 160, Bias::residual};
+  c.fp8 = HSTU_DTYPE_E4M3;
+  const auto args = args_of(memory, c);
+  test::fill(test::columns_of(test::rows_of(args.y, 70, 1), 50, 1), std::nan(""));
+  test::fill(test::columns_of(test::rows_of(args.y, 71, 1), 51, 1), -INFINITY);
+  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_to_fp8(c.fp8));
 }
 
 TEST(AddmmOnDevice, BroadcastResidual) {

@@ -27,15 +27,18 @@ struct Case {
   Layout layout_residual{};
   hstu_activation activation = HSTU_ACTIVATION_NONE;
   int64_t activation_columns = 0;
-  std::vector<int64_t> parts{};  ///< columns of out, out1, ...; none: out has all
+  std::vector<int64_t> parts{};       ///< columns of out, out1, ...; none: out has all
+  hstu_dtype residual_dtype = kBf16;  ///< beside results in FP8
 };
+
+bool in_fp8(const Case& c) { return c.dtype == kE4m3 || c.dtype == kE5m2; }
 
 /// What is done with the product; "" for most.
 std::string name_of_ending(const Case& c) {
   std::string name;
   if (c.residual != Residual::none)
-    name += fmt::format("_residual{}p{}s{}", static_cast<int>(c.residual), c.layout_residual.row_padding,
-                        c.layout_residual.shift);
+    name += fmt::format("_residual{}p{}s{}{}", static_cast<int>(c.residual), c.layout_residual.row_padding,
+                        c.layout_residual.shift, in_fp8(c) ? name_of(c.residual_dtype) : "");
   if (c.activation != HSTU_ACTIVATION_NONE)
     name += fmt::format("_act{}c{}", static_cast<int>(c.activation), c.activation_columns);
   if (!c.parts.empty()) name += fmt::format("_parts_{}", fmt::join(c.parts, "_"));
@@ -71,13 +74,15 @@ Args args_of(HostMemory& memory, const Case& c) {
   args.b_scaling = c.b;
   args.accumulation = c.accumulation;
   if (c.bias != HSTU_DTYPE_NONE) args.bias = memory.random(c.bias, {c.n});
-  if (c.residual == Residual::apart) args.bias = memory.random(c.dtype, {c.m, c.n}, c.layout_residual);
+  if (c.residual == Residual::apart)
+    args.bias = memory.random(in_fp8(c) ? c.residual_dtype : c.dtype, {c.m, c.n}, c.layout_residual);
   if (c.residual == Residual::in_place)
     args.bias = args.out = memory.random(c.dtype, {c.m, c.n}, c.out);
   else
     args.out = memory.poison(c.dtype, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.out);
   hstu_tensor* const more[] = {&args.out1, &args.out2, &args.out3};
   for (size_t i = 1; i < c.parts.size(); ++i) *more[i - 1] = memory.poison(c.dtype, {c.m, c.parts[i]}, c.out);
+  if (in_fp8(c)) args.out_descale = memory.floats({0.02f});
   args.activation = c.activation;
   args.activation_columns = c.activation_columns;
   return args;
@@ -96,6 +101,7 @@ TEST_P(Fp8GemmSweep, EqualsTheOracle) {
     tolerance.ulps_of_row += 6 * 3.3e-4 * std::sqrt(static_cast<double>(c.k) / 512) * 256;
   if (c.activation != HSTU_ACTIVATION_NONE && c.dtype == kF16)  // what fp8.h says of exact sums; slopes exceed 1
     tolerance.ulps_of_row += (c.activation == HSTU_ACTIVATION_SILU ? 1.1 : 1.13) * 1.2e-4 * 2048;
+  if (in_fp8(c)) tolerance = test::rounded_to_fp8(c.dtype);
   test::expect_correct(memory, args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
@@ -261,6 +267,44 @@ std::vector<Case> gelus() {
   return all;
 }
 INSTANTIATE_TEST_SUITE_P(Gelus, Fp8GemmSweep, testing::ValuesIn(gelus()),
+                         [](const auto& c) { return name_of_case(c.param); });
+
+/// Results in FP8, of every ending, to any alignment.
+std::vector<Case> fp8_results() {
+  std::vector<Case> all;
+  const auto add = [&](hstu_dtype dtype, int64_t m, int64_t k, int64_t n, hstu_dtype bias) -> Case& {
+    Case c{dtype, m, k, n};
+    c.bias = bias;
+    return all.emplace_back(std::move(c));
+  };
+  for (const hstu_dtype dtype : {kE4m3, kE5m2}) {
+    add(dtype, 150, 512, 264, HSTU_DTYPE_NONE);
+    add(dtype, 150, 512, 264, kF32).activation = HSTU_ACTIVATION_SILU;
+    for (const hstu_dtype residual : {kBf16, kF16, kF32}) {
+      Case& c = add(dtype, 150, 512, 264, HSTU_DTYPE_NONE);
+      c.residual = Residual::apart;
+      c.residual_dtype = residual;
+      c.activation = HSTU_ACTIVATION_GELU;
+      c.activation_columns = 100;
+    }
+  }
+  Case& blocks = add(kE4m3, 300, 384, 200, kBf16);
+  blocks.a = kGroup;
+  blocks.b = kBlock;
+  add(kE4m3, 8460, 512, 512, kBf16).accumulation = HSTU_FP8_ACCUMULATE_FAST;
+  add(kE4m3, 1, 512, 2048, kBf16);
+  for (const int64_t padding : {1, 2, 4, 8}) {
+    add(kE4m3, 140, 256, 160, kBf16).out = {.row_padding = padding};
+    Case& c = add(kE5m2, 140, 256, 160, HSTU_DTYPE_NONE);
+    c.out = {.shift = padding};
+    c.residual = Residual::apart;
+    c.layout_residual = {.row_padding = padding};
+  }
+  for (const std::vector<int64_t>& parts : {std::vector<int64_t>{64, 192}, {100, 56, 100}, {1, 2, 3, 250}})
+    add(kE4m3, 77, 64, 256, kBf16).parts = parts;
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Fp8Results, Fp8GemmSweep, testing::ValuesIn(fp8_results()),
                          [](const auto& c) { return name_of_case(c.param); });
 
 INSTANTIATE_TEST_SUITE_P(Endings, Fp8GemmSweep, testing::ValuesIn(endings()),

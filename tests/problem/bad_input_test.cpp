@@ -124,6 +124,42 @@ INSTANTIATE_TEST_SUITE_P(
                          a.z1 = hstu_matrix(a.z.data, a.z.dtype, a.z.shape[0], 32);
                        },
                        kInvalid, "z1 overlaps z"},
+        Spoiled<Addmm>{"Fp8WithoutScale", [](Addmm& a) { a.z.dtype = HSTU_DTYPE_E4M3; }, kInvalid,
+                       "z_descale is absent: it belongs to z in e4m3 or e5m2, and z.dtype = e4m3"},
+        Spoiled<Addmm>{"ScaleOfWideZ", [](Addmm& a) { a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1); },
+                       kInvalid, "z_descale is there: it belongs to z in e4m3 or e5m2, and z.dtype = f16"},
+        Spoiled<Addmm>{"TwoScales",
+                       [](Addmm& a) {
+                         a.z.dtype = HSTU_DTYPE_E4M3;
+                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 2);
+                       },
+                       kShape, "z_descale.shape[0] = 2"},
+        Spoiled<Addmm>{"NarrowScale",
+                       [](Addmm& a) {
+                         a.z.dtype = HSTU_DTYPE_E5M2;
+                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F16, 1);
+                       },
+                       kDtype, "z_descale.dtype = f16"},
+        Spoiled<Addmm>{"ZOnItsScale",
+                       [](Addmm& a) {
+                         a.z.dtype = HSTU_DTYPE_E4M3;
+                         a.z_descale = hstu_vector(a.z.data, HSTU_DTYPE_F32, 1);
+                       },
+                       kInvalid, "z overlaps z_descale"},
+        Spoiled<Addmm>{"OtherResidualBesideFp8",
+                       [](Addmm& a) {
+                         a.z.dtype = HSTU_DTYPE_E4M3;
+                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
+                         a.y.dtype = HSTU_DTYPE_BF16;
+                       },
+                       kDtype, "y.dtype = bf16"},
+        Spoiled<Addmm>{"Fp8OnItsResidual",
+                       [](Addmm& a) {
+                         a.z.dtype = HSTU_DTYPE_E4M3;
+                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
+                         a.y.data = a.z.data;
+                       },
+                       kInvalid, "z overlaps y"},
         Spoiled<Addmm>{"OtherTf32", [](Addmm& a) { a.allow_tf32 = 2; }, kInvalid, "allow_tf32 = 2"},
         Spoiled<Addmm>{"NullW", [](Addmm& a) { a.w.data = nullptr; }, kInvalid, "w.data = NULL"},
         Spoiled<Addmm>{"OtherK", [](Addmm& a) { a.w.shape[0] = 63; }, kShape, "w.shape[0] = 63"},

@@ -274,6 +274,21 @@ TEST(PrepareDense, EndingsOfFp8Gemm) {
   EXPECT_NO_THROW(prepare(args));
 }
 
+TEST(PrepareDense, Fp8GemmInFp8HasResidualsOfAnyType) {
+  auto args = sample_gemm();
+  args.out = stored(4, kE4m3, 40, 96, 96, 1);
+  args.out_descale = hstu_vector(slot(6), kF32, 1);
+  EXPECT_EQ(text(prepare(args)),
+            "fp8_gemm dtype=e4m3 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none "
+            "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=16 fast=0 split=0 m=64");
+  for (const hstu_dtype dtype : {kF32, HSTU_DTYPE_F16, kBf16}) {
+    args.bias = stored(5, dtype, 40, 96, 98, 1);
+    const Problem problem = prepare(args);
+    EXPECT_EQ(problem[fp8_gemm::kBiasDtype], dtype);
+    EXPECT_EQ(problem[fp8_gemm::kVectorOut], 2);
+  }
+}
+
 TEST(PrepareDense, Fp8GemmIsFastOnlyWhereNoScaleChangesAlongK) {
   auto args = sample_gemm();
   args.accumulation = HSTU_FP8_ACCUMULATE_FAST;
@@ -426,7 +441,18 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Gemm>{"OtherStructSize", [](Gemm& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
         Spoiled<Gemm>{"WideA", [](Gemm& a) { a.a.dtype = kBf16; }, kDtype, "a.dtype = bf16"},
         Spoiled<Gemm>{"WideB", [](Gemm& a) { a.b.dtype = kF32; }, kDtype, "b.dtype = f32"},
-        Spoiled<Gemm>{"Fp8Out", [](Gemm& a) { a.out.dtype = kE4m3; }, kDtype, "out.dtype = e4m3"},
+        Spoiled<Gemm>{"IntegerOut", [](Gemm& a) { a.out.dtype = HSTU_DTYPE_I32; }, kDtype, "out.dtype = i32"},
+        Spoiled<Gemm>{"Fp8OutWithoutScale", [](Gemm& a) { a.out.dtype = kE4m3; }, kInvalid,
+                      "out_descale is absent: it belongs to out in e4m3 or e5m2, and out.dtype = e4m3"},
+        Spoiled<Gemm>{"ScaleOfWideOut", [](Gemm& a) { a.out_descale = hstu_vector(slot(6), kF32, 1); }, kInvalid,
+                      "out_descale is there"},
+        Spoiled<Gemm>{"Fp8ResidualInPlace",
+                      [](Gemm& a) {
+                        a.out.dtype = kE4m3;
+                        a.out_descale = hstu_vector(slot(6), kF32, 1);
+                        a.bias = a.out;
+                      },
+                      kDtype, "bias.dtype = e4m3"},
         Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.b.shape[1] = 263; }, kShape, "b.shape[1] = 263"},
         Spoiled<Gemm>{"OtherN", [](Gemm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
         Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.a_scaling, 9); }, kInvalid, "a_scaling = 9"},

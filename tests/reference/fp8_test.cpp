@@ -231,6 +231,54 @@ TEST(ReferenceFp8Gemm, ActivatesTheProductWithItsResidual) {
   EXPECT_EQ(test::values(args.out), apart) << "a residual may be the result";
 }
 
+/// What hstu_quantize_fp8 makes of x with a given scale.
+std::vector<double> quantised(HostMemory& memory, const hstu_tensor& x, hstu_dtype fp8, const hstu_tensor& descale) {
+  hstu_quantize_fp8_args args{};
+  args.struct_size = sizeof args;
+  args.x = x;
+  args.q = memory.poison(fp8, {x.shape[0], x.shape[1]});
+  args.descale = memory.poison(kF32, {1});
+  args.static_descale = descale;
+  args.scaling = HSTU_FP8_TENSOR;
+  run(args);
+  return test::values(args.q);
+}
+
+TEST(ReferenceFp8Gemm, ResultsInFp8AreThoseInF32Quantised) {
+  for (const hstu_dtype fp8 : {kE4m3, kE5m2}) {
+    HostMemory memory;
+    auto args = product(memory);
+    args.activation = HSTU_ACTIVATION_GELU;
+    run(args);
+    const hstu_tensor wide = args.out;
+    args.out = memory.poison(fp8, {21, 300}, {.row_padding = 4});
+    args.out_descale = memory.floats({0.03f});  // the greatest results saturate in e4m3
+    run(args);
+    EXPECT_EQ(test::values(args.out), quantised(memory, wide, fp8, args.out_descale));
+  }
+}
+
+TEST(ReferenceAddmm, ResultsInFp8AreThoseInF32Quantised) {
+  HostMemory memory;
+  hstu_addmm_args args{};
+  args.struct_size = sizeof args;
+  args.x = memory.random(kF32, {21, 40});
+  args.w = memory.random(kF32, {40, 300});
+  args.y = memory.random(kF32, {21, 300});
+  args.z = memory.poison(kF32, {21, 300});
+  run(args);
+  const hstu_tensor wide = args.z;
+  args.z = memory.poison(kE4m3, {21, 100});
+  args.z1 = memory.poison(kE4m3, {21, 200}, {.row_padding = 3});
+  args.z_descale = memory.floats({0.03f});
+  run(args);
+  const auto expected = quantised(memory, wide, kE4m3, args.z_descale);
+  const auto first = test::values(args.z), second = test::values(args.z1);
+  for (size_t i = 0; i < 21; ++i)
+    for (size_t j = 0; j < 300; ++j)
+      EXPECT_EQ(j < 100 ? first[i * 100 + j] : second[i * 200 + j - 100], expected[i * 300 + j]);
+}
+
 TEST(ReferenceFp8Gemm, PartsAreColumnsOfTheWhole) {
   HostMemory memory;
   auto args = product(memory);

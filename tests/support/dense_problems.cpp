@@ -32,6 +32,13 @@ std::span<const std::string_view> dense_problems() {
       "weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536",
       "addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 "
       "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16",
+      // Results in FP8.
+      "addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=3 act_columns=500 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=64 z_dtype=e4m3 m=65536",
+      "addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 "
+      "weight_transposed=1 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=0 z_dtype=e5m2 m=65536",
+      "addmm dtype=f32 n=2048 k=512 bias=2 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 "
+      "weight_transposed=0 vector_x=4 vector_w=4 vector_z=1 gather_y=0 allow_tf32=0 split=1 z_dtype=e4m3 m=65536",
       // Few rows; few tiles of a long k.
       "addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 "
       "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16",

@@ -47,6 +47,13 @@ Tolerance rounded_once(hstu_dtype dtype) {
   }
 }
 
+Tolerance rounded_to_fp8(hstu_dtype fp8) {
+  // Half a step of 2^-3 or 2^-2 next to the least number with it, in f32's ulps; of all, the deviation of even errors.
+  // Steps of results that are cut off, not rounded, would deviate by 1.3 times as much.
+  const double step = fp8 == HSTU_DTYPE_E4M3 ? 0.125 : 0.25;
+  return {step / std::sqrt(12.0), 0.6 * step / ulp(HSTU_DTYPE_F32)};
+}
+
 Tolerance attention_tolerance(hstu_dtype dtype) {
   // Each of the row's terms and the result carry a rounding, which add up like the terms themselves, in squares.
   // In f32 a row of few keys whose scores nearly cancel is wrong by the rounding of q . k over the score itself.

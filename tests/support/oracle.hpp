@@ -41,6 +41,8 @@ struct Tolerance {
 
 /// Of an operator that accumulates in f32 and rounds once.
 Tolerance rounded_once(hstu_dtype dtype);
+/// Of results rounded to FP8 once.
+Tolerance rounded_to_fp8(hstu_dtype fp8);
 /// Of attention, whose probabilities are rounded to the element type before the second product.
 Tolerance attention_tolerance(hstu_dtype dtype);
 
