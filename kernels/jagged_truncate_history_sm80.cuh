@@ -1,12 +1,11 @@
 // Sequences without their oldest history, sm80: of [contextual | history | targets] the last `keep` history rows stay.
-// The first block also writes the new offsets. See tile/jagged_lengths.cuh; "left" are the rows that stay.
+// The first block also writes the new offsets. See tile/rows_by_lengths.cuh.
 //
-// Config    facts and knobs of tile/jagged_lengths.cuh, RightLength tile::Dense; LeftLength is the type of num_targets,
-// or
-//           tile::Dense; Offset (of offsets, old and new).
+// Config    facts and knobs of tile/rows_by_lengths.cuh, RightLength tile::Dense; LeftLength is the type of
+//           num_targets, or tile::Dense; Offset (of offsets, old and new).
 // Sources   alibaba/TorchEasyRec, jagged_truncate_history.
 #pragma once
-#include "tile/jagged_lengths.cuh"
+#include "tile/rows_by_lengths.cuh"
 
 namespace hstu {
 
@@ -14,45 +13,43 @@ namespace jagged_truncate_history {
 
 template <class Config>
 struct Copy {
-  enum : bool { kReplaces = true, kNeedsAll = true };
-  using Sums = tile::ChunkSums<Config>;
+  enum : bool { kGivenIn = true };
+  using Starts = tile::ChunkStarts<Config>;
   using Offset = typename Config::Offset;
 
-  HSTU_PRIM static i64 start(const JaggedLengthsParams& p, int sequence) {
+  HSTU_PRIM static bool needs_all() { return blockIdx.x == 0; }
+  HSTU_PRIM static i64 in_start(const JaggedLengthsParams& p, int sequence) {
     return static_cast<const Offset*>(p.offsets)[sequence];
   }
   // Rows that stay.
-  HSTU_PRIM static i64 left_length(const JaggedLengthsParams& p, int sequence) {
-    const i64 rows = start(p, sequence + 1) - start(p, sequence);
+  HSTU_PRIM static void lengths(const JaggedLengthsParams& p, int sequence, i64& out, i64&) {
+    const i64 rows = in_start(p, sequence + 1) - in_start(p, sequence);
     const i64 targets = tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence);
-    return rows - max(rows - p.contextual - targets - p.keep, i64{0});
+    out = min(rows, p.contextual + targets + p.keep);
   }
-  HSTU_PRIM static void copy(const JaggedLengthsParams& p, const Sums& sums, int i, i64 row, i64 byte) {
-    const int sequence = sums.first + i;
-    const i64 first = start(p, sequence), t = row - sums.left[i];
-    const i64 dropped = start(p, sequence + 1) - first - (sums.left[i + 1] - sums.left[i]);
-    const char* from =
-        static_cast<const char*>(p.left) + (first + t + (t < p.contextual ? 0 : dropped)) * p.left_row_stride;
-    tile::move_piece<Config>(static_cast<char*>(p.combined) + row * p.combined_row_stride + byte, from + byte);
+  HSTU_PRIM static const char* from(const JaggedLengthsParams& p, const Starts& starts, int i, i64 row) {
+    const i64 at = row - starts.out[i];
+    const i64 from = at < p.contextual ? starts.in[i] + at : starts.in[i + 1] - (starts.out[i + 1] - row);
+    return static_cast<const char*>(p.left) + from * p.left_row_stride;
   }
-  HSTU_PRIM static void finish_chunk(const JaggedLengthsParams& p, const Sums& sums) {
+  HSTU_PRIM static void finish_chunk(const JaggedLengthsParams& p, const Starts& starts, int first) {
     if (blockIdx.x != 0) return;
-    for (int i = threadIdx.x; i <= Sums::kSequences && sums.first + i <= p.batch; i += Config::kThreads)
-      static_cast<Offset*>(p.out_offsets)[sums.first + i] = static_cast<Offset>(sums.left[i]);
+    for (int i = threadIdx.x; i <= Starts::kSequences && first + i <= p.batch; i += Config::kThreads)
+      static_cast<Offset*>(p.out_offsets)[first + i] = static_cast<Offset>(starts.out[i]);
   }
 };
 
 }  // namespace jagged_truncate_history
 
 template <class Config>
-constexpr int jagged_truncate_history_sm80_smem_bytes = tile::jagged_lengths_smem_bytes<Config>;
+constexpr int jagged_truncate_history_sm80_smem_bytes = tile::rows_by_lengths_smem_bytes<Config>;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     jagged_truncate_history_sm80(const __grid_constant__ JaggedLengthsParams p) {
   extern __shared__ __align__(1024) unsigned char smem[];
   if (p.batch == 0 && threadIdx.x == 0) static_cast<typename Config::Offset*>(p.out_offsets)[0] = 0;
-  tile::copy_by_lengths<Config, jagged_truncate_history::Copy<Config>>(p, smem);
+  tile::RowsByLengths<Config, jagged_truncate_history::Copy<Config>>(p, smem).run();
 }
 
 }  // namespace hstu

@@ -10,6 +10,16 @@ namespace hstu::tile {
 // Marks a part of which every sequence has the same number of rows, where an offset type stands otherwise.
 struct Dense {};
 
+// Of a sequence, from the lengths of all; 0 where there is no such part.
+template <class Length>
+HSTU_PRIM i64 length_at(const void* lengths, int sequence) {
+  return static_cast<const Length*>(lengths)[sequence];
+}
+template <>
+HSTU_PRIM i64 length_at<Dense>(const void*, int) {
+  return 0;
+}
+
 // Starts in memory.
 template <class Offset>
 class SequenceStarts {

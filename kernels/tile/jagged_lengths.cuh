@@ -38,15 +38,6 @@ struct ChunkSums {
 template <class Config>
 constexpr int jagged_lengths_smem_bytes = static_cast<int>(sizeof(ChunkSums<Config>));
 
-template <class Length>
-HSTU_PRIM i64 length_at(const void* lengths, int sequence) {
-  return static_cast<const Length*>(lengths)[sequence];
-}
-template <>
-HSTU_PRIM i64 length_at<Dense>(const void*, int) {
-  return 0;
-}
-
 // Prefix sums of one part over a chunk: to[i] for its sequences and one more. length[i]: the thread's own.
 template <class Config>
 HSTU_PRIM void sum_chunk(i64 (&to)[ChunkSums<Config>::kSequences + 1], i64* warp_sums, i64 base,

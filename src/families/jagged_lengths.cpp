@@ -13,18 +13,19 @@ constexpr int32_t kRoundsValues[] = {1, 4, 16};
 constexpr int kLengthsAThread = 4;  // of the kernel
 
 int64_t row_accesses(const Problem& p) { return std::max(p[kRowBytes] / p[kAccessBytes], 1); }
-int64_t block_rows(const Problem& p, const Config& c) {
-  return std::max<int64_t>(int64_t{c[kThreads]} * c[kRounds] / row_accesses(p), 1);
-}
 
 /// sizeof(tile::ChunkSums): two prefix sums, a sum a warp, a number.
 int smem_bytes(const Config& c) { return 8 * (2 * (c[kThreads] * kLengthsAThread + 1) + c[kThreads] / 32 + 1); }
 
+}  // namespace
+
+int64_t block_rows(const Problem& p, const Config& c) {
+  return std::max<int64_t>(int64_t{c[kThreads]} * c[kRounds] / row_accesses(p), 1);
+}
+
 bool blocks_have_rows(const Problem& p, const Config& c, const DeviceFacts&) {
   return c[kRounds] == 1 || block_rows(p, c) > 1;
 }
-
-}  // namespace
 
 const Knob kKnobs[kKnobCount] = {
     {"threads", kThreadsValues, "lengths that a block adds up at once, and pieces that it moves"},
@@ -54,7 +55,7 @@ Resources resources(const Problem&, const Config& c) {
   return {.threads = c[kThreads], .smem_bytes = smem_bytes(c), .registers = 24};
 }
 
-void write_config(ConfigText& text, const Problem& p, const Config& c) {
+void write_facts(ConfigText& text, const Problem& p, const Config& c) {
   const auto type = [](int32_t dtype) {
     return dtype == HSTU_DTYPE_NONE ? std::string_view("tile::Dense") : device_type(static_cast<hstu_dtype>(dtype));
   };
@@ -65,6 +66,10 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kRowAccesses", row_accesses(p));
   text.constant("kThreads", c[kThreads]);
   text.constant("kRows", block_rows(p, c));
+}
+
+void write_config(ConfigText& text, const Problem& p, const Config& c) {
+  write_facts(text, p, c);
   text.constant("kMinBlocks", 1);
 }
 

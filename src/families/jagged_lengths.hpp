@@ -1,5 +1,5 @@
 // What the families of kernels/tile/jagged_lengths.cuh share: knobs, rules, a default. concat_1d_jagged_sm80,
-// split_1d_jagged_sm80, replace_last_n_sm80 and jagged_transpose_1d_sm80 add their tensors.
+// split_1d_jagged_sm80, jagged_remove_1d_sm80 and jagged_transpose_1d_sm80 add their tensors.
 #pragma once
 
 #include "families/family.hpp"
@@ -14,9 +14,15 @@ constexpr int kRuleCount = 1;
 extern const Knob kKnobs[kKnobCount];
 extern const Rule kRules[kRuleCount];
 
+/// Rows that a block moves, and whether there are so many that its rounds make sense.
+int64_t block_rows(const Problem& problem, const Config& config);
+bool blocks_have_rows(const Problem& problem, const Config& config, const DeviceFacts& device);
+
 bool covers(const Problem& problem, const DeviceFacts& device);
 Config default_config(const Problem& problem, const DeviceFacts& device);
 Resources resources(const Problem& problem, const Config& config);
+/// All but kMinBlocks, and it.
+void write_facts(ConfigText& text, const Problem& problem, const Config& config);
 void write_config(ConfigText& text, const Problem& problem, const Config& config);
 
 /// Grid, block, shared memory, and the members that all of these kernels use. Part of the hot path.

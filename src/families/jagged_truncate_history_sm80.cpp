@@ -1,13 +1,13 @@
 // jagged_truncate_history_sm80: sequences without their oldest history, kernels/jagged_truncate_history_sm80.cuh.
 #include "families/families.hpp"
-#include "families/jagged_lengths.hpp"
+#include "families/rows_by_lengths.hpp"
 
 namespace hstujit {
 namespace {
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_jagged_truncate_history_args*>(args);
-  auto& p = jagged_lengths::bind(a.num_targets, a.values, nullptr, a.out, problem, config, launch);
+  auto& p = rows_by_lengths::bind(a.num_targets, a.values, nullptr, a.out, problem, config, launch);
   if (launch.grid[0] == 0) launch.grid[0] = 1;  // offsets are written even so
   p.batch = static_cast<int>(a.seq_offsets.shape[0] - 1);
   p.offsets = a.seq_offsets.data;
@@ -22,12 +22,12 @@ const Family kJaggedTruncateHistorySm80 = {
     .name = "jagged_truncate_history_sm80",
     .op = Op::jagged_truncate_history,
     .min_compute_capability = 80,
-    .knobs = jagged_lengths::kKnobs,
-    .rules = jagged_lengths::kRules,
+    .knobs = rows_by_lengths::kKnobs,
+    .rules = rows_by_lengths::kRules,
     .covers = jagged_lengths::covers,
-    .default_config = jagged_lengths::default_config,
-    .resources = jagged_lengths::resources,
-    .write_config = jagged_lengths::write_config,
+    .default_config = rows_by_lengths::default_config,
+    .resources = rows_by_lengths::resources,
+    .write_config = rows_by_lengths::write_config,
     .smem_expression = "jagged_truncate_history_sm80_smem_bytes<Config>",
     .bind = bind,
 };

@@ -1,6 +1,6 @@
 // jagged_truncate_history access_bytes=16 row_bytes=1024 left_length=i64 right_length=none offset=i64 batch=512 rows=524288
-// jagged_truncate_history_sm80 sm_80 threads=256 rounds=16
-// jagged_truncate_history_sm80 sm_90a threads=256 rounds=16
+// jagged_truncate_history_sm80 sm_80 threads=256 rounds=16 accesses=2
+// jagged_truncate_history_sm80 sm_90a threads=256 rounds=16 accesses=2
 #include "jagged_truncate_history_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -11,14 +11,15 @@ struct Config {
   enum : int { kRowAccesses = 64 };
   enum : int { kThreads = 256 };
   enum : int { kRows = 64 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kAccesses = 2 };
+  enum : int { kMinBlocks = 6 };
 };
-static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 8352, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // jagged_truncate_history access_bytes=4 row_bytes=4 left_length=none right_length=none offset=i32 batch=32 rows=1024
-// jagged_truncate_history_sm80 sm_80 threads=256 rounds=1
-// jagged_truncate_history_sm80 sm_90a threads=256 rounds=1
+// jagged_truncate_history_sm80 sm_80 threads=256 rounds=1 accesses=1
+// jagged_truncate_history_sm80 sm_90a threads=256 rounds=1 accesses=1
 #include "jagged_truncate_history_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -29,8 +30,9 @@ struct Config {
   enum : int { kRowAccesses = 1 };
   enum : int { kThreads = 256 };
   enum : int { kRows = 256 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kAccesses = 1 };
+  enum : int { kMinBlocks = 8 };
 };
-static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 16472, "host and device disagree about shared memory");
+static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 8352, "host and device disagree about shared memory");
 }  // namespace hstu
 
