@@ -1,6 +1,6 @@
 // jagged_reduce_sum dtype=bf16 out_dtype=bf16 offset_dtype=i64 dim=512 vector=8 batch=512 rows=524288
-// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4
-// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4
+// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4 lanes=8
+// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4 lanes=8
 #include "jagged_reduce_sum_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -11,15 +11,15 @@ struct Config {
   enum : int { kVector = 8 };
   enum : int { kThreads = 256 };
   enum : int { kUnroll = 4 };
-  enum : int { kLanes = 64 };
+  enum : int { kLanes = 8 };
   enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 8192, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // jagged_reduce_sum dtype=f32 out_dtype=f32 offset_dtype=i32 dim=33 vector=1 batch=32 rows=1024
-// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4
-// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4
+// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4 lanes=32
+// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4 lanes=32
 #include "jagged_reduce_sum_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -30,15 +30,15 @@ struct Config {
   enum : int { kVector = 1 };
   enum : int { kThreads = 256 };
   enum : int { kUnroll = 4 };
-  enum : int { kLanes = 64 };
+  enum : int { kLanes = 32 };
   enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // jagged_reduce_sum dtype=f16 out_dtype=f32 offset_dtype=i64 dim=20000 vector=4 batch=32 rows=1024
-// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4
-// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4
+// jagged_reduce_sum_sm80 sm_80 threads=256 unroll=4 lanes=16
+// jagged_reduce_sum_sm80 sm_90a threads=256 unroll=4 lanes=16
 #include "jagged_reduce_sum_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -49,7 +49,7 @@ struct Config {
   enum : int { kVector = 4 };
   enum : int { kThreads = 256 };
   enum : int { kUnroll = 4 };
-  enum : int { kLanes = 256 };
+  enum : int { kLanes = 16 };
   enum : int { kMinBlocks = 1 };
 };
 static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 4096, "host and device disagree about shared memory");
