@@ -40,6 +40,13 @@ HSTU_PRIM float div_exact(float a, float b) {
   return r;
 }
 
+// The greater magnitude of two; NaN if one of them is.
+HSTU_PRIM float max_magnitude(float a, float b) {
+  float r;
+  asm("{\n .reg .f32 p, q;\n abs.f32 p, %1;\n abs.f32 q, %2;\n max.NaN.f32 %0, p, q;\n}" : "=f"(r) : "f"(a), "f"(b));
+  return r;
+}
+
 // The greater of each of two packed pairs; NaN if one of them is.
 template <class Element>
 HSTU_PRIM u32 max2(u32 a, u32 b);

@@ -95,12 +95,14 @@ bool lawful(const Problem& p, const Config& c, const DeviceFacts& d) {
 /// Blocks of an SM that the compiler must leave registers for. Left alone it gives a thread with 32 values and their
 /// weights 80 registers, and large blocks then lack company: bf16 16384 x 16384 runs at 60 % of a copy, with 64
 /// registers at 96 %. Elsewhere asking for residency spilled, or gained nothing.
+/// Rows that are turned on their way to FP8 get 72; 8 x 8192 x 4096 runs at 88 % of a copy, with 64 at 93 %.
 /// Rows in turn, as stored, need 48; that is 1280 threads of an SM, and 3 % of a copy's rate more than 1024.
 int min_blocks(const Facts& f, const Config& c) {
   if (in_turn(f, c))
     return f.element_bytes == 2 && f.weight_bytes == 2 && shape_of(f, c).values <= 16 ? 1280 / c[kThreads] : 1;
   const bool tight = f.compact && c[kWeights] == kWeightsLate && shape_of(f, c).values == kMaxValues;
-  return tight && c[kThreads] >= 256 && c[kThreads] == c[kThreadsPerRow] ? kRegisters / (64 * c[kThreads]) : 1;
+  const int least = f.quantised ? 64 : 256;
+  return tight && c[kThreads] >= least && c[kThreads] == c[kThreadsPerRow] ? kRegisters / (64 * c[kThreads]) : 1;
 }
 
 /// Threads, a power of two, that share `length` elements at up to `values` each.
@@ -192,6 +194,11 @@ Facts facts_of_rope(const Problem& p) {
   const int32_t scaling = p[rms_norm_rope::kScaling];
   f.packable = f.element_bytes == 2 && scaling == HSTU_FP8_TENSOR;  // else rows are held as results, too
   f = quantised(f, scaling);
+  f.row_scales = false;  // the exchange of sums of squares carries greatest values, too
+  f.compact = scaling == HSTU_FP8_ROW && f.vector == 16 && f.weight_bytes == 2 &&
+              bytes_of(p, rms_norm_rope::kAngleDtype) == 2 &&
+              std::has_single_bit(static_cast<uint32_t>(p[rms_norm_rope::kHeadDim])) &&
+              p[rms_norm_rope::kHeadDim] <= 256;  // a thread's accesses have the same angles
   // Halves of heads of 256 and more lie in units of their own, whose threads take half an access to each.
   if (scaling == HSTU_FP8_GROUP && p[rms_norm_rope::kHeadDim] % 256 == 0) f.least_team *= 2;
   return f;

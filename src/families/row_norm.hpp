@@ -24,7 +24,7 @@ struct Facts {
   bool packable = false;            ///< rows may stay as stored, half as large
   bool compact = false;             ///< 64 registers do for a thread with a full share of a row
   int least_team = 1;               ///< threads that 128 columns under one scale need at least
-  bool row_scales = false;          ///< results have a scale a row, for which the warps of a team agree
+  bool row_scales = false;          ///< results have a scale a row, for which the warps of a team agree on their own
   bool quantised = false;           ///< results are held until their scale is known
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
   int results = 1;                  ///< elements written for one of a row

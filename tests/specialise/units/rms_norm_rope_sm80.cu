@@ -97,9 +97,9 @@ struct Config {
   enum : int { kThreadsPerRow = 128 };
   enum : int { kRowsPerThread = 1 };
   enum : int { kWeights = 0 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kMinBlocks = 8 };
 };
-static_assert(rms_norm_rope_smem_bytes<Config> == 80, "host and device disagree about shared memory");
+static_assert(rms_norm_rope_smem_bytes<Config> == 64, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=e4m3 scaling=2 dim=4096 head_dim=128 vector=8 batch=8 length=8192
@@ -177,6 +177,6 @@ struct Config {
   enum : int { kWeights = 0 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(rms_norm_rope_smem_bytes<Config> == 320, "host and device disagree about shared memory");
+static_assert(rms_norm_rope_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
 
