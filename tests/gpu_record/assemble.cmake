@@ -1,25 +1,32 @@
 # Writes a GPU record from what a GPU run left behind, and its page of results.
-# Usage: cmake -DROOT=<repository> -DTESTS="a.json;b.json" -DREPORTS="a.json;b.json" -DOUT=<folder> -P assemble.cmake
-#   TESTS    --gtest_output=json of the GPU tests, one file a shard
-#   REPORTS  results of hstu-tune bench --json, run --json: their figures are put one behind another
+# Usage: cmake -DROOT=<repository> -DTESTS="a.json;b.json" -DTESTS_ON_SM80="..." -DREPORTS="a.json;b.json" -DOUT=<folder> -P assemble.cmake
+#   TESTS          --gtest_output=json of the GPU tests, one file a shard
+#   TESTS_ON_SM80  the same on the device cuda@sm_80, whose kernels are those of that generation
+#   REPORTS        results of hstu-tune bench --json, run --json: their figures are put one behind another
 include(${CMAKE_CURRENT_LIST_DIR}/sources_digest.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/results_page.cmake)
 hstu_sources_digest(${ROOT} digest)
 
-set(passed 0)
-set(failed 0)
-set(skipped 0)
-list(REMOVE_ITEM TESTS "")
-foreach(file IN LISTS TESTS)
-  file(READ ${file} tests)
-  string(JSON total GET "${tests}" tests)
-  string(JSON failures GET "${tests}" failures)
-  string(REGEX MATCHALL "\"result\": \"SKIPPED\"" skips "${tests}")
-  list(LENGTH skips skips)
-  math(EXPR passed "${passed} + ${total} - ${failures} - ${skips}")
-  math(EXPR failed "${failed} + ${failures}")
-  math(EXPR skipped "${skipped} + ${skips}")
-endforeach()
+# Fills `out` with how many tests of these outputs passed, failed and were skipped, as JSON.
+function(hstu_count_tests outputs out)
+  set(passed 0)
+  set(failed 0)
+  set(skipped 0)
+  list(REMOVE_ITEM outputs "")
+  foreach(file IN LISTS outputs)
+    file(READ ${file} tests)
+    string(JSON total GET "${tests}" tests)
+    string(JSON failures GET "${tests}" failures)
+    string(REGEX MATCHALL "\"result\": \"SKIPPED\"" skips "${tests}")
+    list(LENGTH skips skips)
+    math(EXPR passed "${passed} + ${total} - ${failures} - ${skips}")
+    math(EXPR failed "${failed} + ${failures}")
+    math(EXPR skipped "${skipped} + ${skips}")
+  endforeach()
+  set(${out} "{\"passed\": ${passed}, \"failed\": ${failed}, \"skipped\": ${skipped}}" PARENT_SCOPE)
+endfunction()
+hstu_count_tests("${TESTS}" tests)
+hstu_count_tests("${TESTS_ON_SM80}" older_tests)
 
 set(figures "[]")
 set(count 0)
@@ -48,10 +55,11 @@ foreach(member date device driver nvrtc)
   string(JSON record SET "${record}" ${member} "\"${${member}}\"")
 endforeach()
 string(JSON record SET "${record}" sources_sha256 "\"${digest}\"")
-string(JSON record SET "${record}" tests "{\"passed\": ${passed}, \"failed\": ${failed}, \"skipped\": ${skipped}}")
+string(JSON record SET "${record}" tests "${tests}")
+string(JSON record SET "${record}" tests_on_sm_80 "${older_tests}")
 string(JSON record SET "${record}" figures "${figures}")
 string(REPLACE " " "_" name "${device}")
 file(WRITE ${OUT}/${name}.json "${record}\n")
 hstu_results_page("${record}" page)
 file(WRITE ${OUT}/${name}.md "${page}")
-message(STATUS "${OUT}/${name}.json: ${passed} passed, ${failed} failed, ${skipped} skipped, ${count} figures")
+message(STATUS "${OUT}/${name}.json: tests ${tests}, on kernels of sm_80 ${older_tests}; ${count} figures")

@@ -122,6 +122,7 @@ function(hstu_results_page record out)
   endforeach()
   foreach(member passed failed skipped)
     string(JSON ${member} GET "${record}" tests ${member})
+    string(JSON ${member}_on_sm_80 GET "${record}" tests_on_sm_80 ${member})
   endforeach()
   string(JSON count LENGTH "${record}" figures)
   math(EXPR last "${count} - 1")
@@ -149,7 +150,8 @@ function(hstu_results_page record out)
   set(page "# ${device}, ${date}\n\n")
   string(APPEND page "All ${count} figures of `tests/gpu_record/` for this device, made from the JSON by "
                      "`tests/gpu_record/results_page.cmake`.\nDriver ${driver}, ${nvrtc}; GPU tests: ${passed} passed, "
-                     "${failed} failed, ${skipped} skipped.\n\n"
+                     "${failed} failed, ${skipped} skipped; on kernels\nof the sm_80 generation alone, `cuda@sm_80`: "
+                     "${passed_on_sm_80} passed, ${failed_on_sm_80} failed, ${skipped_on_sm_80} skipped.\n\n"
                      "`met` and `short` say whether the target is reached; nothing stands where there is none. "
                      "`behind` says of a share of\nsomething else that it is under 100 %: that is faster. "
                      "${short} are short, ${behind} behind.\n")
