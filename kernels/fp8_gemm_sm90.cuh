@@ -29,7 +29,7 @@
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of z: bf16 or f16
+//   Element             of z and a residual: bf16 or f16; Fp8 as in addmm_sm90.cuh
 //   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
 //   kFast               sums stay in the tensor cores; no scale changes along k

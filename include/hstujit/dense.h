@@ -25,8 +25,9 @@ extern "C" {
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * allow_tf32          f32 only. 0: products as exact as f32 sums, from three products of tf32, in which an infinity
  *                     becomes NaN. 1: x and w are rounded to tf32, three times as fast
- * z_descale           absent; with z in FP8: f32 [1], for all of z; z = round(result * (1 / it)), rounded as fp8.h
- *                     says. Kernels of compute capability 8.0 make such results everywhere
+ * z_descale           absent; with z in FP8: f32 [1], for all of z; z = round(result * (1 / it)) as in fp8.h.
+ *                     Kernels of compute capability 9.0 make such results without a residual, with x in 16 bits and
+ *                     all aligned to 16 bytes; what remains is for those of 8.0, also on newer devices
  * Source: meta-recsys/generative-recommenders, triton_addmm; SiLU and parts: the uvqk projection of an HSTU layer.
  */
 typedef struct hstu_addmm_args {

@@ -16,6 +16,7 @@ struct AddmmTmaParams {
   long long act_columns;  // the activation applies to columns [0, act_columns)
   int z_first[4];  // read only with kOutputs 4; behind every column for those that are not there: boxes of a tile
                    // that hangs over are clipped by the last that is
+  const float* z_descale;  // of results in FP8
 };
 static_assert(sizeof(AddmmTmaParams<1>) == 640, "host and device disagree about AddmmTmaParams<1>");
 static_assert(sizeof(AddmmTmaParams<4>) == 1024, "host and device disagree about AddmmTmaParams<4>");

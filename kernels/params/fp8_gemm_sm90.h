@@ -18,7 +18,8 @@ struct Fp8GemmTmaParams {
   long long act_columns;                                    // the activation applies to columns [0, act_columns)
   long long a_descale_row_stride, a_descale_column_stride;  // per unit, tile/fp8_row.cuh
   long long b_descale_row_stride, b_descale_column_stride;
-  int z_first[4];  // as in params/addmm_sm90.h
+  int z_first[4];          // as in params/addmm_sm90.h
+  const float* z_descale;  // of results in FP8
 };
 static_assert(sizeof(Fp8GemmTmaParams<1>) == 640, "host and device disagree about Fp8GemmTmaParams<1>");
 static_assert(sizeof(Fp8GemmTmaParams<4>) == 1024, "host and device disagree about Fp8GemmTmaParams<4>");

@@ -87,6 +87,9 @@ HSTU_PRIM void st_shared(u32 addr, const Pair& q) {
 HSTU_PRIM void st_shared(u32 addr, u32 word) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(addr), "r"(word) : "memory");
 }
+HSTU_PRIM void st_shared2(u32 addr, u32 w) {  // the low half
+  asm volatile("st.shared.u16 [%0], %1;" ::"r"(addr), "h"(static_cast<u16>(w)) : "memory");
+}
 HSTU_PRIM void st_shared(u32 addr, const Quad& q) {
   asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(addr), "r"(q.word[0]), "r"(q.word[1]), "r"(q.word[2]),
                "r"(q.word[3])

@@ -3,8 +3,10 @@
 // is rounded then goes to one matrix or to several, whole boxes each.
 #pragma once
 #include "params/addmm_terms.h"
+#include "prim/fp8.cuh"
 #include "prim/mbarrier.cuh"
 #include "tile/activation.cuh"
+#include "tile/stored.cuh"
 #include "tile/tma_product.cuh"
 #include "tile/warp_boxes.cuh"
 
@@ -13,10 +15,10 @@ namespace hstu::tile {
 enum class Activated { kNothing, kAll, kSome };  // of columns side by side
 
 // A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
-//   Config  with Element, kBias, kActivation, kActivatesPart, kSplitColumns, kBlockN, kBoxes as in addmm_sm90.cuh
-//   Params  with y, z, z_first, act_columns as in params/addmm_sm90.h
-//   kResultColumns  of the accumulators
-//   Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a barrier a warp)
+//   Config  with Element, Fp8 if any, kBias, kActivation, kActivatesPart, kSplitColumns, kBlockN, kBoxes as in
+//   addmm_sm90.cuh Params  with y, z, z_first, act_columns as in params/addmm_sm90.h kResultColumns  of the
+//   accumulators Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a
+//   barrier a warp)
 template <class Shape>
 class ResultBoxes {
  public:
@@ -25,12 +27,17 @@ class ResultBoxes {
   enum : bool { kHasResidual = Config::kBias == kResidual };
   enum : int { kLineBoxes = Shape::kResultColumns / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
   static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
+  using Stored = typename StoredOf<Config>::type;
+  enum : bool { kQuantises = sizeof(Stored) == 1 };
+  static_assert(!kQuantises || !kHasResidual, "a residual lies in boxes as results of its size do");
 
   HSTU_PRIM ResultBoxes(const Params& p, u32 smem, u32 warp)
       : p_(p),
         boxes_(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes),
         residual_(barrier(smem, warp)),
-        panel_stride_(tile::panel_stride<Shape>(p.n)) {}
+        panel_stride_(tile::panel_stride<Shape>(p.n)) {
+    if constexpr (kQuantises) multiplier_ = 1.0f / *p.z_descale;
+  }
   HSTU_PRIM static void init(u32 smem) {
     if constexpr (kHasResidual)
       for (u32 warp = 0; warp < Shape::kConsumerWarps; ++warp) prim::mbarrier_init(barrier(smem, warp), 1);
@@ -119,7 +126,12 @@ class ResultBoxes {
     source.next(box + (group + Shape::kAtOnce) / 4, (group + Shape::kAtOnce) % 4);
     if (!kHasResidual && group == 0) boxes_.template wait_for<kTileBoxes>(box);
 #pragma unroll
-    for (int i = 0; i < Shape::kAtOnce; ++i) boxes_.write(slot, group + i, word[i]);
+    for (int i = 0; i < Shape::kAtOnce; ++i) {
+      if constexpr (kQuantises)
+        boxes_.write_bytes(slot, group + i, word[i]);
+      else
+        boxes_.write(slot, group + i, word[i]);
+    }
   }
 
   // 16 columns: pairs of rows g, g + 8, then 8 columns further; what `word` holds of a residual is added.
@@ -135,7 +147,12 @@ class ResultBoxes {
         hi += prim::unpack_hi<Element>(word[i]);
       }
       const i32 column = column_of(box) + 16 * group + 8 * (i / 2) + 2 * static_cast<i32>(prim::lane_id() % 4);
-      word[i] = prim::pack2<Element>(activate<kActivated>(lo, column), activate<kActivated>(hi, column + 1));
+      lo = activate<kActivated>(lo, column);
+      hi = activate<kActivated>(hi, column + 1);
+      if constexpr (kQuantises)
+        word[i] = prim::pack2_fp8<Stored>(lo * multiplier_, hi * multiplier_);
+      else
+        word[i] = prim::pack2<Element>(lo, hi);
     }
   }
 
@@ -153,6 +170,7 @@ class ResultBoxes {
   const typename Shape::Boxes boxes_;
   const u32 residual_;
   const i32 panel_stride_;
+  float multiplier_;  // of results in FP8
   u32 parity_ = 0;
   i32 row_, column_;
 };

@@ -12,6 +12,7 @@
 #include "tile/activation.cuh"
 #include "tile/epilogue.cuh"
 #include "tile/product.cuh"
+#include "tile/stored.cuh"
 
 namespace hstu::tile {
 
@@ -27,20 +28,6 @@ HSTU_PRIM void prefetch_residual(const typename Shape::Params& p, TilePosition a
     if (row < p.m && column < p.n) prim::prefetch_l2(static_cast<const Unit*>(p.y) + row * p.y_row_stride + column);
   }
 }
-
-// What results are stored as: Config's Fp8, or Element where it has none.
-template <class...>
-struct AlwaysVoid {
-  using type = void;
-};
-template <class Config, class = void>
-struct StoredOf {
-  using type = typename Config::Element;
-};
-template <class Config>
-struct StoredOf<Config, typename AlwaysVoid<typename Config::Fp8>::type> {
-  using type = typename Config::Fp8;
-};
 
 // act(acc + residual), rounded, to z, 16 rows at a time through the warp's staging area: mma's layout touches 16 bytes
 // of a row at once, which costs the memory pipe several times the bytes moved.

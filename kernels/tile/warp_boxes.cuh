@@ -2,6 +2,7 @@
 // under its 128-byte swizzle: each warp has its own, so that none waits for another.
 #pragma once
 #include "prim/lanes.cuh"
+#include "prim/memory.cuh"
 #include "prim/mma.cuh"
 #include "prim/proxy.cuh"
 #include "prim/stmatrix.cuh"
@@ -44,6 +45,14 @@ class WarpBoxes {
 
   HSTU_PRIM void write(int box, int group, const u32 (&word)[4]) const {
     prim::stmatrix_x4(line(box, group), word[0], word[1], word[2], word[3]);
+  }
+  // Of bytes, two in each word: rows of 64, under the 64-byte swizzle. Every lane's are in banks of their own, as those
+  // of two lanes in one.
+  HSTU_PRIM void write_bytes(int box, int group, const u32 (&word)[4]) const {
+    const u32 row = prim::lane_id() / 4, column = 2 * (prim::lane_id() % 4);
+    const u32 to = at(box) + row * 64 + ((static_cast<u32>(group) ^ row >> 1) << 4) + column;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) prim::st_shared2(to + i % 2 * (8 * 64) + i / 2 * 8, word[i]);
   }
   HSTU_PRIM void read(int box, int group, u32 (&word)[4]) const { prim::ldmatrix_x4(word, line(box, group)); }
 

@@ -27,10 +27,11 @@ constexpr auto kRules = tma_product::rules<facts>();
 
 /// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
-  return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kZDtype] == HSTU_DTYPE_NONE &&
-         p[addmm::kVectorX] == 8 && p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == 8 && p[addmm::kSplit] % 64 == 0 &&
+  const bool fp8 = p[addmm::kZDtype] != HSTU_DTYPE_NONE;
+  return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 &&
+         p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == (fp8 ? 16 : 8) && p[addmm::kSplit] % 64 == 0 &&
          p[addmm::kN] > 0 && p[addmm::kK] > 0 && p[addmm::kM] < tma_product::kMostRows &&
-         (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
+         (p[addmm::kBias] != hstu::kResidual || (p[addmm::kGatherY] == 0 && !fp8));
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -51,6 +52,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kActivatesPart",
             tma_product::activates_part(p[addmm::kActColumns], p[addmm::kN], c[tma_product::kBlockN]));
   text.flag("kSplitColumns", p[addmm::kSplit] != 0);
+  if (p[addmm::kZDtype] != HSTU_DTYPE_NONE) text.type("Fp8", device_type(static_cast<hstu_dtype>(p[addmm::kZDtype])));
   text.flag("kXAlongK", p[addmm::kXTransposed] == 0);
   text.flag("kWAlongK", p[addmm::kWeightTransposed] != 0);
   tma_product::write_knobs(text, facts(p, c), c);
@@ -70,6 +72,7 @@ void fill(const hstu_addmm_args& a, const Problem& p, const Config& c, const Fac
   k.n = f.n;
   k.k = f.k;
   k.act_columns = a.activation_columns;
+  k.z_descale = static_cast<const float*>(a.z_descale.data);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {

@@ -94,7 +94,8 @@ bool parts_leave_registers_for_their_ending(const Problem& p, const Config& c, c
                       p[fp8_gemm::kSplit] != 0 || fp8::stores(p[fp8_gemm::kDtype]);
   if (!ending) return true;
   const bool wide = element_of(p) == HSTU_DTYPE_F32, narrow = p[fp8_gemm::kVectorOut] < (wide ? 4 : 8);
-  return warp_m(c) * warp_n(c) * c[kBlockK] <= 64 * 64 * 64 / (wide || narrow || warps(c) == 2 ? 2 : 1);
+  const int share = fp8::stores(p[fp8_gemm::kDtype]) ? 4 : wide || narrow || warps(c) == 2 ? 2 : 1;
+  return warp_m(c) * warp_n(c) * c[kBlockK] <= 64 * 64 * 64 / share;
 }
 
 constexpr Rule kRules[] = {
@@ -106,7 +107,7 @@ constexpr Rule kRules[] = {
     {"the tile must not be larger than the matrix", rows_are_used},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
     {"a residual, an activation or several outputs take registers: parts of 64 x 64 by 64 k, or half of it for two "
-     "warps, f32 and unaligned results",
+     "warps, f32 and unaligned results, a quarter for FP8, whose conversion is integer arithmetic before sm_89",
      parts_leave_registers_for_their_ending, true},
 };
 

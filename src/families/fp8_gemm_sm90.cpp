@@ -103,13 +103,15 @@ constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 7>{
       "already",
       activation_fits_beside_accumulators, true}}});
 
-/// What TMA takes, in results of 16 bits, whose rounding covers what promotion leaves of FP8 sums' error; scales of
-/// groups on a alone. sm_80's family takes the rest.
+/// What TMA takes, in results of 16 bits or fewer, whose rounding covers what promotion leaves of FP8 sums' error;
+/// scales of groups on a alone; no residual beside FP8. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
-  return device.target == "sm_90a" && size_of(static_cast<hstu_dtype>(p[fp8_gemm::kDtype])) == 2 &&
-         p[fp8_gemm::kVectorA] == 16 && p[fp8_gemm::kVectorB] == 16 && p[fp8_gemm::kVectorOut] == 8 &&
-         p[fp8_gemm::kSplit] % 64 == 0 && p[fp8_gemm::kScalingB] != HSTU_FP8_GROUP && p[fp8_gemm::kN] > 0 &&
-         p[fp8_gemm::kK] > 0 && p[fp8_gemm::kM] < tma_product::kMostRows;
+  const bool in_fp8 = fp8::stores(p[fp8_gemm::kDtype]);
+  return device.target == "sm_90a" && p[fp8_gemm::kDtype] != HSTU_DTYPE_F32 &&
+         (!in_fp8 || p[fp8_gemm::kBias] != hstu::kResidual) && p[fp8_gemm::kVectorA] == 16 &&
+         p[fp8_gemm::kVectorB] == 16 && p[fp8_gemm::kVectorOut] == (in_fp8 ? 16 : 8) && p[fp8_gemm::kSplit] % 64 == 0 &&
+         p[fp8_gemm::kScalingB] != HSTU_FP8_GROUP && p[fp8_gemm::kN] > 0 && p[fp8_gemm::kK] > 0 &&
+         p[fp8_gemm::kM] < tma_product::kMostRows;
 }
 
 /// Two turns leave the ring no room for rows ahead, which costs more than it saves where few blocks read the same rows:
@@ -129,8 +131,9 @@ Resources resources(const Problem& p, const Config& c) {
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
-  const auto dtype = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
+  const auto stored = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
              bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
+  const hstu_dtype dtype = fp8::stores(stored) ? HSTU_DTYPE_BF16 : stored;
   text.type("A", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeA])));
   text.type("B", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeB])));
   text.type("Element", device_type(dtype));
@@ -140,6 +143,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kActivatesPart", tma_product::activates_part(p[fp8_gemm::kActColumns], p[fp8_gemm::kN],
                                                           spread(p, c) ? kPanel : c[tma_product::kBlockN]));
   text.flag("kSplitColumns", p[fp8_gemm::kSplit] != 0);
+  if (fp8::stores(p[fp8_gemm::kDtype])) text.type("Fp8", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtype])));
   text.constant("kScalingA", p[fp8_gemm::kScalingA]);
   text.constant("kScalingB", p[fp8_gemm::kScalingB]);
   text.flag("kFast", fast(p));
@@ -164,6 +168,7 @@ void fill(const hstu_fp8_gemm_args& a, const Problem& p, const Config& c, const 
   k.n = f.n;
   k.k = f.k;
   k.act_columns = a.activation_columns;
+  k.z_descale = static_cast<const float*>(a.out_descale.data);
   k.a_descale_row_stride = fp8::row_stride(a.a_descale, a.a_scaling);
   k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
   k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);

@@ -22,8 +22,8 @@ bool threads_have_pieces(const Problem& p, const Config& c, const DeviceFacts&) 
   return c[kAccesses] == 1 || int64_t{c[kThreads]} * c[kAccesses] <= block_rows(p, c) * row_pieces;
 }
 
-/// Of 65536 registers, 32 a thread with one access on its way and 40 with two; with four 64 are enough.
-int min_blocks(const Config& c) { return (c[kAccesses] == 1 ? 2048 : c[kAccesses] == 2 ? 1536 : 1024) / c[kThreads]; }
+/// Of 65536 registers, 40 a thread with one or two accesses on their way; with four 64 are enough.
+int min_blocks(const Config& c) { return (c[kAccesses] <= 2 ? 1536 : 1024) / c[kThreads]; }
 
 }  // namespace
 

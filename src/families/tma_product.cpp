@@ -170,6 +170,7 @@ void encode_operand(const hstu_tensor& t, int k, bool along_k, int tile, int sha
 void encode_rows(const hstu_tensor& t, hstu::TensorMap& map) {
   TensorMapSpec spec = lines_of(t, t.shape[1], t.shape[0], t.stride[0]);
   spec.box[1] = 16;
+  if (size_of(static_cast<hstu_dtype>(t.dtype)) == 1) spec.box[0] = 64, spec.swizzle = Swizzle::bytes64;
   encode_tensor_map(spec, map);
 }
 

@@ -85,7 +85,7 @@ void shape_launch(const Facts&, const Config&, const DeviceFacts&, Launch&);
 /// The map of an operand whose dimension `k` is the one summed over, of which a tile has `tile` lines along the other;
 /// `shares` blocks fetch it.
 void encode_operand(const hstu_tensor&, int k, bool along_k, int tile, int shares, hstu::TensorMap&);
-/// The map of a matrix of rows, in boxes of 128 bytes x 16 rows.
+/// The map of a matrix of rows, in boxes of 128 bytes x 16 rows; of FP8 64 bytes, under that swizzle.
 void encode_rows(const hstu_tensor&, hstu::TensorMap&);
 
 /// The maps of a result: of all of it; or of its parts, of which all but the first may be absent, and the column where

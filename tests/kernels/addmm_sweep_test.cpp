@@ -193,13 +193,15 @@ std::vector<Case> fp8_results() {
   add(kE4m3, {kBf16, 21, 256, 328, Bias::wide_row, kSilu, 100});
   add(kE5m2, {kF16, 1, 64, 256});
   add(kE4m3, {kBf16, 300, 1096, 264, Bias::row, kNone, 0, true});
+  add(kE4m3, {kBf16, 8460, 256, 1008, Bias::row, kGelu, 300});
+  add(kE5m2, {kF16, 2300, 1088, 1152, Bias::row});
   for (const hstu_dtype dtype : {kBf16, kF32}) {
     for (const int64_t n : {252, 250, 255}) add(kE4m3, {dtype, 77, 64, n, Bias::residual});
     for (const int64_t padding : {1, 2, 4, 8}) {
       add(kE4m3, {dtype, 77, 64, 160, Bias::row, kNone, 0, false, {}, {}, {}, {.row_padding = padding}});
       add(kE5m2, {dtype, 77, 64, 160, Bias::residual, kNone, 0, false, {}, {}, {}, {.shift = padding}});
     }
-    for (const std::vector<int64_t>& parts : {std::vector<int64_t>{64, 192}, {100, 56, 100}, {1, 2, 3, 250}})
+    for (const auto& parts : std::vector<std::vector<int64_t>>{{64, 192}, {100, 56, 100}, {1, 2, 3, 250}})
       add(kE4m3, {dtype, 77, 64, 256, Bias::row, kSilu, 100}).parts = parts;
   }
   return cases;

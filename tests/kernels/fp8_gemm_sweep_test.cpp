@@ -292,6 +292,7 @@ std::vector<Case> fp8_results() {
   blocks.a = kGroup;
   blocks.b = kBlock;
   add(kE4m3, 8460, 512, 512, kBf16).accumulation = HSTU_FP8_ACCUMULATE_FAST;
+  add(kE5m2, 8460, 384, 1280, kF32).parts = {64, 320, 512, 384};
   add(kE4m3, 1, 512, 2048, kBf16);
   for (const int64_t padding : {1, 2, 4, 8}) {
     add(kE4m3, 140, 256, 160, kBf16).out = {.row_padding = padding};
@@ -300,7 +301,7 @@ std::vector<Case> fp8_results() {
     c.residual = Residual::apart;
     c.layout_residual = {.row_padding = padding};
   }
-  for (const std::vector<int64_t>& parts : {std::vector<int64_t>{64, 192}, {100, 56, 100}, {1, 2, 3, 250}})
+  for (const auto& parts : std::vector<std::vector<int64_t>>{{64, 192}, {100, 56, 100}, {1, 2, 3, 250}})
     add(kE4m3, 77, 64, 256, kBf16).parts = parts;
   return all;
 }

@@ -194,6 +194,35 @@ struct Config {
 static_assert(addmm_sm90_smem_bytes<Config> == 147664, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=3 act_columns=500 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=64 z_dtype=e4m3 m=65536
+// addmm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
+#include "addmm_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = bf16;
+  using Bias = bf16;
+  enum : int { kBias = 1 };
+  enum : int { kActivation = 3 };
+  enum : bool { kActivatesPart = true };
+  enum : bool { kSplitColumns = true };
+  using Fp8 = e4m3;
+  enum : bool { kXAlongK = true };
+  enum : bool { kWAlongK = false };
+  enum : int { kBlockM = 64 };
+  enum : int { kBlockN = 128 };
+  enum : int { kStages = 8 };
+  enum : bool { kPingPong = true };
+  enum : bool { kResident = true };
+  enum : int { kSlices = 8 };
+  enum : int { kCluster = 1 };
+  enum : int { kGroup = 8 };
+  enum : int { kBoxes = 2 };
+  enum : int { kThreads = 384 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(addmm_sm90_smem_bytes<Config> == 230736, "host and device disagree about shared memory");
+}  // namespace hstu
+
 // addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_sm90 sm_90a block_m=64 block_n=64 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
 #include "addmm_sm90.cuh"

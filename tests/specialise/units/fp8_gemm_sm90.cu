@@ -338,6 +338,41 @@ struct Config {
 static_assert(fp8_gemm_sm90_smem_bytes<Config> == 196912, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// fp8_gemm dtype=e4m3 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=16 fast=0 split=64 m=65536
+// fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
+#include "fp8_gemm_sm90.cuh"
+namespace hstu {
+struct Config {
+  using A = e4m3;
+  using B = e4m3;
+  using Element = bf16;
+  using Bias = bf16;
+  enum : int { kBias = 1 };
+  enum : int { kActivation = 1 };
+  enum : bool { kActivatesPart = false };
+  enum : bool { kSplitColumns = true };
+  using Fp8 = e4m3;
+  enum : int { kScalingA = 1 };
+  enum : int { kScalingB = 1 };
+  enum : bool { kFast = false };
+  enum : bool { kSpread = true };
+  enum : bool { kXAlongK = true };
+  enum : bool { kWAlongK = true };
+  enum : int { kBlockM = 64 };
+  enum : int { kBlockN = 256 };
+  enum : int { kStages = 8 };
+  enum : bool { kPingPong = true };
+  enum : bool { kResident = true };
+  enum : int { kSlices = 4 };
+  enum : int { kCluster = 1 };
+  enum : int { kGroup = 8 };
+  enum : int { kBoxes = 2 };
+  enum : int { kThreads = 384 };
+  enum : int { kMinBlocks = 1 };
+};
+static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disagree about shared memory");
+}  // namespace hstu
+
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=3 act_columns=2048 vector_a=16 vector_b=16 vector_out=8 fast=1 split=0 m=65536
 // fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
 #include "fp8_gemm_sm90.cuh"

@@ -31,7 +31,7 @@ struct Config {
   enum : int { kThreads = 256 };
   enum : int { kRows = 256 };
   enum : int { kAccesses = 1 };
-  enum : int { kMinBlocks = 8 };
+  enum : int { kMinBlocks = 6 };
 };
 static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 8352, "host and device disagree about shared memory");
 }  // namespace hstu

@@ -31,7 +31,7 @@ struct Config {
   enum : int { kThreads = 512 };
   enum : int { kRows = 15 };
   enum : int { kAccesses = 1 };
-  enum : int { kMinBlocks = 4 };
+  enum : int { kMinBlocks = 3 };
 };
 static_assert(replace_last_n_sm80_smem_bytes<Config> == 16672, "host and device disagree about shared memory");
 }  // namespace hstu
