@@ -380,9 +380,8 @@ TEST(AddmmOnDevice, ADividedKGivesTheSameBitsAgainAndOnTwoStreams) {
   HSTU_NEEDS_GPU();
   HSTU_NEEDS_RESULTS();
   const test::TestDevice& device = *test::test_device();
-  if (device.cpu || device.facts().target != "sm_90a") GTEST_SKIP() << "the device divides no k";
-  for (const Case& c :
-       {Case{kBf16, 100, 8200, 136}, Case{kF16, 300, 4104, 264, Bias::residual}, Case{kBf16, 16, 4096, 520}}) {
+  if (device.cpu || device.facts().compute_capability < 90) GTEST_SKIP() << "the device divides no k";
+  for (const Case& c : {Case{kBf16, 100, 8200, 136}, Case{kF16, 300, 4104, 264, Bias::residual}}) {
     SCOPED_TRACE(name_of_case(c));
     HostMemory memory;
     hstu_addmm_args args = args_of(memory, c), prepared = args;
