@@ -35,7 +35,7 @@ class AddmmArgs(ctypes.Structure):
 
     _fields_ = [("struct_size", ctypes.c_size_t), ("x", Tensor), ("w", Tensor), ("y", Tensor), ("z", Tensor),
                 ("activation", ctypes.c_int), ("activation_columns", ctypes.c_int64), ("allow_tf32", ctypes.c_int32),
-                ("z1", Tensor), ("z2", Tensor), ("z3", Tensor)]
+                ("z1", Tensor), ("z2", Tensor), ("z3", Tensor), ("z_descale", Tensor)]
 
 
 class ProductArgs(ctypes.Structure):
@@ -44,7 +44,8 @@ class ProductArgs(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("a", Tensor), ("b", Tensor), ("a_descale", Tensor),
                 ("b_descale", Tensor), ("bias", Tensor), ("out", Tensor), ("a_scaling", ctypes.c_int),
                 ("b_scaling", ctypes.c_int), ("accumulation", ctypes.c_int), ("activation", ctypes.c_int),
-                ("activation_columns", ctypes.c_int64), ("out1", Tensor), ("out2", Tensor), ("out3", Tensor)]
+                ("activation_columns", ctypes.c_int64), ("out1", Tensor), ("out2", Tensor), ("out3", Tensor),
+                ("out_descale", Tensor)]
 
 
 class Library:
