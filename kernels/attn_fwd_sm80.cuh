@@ -17,9 +17,8 @@
 // copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
 //
 // Shared memory   Q | kStages x (K, V) | barriers, TileInfo; O is staged over Q and the ring   (AttnFwdSm80Storage)
-// Order           tile index -> section of section_pairs (head, sequence) pairs, whose K and V share the L2 cache; in
-//                 it, row blocks from the longest key range down; in those, pairs. Row blocks count from the sequence's
-//                 end, so the partial one is the cheapest.
+// Order           tile/section_order.cuh, of levels that are row blocks from the longest key range down. Row blocks
+//                 count from the sequence's end, so the partial one is the cheapest.
 // Sources         arXiv:2402.17152 (maths); FlashAttention-2 (register reuse of P)
 #pragma once
 #include "params/attn_fwd.h"
@@ -29,6 +28,7 @@
 #include "tile/attn_ring.cuh"
 #include "tile/attn_tiles.cuh"
 #include "tile/key_rows.cuh"
+#include "tile/section_order.cuh"
 #include "variant/hstu_mask.cuh"
 #include "variant/interval_mask.cuh"
 #include "variant/relative_bias.cuh"
@@ -85,13 +85,9 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   static_assert(16 * Config::kStages + sizeof tile + Config::kWarps * sizeof(typename Mask::View) <=
                     kAttnFwdSm80ExtraBytes<Config>,
                 "barriers, TileInfo and views outgrew their place");
-  const int pairs = p.batch * p.num_heads;
-  const u32 section_tiles = p.section_pairs * p.row_blocks;
-  const u32 section = blockIdx.x / section_tiles, in_section = blockIdx.x - section * section_tiles;
-  const u32 first_pair = section * p.section_pairs;
-  const u32 section_pairs = variant::min_int(p.section_pairs, pairs - first_pair);
-  const int level = in_section / section_pairs;
-  const u32 pair = first_pair + (in_section - level * section_pairs);
+  const tile::SectionOrder at(blockIdx.x, p.batch * p.num_heads, p.section_pairs, p.row_blocks, Config::kContextual);
+  const int level = at.level;
+  const u32 pair = at.pair;
   const u32 seq = pair / p.num_heads, head = pair - seq * p.num_heads;
 
   const typename Config::Sequences sequence(p, seq);

@@ -23,8 +23,7 @@
 // With Config::kMoments mean and squared deviations of each row's values are written beside them, for a norm.
 //
 // Shared memory   Q | K ring | V ring | up to 128 columns of O | barriers, tile descriptions
-// Order           attn90/schedule.cuh: tiles of section_pairs (sequence, head) pairs, which share keys in the L2 cache;
-//                 in them from the longest rows down
+// Order           attn90/schedule.cuh, tile/section_order.cuh
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once
 #include "attn90/hstu_steps.cuh"

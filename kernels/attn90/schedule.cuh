@@ -2,32 +2,29 @@
 #pragma once
 #include "attn90/storage.cuh"
 #include "params/attn_fwd.h"
+#include "tile/section_order.cuh"
 #include "tile/tile_counter.cuh"
 
 namespace hstu::attn90 {
 
 // A place in the order of tiles of (sequence, head) pairs. The first whole_pairs pairs are a place each, with all of
 // their tiles: keys that one SM reads again and again pass from one half of the L2 cache to the other at most once.
-// The others are places of one tile, row_blocks of them a pair, a section of pairs after the other and in it level by
-// level.
+// The others are places of one tile, row_blocks of them a pair, in the order of sections (tile/section_order.cuh).
 struct TileOrder {
   u32 seq;
   int head, level;
   bool whole;
 
-  HSTU_PRIM TileOrder(const AttnFwdParams& p, u32 index) {
+  HSTU_PRIM TileOrder(const AttnFwdParams& p, u32 index, bool first_early = false) {
     const u32 whole_pairs = p.whole_pairs;
     whole = index < whole_pairs;
     level = 0;
     u32 pair = index;
     if (!whole) {
-      index -= whole_pairs;
-      const u32 pairs = p.batch * p.num_heads - whole_pairs, section_tiles = p.section_pairs * p.row_blocks;
-      const u32 section = index / section_tiles, in_section = index - section * section_tiles;
-      const u32 first_pair = section * p.section_pairs;
-      const u32 section_pairs = pairs - first_pair < p.section_pairs ? pairs - first_pair : p.section_pairs;
-      level = in_section / section_pairs;
-      pair = whole_pairs + first_pair + (in_section - level * section_pairs);
+      const tile::SectionOrder at(index - whole_pairs, p.batch * p.num_heads - whole_pairs, p.section_pairs,
+                                  p.row_blocks, first_early);
+      level = at.level;
+      pair = whole_pairs + at.pair;
     }
     seq = pair / p.num_heads;
     head = pair - seq * p.num_heads;
