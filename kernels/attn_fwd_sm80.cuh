@@ -85,7 +85,8 @@ HSTU_PRIM void find_tile(const AttnFwdParams& p, TileInfo<Config>& tile) {
   static_assert(16 * Config::kStages + sizeof tile + Config::kWarps * sizeof(typename Mask::View) <=
                     kAttnFwdSm80ExtraBytes<Config>,
                 "barriers, TileInfo and views outgrew their place");
-  const tile::SectionOrder at(blockIdx.x, p.batch * p.num_heads, p.section_pairs, p.row_blocks, Config::kContextual);
+  const tile::SectionOrder at(blockIdx.x, p.batch * p.num_heads, p.section_pairs, p.row_blocks,
+                              Config::kContextual && p.first_early != 0);
   const int level = at.level;
   const u32 pair = at.pair;
   const u32 seq = pair / p.num_heads, head = pair - seq * p.num_heads;

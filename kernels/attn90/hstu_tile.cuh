@@ -59,7 +59,7 @@ struct HstuPlace {
 
   HSTU_PRIM static u32 places(const AttnFwdParams& p) { return TileOrder::places(p); }
   HSTU_PRIM HstuPlace(const AttnFwdParams& p, u32 index) {
-    const TileOrder at(p, index, Config::kContextual);
+    const TileOrder at(p, index, Config::kContextual && p.first_early != 0);
     const auto* offsets = static_cast<const typename Config::Offset*>(p.seq_offsets);
     start = offsets[at.seq];
     mask = variant::HstuMask<Config>(p, at.seq, static_cast<int>(offsets[at.seq + 1] - start));

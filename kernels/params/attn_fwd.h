@@ -44,6 +44,7 @@ struct AttnFwdParams {
   int wide_contexts;              // 1: num_contexts are i64, 0: i32
   int section_pairs;              // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
   int whole_pairs;                // the first pairs, of which a block of threads takes all tiles; attn_*_sm90 only
+  int first_early;                // 1: of tile/section_order.cuh; read only when Config::kContextual
   // Factors of FP8 tensors, one a (sequence or 128 rows, head); strides are 0 where one is for all.
   const float *q_scale, *k_scale, *v_scale;
   long long q_scale_stride, q_scale_head_stride;
@@ -51,6 +52,6 @@ struct AttnFwdParams {
   long long v_scale_stride, v_scale_head_stride;
   float* moments;  // [total, num_heads, 2]: mean and squared deviations of out's rows; attn_fwd_sm90 only, if kMoments
 };
-static_assert(sizeof(AttnFwdParams) == 408, "host and device disagree about AttnFwdParams");
+static_assert(sizeof(AttnFwdParams) == 416, "host and device disagree about AttnFwdParams");
 
 }  // namespace hstu

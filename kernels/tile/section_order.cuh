@@ -1,5 +1,5 @@
-// The order of tiles of (sequence, head) pairs: sections of neighbouring pairs, whose keys share the L2 cache, one after
-// the other; in a section level by level, from the tiles of most keys down; in a level pair by pair.
+// The order of tiles of (sequence, head) pairs: sections of neighbouring pairs, whose keys share the L2 cache, one
+// after the other; in a section level by level, from the tiles of most keys down; in a level pair by pair.
 //
 // first_early: the first level of a section stands before all other levels of the section before it. For tiles that see
 // far more keys than the others do, as those of contextual rows beside a window: where they begin with their section,

@@ -101,4 +101,16 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_fp8_args& a, const Proble
   k.v_scale_stride = unit_stride(a.v_descale, a.scaling), k.v_scale_head_stride = head_stride(a.v_descale, a.scaling);
 }
 
+void set_order(hstu::AttnFwdParams& k, int block_m, int64_t rows, int row_blocks, int section_pairs,
+               const DeviceFacts& device) {
+  k.row_blocks = row_blocks;
+  k.section_pairs = section_pairs;
+  // A tile of contextual rows goes through all keys; beside a window, that may take longer than an SM's share of the
+  // section's other tiles. Where it does not, two sections' keys in L2 at a time cost more than the wait.
+  const int64_t keys_of_others = int64_t{k.max_attn_len} + block_m;
+  const int64_t beside = int64_t{section_pairs} * (row_blocks - 1) * keys_of_others / device.sm_count;
+  const bool contextual = k.contextual_seq_len > 0 || k.num_contexts != nullptr;
+  k.first_early = contextual && k.max_attn_len > 0 && rows > 2 * beside;
+}
+
 }  // namespace hstujit::attn_facts

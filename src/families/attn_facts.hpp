@@ -10,11 +10,16 @@ namespace hstujit::attn_facts {
 /// The element types, head dims and flags of an hstu_attention problem.
 void write(ConfigText& text, const Problem& problem);
 
-/// All of the arguments but row_blocks and section_pairs, which depend on the tiles.
+/// All of the arguments but those of set_order(), which depend on the tiles.
 void fill(hstu::AttnFwdParams& params, const hstu_attention_args& args, const Problem& problem);
 
 /// The same of hstu_attention_fp8; element types are the family's to say.
 void write_fp8(ConfigText& text, const Problem& problem);
 void fill(hstu::AttnFwdParams& params, const hstu_attention_fp8_args& args, const Problem& problem);
+
+/// The order of tiles of `block_m` rows, row_blocks a pair, of sequences of at most `rows`, in sections of so many
+/// pairs.
+void set_order(hstu::AttnFwdParams& params, int block_m, int64_t rows, int row_blocks, int section_pairs,
+               const DeviceFacts& device);
 
 }  // namespace hstujit::attn_facts

@@ -47,8 +47,9 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   if (row_blocks == 0) return;
   auto& k = launch.emplace<hstu::AttnFwdParams>();
   attn_facts::fill(k, a, p);
-  k.row_blocks = row_blocks;
-  k.section_pairs = attn_space::section_pairs(pairs, pairs * rows * (a.q.shape[2] + a.v.shape[2]), device);
+  const int64_t bytes = pairs * rows * (a.q.shape[2] + a.v.shape[2]);
+  attn_facts::set_order(k, attn_space::block_m(c), rows, row_blocks, attn_space::section_pairs(pairs, bytes, device),
+                        device);
 }
 
 }  // namespace

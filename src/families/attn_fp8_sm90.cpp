@@ -86,8 +86,8 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   if (row_blocks == 0) return;
   auto& k = launch.emplace<hstu::AttnFwdSm90Params>();
   attn_facts::fill(k.attn, a, p);
-  k.attn.row_blocks = row_blocks;
-  k.attn.section_pairs = attn90::section_pairs(s, pairs, rows, device);
+  attn_facts::set_order(k.attn, attn90::block_m(c), rows, row_blocks, attn90::section_pairs(s, pairs, rows, device),
+                        device);
   attn90::encode_rows(a.q, a.out, c, k);
   attn90::encode_keys(a.k, a.v, c, k);
 }

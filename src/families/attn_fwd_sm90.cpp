@@ -125,8 +125,8 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   if (row_blocks == 0) return;
   auto& k = launch.emplace<hstu::AttnFwdSm90Params>();
   attn_facts::fill(k.attn, a, p);
-  k.attn.row_blocks = row_blocks;
-  k.attn.section_pairs = attn90::section_pairs(s, pairs, rows, device, c[kSection]);
+  attn_facts::set_order(k.attn, attn90::block_m(c), rows, row_blocks,
+                        attn90::section_pairs(s, pairs, rows, device, c[kSection]), device);
   const int64_t blocks = int64_t{device.sm_count} * c[kBlocks];
   k.attn.whole_pairs = c[kWhole] != 0 ? static_cast<int>(std::max<int64_t>(pairs - 2 * blocks, 0)) : 0;
   attn90::encode_rows(a.q, a.out, c, k);

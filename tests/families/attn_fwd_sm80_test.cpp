@@ -148,6 +148,26 @@ TEST(AttnFwdSm80, BindsStridesScalesAndGrid) {
   EXPECT_LE(p.section_pairs, 32 * 4);
 }
 
+/// Whether tiles of contextual rows stand before their section.
+bool are_early(int64_t batch, int64_t longest, int64_t contextual, int64_t window) {
+  hstu_attention_args args = attention_args(kBf16, batch, batch * longest, 4, 128, 128, longest);
+  args.contextual_seq_len = contextual;
+  args.max_attn_len = window;
+  const Problem problem = prepare(args);
+  Bound bound;
+  bind(args, problem, bound);
+  return bound.params().first_early != 0;
+}
+
+TEST(AttnFwdSm80, TilesOfContextualRowsComeEarlyWhereTheyWouldBeWaitedFor) {
+  EXPECT_TRUE(are_early(8, 8192, 8, 256));
+  EXPECT_TRUE(are_early(32, 2048, 64, 256));
+  EXPECT_FALSE(are_early(32, 1024, 8, 256)) << "hardly longer than the others of a section";
+  EXPECT_FALSE(are_early(8, 8192, 8, 0)) << "no window: all tiles are long";
+  EXPECT_FALSE(are_early(8, 8192, 0, 256)) << "no contextual rows";
+  EXPECT_FALSE(are_early(8, 8192, 8, int64_t{1} << 40)) << "a window of everything";
+}
+
 TEST(AttnFwdSm80, GridCoversNoMoreThanTheRowsThereAre) {
   hstu_attention_args args = attention_args(kBf16, 3, 500, 2, 64, 64, int64_t{1} << 40);
   const Problem problem = prepare(args);

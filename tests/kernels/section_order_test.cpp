@@ -1,5 +1,5 @@
-// The order of tiles: each once, section by section, and a section's first level before the rest of the one before where
-// that is asked. The device side is section_order_checks.cuh.
+// The order of tiles: each once, section by section, and a section's first level before the rest of the one before
+// where that is asked. The device side is section_order_checks.cuh.
 #include "support/gpu.hpp"
 
 namespace hstujit {
@@ -41,8 +41,8 @@ TEST(SectionOrder, ListsEachTileOnceAndLongOnesEarly) {
           Launch launch;
           launch.grid[0] = (pairs * levels + 127) / 128;
           launch.block[0] = 128;
-          const auto& params = launch.emplace<OrderParams>() = {places.data(), pairs, section_pairs, levels,
-                                                                first_early};
+          const auto& params =
+              launch.emplace<OrderParams>() = {places.data(), pairs, section_pairs, levels, first_early};
           test::gpu()->driver->check(kernel->launch(launch, nullptr), "launching find_places");
           EXPECT_EQ(places.read<uint32_t>(), listed(params))
               << pairs << " pairs, sections of " << section_pairs << ", " << levels << " levels, " << first_early;
