@@ -13,11 +13,10 @@ namespace jagged_truncate_history {
 
 template <class Config>
 struct Copy {
-  enum : bool { kGivenIn = true };
+  enum : bool { kGivenIn = true, kShared = true };
   using Starts = tile::ChunkStarts<Config>;
   using Offset = typename Config::Offset;
 
-  HSTU_PRIM static bool needs_all() { return blockIdx.x == 0; }
   HSTU_PRIM static i64 in_start(const JaggedLengthsParams& p, int sequence) {
     return static_cast<const Offset*>(p.offsets)[sequence];
   }

@@ -12,10 +12,9 @@ namespace replace_last_n {
 
 template <class Config>
 struct Copy {
-  enum : bool { kGivenIn = false };
+  enum : bool { kGivenIn = false, kShared = false };
   using Starts = tile::ChunkStarts<Config>;
 
-  HSTU_PRIM static bool needs_all() { return false; }
   HSTU_PRIM static void lengths(const JaggedLengthsParams& p, int sequence, i64& out, i64& in) {
     out = tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence);
     in = tile::length_at<typename Config::RightLength>(p.right_lengths, sequence);

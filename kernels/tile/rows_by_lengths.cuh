@@ -7,8 +7,8 @@
 //           the block's first or last row is of that sequence, so that a row is searched for among the block's own
 //           sequences alone, and once for the 32 kAccesses pieces of a warp, which lie in one row. On an H200 whose
 //           copies run at 4166 GB/s, bf16 419584 x 512 in 512 sequences: replacement at 4067, and at 3347 where every
-//           piece is searched for among a chunk's 1024 sequences. Truncation, at 3785 (2870 so), loses the rest to the
-//           blocks of the rows that went, which add up the lengths to find that nothing is left for them.
+//           piece is searched for among a chunk's 1024 sequences. Where rows go, as in truncation, all blocks share
+//           those that stay: blocks that added up the lengths to find that nothing was left for them cost 5 %.
 // Barriers  two a chunk: the warps' sums are there; the starts are.
 // Config    facts: LeftLength, RightLength (i32, i64, or tile::Dense where there is one part); kAccessBytes,
 //           kRowAccesses as in tile/jagged_copy.cuh.
@@ -49,7 +49,8 @@ HSTU_PRIM void add_before(i64& sum, u32 lane) {
 
 // Copy: a type with lengths(p, sequence, out, in), the rows of a sequence; where kGivenIn, in_start(p, sequence)
 // instead of sums of `in`; from(p, starts, i, row), where row `row` of out, of sequence i of the chunk, comes from;
-// finish_chunk(p, starts, first sequence of the chunk); needs_all(), whether chunks behind the block's rows count, too.
+// finish_chunk(p, starts, first sequence of the chunk); kShared, whether fewer rows may be written than out has, so
+// that all blocks share those of each chunk alike.
 template <class Config, class Copy>
 class RowsByLengths {
   using Starts = ChunkStarts<Config>;
@@ -60,7 +61,7 @@ class RowsByLengths {
 
   const JaggedLengthsParams& p_;
   Starts& starts_;
-  const i64 begin_, end_;  // the block's rows
+  i64 begin_, end_;  // the block's rows
   i64 out_base_ = 0, in_base_ = 0;
 
  public:
@@ -78,7 +79,7 @@ class RowsByLengths {
       Copy::finish_chunk(p_, starts_, first);
       out_base_ = starts_.out[kSequences];
       in_base_ = starts_.in[kSequences];
-      if (first + kSequences >= p_.batch || (!Copy::needs_all() && out_base_ >= end_)) break;
+      if (first + kSequences >= p_.batch || (!Copy::kShared && out_base_ >= end_)) break;
       __syncthreads();
     }
   }
@@ -116,6 +117,7 @@ class RowsByLengths {
         if constexpr (!Copy::kGivenIn) in_at += starts_.warp_sums[w].in;
       }
     }
+    if constexpr (Copy::kShared) take_share(chunk_end);
     const i64 from = max(begin_, out_base_), last = min(end_, chunk_end) - 1;
 #pragma unroll
     for (int i = 0; i < kLengthsAThread; ++i) {
@@ -135,6 +137,14 @@ class RowsByLengths {
         starts_.in[kSequences] = in_at;
     }
     __syncthreads();
+  }
+
+  // The block's rows become its share of the chunk's.
+  HSTU_PRIM void take_share(i64 chunk_end) {
+    const u64 rows = static_cast<u64>(max(min(chunk_end, p_.rows) - out_base_, i64{0}));
+    const u64 each = rows / gridDim.x, more = rows - each * gridDim.x;
+    begin_ = out_base_ + static_cast<i64>(blockIdx.x * each + min(u64{blockIdx.x}, more));
+    end_ = begin_ + static_cast<i64>(each + (blockIdx.x < more));
   }
 
   // The sequence of the block that a row belongs to; the last one that begins at the row or before.

@@ -1,6 +1,6 @@
 // jagged_truncate_history access_bytes=16 row_bytes=1024 left_length=i64 right_length=none offset=i64 batch=512 rows=524288
-// jagged_truncate_history_sm80 sm_80 threads=256 rounds=16 accesses=2
-// jagged_truncate_history_sm80 sm_90a threads=256 rounds=16 accesses=2
+// jagged_truncate_history_sm80 sm_80 threads=256 rounds=8 accesses=2
+// jagged_truncate_history_sm80 sm_90a threads=256 rounds=8 accesses=2
 #include "jagged_truncate_history_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -10,7 +10,7 @@ struct Config {
   enum : int { kAccessBytes = 16 };
   enum : int { kRowAccesses = 64 };
   enum : int { kThreads = 256 };
-  enum : int { kRows = 64 };
+  enum : int { kRows = 32 };
   enum : int { kAccesses = 2 };
   enum : int { kMinBlocks = 6 };
 };
