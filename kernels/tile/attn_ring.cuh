@@ -8,7 +8,9 @@
 namespace hstu::tile {
 
 // With two stages a block-wide barrier each block does; with more, barriers in shared memory let warps drift apart:
-// full[stage] counts the warps whose copies have landed, empty[stage] the warps that have read the stage.
+// full[stage] counts the threads whose copies have landed, empty[stage] the threads that have read the stage. Every
+// lane arrives for itself: one for its warp, behind __syncwarp(), would be in order too, but racecheck does not follow
+// that.
 template <class Config>
 struct AttnRing {
   using T = AttnFwdSm80<Config>;
@@ -22,8 +24,8 @@ struct AttnRing {
   HSTU_PRIM void init() const {
 #pragma unroll
     for (int stage = 0; stage < Config::kStages; ++stage) {
-      prim::mbarrier_init(full + stage * 8, Config::kWarps);
-      prim::mbarrier_init(empty + stage * 8, Config::kWarps);
+      prim::mbarrier_init(full + stage * 8, Config::kWarps * 32);
+      prim::mbarrier_init(empty + stage * 8, Config::kWarps * 32);
     }
   }
   HSTU_PRIM void invalidate() const {
@@ -34,7 +36,7 @@ struct AttnRing {
     }
   }
 
-  // Says that this warp's copies for `block` have landed, at most kPending newer groups of copies being under way.
+  // Says that this thread's copies for `block` have landed, at most kPending newer groups of copies being under way.
   template <int kPending>
   HSTU_PRIM void announce(int block) const {
     if constexpr (!kBlockWide) {
@@ -58,10 +60,7 @@ struct AttnRing {
   }
 
  private:
-  HSTU_PRIM static void arrive(u32 barriers, int block) {
-    __syncwarp();
-    if (prim::thread_id() % 32 == 0) prim::mbarrier_arrive(barriers + stage_of(block) * 8);
-  }
+  HSTU_PRIM static void arrive(u32 barriers, int block) { prim::mbarrier_arrive(barriers + stage_of(block) * 8); }
 };
 
 }  // namespace hstu::tile
