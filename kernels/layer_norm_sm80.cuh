@@ -1,6 +1,6 @@
 // Layer norm over rows, sm80: y = (x - mean) * rstd * weight + bias. Design, Config and sources: tile/norm_rows.cuh.
 #pragma once
-#include "tile/norm_rows.cuh"
+#include "tile/norm_fp8_in_turn.cuh"
 
 namespace hstu {
 
@@ -19,7 +19,7 @@ constexpr int layer_norm_smem_bytes = tile::norm_rows_smem_bytes<Config>;
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, layer_norm_min_blocks<Config>)
     layer_norm_sm80(const __grid_constant__ RowNormParams p) {
-  tile::norm_rows<Config>(p);
+  tile::norm_rows_or_in_turn<Config>(p);
 }
 
 }  // namespace hstu

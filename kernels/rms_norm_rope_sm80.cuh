@@ -6,7 +6,8 @@
 //
 // Work      a team of kThreadsPerRow threads per row (tile/row_norm.cuh). A thread holds pairs of accesses: kPairVector
 //           neighbours of the first half of a head and their partners half a head on, so turning needs no exchange.
-//           Rows too long for registers are taken by a whole block and read twice.
+//           Rows too long for registers are taken by a whole block and read twice. To FP8, several rows a thread are
+//           taken one after the other, the next on its way to shared memory (tile/own_ahead.cuh).
 // Angles    a row's cosines and sines serve all its heads; where a team's step is a multiple of half a head, a thread
 //           needs the same ones for all its accesses and loads them once.
 // Memory    x and y may be the same buffer: a team has read a row before it writes it.
@@ -15,9 +16,12 @@
 //           the greatest value of a unit (tile/row_quantiser.cuh) then take one exchange and one barrier, behind which
 //           an element is multiplied once and rounded once. Of 128 columns under one scale a pair lies in one unit,
 //           where heads divide 128, or each half in one of its own, where 128 divides half a head.
-// Limits    To FP8, blocks that wait, for their row and then for their slowest warp: 8 x 8192 x 4096 bf16, heads of 64,
-//           on an H200 whose copies run at 4166 GB/s, 128 threads a row: 8 blocks of an SM, at 64 registers, 3875; 7
-//           3770, 6 3650; and with two exchanges one after the other, at 80 registers, 2750.
+// Limits    To FP8, blocks that wait, for their row and then for their slowest warp, and the instructions that find
+// rows
+//           and load weights: 8 x 8192 x 4096 bf16, heads of 64, on an H200 whose copies run at 4140 GB/s, 128 threads
+//           a row: four rows in turn, 7 blocks of an SM at 72 registers, 4086; two 4073, eight 3957; 6 blocks 4035;
+//           weights kept in registers, 5 blocks, 3940; one row a block, 8 blocks at 64 registers, 3830; and with two
+//           exchanges one after the other, at 80 registers, 2750.
 // Config    facts: Element, Weight, Angle; kDim (of a row), kHalf (of a head), kPairVector (elements of an aligned
 //           access to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups
 //           1; Fp8 and kScaling of a y in FP8.
@@ -26,6 +30,7 @@
 // Sources   Su et al. 2021, arXiv:2104.09864, in the form that turns halves (GPT-NeoX); Zhang, Sennrich 2019.
 #pragma once
 #include "params/rms_norm_rope.h"
+#include "tile/own_ahead.cuh"
 #include "tile/row_norm.cuh"
 #include "tile/row_quantiser.cuh"
 
@@ -61,6 +66,17 @@ struct ResultOf<Config, true> {
   using Type = typename Config::Fp8;
 };
 
+// A row's number in its batch element.
+struct Position {
+  i64 batch, at;
+
+  HSTU_PRIM Position(const RmsNormRopeParams& p, i64 row)
+      : batch(static_cast<i64>(static_cast<u64>(row) / static_cast<u64>(p.length))), at(row - batch * p.length) {}
+  HSTU_PRIM void advance(const RmsNormRopeParams& p, i64 rows) {
+    for (at += rows; at >= p.length; at -= p.length) ++batch;
+  }
+};
+
 template <class Config>
 struct Row {
   using Result = typename ResultOf<Config>::Type;
@@ -69,13 +85,13 @@ struct Row {
   const typename Config::Angle* cosine;
   const typename Config::Angle* sine;
 
-  HSTU_PRIM Row(const RmsNormRopeParams& p, i64 row) {
-    const i64 batch = static_cast<i64>(static_cast<u64>(row) / static_cast<u64>(p.length)), at = row - batch * p.length;
-    x = static_cast<const typename Config::Element*>(p.x) + batch * p.x_batch_stride + at * p.x_row_stride;
-    y = static_cast<Result*>(p.y) + batch * p.y_batch_stride + at * p.y_row_stride;
-    cosine = static_cast<const typename Config::Angle*>(p.cosine) + at * p.cosine_row_stride;
-    sine = static_cast<const typename Config::Angle*>(p.sine) + at * p.sine_row_stride;
+  HSTU_PRIM Row(const RmsNormRopeParams& p, const Position& row) {
+    x = static_cast<const typename Config::Element*>(p.x) + row.batch * p.x_batch_stride + row.at * p.x_row_stride;
+    y = static_cast<Result*>(p.y) + row.batch * p.y_batch_stride + row.at * p.y_row_stride;
+    cosine = static_cast<const typename Config::Angle*>(p.cosine) + row.at * p.cosine_row_stride;
+    sine = static_cast<const typename Config::Angle*>(p.sine) + row.at * p.sine_row_stride;
   }
+  HSTU_PRIM Row(const RmsNormRopeParams& p, i64 row) : Row(p, Position(p, row)) {}
 };
 
 template <class Element, int kPair>
@@ -188,130 +204,208 @@ HSTU_PRIM void turn_unscaled(float (&y)[2 * Config::kPairVector], const float (&
   }
 }
 
-// Brings together what the warps of a team know of their rows: sums of squares, and where a row has one scale its
-// greatest magnitude, which takes the place of a pivot.
-template <class Config, class Shape>
-HSTU_PRIM void join(float (&rstd)[Shape::kRowsPerThread], Greatest<Config, Shape>& greatest,
-                    float (&squares)[Shape::kRowsPerThread], tile::RowPartial* exchange, float eps) {
-  constexpr int kRows = Shape::kRowsPerThread, kWarps = Shape::kWarps;
-  prim::lane_sums<Shape::kLanes>(squares);
-  if constexpr (kWarps > 1) {
-    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (lane == 0) {
-#pragma unroll
-      for (int r = 0; r < kRows; ++r)
-        exchange[r * Shape::kBlockWarps + warp] = {__uint_as_float(greatest.bits[r][0]), 0.0f, squares[r]};
-    }
-    __syncthreads();
-    const u32 from = warp / kWarps * kWarps + lane % kWarps;
-#pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      const tile::RowPartial part = exchange[r * Shape::kBlockWarps + from];
-      squares[r] = part.squares;
-      if constexpr (!Greatest<Config, Shape>::kGrouped)
-        greatest.bits[r][0] = prim::lane_max<32>(__float_as_uint(part.pivot));
-    }
-    prim::lane_sums<kWarps>(squares);
-  }
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) rstd[r] = prim::rsqrt_approx(__fmaf_rn(squares[r], 1.0f / Shape::kDim, eps));
-}
+// Rows to FP8 are taken one after the other.
+template <class Config>
+using TurnShape = Shape<tile::OneRow<Config>>;
 
-// The rows of one block to FP8.
+// What a thread reads of a row.
 template <class Config, class Shape>
-HSTU_PRIM void quantised_rows(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& team,
-                              const tile::RowBlock<Shape>& rows, tile::RowPartial* exchange) {
-  using Fp8 = typename Config::Fp8;
-  using Element = typename Config::Element;
-  using Weight = typename Config::Weight;
-  using Angle = typename Config::Angle;
+struct RowParts {
   using At = Columns<Config, Shape>;
-  using Units = Greatest<Config, Shape>;
-  constexpr int kRows = Shape::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
-  constexpr bool kApart = Config::kHalf % tile::kScaleSpan == 0;
-  static_assert(!Units::kGrouped || kApart || tile::kScaleSpan % (2 * Config::kHalf) == 0,
-                "heads divide 128, or 128 divides their halves");
-  Pair<Element, kPair> packs[kRows][kAccesses];
-  Pair<Weight, kPair> weights[kAccesses];
-  Angles<Angle, kPair> angles[kRows][At::kSameAngles ? 1 : kAccesses];
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    const Row<Config> row(p, rows.matrix_row(team.row + r * Shape::kRowsAtOnce));
+  enum : int { kPair = Config::kPairVector, kAccesses = Shape::kAccesses };
+  enum : int { kAngles = At::kSameAngles ? 1 : kAccesses };
+  Pair<typename Config::Element, kPair> x[kAccesses];
+  Angles<typename Config::Angle, kPair> angles[kAngles];
+
+  HSTU_PRIM void load(const Row<Config>& row, const tile::RowTeam<Shape>& team) {
 #pragma unroll
     for (int a = 0; a < kAccesses; ++a) {
       if (team.holds(a))
-        packs[r][a].load(row.x + At(team, a).first(), Config::kHalf);
+        x[a].load(row.x + At(team, a).first(), Config::kHalf);
       else
-        packs[r][a].clear();
+        x[a].clear();
     }
 #pragma unroll
-    for (int a = 0; a < kAccesses; ++a) {
-      if (At::kSameAngles ? a == 0 : team.holds(a)) {
-        tile::load(angles[r][a].cosine, row.cosine + At(team, a).angle);
-        tile::load(angles[r][a].sine, row.sine + At(team, a).angle);
-      } else if (!At::kSameAngles) {
-        angles[r][a].clear();
+    for (int a = 0; a < kAngles; ++a) {
+      if (At::kSameAngles || team.holds(a)) {
+        tile::load(angles[a].cosine, row.cosine + At(team, a).angle);
+        tile::load(angles[a].sine, row.sine + At(team, a).angle);
+      } else {
+        angles[a].clear();
       }
     }
   }
+};
+
+// The next row on its way to shared memory.
+template <class Config>
+class RowAhead {
+  using Shape = TurnShape<Config>;
+  using Parts = RowParts<Config, Shape>;
+  using At = Columns<Config, Shape>;
+  enum : int { kPair = Config::kPairVector, kAngles = 2 * Parts::kAccesses };  // the first piece of them
+  using Own = tile::OwnAhead<kAngles + 2 * Parts::kAngles, Config::kThreads>;
+  const Own own_;
+
+ public:
+  enum : bool {
+    kOn = Config::kRowsPerThread > 1 && kPair * sizeof(typename Config::Element) == 16 &&
+          kPair * sizeof(typename Config::Angle) == 16
+  };
+  enum : int { kSmemBytes = kOn ? int{Own::kSmemBytes} : 0 };
+
+  HSTU_PRIM explicit RowAhead(const unsigned char* smem) : own_(smem) {}
+
+  HSTU_PRIM void start(const Row<Config>& row, const tile::RowTeam<Shape>& team, const Parts& taken) const {
+    u32 words = 0;
 #pragma unroll
-  for (int a = 0; a < kAccesses; ++a) {
+    for (int a = 0; a < Parts::kAngles; ++a) words ^= taken.angles[a].cosine.word[0] ^ taken.angles[a].sine.word[0];
+#pragma unroll
+    for (int a = 0; a < Parts::kAccesses; ++a) words ^= taken.x[a].first.word[0] ^ taken.x[a].second.word[0];
+#pragma unroll
+    for (int a = 0; a < Parts::kAccesses; ++a) {
+      const auto* from = row.x + At(team, a).first();
+      own_.start(2 * a, from, team.holds(a), words);
+      own_.start(2 * a + 1, from + Config::kHalf, team.holds(a), words);
+    }
+#pragma unroll
+    for (int a = 0; a < Parts::kAngles; ++a) {
+      const bool reads = At::kSameAngles || team.holds(a);
+      own_.start(kAngles + 2 * a, row.cosine + At(team, a).angle, reads, words);
+      own_.start(kAngles + 2 * a + 1, row.sine + At(team, a).angle, reads, words);
+    }
+    own_.commit();
+  }
+  HSTU_PRIM void take(Parts& parts) const {
+    own_.wait();
+#pragma unroll
+    for (int a = 0; a < Parts::kAccesses; ++a) {
+      own_.take(parts.x[a].first, 2 * a);
+      own_.take(parts.x[a].second, 2 * a + 1);
+    }
+#pragma unroll
+    for (int a = 0; a < Parts::kAngles; ++a) {
+      own_.take(parts.angles[a].cosine, kAngles + 2 * a);
+      own_.take(parts.angles[a].sine, kAngles + 2 * a + 1);
+    }
+  }
+};
+
+// Brings together what the warps of a team know of their row: sum of squares, and where a row has one scale its
+// greatest magnitude, which takes the place of a pivot.
+template <class Config, class Shape>
+HSTU_PRIM float join(Greatest<Config, Shape>& greatest, float squares, tile::RowPartial* exchange, float eps) {
+  constexpr int kWarps = Shape::kWarps;
+  squares = prim::lane_sum<Shape::kLanes>(squares);
+  if constexpr (kWarps > 1) {
+    const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    if (lane == 0) exchange[warp] = {__uint_as_float(greatest.bits[0][0]), 0.0f, squares};
+    __syncthreads();
+    const tile::RowPartial part = exchange[warp / kWarps * kWarps + lane % kWarps];
+    if constexpr (!Greatest<Config, Shape>::kGrouped)
+      greatest.bits[0][0] = prim::lane_max<32>(__float_as_uint(part.pivot));
+    squares = prim::lane_sum<kWarps>(part.squares);
+  }
+  return prim::rsqrt_approx(__fmaf_rn(squares, 1.0f / Shape::kDim, eps));
+}
+
+template <class Config, class Shape>
+HSTU_PRIM void load_weights(Pair<typename Config::Weight, Config::kPairVector> (&weights)[Shape::kAccesses],
+                            const RmsNormRopeParams& p, const tile::RowTeam<Shape>& team) {
+#pragma unroll
+  for (int a = 0; a < Shape::kAccesses; ++a) {
     weights[a].clear();
-    if (team.holds(a)) weights[a].load(static_cast<const Weight*>(p.weight) + At(team, a).first(), Config::kHalf);
+    if (team.holds(a))
+      weights[a].load(static_cast<const typename Config::Weight*>(p.weight) + Columns<Config, Shape>(team, a).first(),
+                      Config::kHalf);
   }
-  const u32 zero = prim::opaque_zero();  // one wait for all
-#pragma unroll
-  for (int a = 0; a < kAccesses; ++a) {
-    tile::await_both(packs[0][a].first, weights[a].first, zero);
-    tile::await_both(packs[0][a].first, weights[a].second, zero);
-  }
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    tile::await_both(packs[r][0].first, angles[r][0].cosine, zero);
-    tile::await_both(packs[r][0].first, angles[r][0].sine, zero);
-  }
+}
 
-  float y[kRows][kAccesses][2 * kPair], squares[kRows] = {};
+// Writes a turned row and its scales.
+template <class Config, class Shape>
+HSTU_PRIM void store_quantised(typename Config::Fp8* to, float* descale, i64 descale_column_stride,
+                               const float (&y)[Shape::kAccesses][2 * Config::kPairVector], float rstd,
+                               const Greatest<Config, Shape>& greatest, const tile::RowTeam<Shape>& team) {
+  using Fp8 = typename Config::Fp8;
+  using Units = Greatest<Config, Shape>;
+  constexpr int kPair = Config::kPairVector;
+  constexpr bool kApart = Config::kHalf % tile::kScaleSpan == 0;
 #pragma unroll
-  for (int a = 0; a < kAccesses; ++a) {
+  for (int a = 0; a < Shape::kAccesses; ++a) {
+    if (!team.holds(a)) continue;
 #pragma unroll
-    for (int r = 0; r < kRows; ++r) {
-      float x[2 * kPair];
-      unpack(x, packs[r][a]);
+    for (int half = 0; half < 2; ++half) {
+      const int column = Columns<Config, Shape>(team, a).first() + half * Config::kHalf;
+      const float unit = __uint_as_float(greatest.of(0, a, kApart ? half : 0)) * rstd;
+      const tile::UnitScale<Fp8> scale(__float_as_uint(unit));
+      float value[kPair];
 #pragma unroll
-      for (int v = 0; v < 2 * kPair; ++v) squares[r] = __fmaf_rn(x[v], x[v], squares[r]);
-      turn_unscaled<Config>(y[r][a], x, weights[a], angles[r][At::kSameAngles ? 0 : a]);
+      for (int v = 0; v < kPair; ++v) value[v] = y[a][half * kPair + v];
+      tile::RowPack<Fp8, kPair> q;
+      tile::pack_fp8(q, value, rstd * scale.multiplier());
+      tile::store(to + column, q);
+      if (Units::writes(team, a) && (half == 0 || (Units::kGrouped && kApart)))
+        descale[Units::kGrouped ? column / tile::kScaleSpan * descale_column_stride : 0] = scale.descale();
     }
   }
-  Units greatest(typename Units::OfWarp{}, y, team);
-  float rstd[kRows];
-  join<Config, Shape>(rstd, greatest, squares, exchange, p.eps);
+}
 
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-    const int at = team.row + r * Shape::kRowsAtOnce;
-    if (!rows.has(at)) continue;
-    const i64 row = rows.matrix_row(at);
-    Fp8* const to = Row<Config>(p, row).y;
-    float* const descale = p.descale + row * p.descale_row_stride;
+// The rows of one block to FP8, in turn.
+template <class Config>
+HSTU_PRIM void quantised_rows(const RmsNormRopeParams& p, tile::RowPartial* exchange, const unsigned char* ahead_smem) {
+  using Shape = TurnShape<Config>;
+  using Parts = RowParts<Config, Shape>;
+  using Units = Greatest<Config, Shape>;
+  using Ahead = RowAhead<Config>;
+  constexpr int kTurns = Config::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
+  static_assert(
+      !Units::kGrouped || Config::kHalf % tile::kScaleSpan == 0 || tile::kScaleSpan % (2 * Config::kHalf) == 0,
+      "heads divide 128, or 128 divides their halves");
+  const tile::RowTeam<Shape> team;
+  const Ahead ahead(ahead_smem);
+  const i64 last = p.rows - 1;
+  i64 row = static_cast<i64>(blockIdx.x) * (Shape::kRowsAtOnce * kTurns) + team.row;
+  Position position(p, min(row, last));  // behind the last row it is taken again, and not written
+  Parts parts;
+  parts.load(Row<Config>(p, position), team);
+#pragma unroll 1
+  for (int turn = 0;;) {
+    auto* const to = Row<Config>(p, position).y;
+    const bool writes = row <= last, more = turn + 1 < kTurns;
+    row += Shape::kRowsAtOnce;
+    if (more && row <= last) position.advance(p, Shape::kRowsAtOnce);
+    if constexpr (Ahead::kOn)
+      if (more) ahead.start(Row<Config>(p, position), team, parts);
+    Pair<typename Config::Weight, kPair> weights[kAccesses];
+    load_weights<Config>(weights, p, team);
+    const u32 zero = prim::opaque_zero();  // one wait for all
 #pragma unroll
     for (int a = 0; a < kAccesses; ++a) {
-      if (!team.holds(a)) continue;
-#pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int column = At(team, a).first() + half * Config::kHalf;
-        const float unit = __uint_as_float(greatest.of(r, a, kApart ? half : 0)) * rstd[r];
-        const tile::UnitScale<Fp8> scale(__float_as_uint(unit));
-        float value[kPair];
-#pragma unroll
-        for (int v = 0; v < kPair; ++v) value[v] = y[r][a][half * kPair + v];
-        tile::RowPack<Fp8, kPair> q;
-        tile::pack_fp8(q, value, rstd[r] * scale.multiplier());
-        tile::store(to + column, q);
-        if (Units::writes(team, a) && (half == 0 || (Units::kGrouped && kApart)))
-          descale[Units::kGrouped ? column / tile::kScaleSpan * p.descale_column_stride : 0] = scale.descale();
-      }
+      tile::await_both(parts.x[0].first, weights[a].first, zero);
+      tile::await_both(parts.x[0].first, weights[a].second, zero);
     }
+    tile::await_both(parts.x[0].first, parts.angles[0].cosine, zero);
+    tile::await_both(parts.x[0].first, parts.angles[0].sine, zero);
+
+    float y[1][kAccesses][2 * kPair], squares = 0.0f;
+#pragma unroll
+    for (int a = 0; a < kAccesses; ++a) {
+      float x[2 * kPair];
+      unpack(x, parts.x[a]);
+#pragma unroll
+      for (int v = 0; v < 2 * kPair; ++v) squares = __fmaf_rn(x[v], x[v], squares);
+      turn_unscaled<Config>(y[0][a], x, weights[a], parts.angles[Parts::kAngles == 1 ? 0 : a]);
+    }
+    Units greatest(typename Units::OfWarp{}, y, team);
+    const float rstd =
+        join<Config, Shape>(greatest, squares, exchange + turn % 2 * (kTurns > 1 ? Shape::kBlockWarps : 0), p.eps);
+    float* const descale = p.descale + (row - Shape::kRowsAtOnce) * p.descale_row_stride;
+    if (writes) store_quantised<Config, Shape>(to, descale, p.descale_column_stride, y[0], rstd, greatest, team);
+    if (++turn == kTurns) break;
+    if constexpr (Ahead::kOn)
+      ahead.take(parts);
+    else
+      parts.load(Row<Config>(p, position), team);
   }
 }
 
@@ -408,7 +502,9 @@ HSTU_PRIM void long_row(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
 }  // namespace rope
 
 template <class Config>
-constexpr int rms_norm_rope_smem_bytes = rope::Shape<Config>::kExchangeBytes;
+constexpr int rms_norm_rope_smem_bytes = rope::Shape<Config>::kExchangeBytes + (Config::kScaling != tile::kPerTensor
+                                                                                    ? rope::RowAhead<Config>::kSmemBytes
+                                                                                    : 0);
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
@@ -423,7 +519,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   if constexpr (Shape::kLooped)
     rope::long_row<Config>(p, team, rope::Row<Config>(p, rows.matrix_row(0)), exchange);
   else if constexpr (rope::Greatest<Config, Shape>::kOn)
-    rope::quantised_rows<Config>(p, team, rows, exchange);
+    rope::quantised_rows<Config>(p, exchange, smem + Shape::kExchangeBytes);
   else
     rope::held_rows<Config>(p, team, rows, exchange);
 }

@@ -12,7 +12,7 @@
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned
 //           access to x, y, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value per
 //           group; otherwise kGroups is 1); kCentred false for RMS norm; Output NormOnly, SiluOfNorm or SwishOfNorm;
-//           Fp8 and kScaling of a y in FP8 (tile/row_quantiser.cuh).
+//           Fp8 and kScaling of a y in FP8 (tile/row_quantiser.cuh; several rows a thread: tile/norm_fp8_in_turn.cuh).
 //           knobs: kThreads, kThreadsPerRow, kRowsPerThread, kWeights (tile/row_affine.cuh); kMinBlocks: of an
 //           SM, for which the compiler must leave registers.
 // Sources   Ba et al. 2016, arXiv:1607.06450; joining of partial variances: Chan, Golub, LeVeque 1983.

@@ -112,6 +112,14 @@ class RowQuantiser {
     }
   }
 
+  // One row, number `row` of the matrix.
+  HSTU_PRIM void run_row(const float (&x)[kRows][Shape::kAccesses][Shape::kVector], const RowTeam<Shape>& team, i64 row,
+                         bool writes) const {
+    static_assert(kRows == 1 && kSmemBytes == 0, "a row by part of a warp");
+    const Greatest greatest(typename Greatest::OfWarp{}, x, team);
+    if (writes) store(x[0], greatest, 0, row, team);
+  }
+
  private:
   using Fp8 = typename Config::Fp8;
 

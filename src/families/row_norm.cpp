@@ -20,7 +20,7 @@ int64_t longest_held(const Facts& f) { return 512 * (f.packable ? 2 : 1) * kMaxV
 
 constexpr int32_t kThreadsValues[] = {64, 128, 256, 512, 1024};
 constexpr int32_t kThreadsPerRowValues[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
-constexpr int32_t kRowsPerThreadValues[] = {1, 2, 4};
+constexpr int32_t kRowsPerThreadValues[] = {1, 2, 4, 8};
 constexpr int32_t kPackedValues[] = {0, 1};
 constexpr int32_t kWeightsValues[] = {kWeightsLate, kWeightsFirst, kWeightsShared};
 
@@ -44,6 +44,7 @@ bool values_fit(const Problem& p, const Config& c, const DeviceFacts&) {
   const Facts f = facts_of(p);
   if (f.length > longest_held(f)) return true;  // looped
   const int64_t values = shape_of(f, c).values;
+  if (f.in_turn && in_turn(f, c)) return values <= (c[kThreads] == kMaxThreads ? kMaxValues / 2 : kMaxValues);
   // Wide weights are unpacked beside the row: half as much fits into the 64 registers that 1024 threads have.
   if (c[kPacked]) return values * c[kRowsPerThread] <= (c[kThreads] == kMaxThreads ? kMaxValues : 2 * kMaxValues);
   const int64_t most =
@@ -72,6 +73,11 @@ bool shared_weights_pay(const Problem& p, const Config& c, const DeviceFacts&) {
   return f.vector * f.weight_bytes % 16 == 0 && shape_of(f, c).rows_per_block >= 2 && weight_shares(f, c) <= 2;
 }
 
+bool many_rows_take_turns(const Problem& p, const Config& c, const DeviceFacts&) {
+  const Facts f = facts_of(p);
+  return c[kRowsPerThread] <= 4 || (f.in_turn && in_turn(f, c));
+}
+
 bool packed_rows_are_16_bit(const Problem& p, const Config& c, const DeviceFacts&) {
   return c[kPacked] == 0 || facts_of(p).packable;
 }
@@ -80,11 +86,20 @@ bool scales_belong_to_parts_of_warps(const Problem& p, const Config& c, const De
   return c[kThreadsPerRow] >= facts_of(p).least_team;
 }
 
+/// The next row on its way, of rows that are turned one after the other: 16 bytes of each thread for an access to half
+/// a pair or to a table of angles.
+int ahead_bytes(const Facts& f, const Config& c) {
+  if (!f.ahead || !in_turn(f, c)) return 0;
+  const auto accesses = static_cast<int>(shape_of(f, c).accesses);
+  const bool same_angles = accesses == 1 || c[kThreadsPerRow] % f.half_accesses == 0;
+  return 2 * (accesses + (same_angles ? 1 : accesses)) * 16 * c[kThreads];
+}
+
 /// Dynamic shared memory: shares of the warps of a team, 16 bytes each, and weight and bias where they are shared.
 int smem_bytes(const Facts& f, const Config& c) {
   const bool exchange = c[kThreadsPerRow] > kWarp || shape_of(f, c).looped;
   const int warps = c[kRowsPerThread] * c[kThreads] / kWarp;
-  return (exchange ? warps * 16 : 0) + (f.row_scales && c[kThreadsPerRow] > kWarp ? warps * 4 : 0) +
+  return (exchange ? warps * 16 : 0) + ahead_bytes(f, c) + (f.row_scales && c[kThreadsPerRow] > kWarp ? warps * 4 : 0) +
          (c[kWeights] == kWeightsShared ? static_cast<int>(f.weight_vectors * f.length * f.weight_bytes) : 0);
 }
 
@@ -96,10 +111,18 @@ bool lawful(const Problem& p, const Config& c, const DeviceFacts& d) {
 /// weights 80 registers, and large blocks then lack company: bf16 16384 x 16384 runs at 60 % of a copy, with 64
 /// registers at 96 %. Elsewhere asking for residency spilled, or gained nothing.
 /// Rows that are turned on their way to FP8 get 72; 8 x 8192 x 4096 runs at 88 % of a copy, with 64 at 93 %.
+/// Rows in turn to FP8 get 64 or 72, by which layer_norm gains 2 %.
 /// Rows in turn, as stored, need 48; that is 1280 threads of an SM, and 3 % of a copy's rate more than 1024.
 int min_blocks(const Facts& f, const Config& c) {
-  if (in_turn(f, c))
+  if (f.rereads && in_turn(f, c))
     return f.element_bytes == 2 && f.weight_bytes == 2 && shape_of(f, c).values <= 16 ? 1280 / c[kThreads] : 1;
+  if (f.turned && in_turn(f, c))  // 7 blocks of 128, and 5 % more than 6 or, with spills, 8
+    return f.compact && shape_of(f, c).values == kMaxValues ? std::max(1, kRegisters / (72 * c[kThreads])) : 1;
+  if (in_turn(f, c))
+    return f.element_bytes == 2 && f.weight_bytes == 2 && f.weight_vectors == 2 && shape_of(f, c).values <= 16 &&
+                   c[kWeights] == kWeightsShared
+               ? 1024 / c[kThreads]
+               : 1;
   const bool tight = f.compact && c[kWeights] == kWeightsLate && shape_of(f, c).values == kMaxValues;
   const int least = f.quantised ? 64 : 256;
   return tight && c[kThreads] >= least && c[kThreads] == c[kThreadsPerRow] ? kRegisters / (64 * c[kThreads]) : 1;
@@ -133,6 +156,7 @@ Facts facts_of_norm(const Problem& p, int dim, int vector, int rows, int vectors
 Facts quantised(Facts f, int scaling) {
   f.quantised = scaling != HSTU_FP8_TENSOR;
   f.row_scales = scaling == HSTU_FP8_ROW;
+  f.in_turn = f.quantised;
   if (scaling == HSTU_FP8_GROUP) f.least_team = team_of(std::min<int64_t>(f.length, 128), f.vector);
   return f;
 }
@@ -171,7 +195,9 @@ Facts facts_of_norm_mul(const Problem& p) {
   f.inputs = 2;
   f.rows = p[norm_mul::kRows];
   f.results = 1 + p[norm_mul::kConcatU] + p[norm_mul::kConcatX];
-  return quantised(f, p[norm_mul::kScaling]);
+  f = quantised(f, p[norm_mul::kScaling]);
+  f.in_turn = false;  // 1 to 4 % slower than one row a thread
+  return f;
 }
 
 Facts facts_of_softmax(const Problem& p) {
@@ -194,6 +220,10 @@ Facts facts_of_rope(const Problem& p) {
   const int32_t scaling = p[rms_norm_rope::kScaling];
   f.packable = f.element_bytes == 2 && scaling == HSTU_FP8_TENSOR;  // else rows are held as results, too
   f = quantised(f, scaling);
+  f.turned = f.in_turn;
+  const int pair_bytes = p[rms_norm_rope::kVector] * f.element_bytes;
+  f.ahead = pair_bytes == 16 && p[rms_norm_rope::kVector] * bytes_of(p, rms_norm_rope::kAngleDtype) == 16;
+  f.half_accesses = p[rms_norm_rope::kHeadDim] / 2 / p[rms_norm_rope::kVector];
   f.row_scales = false;  // the exchange of sums of squares carries greatest values, too
   f.compact = scaling == HSTU_FP8_ROW && f.vector == 16 && f.weight_bytes == 2 &&
               bytes_of(p, rms_norm_rope::kAngleDtype) == 2 &&
@@ -227,7 +257,8 @@ Facts facts_of(const Problem& p) {
 }
 
 bool in_turn(const Facts& f, const Config& c) {
-  return f.rereads && c[kRowsPerThread] > 1 && c[kWeights] == kWeightsShared && c[kThreadsPerRow] <= kWarp;
+  return (f.in_turn || (f.rereads && c[kWeights] == kWeightsShared)) && c[kRowsPerThread] > 1 &&
+         (f.turned || c[kThreadsPerRow] <= kWarp);
 }
 
 Shape shape_of(const Facts& f, const Config& c) {
@@ -259,6 +290,7 @@ const Rule kRules[kRuleCount] = {
     {"sharing weights takes 16-byte parts, several rows per block and at most two parts per thread",
      shared_weights_pay},
     {"only 16-bit rows that are read in one pass are held as stored", packed_rows_are_16_bit},
+    {"more than four rows a thread only in turn, to FP8", many_rows_take_turns},
     {"128 columns under one scale must lie in one access of a team", scales_belong_to_parts_of_warps},
 };
 
@@ -270,6 +302,13 @@ Config two_in_turn(Config c) {
   if (c[kThreadsPerRow] > kWarp) return c;
   c[kThreads] = 128;
   c[kRowsPerThread] = 2;
+  return c;
+}
+
+/// To FP8, copy 4140 GB/s: layer_norm 524288 x 512 one row a thread 3550, two 3785, four 4085, eight 4100; rms_norm one
+/// 4100, four 4158, eight 4126; rms_norm_rope 8 x 8192 x 4096 one 3830, two 4073, four 4086, eight 3957.
+Config four_in_turn(const Facts& f, Config c) {
+  if (f.turned || c[kThreadsPerRow] <= kWarp) c[kRowsPerThread] = 4;
   return c;
 }
 
@@ -303,12 +342,15 @@ Config default_config(const Problem& problem, const DeviceFacts& device) {
   for (const int32_t threads : {64, 128}) {
     c[kThreads] = std::max(c[kThreadsPerRow], threads);
     c[kWeights] = kWeightsShared;
-    if (lawful(problem, c, device)) return f.rereads && input_bytes >= kLargeInput ? two_in_turn(c) : c;
+    if (lawful(problem, c, device)) {
+      if (input_bytes < kLargeInput) return c;
+      return f.in_turn ? four_in_turn(f, c) : f.rereads ? two_in_turn(c) : c;
+    }
     if (input_bytes >= kLargeInput) break;
   }
   c[kThreads] = std::max(c[kThreadsPerRow], 64);
   c[kWeights] = kWeightsLate;
-  return c;
+  return f.in_turn && input_bytes >= kLargeInput ? four_in_turn(f, c) : c;
 }
 
 Resources resources(const Problem& problem, const Config& c) {

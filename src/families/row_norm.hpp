@@ -26,6 +26,10 @@ struct Facts {
   int least_team = 1;               ///< threads that 128 columns under one scale need at least
   bool row_scales = false;          ///< results have a scale a row, for which the warps of a team agree on their own
   bool quantised = false;           ///< results are held until their scale is known
+  bool in_turn = false;             ///< several rows a thread are taken one after the other, norm_fp8_in_turn.cuh
+  bool turned = false;              ///< as rms_norm_rope does it, by any team
+  bool ahead = false;               ///< and with the next row on its way to shared memory
+  int half_accesses = 1;            ///< to half a head
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
   int results = 1;                  ///< elements written for one of a row
   bool rereads = false;             ///< results need the row again beside its norm
@@ -46,7 +50,7 @@ Shape shape_of(const Facts& facts, const Config& config);
 /// Whether a thread takes its rows one after the other, kernels/tile/norm_in_turn.cuh.
 bool in_turn(const Facts& facts, const Config& config);
 
-constexpr int kRuleCount = 9;
+constexpr int kRuleCount = 10;
 /// The last knob, kPacked, is rms_norm_rope's alone.
 extern const Knob kAllKnobs[kRopeKnobCount];
 constexpr std::span<const Knob> kKnobs{kAllKnobs, kKnobCount};

@@ -344,6 +344,25 @@ TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {
   expect_all_correct(memory, args, {&hstu_layer_norm_args::y}, test::rounded_once(kBf16));
 }
 
+/// A value between two of FP8's may go to either; scales are exact to a few roundings.
+TEST_P(RowNormCandidates, OfLayerNormToFp8AreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
+    HostMemory memory;
+    hstu_layer_norm_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(kBf16, {1003, GetParam()});
+    args.y = memory.poison(HSTU_DTYPE_E4M3, {1003, GetParam()});
+    const hstu_dtype weight = scaling == HSTU_FP8_ROW ? kBf16 : HSTU_DTYPE_F32;
+    args.weight = memory.random(weight, {GetParam()});
+    args.bias = memory.random(weight, {GetParam()});
+    args.scaling = scaling;
+    args.descale = scaling == HSTU_FP8_ROW ? memory.poison(HSTU_DTYPE_F32, {1003})
+                                           : memory.poison(HSTU_DTYPE_F32, {1003, (GetParam() + 127) / 128});
+    expect_all_correct(memory, args, {&hstu_layer_norm_args::y, &hstu_layer_norm_args::descale}, {1.5e-2, 1.25e6});
+  }
+}
+
 TEST_P(RowNormCandidates, OfNormMulAreAllCorrect) {
   HSTU_NEEDS_DEVICE();
   for (const int32_t groups : {0, 4}) {
@@ -381,6 +400,27 @@ TEST_P(RowNormCandidates, OfNormMulToFp8AreAllCorrect) {
       args.num_groups = groups;
       expect_all_correct(memory, args, {&hstu_norm_mul_args::out, &hstu_norm_mul_args::descale}, {1.5e-2, 1.25e6});
     }
+}
+
+TEST_P(RowNormCandidates, OfTurnedRowsToFp8AreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
+    const int64_t head_dim = GetParam() % 64 == 0 ? 64 : 4;
+    HostMemory memory;
+    hstu_rms_norm_rope_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(kBf16, {3, 67, GetParam()});
+    args.weight = memory.random(kBf16, {GetParam()});
+    args.head_dim = head_dim;
+    args.cosine = memory.random(kBf16, {67, head_dim});
+    args.sine = memory.random(kBf16, {67, head_dim});
+    args.y = memory.poison(HSTU_DTYPE_E4M3, {3, 67, GetParam()});
+    args.scaling = scaling;
+    args.descale = scaling == HSTU_FP8_ROW ? memory.poison(HSTU_DTYPE_F32, {201})
+                                           : memory.poison(HSTU_DTYPE_F32, {201, (GetParam() + 127) / 128});
+    expect_all_correct(memory, args, {&hstu_rms_norm_rope_args::y, &hstu_rms_norm_rope_args::descale},
+                       {1.5e-2, 1.25e6});
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Dims, RowNormCandidates, testing::Values(52, 256, 512, 1024, 6000));

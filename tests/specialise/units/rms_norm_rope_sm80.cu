@@ -77,8 +77,8 @@ static_assert(rms_norm_rope_smem_bytes<Config> == 256, "host and device disagree
 }  // namespace hstu
 
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=e4m3 scaling=1 dim=4096 head_dim=64 vector=8 batch=8 length=8192
-// rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
-// rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+// rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
+// rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
 #include "rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -95,16 +95,16 @@ struct Config {
   enum : int { kVector = 16 };
   enum : int { kThreads = 128 };
   enum : int { kThreadsPerRow = 128 };
-  enum : int { kRowsPerThread = 1 };
+  enum : int { kRowsPerThread = 4 };
   enum : int { kWeights = 0 };
-  enum : int { kMinBlocks = 8 };
+  enum : int { kMinBlocks = 7 };
 };
-static_assert(rms_norm_rope_smem_bytes<Config> == 64, "host and device disagree about shared memory");
+static_assert(rms_norm_rope_smem_bytes<Config> == 12544, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=e4m3 scaling=2 dim=4096 head_dim=128 vector=8 batch=8 length=8192
-// rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
-// rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
+// rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
+// rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
 #include "rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -121,11 +121,11 @@ struct Config {
   enum : int { kVector = 16 };
   enum : int { kThreads = 128 };
   enum : int { kThreadsPerRow = 128 };
-  enum : int { kRowsPerThread = 1 };
+  enum : int { kRowsPerThread = 4 };
   enum : int { kWeights = 0 };
   enum : int { kMinBlocks = 1 };
 };
-static_assert(rms_norm_rope_smem_bytes<Config> == 64, "host and device disagree about shared memory");
+static_assert(rms_norm_rope_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=2 dim=2560 head_dim=256 vector=4 batch=8 length=512

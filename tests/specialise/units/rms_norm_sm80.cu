@@ -1,6 +1,6 @@
 // rms_norm dtype=f16 weight_dtype=f16 has_weight=1 fp8=e4m3 scaling=2 dim=1024 activation=0 vector=8 rows=65536
-// rms_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-// rms_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// rms_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=4 weights=2
+// rms_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=4 weights=2
 #include "rms_norm_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -18,7 +18,7 @@ struct Config {
   enum : int { kVector = 8 };
   enum : int { kThreads = 64 };
   enum : int { kThreadsPerRow = 32 };
-  enum : int { kRowsPerThread = 1 };
+  enum : int { kRowsPerThread = 4 };
   enum : int { kWeights = 2 };
   enum : int { kMinBlocks = 1 };
 };
