@@ -19,11 +19,13 @@ struct RelBiasParams {
   int heads;
   int last_bucket;               // later ones count as this one
   unsigned column_groups;        // pieces in a row
-  unsigned pieces;               // of a head's matrix
+  unsigned lane_bits;            // 2^lane_bits lanes of a warp side by side in a row
+  unsigned strips;               // of as many columns as these lanes have
   unsigned blocks_per_pair;      // blocks of threads for a head's matrix
   float least_age[kBuckets];     // of each bucket, of differences rounded to floats
   int least_near[kNearBuckets];  // of each bucket, of the differences themselves, kNear at most
+  int reserved;
 };
-static_assert(sizeof(RelBiasParams) == 984, "host and device disagree about RelBiasParams");
+static_assert(sizeof(RelBiasParams) == 992, "host and device disagree about RelBiasParams");
 
 }  // namespace hstu
