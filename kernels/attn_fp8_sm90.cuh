@@ -6,8 +6,10 @@
 //   consumer     S = Q K^T (wgmma e4m3), P = gain silu(S) rounded to e4m3 in registers, O += P V (wgmma e4m3)
 //
 // Scales of tensors, heads or sequences are one number a tile: those of q and k are part of the factors that make P of
-// S, with P's gain (attn90/fp8_tile.cuh), that of v and the gain's inverse one of O's. So each score costs two
+// S, with P's gain (attn90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each score costs two
 // multiplications, one special function, one FMA and half a conversion.
+// Scales of 128 rows are one number a tile and one a key block, for both are cut where scales change
+// (variant/scale_blocks.cuh): P takes all three, so that sums go on from block to block, and a score costs no more.
 //
 // The tensor cores add up FP8 with 14 bits. Every kPromoteKeys keys (0: never) O goes to f32 sums in shared memory.
 //
@@ -22,6 +24,7 @@
 //
 // Shared memory   Q | K ring | V ring | two stages of transposed V | 128 columns of O, or f32 sums | barriers, tiles
 #pragma once
+#include "attn90/fp8_factors.cuh"
 #include "attn90/fp8_tile.cuh"
 #include "attn90/fp8_values.cuh"
 #include "attn90/load.cuh"
@@ -44,6 +47,7 @@ template <class Config>
 struct Consumer {
   using T = Shape<Config>;
   using Tile = Fp8Tile<Config>;
+  using Factors = attn90::Factors<Config>;
   using Seen = SeenBlocks<Config>;
   enum : int { kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN };
   enum : int { kPromoteBlocks = (Config::kPromoteKeys + kBlockN - 1) / kBlockN };
@@ -72,7 +76,7 @@ struct Consumer {
   }
 
   // A block that some of the warpgroup's rows do not see wholly, chunk by chunk.
-  HSTU_PRIM void masked_block(const Factors& f, const Tile& tile, const variant::RowsView<Config>& view,
+  HSTU_PRIM void masked_block(Factors& f, const Tile& tile, const variant::RowsView<Config>& view,
                               float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
     const int key_begin = tile.plan.key_begin(block), row = tile.first_row + wg.thread_row();
     bool touched = false;
@@ -88,9 +92,11 @@ struct Consumer {
       prim::wgmma_keep(s);
       prim::wgmma_fence();
       issue_qk<kChunkN>(wg, s, q, wg.place.stage, at);
+      f.come_to(key);
       prim::wgmma_wait<0>();
       prim::wgmma_keep(s);
       if (!view.sees_all(key, key + kChunkN)) apply_mask<kChunkN>(s, tile.mask, row, key);
+      f.settle();
       weigh_gained(f, s);
       pack_fp8(s, w);
       prim::wgmma_keep(o);
@@ -103,9 +109,10 @@ struct Consumer {
     leave_block();
   }
 
-  // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
-  // Returns whether sums were promoted, which warpgroups do at blocks of their own, so that others' products run then.
-  HSTU_PRIM bool full_blocks(const Factors& f, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count) {
+  // `count` blocks that every row sees wholly, at least one, from `key` on: products of a block run beside the weights
+  // of the next. Returns whether sums were promoted, which warpgroups do at blocks of their own, so that others'
+  // products run then.
+  HSTU_PRIM bool full_blocks(Factors& f, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count, int key) {
     bool promoted = false;
     float s[kBlockN / 2];
     u32 w[kBlockN / 8];
@@ -113,9 +120,11 @@ struct Consumer {
     prim::wgmma_keep(s);
     prim::wgmma_fence();
     issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
+    f.come_to(key);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(s);
     wg.k_ring().release(wg.place);
+    f.settle();
     weigh_gained(f, s);
     pack_fp8(s, w);
     int add = 1;  // 0: the sums start anew
@@ -127,8 +136,10 @@ struct Consumer {
       prim::wgmma_keep(o);
       prim::wgmma_fence();
       issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
+      f.come_to_next();
       v_ring().wait(value_place);
       issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
+      f.settle();
       prim::wgmma_wait<1>();
       prim::wgmma_keep(s);
       wg.k_ring().release(wg.place);
@@ -182,7 +193,7 @@ struct Consumer {
   }
 
   // O of the tile's rows but for a factor.
-  HSTU_PRIM void attend(const Factors& f, const Tile& tile, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4]) {
+  HSTU_PRIM void attend(Factors& f, const Tile& tile, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4]) {
     const variant::RowsView<Config> view = tile.views[wg.group];
     int block = 0;
     bool promoted = false;
@@ -194,7 +205,7 @@ struct Consumer {
 #pragma unroll 1
       while (block < seen.end) {
         if (seen.is_full(block)) {
-          promoted = full_blocks(f, o, q, seen.full_end - seen.full_begin);
+          promoted = full_blocks(f, o, q, seen.full_end - seen.full_begin, tile.plan.key_begin(block));
           block = seen.full_end;
         } else {
           masked_block(f, tile, view, o, q, block++);
@@ -234,10 +245,11 @@ struct Consumer {
       wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
       const int first_row = tile.first_row;
       if (first_row < 0) break;
-      const Factors f(p, tile);
+      Factors f(p, tile);
       wg.wait(&wg.storage.q_full, q_parity);
       u32 q[T::kQWords][4];
       wg.load_q(q);
+      f.survey();
       float o[T::kColsV / 2];
 #pragma unroll
       for (float& x : o) x = 0.0f;

@@ -6,7 +6,7 @@
 //   key 8 ((p % 4) / 2) + 2 (p / 4) + p % 2
 // which is what a transposing ldmatrix of pairs of bytes and a byte permutation give.
 #pragma once
-#include "attn90/fp8_tile.cuh"
+#include "attn90/fp8_factors.cuh"
 #include "attn90/scores.cuh"
 #include "prim/fp8.cuh"
 #include "prim/proxy.cuh"
@@ -111,7 +111,7 @@ HSTU_PRIM void transpose(Fp8Storage<Config, Tile>& storage, u32 base, u32 warp) 
 }
 
 // S -> gain P in place: silu(x) = t tanh(t) + t with t = x / 2.
-template <int kCount>
+template <class Factors, int kCount>
 HSTU_PRIM void weigh_gained(const Factors& f, float (&s)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {

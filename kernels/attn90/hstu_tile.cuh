@@ -49,7 +49,7 @@ struct HstuTile {
 // A place of the order, maybe behind the end of its sequence. Its loads are under way when it is made.
 template <class Config>
 struct HstuPlace {
-  enum : bool { kByWarp = false };
+  enum : bool { kByWarp = false, kAligned = variant::block_scales<Config>(0) };
   using T = Shape<Config>;
   int seq, head;
   int first_row, step;  // of its tiles: that of a whole pair, or one, and more if the grid foresaw shorter sequences
@@ -69,14 +69,22 @@ struct HstuPlace {
     // Contextual rows see all of the history: their tile is among the longest.
     const int row_tile =
         Config::kContextual ? (at.level == 0 ? 0 : p.row_blocks - at.level) : p.row_blocks - 1 - at.level;
-    first_row = (at.whole ? (mask.length - 1) / T::kBlockM : row_tile) * T::kBlockM;
+    first_row = (at.whole ? (mask.length - 1 + lead()) / T::kBlockM : row_tile) * T::kBlockM - lead();
     step = (at.whole ? -1 : p.row_blocks) * T::kBlockM;
   }
 
-  HSTU_PRIM bool has_row(int row) const { return row >= 0 && row < mask.length; }
+  // By how much the first tile is shorter than others: nothing, or with scales of blocks of rows what makes the others
+  // begin where tiles of the tensor do. Its first_row then lies before the sequence.
+  HSTU_PRIM int lead() const { return kAligned ? static_cast<int>(start) & (T::kBlockM - 1) : 0; }
+  HSTU_PRIM bool has_row(int row) const {
+    if constexpr (kAligned) return row > -T::kBlockM && row < mask.length && mask.length > 0;
+    return row >= 0 && row < mask.length;
+  }
   HSTU_PRIM bool exists() const { return has_row(first_row); }
+  HSTU_PRIM int begin() const { return kAligned ? variant::max_int(first_row, 0) : first_row; }
   HSTU_PRIM variant::RowTilePlan<Config> plan() const {
-    return variant::RowTilePlan<Config>(mask, first_row, variant::min_int(first_row + T::kBlockM, mask.length));
+    return variant::RowTilePlan<Config>(mask, begin(), variant::min_int(first_row + T::kBlockM, mask.length),
+                                        variant::NeighbouringKeys{}, start);
   }
   HSTU_PRIM void describe(const variant::RowTilePlan<Config>& plan, HstuTile<Config>& tile) const {
     tile.mask = mask;
@@ -84,8 +92,8 @@ struct HstuPlace {
     tile.start = start;
     tile.seq = seq;
     tile.head = head;
-    tile.first_row = first_row;
-    tile.seen.find(tile, first_row, !softmax && !Config::kBias);
+    tile.first_row = begin();
+    tile.seen.find(tile, begin(), !softmax && !Config::kBias);
   }
 };
 

@@ -3,13 +3,16 @@
 //
 // Keys of a plan lie in two ranges (variant/hstu_mask.cuh): `upper`, keys that only the rows' own target groups reach,
 // or that lie apart, and `lower`, the union of the rows' intervals. Both are cut into blocks of kBlockN from their
-// first key on, so only a range's last block hangs over, and only at its end; the upper range's are visited first. What
-// rows see of either range are neighbouring blocks, and so are those among them that need no mask. Targets all see the
-// same interval: what hangs over there is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly;
-// under softmax or a bias it does not, and there its keys behind the range's end, which may be the upper range's, are
-// to be hidden. Under a bias, whose columns TMA fetches from multiples of 16 bytes on, both ranges begin at such keys.
+// first key on, so only a range's last block hangs over, and only at its end; the upper range's are visited first.
+// (With scales of blocks of rows the first block of a range ends where others of the tensor would,
+// variant/scale_blocks.cuh: what hangs over there is to be loaded as zeros.) What rows see of either range are
+// neighbouring blocks, and so are those among them that need no mask. Targets all see the same interval: what hangs
+// over there is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly; under softmax or a bias it
+// does not, and there its keys behind the range's end, which may be the upper range's, are to be hidden. Under a bias,
+// whose columns TMA fetches from multiples of 16 bytes on, both ranges begin at such keys.
 #pragma once
 #include "variant/hstu_mask.cuh"
+#include "variant/scale_blocks.cuh"
 
 namespace hstu::variant {
 
@@ -55,7 +58,7 @@ struct NeighbouringKeys {
 };
 
 template <class Config>
-struct RowTilePlan {
+struct RowTilePlan : BlockLeads<Config::kBlockN, block_scales<Config>(0)> {
   enum : int { kBlockN = Config::kBlockN, kBiasAlign = Config::kBias ? 8 : 1 };
   int lower_begin, upper_begin;
   int upper_blocks, blocks;
@@ -64,9 +67,9 @@ struct RowTilePlan {
   bool apart;    // the upper range holds the keys that lie apart
 
   RowTilePlan() = default;
-  // Rows [first, last) of the sequence, not empty.
+  // Rows [first, last) of the sequence, not empty. start: row of the tensor that is its position 0.
   template <class Keys = NeighbouringKeys>
-  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, const Keys& keys = {}) {
+  HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, const Keys& keys = {}, i64 start = 0) {
     constexpr bool kApart = Keys::kApart && Config::kHasTargets;
     const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
     const int align = max_int(Keys::kAlign, kBiasAlign);
@@ -77,18 +80,24 @@ struct RowTilePlan {
     if (apart) lower_end = min_int(lower_end, keys.cached);
     upper_begin = apart ? keys.cached : own_begin / kBiasAlign * kBiasAlign;
     if (Config::kBias && targets) lower_end = min_int(lower_end, upper_begin);
-    upper_blocks = targets || apart ? whole_blocks(last - upper_begin) : 0;
+    this->set_leads(start, lower_begin, upper_begin);
+    upper_blocks = targets || apart ? blocks_until(last, upper_begin, this->upper_lead) : 0;
     full_end = targets ? lower_end : mask.length;
-    blocks = upper_blocks + whole_blocks(lower_end - lower_begin);
+    blocks = upper_blocks + blocks_until(lower_end, lower_begin, this->lower_lead);
   }
 
   // First key of block i in the order of visits.
   HSTU_PRIM int key_begin(int i) const {
-    return i < upper_blocks ? upper_begin + i * kBlockN : lower_begin + (i - upper_blocks) * kBlockN;
+    return i < upper_blocks ? upper_begin + max_int(i * kBlockN - this->upper_lead, 0)
+                            : lower_begin + max_int((i - upper_blocks) * kBlockN - this->lower_lead, 0);
   }
   // Where block i is to be loaded as zeros from, of a sequence of `length` keys.
   HSTU_PRIM int keys_end(int i, int length) const {
-    return Config::kHasTargets && i >= upper_blocks ? full_end : length;
+    const int end = Config::kHasTargets && i >= upper_blocks ? full_end : length;
+    if constexpr (!block_scales<Config>(0)) return end;
+    const int next = i < upper_blocks ? upper_begin - this->upper_lead + (i + 1) * kBlockN
+                                      : lower_begin - this->lower_lead + (i + 1 - upper_blocks) * kBlockN;
+    return min_int(end, next);
   }
   // Where the range of block i ends; far behind all keys unless that is in another range's way.
   HSTU_PRIM int end_of(int i) const { return Config::kHasTargets && targets && i >= upper_blocks ? full_end : 1 << 30; }
@@ -99,27 +108,32 @@ struct RowTilePlan {
     if (!rows.any) return {0, 0, 0, 0};
     const bool shares = rows.seen_end > upper_begin && rows.seen_begin < rows.own_begin;
     const int from = shares ? rows.seen_begin : rows.own_begin;
-    const int begin = min_int(max_int(from - upper_begin, 0) / kBlockN, upper_blocks);
-    const int end = min_int(whole_blocks(rows.last - upper_begin), upper_blocks);
+    const int begin = min_int((max_int(from - upper_begin, 0) + this->upper_lead) / kBlockN, upper_blocks);
+    const int end = min_int(blocks_until(rows.last, upper_begin, this->upper_lead), upper_blocks);
     return {begin, end, end, end};
   }
   HSTU_PRIM BlockRange lower(const RowsView<Config>& rows, bool zero_is_nothing = true) const {
     const int count = blocks - upper_blocks;
     if (!rows.any) return {upper_blocks, upper_blocks, upper_blocks, upper_blocks};
     const int reached = targets ? rows.seen_end : max_int(rows.seen_end, rows.last);
-    const int end = min_int(whole_blocks(reached - lower_begin), count);
-    const int begin = min_int((rows.seen_begin - lower_begin) / kBlockN, end);
-    const int full_from = whole_blocks(rows.full_begin - lower_begin);
-    const int full_until = targets && zero_is_nothing
-                               ? end
-                               : min_int(max_int(min_int(rows.full_end, full_end) - lower_begin, 0) / kBlockN, end);
+    const int lead = this->lower_lead;
+    const int end = min_int(blocks_until(reached, lower_begin, lead), count);
+    const int begin = min_int((rows.seen_begin - lower_begin + lead) / kBlockN, end);
+    const int full_from = blocks_until(rows.full_begin, lower_begin, lead);
+    const int full_until =
+        targets && zero_is_nothing
+            ? end
+            : min_int((max_int(min_int(rows.full_end, full_end) - lower_begin, 0) + lead) / kBlockN, end);
     const bool any_full = full_from < full_until;
     return {upper_blocks + begin, upper_blocks + (any_full ? full_from : end),
             upper_blocks + (any_full ? full_until : end), upper_blocks + end};
   }
 
  private:
-  HSTU_PRIM static int whole_blocks(int keys) { return (max_int(keys, 0) + kBlockN - 1) / kBlockN; }
+  // Blocks of a range that have keys before `end`, its first shorter by `lead`.
+  HSTU_PRIM static int blocks_until(int end, int begin, int lead) {
+    return end > begin ? (end - begin + lead + kBlockN - 1) / kBlockN : 0;
+  }
 };
 
 }  // namespace hstu::variant

@@ -35,8 +35,14 @@ attn90::Shape shape_of(const Problem& p, const Config&) {
           .promotes = promote_keys(p) > 0};
 }
 
-/// Rows, places, descriptors.
-int other_registers(const Problem&, const Config&) { return 48; }
+bool has_block_scales(const Problem& p) { return p[attention_fp8::kScaling] == HSTU_FP8_ATTENTION_BLOCK; }
+
+/// Rows, places, descriptors; scales of blocks and what they make of factors.
+int other_registers(const Problem& p, const Config&) { return has_block_scales(p) ? 56 : 48; }
+
+bool blocks_have_one_scale(const Problem& p, const Config& c, const DeviceFacts&) {
+  return !has_block_scales(p) || 128 % c[kBlockN] == 0;
+}
 
 bool one_takes_short_steps(const Problem&, const Config& c, const DeviceFacts&) {
   return c[kConsumers] > 1 || c[kBlockN] <= 96;
@@ -46,12 +52,12 @@ constexpr Rule kRules[] = {
     attn90::kTilesFit<shape_of>,
     attn90::kRegistersSuffice<shape_of, other_registers>,
     {"q_steps must not exceed the k32 steps of head_dim_qk", attn90::kQFitsItsSteps<shape_of>.holds},
+    {"with scales of 128 rows a step's keys must have one: block_n must divide 128", blocks_have_one_scale},
     {"one warpgroup alone is for short sequences, which long steps waste", one_takes_short_steps},
 };
 
 bool covers(const Problem& p, const DeviceFacts& device) {
-  return device.compute_capability == 90 && p[attention::kIntervals] == 0 &&
-         p[attention_fp8::kScaling] != HSTU_FP8_ATTENTION_BLOCK && p[attention::kVector] == 16 &&
+  return device.compute_capability == 90 && p[attention::kIntervals] == 0 && p[attention::kVector] == 16 &&
          p[attention_fp8::kVectorOut] == 8;
 }
 
@@ -74,6 +80,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Element", device_type(HSTU_DTYPE_E4M3));
   text.type("Output", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
   attn_facts::write_fp8(text, p);
+  if (has_block_scales(p)) text.flag("kBlockScales", true);
   text.constant("kPromoteKeys", promote_keys(p));
   attn90::write_knobs(text, shape_of(p, c), c);
 }
@@ -81,7 +88,9 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_attention_fp8_args*>(args);
   const attn90::Shape s = shape_of(p, c);
-  const int64_t pairs = (a.seq_offsets.shape[0] - 1) * a.q.shape[1], rows = std::min(a.max_seq_len, a.q.shape[0]);
+  const int64_t pairs = (a.seq_offsets.shape[0] - 1) * a.q.shape[1];
+  // With scales of 128 rows the first tile of a sequence may be short.
+  const int64_t rows = std::min(a.max_seq_len, a.q.shape[0]) + (has_block_scales(p) ? attn90::block_m(c) - 1 : 0);
   const int row_blocks = attn90::set_grid(launch, s, c, pairs, rows, device);
   if (row_blocks == 0) return;
   auto& k = launch.emplace<hstu::AttnFwdSm90Params>();

@@ -35,6 +35,12 @@ struct Biased : Plain {
   static constexpr bool kBias = true;
 };
 
+/// Scales of blocks of rows, whose first row any sequence may begin before.
+template <class Plain>
+struct Scaled : Plain {
+  static constexpr bool kBlockScales = true;
+};
+
 constexpr int kRuns = 400, kLongest = 90;
 
 struct Sequence {
@@ -129,9 +135,14 @@ int meetings(const hstu::variant::HstuMask<Config>& mask, const hstu::variant::R
 
 template <class Config>
 void check_row_tiles(const Sequence& s, const hstu::variant::HstuMask<Config>& mask, int first, int rows,
-                     bool zero_is_nothing) {
+                     bool zero_is_nothing, int64_t start) {
   const int last = std::min(first + rows, s.n), warp_rows = 16;
-  const hstu::variant::RowTilePlan<Config> plan(mask, first, last);
+  const hstu::variant::RowTilePlan<Config> plan(mask, first, last, hstu::variant::NeighbouringKeys{}, start);
+  for (int block = 0; hstu::variant::block_scales<Config>(0) && block < plan.blocks; ++block) {
+    const int64_t begin = start + plan.key_begin(block), end = start + plan.keys_end(block, mask.length);
+    ASSERT_TRUE(begin >= start && begin < end && begin / Config::kBlockN == (end - 1) / Config::kBlockN)
+        << s << ": block " << block << " has keys [" << begin << ", " << end << ") of the tensor";
+  }
   for (int i = first; i < last; ++i) {
     const int warp = first + (i - first) / warp_rows * warp_rows;
     const hstu::variant::RowsView<Config> view(mask, warp, std::min(warp + warp_rows, s.n));
@@ -169,8 +180,12 @@ void check() {
       check_rows(s, mask, last - rows, rows, warp_rows);
       if (testing::Test::HasFatalFailure()) return;
     }
-    for (int first = 0; first < s.n; first += rows) {
-      check_row_tiles(s, mask, first, rows, run % 2 == 0);
+    // With scales of blocks of rows, tiles are those of the tensor, and keys that are zeros add nothing.
+    constexpr bool kScaled = hstu::variant::block_scales<Config>(0);
+    const int start = run % 3 ? run : 0;
+    for (int first = kScaled ? -(start % rows) : 0; first < s.n; first += rows) {
+      const int begin = std::max(first, 0);
+      check_row_tiles(s, mask, begin, first + rows - begin, run % 2 == 0 || kScaled, start);
       if (testing::Test::HasFatalFailure()) return;
     }
   }
@@ -189,7 +204,11 @@ using All = testing::Types<
     Features<16, true, true, false, true, false, true>, Features<16, false, false, false, false, false, false, true>,
     Features<48, false, false, false, false, false, false, true>, Biased<Features<32, true, true, false, false, false>>,
     Biased<Features<16, true, true, true, true, false, true>>, Biased<Features<48, true, true, false, true, true>>,
-    Biased<Features<16, false, false, false, false, false, false, true>>>;
+    Biased<Features<16, false, false, false, false, false, false, true>>,
+    Scaled<Features<32, true, false, false, false, false>>, Scaled<Features<16, true, true, false, true, false, true>>,
+    Scaled<Features<64, true, true, true, true, true>>, Scaled<Features<16, true, true, true, true, false, true>>,
+    Scaled<Features<32, false, false, false, false, false>>,
+    Scaled<Features<16, false, false, false, false, false, false, true>>>;
 TYPED_TEST_SUITE(HstuMask, All);
 
 TYPED_TEST(HstuMask, PlansVisitEveryVisiblePairOnce) { check<TypeParam>(); }

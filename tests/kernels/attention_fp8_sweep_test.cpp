@@ -3,6 +3,7 @@
 #include "support/attention_cases.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hstujit {
 namespace {
@@ -23,23 +24,33 @@ struct Case {
   AttentionCase attention;  ///< its dtype is out's
   hstu_fp8_attention_scaling scaling = kTensor;
   int32_t fast_sums = 0;
+  int octaves = 0;  ///< by which scales differ more than that, while stored values use the range of e4m3
 };
 
+/// What values are stored with where they use the range of e4m3.
+constexpr float kStored = 64;
+
 std::string name_of_case(const Case& c) {
-  return fmt::format("{}_c{}f{}", test::name_of_case(c.attention), static_cast<int>(c.scaling), c.fast_sums);
+  return fmt::format("{}_c{}f{}", test::name_of_case(c.attention), static_cast<int>(c.scaling), c.fast_sums) +
+         (c.octaves > 0 ? fmt::format("o{}", c.octaves) : "");
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 
-/// Scales between a half and one and a half times the one of normal data stored with a deviation of 1.
+/// Scales between a half and one and a half times the one of normal data stored with its deviation, times octaves.
 hstu_tensor descale(HostMemory& memory, const Case& c, int64_t heads, int64_t total) {
   const int64_t batch = static_cast<int64_t>(c.attention.lengths.size());
+  const auto factor = [&] {
+    if (c.octaves == 0) return 1.0f;
+    return std::ldexp(1 / kStored,
+                      -static_cast<int>(memory.random_numbers().below(static_cast<unsigned>(c.octaves + 1))));
+  };
   const auto random = [&](std::initializer_list<int64_t> shape) {
     const hstu_tensor t = memory.random(HSTU_DTYPE_F32, shape, {.row_padding = shape.size() == 2 ? 3 : 0});
     const int64_t rows = shape.size() == 2 ? t.shape[0] : 1, columns = shape.size() == 2 ? t.shape[1] : t.shape[0];
     for (int64_t i = 0; i < rows; ++i)
       for (int64_t j = 0; j < columns; ++j)
         static_cast<float*>(t.data)[i * t.stride[0] + j] =
-            0.5f + static_cast<float>(memory.random_numbers().below(1000)) * 1e-3f;
+            factor() * (0.5f + static_cast<float>(memory.random_numbers().below(1000)) * 1e-3f);
     return t;
   };
   if (c.scaling == kTensor) return memory.floats({0.9f});
@@ -48,14 +59,15 @@ hstu_tensor descale(HostMemory& memory, const Case& c, int64_t heads, int64_t to
 }
 
 /// A tensor of e4m3 with the shape and the placing of `like`.
-hstu_tensor e4m3_like(HostMemory& memory, const AttentionCase& c, const hstu_tensor& like, int64_t rows) {
+hstu_tensor e4m3_like(HostMemory& memory, const Case& of, const hstu_tensor& like, int64_t rows) {
+  const AttentionCase& c = of.attention;
   hstu_tensor t;
   if (c.placement == Placement::heads) {
     t = test::transposed(memory.poison(HSTU_DTYPE_E4M3, {like.shape[1], like.shape[0], like.shape[2]}, c.layout));
   } else {
     t = memory.poison(HSTU_DTYPE_E4M3, {like.shape[0], like.shape[1], like.shape[2]}, c.layout);
   }
-  test::randomise(test::rows_of(t, 0, rows), memory.random_numbers());
+  test::randomise(test::rows_of(t, 0, rows), memory.random_numbers(), 0, of.octaves > 0 ? kStored : 1.0f);
   return t;
 }
 
@@ -64,9 +76,9 @@ Args args_of(HostMemory& memory, const Case& c) {
   const int64_t total = a.q.shape[0], rows = total - c.attention.spare_rows;
   Args args{};
   args.struct_size = sizeof args;
-  args.q = e4m3_like(memory, c.attention, a.q, rows);
-  args.k = e4m3_like(memory, c.attention, a.k, rows);
-  args.v = e4m3_like(memory, c.attention, a.v, rows);
+  args.q = e4m3_like(memory, c, a.q, rows);
+  args.k = e4m3_like(memory, c, a.k, rows);
+  args.v = e4m3_like(memory, c, a.v, rows);
   args.out = a.out;
   args.scaling = c.scaling;
   args.q_descale = descale(memory, c, args.q.shape[1], total);
@@ -92,7 +104,7 @@ TEST_P(AttentionFp8Sweep, EqualsTheOracle) {
   const Args args = args_of(memory, GetParam());
   // P has four significant bits: 2.7e-2 on average, a sixteenth for a row that sees one key. Without products of FP8 q,
   // k and v are rounded to out's type instead.
-  const bool dequantised = GetParam().scaling == kBlock || args.intervals.data;
+  const bool dequantised = args.intervals.data;
   const bool half = args.out.dtype == kF16;
   const test::Tolerance tolerance = dequantised ? (half ? test::Tolerance{1.5e-3, 5} : test::Tolerance{1e-2, 5})
                                                 : test::Tolerance{3.5e-2, half ? 200.0 : 25.0};
@@ -119,7 +131,7 @@ std::vector<Case> cases() {
       all.push_back(
           {{.dtype = dtype, .dim_qk = 128, .dim_v = 128, .lengths = ragged(), .scale = Scale::rows}, scaling});
   const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
-  for (const auto scaling : {kTensor, kSequence})
+  for (const auto scaling : {kTensor, kSequence, kBlock})
     for (const Targets targets : {Targets::absent, Targets::some, Targets::many})
       for (const int64_t contextual : {0, 33})
         for (const int64_t window : {0, 17, 64})
@@ -132,15 +144,27 @@ std::vector<Case> cases() {
                           .own_contexts = contextual > 0 && window > 0,
                           .targets = targets,
                           .group = window / 8},
-                         scaling});
+                         scaling,
+                         0,
+                         scaling == kBlock && targets != Targets::many ? 4 : 0});
   for (const auto& [left, right] : {std::pair<int64_t, int64_t>{2, 1}, {-1, 0}, {64, 30}, {-1, -1}})
-    all.push_back({{.lengths = lengths, .mask = HSTU_MASK_LOCAL, .left = left, .right = right}});
-  all.push_back({{.lengths = lengths, .mask = HSTU_MASK_FULL}, kHead});
+    for (const auto scaling : {kTensor, kBlock})
+      all.push_back({{.lengths = lengths, .mask = HSTU_MASK_LOCAL, .left = left, .right = right}, scaling});
+  for (const auto scaling : {kHead, kBlock})
+    all.push_back({{.lengths = lengths, .mask = HSTU_MASK_FULL}, scaling, 0, scaling == kBlock ? 4 : 0});
   for (const auto scaling : {kHead, kBlock})
     all.push_back({{.lengths = lengths, .mask = HSTU_MASK_INTERVALS, .intervals = 3}, scaling});
   all.push_back({{.lengths = {2700, 3, 2100}, .offset_dtype = HSTU_DTYPE_I32, .target_dtype = HSTU_DTYPE_I64}});
   all.push_back({{.dim_qk = 128, .dim_v = 128, .lengths = {4500}, .max_seq_len = 1000}, kTensor, 0});
   all.push_back({{.dim_qk = 128, .dim_v = 128, .lengths = {4500}, .targets = Targets::some}, kTensor, 1});
+  const std::vector<int64_t> longer{1000, 3, 2100, 0, 2700, 1};
+  for (const int32_t fast_sums : {0, 1}) {
+    all.push_back({{.dim_qk = 128, .dim_v = 128, .lengths = longer}, kBlock, fast_sums, 4});
+    all.push_back(
+        {{.lengths = longer, .contextual = 5, .max_attn_len = 300, .targets = Targets::many}, kBlock, fast_sums, 4});
+  }
+  for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{16, 32}, {48, 80}, {96, 160}, {256, 256}})
+    all.push_back({{.dim_qk = qk, .dim_v = v, .lengths = lengths}, kBlock, 0, 4});
   for (const int64_t padding : {1, 2, 4, 8, 16}) {
     all.push_back({{.lengths = ragged(), .layout = {.row_padding = padding}}, kHead});
     all.push_back({{.lengths = ragged(), .layout = {.shift = padding}}, kHead});

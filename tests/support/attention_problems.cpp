@@ -162,9 +162,9 @@ std::span<const std::string_view> attention_problems() {
       "hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 "
       "contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 "
       "target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1",
-      "hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none "
-      "mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1",
+      "hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 "
+      "mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1",
       "hstu_attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=i32 mask=0 "
       "contextual=1 max_attn_len=1 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 "
       "target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0 heads_per_kv=1",

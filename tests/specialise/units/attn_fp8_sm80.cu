@@ -193,7 +193,7 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 45568, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 #include "attn_fp8_sm80.cuh"
@@ -209,11 +209,11 @@ struct Config {
   enum : int { kHeadDimV = 128 };
   enum : bool { kCausal = true };
   enum : bool { kLocal = false };
-  enum : bool { kHasTargets = false };
-  enum : bool { kTargetGroups = false };
-  enum : bool { kContextual = false };
-  enum : bool { kMaxAttnLen = false };
-  enum : bool { kMinFullAttn = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
   enum : bool { kAttnScale = false };
   enum : bool { kSilu = true };
   enum : bool { kSoftmax = false };

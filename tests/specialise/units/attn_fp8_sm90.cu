@@ -163,6 +163,40 @@ struct Config {
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 177152, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
+#include "attn_fp8_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = e4m3;
+  using Output = bf16;
+  using Offset = i64;
+  using Target = i32;
+  enum : int { kHeadDimQk = 128 };
+  enum : int { kHeadDimV = 128 };
+  enum : bool { kCausal = true };
+  enum : bool { kLocal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = false };
+  enum : bool { kSilu = true };
+  enum : bool { kSoftmax = false };
+  enum : bool { kLse = false };
+  enum : bool { kBias = false };
+  enum : bool { kBlockScales = true };
+  enum : int { kPromoteKeys = 2048 };
+  enum : int { kConsumers = 2 };
+  enum : int { kBlockN = 128 };
+  enum : int { kStages = 3 };
+  enum : int { kQSteps = 4 };
+  enum : int { kBlocks = 1 };
+};
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+}  // namespace hstu
+
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
 #include "attn_fp8_sm90.cuh"
@@ -195,5 +229,40 @@ struct Config {
   enum : int { kBlocks = 1 };
 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
+// attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=2
+#include "attn_fp8_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = e4m3;
+  using Output = f16;
+  using Offset = i32;
+  using Target = i32;
+  enum : int { kHeadDimQk = 64 };
+  enum : int { kHeadDimV = 32 };
+  enum : bool { kCausal = false };
+  enum : bool { kLocal = false };
+  enum : bool { kHasTargets = false };
+  enum : bool { kTargetGroups = false };
+  enum : bool { kContextual = false };
+  enum : bool { kMaxAttnLen = false };
+  enum : bool { kMinFullAttn = false };
+  enum : bool { kAttnScale = false };
+  enum : int { kHeadsPerKv = 2 };
+  enum : bool { kSilu = true };
+  enum : bool { kSoftmax = false };
+  enum : bool { kLse = false };
+  enum : bool { kBias = false };
+  enum : bool { kBlockScales = true };
+  enum : int { kPromoteKeys = 2048 };
+  enum : int { kConsumers = 2 };
+  enum : int { kBlockN = 128 };
+  enum : int { kStages = 3 };
+  enum : int { kQSteps = 2 };
+  enum : int { kBlocks = 1 };
+};
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 140288, "host and device disagree about shared memory");
 }  // namespace hstu
 
