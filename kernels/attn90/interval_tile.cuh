@@ -23,6 +23,7 @@ struct SeenRuns {
 template <class Config>
 struct IntervalTile {
   using Seen = SeenRuns<Config>;
+  enum : int { kWriters = Config::kConsumers * Config::kIntervals };
   TileBounds<Config> mask;
   variant::IntervalRuns<Config> plan;
   Seen seen;
@@ -69,7 +70,6 @@ struct IntervalTile {
       const int group = lane / Config::kIntervals, run = lane % Config::kIntervals;
       seen.of[group][run] = plan.seen_of(run, extremes[group]);
     }
-    __syncwarp();
   }
 };
 

@@ -34,6 +34,12 @@ struct TileOrder {
   }
 };
 
+// The description of a tile is complete, as far as the lane wrote it.
+template <class Config, class Tile>
+HSTU_PRIM void hand_over(Storage<Config, Tile>& storage, u32 stage) {
+  if (prim::lane_id() < writers<Tile>(0)) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[stage]));
+}
+
 // Describes the tiles of this block of threads one after the other, the next one when the loader asks for it: one warp.
 // Place: what stands at a place of the order, Place(p, index), of Place::places(p); if it exists() it has the first_row
 // of its first tile and the step to that of the next, if it has_row(), and describes the tile once there is room, with
@@ -80,7 +86,7 @@ HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, 
           await_room();
           at.describe(plan, storage.tile[place.stage]);
         }
-        if (leads) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+        hand_over(storage, place.stage);
         place.advance();
         waits = true;
         if (!more) break;
@@ -99,28 +105,34 @@ HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, 
     }
     index = __shfl_sync(prim::kFullWarp, next, 0);
   }
-  if (!leads) return;
-  tiles.leave();
-  prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
-  storage.tile[place.stage].first_row = -1;
-  prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+  if (leads) {
+    tiles.leave();
+    prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
+    storage.tile[place.stage].first_row = -1;
+  }
+  hand_over(storage, place.stage);
 }
 
 // The same of the one place that a cluster of Config::kSplit blocks shares: a tile is described when nothing is left of
 // the one before, of which the cluster's blocks read each other's sums.
 template <class Place, class Config, class Tile, class Params>
 HSTU_PRIM void describe_place(const Params& p, Storage<Config, Tile>& storage) {
-  if (prim::lane_id() != 0) return;
+  const bool leads = prim::lane_id() == 0;
+  if (!leads && !Place::kByWarp) return;
   RingPlace<kTileSlots> place;
 #pragma unroll 1
   for (Place at(p, blockIdx.x / Config::kSplit); at.exists(); at.first_row += at.step) {
-    at.describe(at.plan(), storage.tile[place.stage]);
-    prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
-    prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity);
+    if constexpr (Place::kByWarp)
+      at.describe(p, storage.tile[place.stage]);
+    else
+      at.describe(at.plan(), storage.tile[place.stage]);
+    hand_over(storage, place.stage);
+    if (leads) prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity);
+    if constexpr (Place::kByWarp) __syncwarp();
     place.advance();
   }
-  storage.tile[place.stage].first_row = -1;
-  prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[place.stage]));
+  if (leads) storage.tile[place.stage].first_row = -1;
+  hand_over(storage, place.stage);
 }
 
 }  // namespace hstu::attn90
