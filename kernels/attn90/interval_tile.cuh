@@ -1,33 +1,17 @@
-// Tiles of query rows of HSTU attention whose mask is given as data (variant/interval_mask.cuh): the warp that
-// describes tiles looks at the bounds of all rows of a tile together.
+// Tiles of query rows of HSTU attention whose mask is given as data (variant/interval_mask.cuh).
 #pragma once
 #include "attn90/hstu_tile.cuh"
-#include "variant/interval_mask.cuh"
-#include "variant/interval_runs.cuh"
+#include "attn90/seen_runs.cuh"
 
 namespace hstu::attn90 {
-
-// The mask of a sequence, whose rows behind its end see nothing.
-template <class Config>
-struct TileBounds : variant::IntervalBounds<Config> {
-  HSTU_PRIM u32 seen_bits(int i, int key) const { return i < this->length ? this->bits_of(i, key) : 0; }
-};
-
-// What the rows of each consumer warpgroup see of the runs of a tile's key blocks.
-template <class Config>
-struct SeenRuns {
-  enum : int { kRanges = Config::kIntervals, kLower = 0 };
-  variant::BlockRange of[Config::kConsumers][kRanges];
-};
 
 template <class Config>
 struct IntervalTile {
   using Seen = SeenRuns<Config>;
-  enum : int { kWriters = Config::kConsumers * Config::kIntervals };
+  enum : int { kWriters = Seen::kCount < 32 ? Seen::kCount : 32 };
   TileBounds<Config> mask;
   variant::IntervalRuns<Config> plan;
   Seen seen;
-  variant::IntervalExtremes extremes[Config::kConsumers][Config::kIntervals];
   i64 start;  // row of the sequence's position 0
   int seq;
   int head;
@@ -37,40 +21,6 @@ struct IntervalTile {
   HSTU_PRIM int row_count() const { return mask.length; }
   HSTU_PRIM int position() const { return first_row; }
   HSTU_PRIM static constexpr bool upper_is_own() { return false; }
-
-  // By all lanes of a warp, each of which looks at two rows of a warpgroup.
-  HSTU_PRIM void survey() {
-    const int lane = prim::lane_id();
-#pragma unroll 1
-    for (int group = 0; group < Config::kConsumers; ++group) {
-#pragma unroll 1
-      for (int m = 0; m < Config::kIntervals; ++m) {
-        const u32 length = mask.length;
-        u32 least_begin = length, most_end = 0, most_begin = 0, least_end = length;
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const u32 i = first_row + group * 64 + half * 32 + lane;
-          if (i >= length) continue;
-          const u32 begin = mask.begin_of(m, i), end = variant::max_int(mask.end_of(m, i), 0);
-          most_begin = max(most_begin, begin);
-          least_end = min(least_end, end);
-          if (begin < end) {
-            least_begin = min(least_begin, begin);
-            most_end = max(most_end, end);
-          }
-        }
-        const u32 all[] = {length - prim::lane_max(length - least_begin), prim::lane_max(most_end),
-                           prim::lane_max(most_begin), length - prim::lane_max(length - least_end)};
-        if (lane == 0) extremes[group][m] = {int(all[0]), int(all[1]), int(all[2]), int(all[3])};
-      }
-    }
-    if (lane == 0) plan.make(extremes);
-    __syncwarp();
-    if (lane < Config::kConsumers * Config::kIntervals) {
-      const int group = lane / Config::kIntervals, run = lane % Config::kIntervals;
-      seen.of[group][run] = plan.seen_of(run, extremes[group]);
-    }
-  }
 };
 
 // A place of the order, maybe behind the end of its sequence.
@@ -107,7 +57,7 @@ struct IntervalPlace {
       tile.first_row = first_row;
     }
     __syncwarp();
-    tile.survey();
+    tile.seen.find(tile.mask, tile.plan, first_row);
   }
 };
 

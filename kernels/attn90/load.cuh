@@ -9,6 +9,18 @@ namespace hstu::attn90 {
 // more, for a tile taken early may be another block of threads' idle time at the end.
 enum : int { kWantsAhead = 4 };
 
+// A plan of few runs of keys is copied to registers, and its description let go of before the keys come; one of many
+// stays where it is until all are asked for.
+enum : int { kCopiedIntervals = 3 };
+template <class Plan, bool kCopied>
+struct HeldPlan {
+  using Type = const Plan;
+};
+template <class Plan>
+struct HeldPlan<Plan, false> {
+  using Type = const Plan&;
+};
+
 // A relative bias by TMA: its map has columns, rows, heads and sequences; what lies outside comes as zeros.
 struct BiasBox {
   int row, head, seq;
@@ -37,26 +49,29 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.parity);
     const auto& tile = storage.tile[tile_place.stage];
     if (tile.first_row < 0) return;
-    const auto plan = tile.plan;  // a copy, as are the others: the description is let go of before the keys come
+    enum : bool { kCopied = intervals<Config>(0) <= kCopiedIntervals };
+    typename HeldPlan<decltype(tile.plan), kCopied>::Type plan = tile.plan;
+    const int blocks = plan.blocks;
     auto rows = tile.rows();
     const auto queries = rows.queries();
+    const u32 tile_empty = prim::smem_addr(&storage.tile_empty[tile_place.stage]);
     const int head = tile.head, kv_head = variant::kv_head_of<Config>(head);
     BiasBox bias;
     if constexpr (Config::kBias) bias = {tile.position(), p.attn.rab_head_stride == 0 ? 0 : head, tile.seq};
     if constexpr (kWarp) __syncwarp();  // all have their copies
     // The next tile is asked for when few blocks are left.
-    const int wants_at = plan.blocks > kWantsAhead ? plan.blocks - kWantsAhead : 0;
+    const int wants_at = blocks > kWantsAhead ? blocks - kWantsAhead : 0;
     if (leads) {
       prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
       prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
         queries.load(base + panel * T::kBlockM * 128, &p.q, q_full, panel * T::kPanelColumns, tile.first_row, head);
-      prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
+      if (kCopied) prim::mbarrier_arrive(tile_empty);
       if (wants_at == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
     }
 #pragma unroll 1
-    for (int block = 0; block < plan.blocks; ++block, place.advance()) {
+    for (int block = 0; block < blocks; ++block, place.advance()) {
       if (leads && block > 0 && block == wants_at) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
       const int key = plan.key_begin(block);
       const auto keys = rows.keys(plan, block);
@@ -76,6 +91,10 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsV; ++panel)
         keys.load(v_stage + panel * T::kBlockN * 128, &p.v, v_full, panel * T::kPanelColumns, key, kv_head);
+    }
+    if constexpr (!kCopied) {
+      if constexpr (kWarp) __syncwarp();
+      if (leads) prim::mbarrier_arrive(tile_empty);
     }
   }
 }

@@ -16,6 +16,16 @@ constexpr int promote_keys = 0;
 template <class Config>
 constexpr int promote_keys<Config, 1> = Config::kPromoteKeys;
 
+// Intervals of keys a row of a mask given as data; a Config that says nothing has none.
+template <class Config>
+HSTU_PRIM constexpr auto intervals(int) -> decltype(Config::kIntervals + 0) {
+  return Config::kIntervals;
+}
+template <class Config>
+HSTU_PRIM constexpr int intervals(long) {
+  return 0;
+}
+
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kAttnScale, kBias and those of the mask.
 // Knobs: kConsumers, kBlockN, kStages, kQSteps (k steps of Q, of 32 bytes, that stay in registers), kBlocks (blocks of
 // threads an SM).

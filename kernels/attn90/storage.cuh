@@ -38,10 +38,13 @@ struct Storage {
   u64 k_ring[2 * Config::kStages], v_ring[2 * Config::kStages];
   Tile tile[kTileSlots];
 };
-// The room behind the tiles; a round number, so that the host can say the sum.
-enum : int { kExtraBytes = 1024 };
+// The room behind the tiles; round numbers, so that the host can say the sum. Beyond three intervals a row descriptions
+// want more.
+enum : int { kExtraBytes = 1024, kRoomyIntervals = 3 };
+template <int kIntervals>
+constexpr int interval_bytes = kIntervals > kRoomyIntervals ? (kIntervals + 3) / 4 * 1024 : 0;
 template <class Config>
-constexpr int smem_bytes = Shape<Config>::kTileBytes + kExtraBytes;
+constexpr int smem_bytes = Shape<Config>::kTileBytes + kExtraBytes + interval_bytes<intervals<Config>(0)>;
 
 // By one thread; then a barrier of the block.
 template <class Config, class Tile>

@@ -38,9 +38,10 @@ int ring_bytes(const Shape& s, const Config& c) {
 }
 
 int smem_bytes(const Shape& s, const Config& c) {
-  constexpr int kExtraBytes = 1024;
+  constexpr int kRoomyIntervals = 3;
+  const int extra_bytes = 1024 + (s.intervals > kRoomyIntervals ? (s.intervals + 3) / 4 * 1024 : 0);
   const int q_bytes = panels(s.head_dim_qk, s.element_bytes) * block_m(c) * kRowBytes;
-  return q_bytes + ring_bytes(s, c) + transposed_bytes(s, c) + c[kConsumers] * 4 * warp_output_bytes(s) + kExtraBytes;
+  return q_bytes + ring_bytes(s, c) + transposed_bytes(s, c) + c[kConsumers] * 4 * warp_output_bytes(s) + extra_bytes;
 }
 
 int held_registers(const Shape& s, const Config& c) {

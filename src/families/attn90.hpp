@@ -20,6 +20,7 @@ struct Shape {
   bool promotes = false;        ///< sums of FP8 are added up in shared memory
   int producer_registers = 40;  ///< a thread, beside one or two consumers; beside three, or one alone on an SM, 56
   bool bias = false;            ///< a relative bias comes with the keys
+  int32_t intervals = 0;        ///< a row, of a mask given as data
 };
 
 constexpr int kWarpRows = 16;  ///< of O that a warp stores at once

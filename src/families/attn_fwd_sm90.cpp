@@ -39,7 +39,8 @@ attn90::Shape shape_of(const Problem& p, const Config& c) {
   return {.head_dim_qk = p[attention::kHeadDimQk],
           .head_dim_v = p[attention::kHeadDimV],
           .blocks = c[kBlocks],
-          .bias = p[attention::kRab] != 0};
+          .bias = p[attention::kRab] != 0,
+          .intervals = p[attention::kIntervals]};
 }
 
 /// Whether rows see different keys in ways that take more than a comparison.
@@ -76,10 +77,8 @@ constexpr Rule kRules[] = {
 
 bool covers(const Problem& p, const DeviceFacts& device) {
   const auto dtype = static_cast<hstu_dtype>(p[attention::kDtype]);
-  constexpr int32_t kMostIntervals = 3;  // of which a tile's description has room
-  const bool special = p[attention::kIntervals] > kMostIntervals || p[attention::kRab] == attention_extras::kBias;
-  return device.compute_capability == 90 && !special && p[attention::kVector] == 8 &&
-         (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16);
+  return device.compute_capability == 90 && p[attention::kRab] != attention_extras::kBias &&
+         p[attention::kVector] == 8 && (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16);
 }
 
 /// Measured best on an H200 for the common head dims; each falls back to what fits.
