@@ -1,9 +1,9 @@
 // A consumer's steps through key blocks, whatever makes P of S (sm_90 attention kernels).
 //
 // Weights: Silu (scores.cuh) or Softmax (softmax.cuh) has
-//   kZeroIsNothing   keys that are zeros add nothing
+//   kZeroIsNothing, zero_is_nothing()   keys that are zeros add nothing: always, or for the head at hand
 //   hidden()         the score of a key that a row does not see
-//   flip()           what changes the signs of two scores, where scores are to be negated
+//   negates()        scores are to be negated; flip() changes the signs of two
 //   meet(s, kept)    looks at more scores before they are weighed; whether what was added up so far is to be multiplied
 //                    with `kept`, row by row
 //   weigh<kSome>(s)  S -> P in place; kSome: keys may be hidden from the rows
@@ -39,7 +39,7 @@ HSTU_PRIM void masked_chunk(const Warpgroup<Config, Tile>& wg, Weights& weights,
   issue_qk<kKeys>(wg, s, q, wg.place.stage, at);
   prim::wgmma_wait<0>();
   prim::wgmma_keep(s);
-  if (!all_seen) apply_mask<kKeys>(s, mask, row, key, Weights::hidden());
+  if (!all_seen) apply_mask<kKeys>(s, mask, row, key, weights.hidden());
   if (weights.meet(s, kept)) scale_rows(o, kept);
   weights.template weigh<true>(s);
   pack<typename Config::Element>(s, w);

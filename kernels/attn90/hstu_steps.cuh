@@ -48,19 +48,19 @@ struct HstuSteps {
   }
 
   template <class Weights>
-  HSTU_PRIM void hide(const Tile& tile, float (&s)[kBlockN / 2], int block) const {
+  HSTU_PRIM void hide(const Tile& tile, const Weights& weights, float (&s)[kBlockN / 2], int block) const {
     const int row = tile.position() + wg.thread_row(), key = tile.plan.key_begin(block);
     if constexpr (Weights::kZeroIsNothing)
-      apply_mask<kBlockN>(s, tile.mask, row, key, Weights::hidden());
+      apply_mask<kBlockN>(s, tile.mask, row, key, weights.hidden());
     else
-      apply_mask<kBlockN>(s, BlockMask<Mask>{tile.mask, tile.plan.end_of(block)}, row, key, Weights::hidden());
+      apply_mask<kBlockN>(s, BlockMask<Mask>{tile.mask, tile.plan.end_of(block)}, row, key, weights.hidden());
   }
 
   // Makes P of a block's scores; kSome: some of the warpgroup's rows do not see all of it.
   template <bool kSome, class Weights>
   HSTU_PRIM auto weigher(const Tile& tile, Weights& weights, int block) const {
     return [this, &tile, &weights, block](float(&s)[kBlockN / 2], float(&kept)[2]) {
-      if constexpr (kSome) hide<Weights>(tile, s, block);
+      if constexpr (kSome) hide(tile, weights, s, block);
       const bool moved = weights.meet(s, kept);
       weights.template weigh<kSome>(s);
       return moved;
@@ -73,8 +73,10 @@ struct HstuSteps {
                                const u32 (&q)[T::kQWords][4], const variant::BlockRange& seen) {
     BlockSteps<false, Config, Tile> steps(wg, o, q, weights.flip());
     steps.first([&](float(&s)[kBlockN / 2], float(&kept)[2]) {
-      return seen.is_full(seen.begin) ? weigher<false>(tile, weights, seen.begin)(s, kept)
-                                      : weigher<true>(tile, weights, seen.begin)(s, kept);
+      if (!seen.is_full(seen.begin)) hide(tile, weights, s, seen.begin);
+      const bool moved = weights.meet(s, kept);
+      weights.template weigh<true>(s);
+      return moved;
     });
     int block = seen.begin + 1;
 #pragma unroll 1
@@ -103,7 +105,7 @@ struct HstuSteps {
       if (seen.begin == seen.end) continue;
       wg.place.stage = prim::uniform(wg.place.stage);  // so that descriptors are
       wg.place.parity = prim::uniform(wg.place.parity);
-      if (kOwnRows && Weights::kZeroIsNothing && range < Seen::kLower && tile.upper_is_own()) {
+      if (kOwnRows && weights.zero_is_nothing() && range < Seen::kLower && tile.upper_is_own()) {
         wg.k_ring().wait(wg.place);
         wg.v_ring().wait(wg.place);
         own_rows(wg, p, o, q, wg.place.stage, wg.group * 64 % kBlockN);

@@ -65,7 +65,9 @@ struct Silu {
   const Params& p;
 
   HSTU_PRIM static float hidden() { return 0.0f; }
-  HSTU_PRIM static u32 flip() { return 0; }
+  HSTU_PRIM static constexpr bool zero_is_nothing() { return kZeroIsNothing; }
+  HSTU_PRIM static constexpr bool negates() { return false; }
+  HSTU_PRIM static constexpr u32 flip() { return 0; }
   template <int kCount>
   HSTU_PRIM static bool meet(const float (&)[kCount], float (&)[2]) {
     return false;

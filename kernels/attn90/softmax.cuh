@@ -3,6 +3,7 @@
 // The reference need not be the greatest score, only near it: as long as no score of a warp's rows is kSlack powers of
 // two above theirs, P stays below 2^kSlack, and nothing that was added up before has to be scaled.
 #pragma once
+#include "attn90/scores.cuh"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
 
@@ -28,6 +29,8 @@ struct Softmax {
   }
 
   HSTU_PRIM static float hidden() { return -infinity(); }
+  HSTU_PRIM static constexpr bool zero_is_nothing() { return kZeroIsNothing; }
+  HSTU_PRIM bool negates() const { return negated; }
   HSTU_PRIM u32 flip() const { return negated ? 0x80008000u : 0; }
 
   // Looks at more scores. Returns whether what was added up with the weights before must be multiplied with `kept`.
@@ -78,6 +81,34 @@ struct Softmax {
       factor[half] = total > 0 ? 1.0f / total : 0.0f;
       lse[half] = total > 0 ? (reference[half] * scale + prim::lg2_approx(total)) * kLn2 : -infinity();
     }
+  }
+};
+
+// Either of them, as the head at hand has it: one copy of all steps, for a compiler takes twice as long for two.
+template <class Params, bool kBias>
+struct SomeSoftmax {
+  enum : bool { kZeroIsNothing = false };  // not always
+  Silu<Params, kBias> silu;
+  Softmax softmax;
+  bool is_softmax;
+
+  HSTU_PRIM SomeSoftmax(const Params& p, bool is_softmax)
+      : silu{p}, softmax(p.log2_alpha), is_softmax(prim::uniform(is_softmax)) {}
+
+  HSTU_PRIM float hidden() const { return is_softmax ? Softmax::hidden() : silu.hidden(); }
+  HSTU_PRIM bool zero_is_nothing() const { return !is_softmax && silu.zero_is_nothing(); }
+  HSTU_PRIM bool negates() const { return is_softmax && softmax.negates(); }
+  HSTU_PRIM u32 flip() const { return is_softmax ? softmax.flip() : 0; }
+  template <int kCount>
+  HSTU_PRIM bool meet(const float (&s)[kCount], float (&kept)[2]) {
+    return is_softmax && softmax.meet(s, kept);
+  }
+  template <bool kSome, int kCount>
+  HSTU_PRIM void weigh(float (&s)[kCount]) {
+    if (is_softmax)
+      softmax.template weigh<kSome>(s);
+    else
+      silu.template weigh<kSome>(s);
   }
 };
 

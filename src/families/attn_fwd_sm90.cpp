@@ -65,6 +65,9 @@ int other_registers(const Problem& p, const Config& c) {
     others = std::max(others, c[attn90::kConsumers] == 1 ? 44 : 40);
   if (s.head_dim_v > 128 && s.bias) others = std::max(others, 60);
   if (s.head_dim_v > 128 && p[attention::kIntervals] > 0) others = std::max(others, 52);
+  const bool either = p[attention::kSoftmaxHeads] == attention_extras::kSomeSoftmax;
+  if (s.head_dim_v > 128 && either && masks)
+    others = std::max(others, s.bias && c[attn90::kConsumers] > 1 ? 68 : c[kQSteps] > 0 ? 56 : 0);
   if (masks && c[kBlockN] > 64 && c[kBlockN] % 64 != 0) others += 24;
   return others + softmax;
 }
@@ -101,6 +104,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
       {{2, 48, 2, steps(4), 1, section, whole}},
       {{2, 64, 2, 0, 1, section, whole}},
       {{2, 48, 2, 0, 1, section, whole}},
+      {{1, 48, 2, 0, 1, section, whole}},
   };
   return first_legal(candidates, kRules, p, device);
 }

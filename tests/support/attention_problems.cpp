@@ -49,7 +49,7 @@ std::span<const std::string_view> attention_problems() {
       "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=2 heads_per_kv=1 moments=0",
       "hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 "
       "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
-      "target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=2 heads_per_kv=1 moments=0",
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0",
       "hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
       "target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=2 heads_per_kv=1 moments=0",

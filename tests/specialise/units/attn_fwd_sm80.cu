@@ -588,9 +588,9 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=2 heads_per_kv=1 moments=0
-// attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
-// attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
+// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 #include "attn_fwd_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -611,18 +611,18 @@ struct Config {
   enum : bool { kMinFullAttn = true };
   enum : bool { kAttnScale = true };
   enum : bool { kSilu = true };
-  enum : bool { kSoftmax = false };
-  enum : bool { kLse = false };
+  enum : bool { kSoftmax = true };
+  enum : bool { kLse = true };
   enum : bool { kBias = true };
   enum : bool { kVectorIo = true };
-  enum : int { kRowsPerWarp = 32 };
-  enum : int { kWarps = 4 };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kWarps = 8 };
   enum : int { kBlockN = 32 };
-  enum : int { kStages = 2 };
-  enum : int { kQSteps = 0 };
-  enum : int { kMinBlocks = 2 };
+  enum : int { kStages = 4 };
+  enum : int { kQSteps = 8 };
+  enum : int { kMinBlocks = 1 };
 };
-static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagree about shared memory");
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=2 heads_per_kv=1 moments=0

@@ -296,7 +296,7 @@ struct Config {
 static_assert(attn_fwd_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=2 heads_per_kv=1 moments=0
+// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=8 blocks=1 section=0 whole=0
 #include "attn_fwd_sm90.cuh"
 namespace hstu {
@@ -317,8 +317,8 @@ struct Config {
   enum : bool { kMinFullAttn = true };
   enum : bool { kAttnScale = true };
   enum : bool { kSilu = true };
-  enum : bool { kSoftmax = false };
-  enum : bool { kLse = false };
+  enum : bool { kSoftmax = true };
+  enum : bool { kLse = true };
   enum : bool { kBias = true };
   enum : int { kConsumers = 2 };
   enum : int { kBlockN = 64 };
