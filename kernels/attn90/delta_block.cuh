@@ -135,10 +135,11 @@ HSTU_PRIM void delta_block(const Params& p) {
     const int role = threadIdx.x - T::kConsumers * 128;
     if (kPaged ? role / 32 == 0 : role == 0) load<Config, Tile, kPaged>(p, storage, base);
     if (role / 32 == 1) {
+      using Place = typename DeltaPlaceOf<Config, (Config::kIntervals > 0)>::Type;
       if constexpr (Config::kSplit > 1)
-        describe_place<DeltaPlace<Config>, Config, Tile>(p.attn, storage);
+        describe_place<Place, Config, Tile>(p.attn, storage);
       else
-        schedule<DeltaPlace<Config>, Config, Tile>(p.attn, p.tile_counters, storage);
+        schedule<Place, Config, Tile>(p.attn, p.tile_counters, storage);
     }
   } else {
     prim::raise_registers<Registers::kConsumer>();

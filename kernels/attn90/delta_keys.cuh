@@ -1,11 +1,12 @@
 // Where the keys and values of a sequence lie whose queries are its newest rows: in a jagged tensor, or in the pages of
 // a cache and, those of targets, with the new rows; and how their blocks are fetched.
 #pragma once
-#include "attn90/delta_plan.cuh"
 #include "params/attn_split.h"
 #include "params/paged_maps.h"
 #include "tile/jagged_map.cuh"
 #include "variant/cached_keys.cuh"
+#include "variant/hstu_mask.cuh"
+#include "variant/row_tiles.cuh"
 
 namespace hstu::attn90 {
 
@@ -20,7 +21,8 @@ struct JaggedKeys {
     int rows, length;
 
     HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start, rows); }
-    HSTU_PRIM tile::JaggedBox keys(const DeltaPlan<Config>& plan, int block) const {
+    template <class Plan>
+    HSTU_PRIM tile::JaggedBox keys(const Plan& plan, int block) const {
       return tile::JaggedBox(key_start, plan.keys_end(block, length));
     }
   };
@@ -77,7 +79,8 @@ struct PagedKeys : variant::CachedPages<Config> {
 
     HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start_, queries_); }
     // Of the blocks one after the other.
-    HSTU_PRIM PagedBlock<Config> keys(const DeltaPlan<Config>& plan, int block) {
+    template <class Plan>
+    HSTU_PRIM PagedBlock<Config> keys(const Plan& plan, int block) {
       const int at = block % kAtOnce;
       if (at == 0) {
         page_ = block == 0 ? look_up(plan, 0) : next_page_;
@@ -95,7 +98,8 @@ struct PagedKeys : variant::CachedPages<Config> {
    private:
     enum : int { kPieces = PagedBlock<Config>::kPieces, kAtOnce = 32 / kPieces };
 
-    HSTU_PRIM int look_up(const DeltaPlan<Config>& plan, int first) const {
+    template <class Plan>
+    HSTU_PRIM int look_up(const Plan& plan, int first) const {
       const int lane = prim::lane_id(), block = first + lane / kPieces;
       if (lane >= kAtOnce * kPieces || block >= plan.blocks) return 0;
       return pages_.page_of(plan.key_begin(block) + lane % kPieces * Config::kPieceRows);

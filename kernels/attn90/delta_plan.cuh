@@ -1,5 +1,5 @@
 // Which key blocks a block of threads visits for a tile of the newest rows of a (sequence, head): all of the tile's
-// plan (variant/row_tiles.cuh), or its share, where a cluster of Config::kSplit blocks takes them in turns.
+// plan, or its share, where a cluster of Config::kSplit blocks takes them in turns.
 #pragma once
 #include "prim/cluster.cuh"
 #include "variant/hstu_mask.cuh"
@@ -7,10 +7,11 @@
 
 namespace hstu::attn90 {
 
-// The key blocks of one block of threads, those of number rank, rank + kSplit, ... of the tile's plan.
-template <class Config>
+// The key blocks of one block of threads, those of number rank, rank + kSplit, ... of the tile's plan. TilePlan:
+// variant::RowTilePlan or, of a mask given as data, variant::IntervalRuns.
+template <class Config, class TilePlan>
 struct DeltaPlan {
-  variant::RowTilePlan<Config> tile;
+  TilePlan tile;
   int rank;
   int blocks;
 
@@ -20,7 +21,14 @@ struct DeltaPlan {
   HSTU_PRIM DeltaPlan(const variant::HstuMask<Config>& mask, int first, int last, const Keys& keys)
       : tile(), rank(Config::kSplit > 1 ? prim::cluster_rank() : 0), blocks(0) {
     if (first >= last) return;
-    tile = variant::RowTilePlan<Config>(mask, first, last, keys);
+    tile = TilePlan(mask, first, last, keys);
+    blocks = own(tile.blocks);
+  }
+  // Of a mask given as data: by what its intervals hold.
+  template <class Extremes>
+  HSTU_PRIM void make(const Extremes& extremes) {
+    tile.make(extremes);
+    rank = Config::kSplit > 1 ? prim::cluster_rank() : 0;
     blocks = own(tile.blocks);
   }
 
@@ -28,10 +36,17 @@ struct DeltaPlan {
   // Where the keys of a sequence of `length` end for block i.
   HSTU_PRIM int keys_end(int i, int length) const { return tile.keys_end(number(i), length); }
   HSTU_PRIM int end_of(int i) const { return tile.end_of(number(i)); }
-  HSTU_PRIM bool is_upper(int i) const { return number(i) < tile.upper_blocks; }
+  HSTU_PRIM bool is_upper(int i) const {
+    if constexpr (Config::kHasTargets) return number(i) < tile.upper_blocks;
+    return false;
+  }
   HSTU_PRIM variant::BlockRange upper(const variant::RowsView<Config>& rows) const { return own(tile.upper(rows)); }
   HSTU_PRIM variant::BlockRange lower(const variant::RowsView<Config>& rows, bool zero_is_nothing) const {
     return own(tile.lower(rows, zero_is_nothing));
+  }
+  template <class Extremes>
+  HSTU_PRIM variant::BlockRange seen_of(int run, const Extremes& extremes) const {
+    return own(tile.seen_of(run, extremes));
   }
 
  private:

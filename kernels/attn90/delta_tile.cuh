@@ -3,16 +3,38 @@
 // has more new rows than keys the first of them stand before position 0 and see nothing.
 #pragma once
 #include "attn90/delta_keys.cuh"
+#include "attn90/delta_plan.cuh"
 #include "attn90/schedule.cuh"
 #include "attn90/seen_blocks.cuh"
+#include "attn90/seen_runs.cuh"
 
 namespace hstu::attn90 {
 
+// What a tile's description has of its mask, which may be given as data.
+template <class Config, bool kGiven>
+struct DeltaMaskOf {
+  using Mask = variant::HstuMask<Config>;
+  using Plan = DeltaPlan<Config, variant::RowTilePlan<Config>>;
+  using Seen = SeenBlocks<Config>;
+  enum : int { kWriters = 1 };
+};
+template <class Config>
+struct DeltaMaskOf<Config, true> {
+  using Mask = TileBounds<Config>;
+  using Plan = DeltaPlan<Config, variant::IntervalRuns<Config>>;
+  using Seen = SeenRuns<Config>;
+  enum : int { kWriters = Seen::kCount < 32 ? Seen::kCount : 32 };
+};
+
 template <class Config>
 struct DeltaTile {
-  using Seen = SeenBlocks<Config>;
-  variant::HstuMask<Config> mask;
-  DeltaPlan<Config> plan;
+  // Keys of targets that lie apart from a history in pages begin where that ends, TMA's boxes at multiples of 16 bytes.
+  enum : bool { kLooseBias = Config::kBias && Config::kHasTargets && Config::kPageSize > 0 };
+  using Types = DeltaMaskOf<Config, (Config::kIntervals > 0)>;
+  using Seen = typename Types::Seen;
+  enum : int { kWriters = Types::kWriters };
+  typename Types::Mask mask;
+  typename Types::Plan plan;
   Seen seen;
   DeltaKeys<Config> keys;
   i64 start;  // the sequence's first new row
@@ -26,25 +48,26 @@ struct DeltaTile {
   // Of the first row in the sequence.
   HSTU_PRIM int position() const { return mask.length - count + first_row; }
   // Whether the upper range is the tile's rows, each of which sees itself.
-  HSTU_PRIM bool upper_is_own() const { return plan.tile.targets && position() >= 0; }
+  HSTU_PRIM bool upper_is_own() const {
+    if constexpr (Config::kHasTargets) return plan.tile.targets && position() >= 0;
+    return false;
+  }
 };
 
 // A place of the order: the tiles of a pair are neighbours, for they share keys, and so are the heads of a sequence.
 template <class Config>
-struct DeltaPlace {
-  enum : bool { kByWarp = false };
+struct DeltaRows {
   using T = Shape<Config>;
   int seq, head;
   int first_row, step;  // of its tiles: one, and more if the grid foresaw fewer rows
   int count;
   i64 start;
   DeltaKeys<Config> keys;
-  variant::HstuMask<Config> mask;
 
   HSTU_PRIM static u32 places(const AttnSplitParams& p) {
     return static_cast<u32>(p.batch * p.num_heads) * p.row_blocks;
   }
-  HSTU_PRIM DeltaPlace(const AttnSplitParams& p, u32 index) {
+  HSTU_PRIM DeltaRows(const AttnSplitParams& p, u32 index) {
     const u32 pair = index / p.row_blocks, level = index - pair * p.row_blocks;
     seq = pair / p.num_heads;
     head = pair - seq * p.num_heads;
@@ -56,28 +79,74 @@ struct DeltaPlace {
       count = static_cast<int>(offsets[seq + 1] - start);
     }
     keys = DeltaKeys<Config>(p, seq, count);
-    mask = variant::HstuMask<Config>(p, seq, keys.count);
     first_row = static_cast<int>(level) * T::kBlockM;
     step = p.row_blocks * T::kBlockM;
   }
 
   HSTU_PRIM bool has_row(int row) const { return row < count; }
   HSTU_PRIM bool exists() const { return has_row(first_row); }
-  HSTU_PRIM DeltaPlan<Config> plan() const {
-    const int first = mask.length - count + first_row, last = first + T::kBlockM;
-    return DeltaPlan<Config>(mask, variant::max_int(first, 0), variant::min_int(last, mask.length), keys.layout());
-  }
-  HSTU_PRIM void describe(const DeltaPlan<Config>& plan, DeltaTile<Config>& tile) const {
-    tile.mask = mask;
-    tile.plan = plan;
+  // Of the first row in the sequence.
+  HSTU_PRIM int position() const { return keys.count - count + first_row; }
+  // All but the mask, the plan and what is seen.
+  HSTU_PRIM void describe_rows(DeltaTile<Config>& tile) const {
     tile.keys = keys;
     tile.start = start;
     tile.seq = seq;
     tile.head = head;
     tile.first_row = first_row;
     tile.count = count;
-    tile.seen.find(tile, mask.length - count + first_row, !Config::kBias);
   }
+};
+
+template <class Config>
+struct DeltaPlace : DeltaRows<Config> {
+  enum : bool { kByWarp = false };
+  using Rows = DeltaRows<Config>;
+  using Plan = typename DeltaTile<Config>::Types::Plan;
+  using Rows::keys, Rows::position;
+  variant::HstuMask<Config> mask;
+
+  HSTU_PRIM DeltaPlace(const AttnSplitParams& p, u32 index) : Rows(p, index) {
+    mask = variant::HstuMask<Config>(p, Rows::seq, keys.count);
+  }
+  HSTU_PRIM Plan plan() const {
+    const int first = position(), last = first + Rows::T::kBlockM;
+    return Plan(mask, variant::max_int(first, 0), variant::min_int(last, mask.length), keys.layout());
+  }
+  HSTU_PRIM void describe(const Plan& plan, DeltaTile<Config>& tile) const {
+    tile.mask = mask;
+    tile.plan = plan;
+    Rows::describe_rows(tile);
+    tile.seen.find(tile, position(), !Config::kBias);
+  }
+};
+
+// The same of a mask given as data.
+template <class Config>
+struct DeltaIntervalPlace : DeltaRows<Config> {
+  enum : bool { kByWarp = true };
+  using Rows = DeltaRows<Config>;
+  using Rows::keys, Rows::position;
+
+  HSTU_PRIM DeltaIntervalPlace(const AttnSplitParams& p, u32 index) : Rows(p, index) {}
+  // By all lanes.
+  HSTU_PRIM void describe(const AttnSplitParams& p, DeltaTile<Config>& tile) const {
+    if (prim::lane_id() == 0) {
+      tile.mask.place(p, Rows::head, Rows::start + Rows::count - keys.count, keys.count);
+      Rows::describe_rows(tile);
+    }
+    __syncwarp();
+    tile.seen.find(tile.mask, tile.plan, position());
+  }
+};
+
+template <class Config, bool kGiven>
+struct DeltaPlaceOf {
+  using Type = DeltaPlace<Config>;
+};
+template <class Config>
+struct DeltaPlaceOf<Config, true> {
+  using Type = DeltaIntervalPlace<Config>;
 };
 
 }  // namespace hstu::attn90

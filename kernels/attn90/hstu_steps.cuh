@@ -28,6 +28,7 @@ struct HstuSteps {
   enum : int { kBlockN = T::kBlockN };
   // A warpgroup's part of the upper range is its own 64 rows, of which each sees itself.
   enum : bool { kOwnRows = Config::kHasTargets && !Config::kTargetGroups && kBlockN % 64 == 0 };
+  enum : bool { kLoose = has_loose_bias<Tile>(0) != 0 };
 
   Warpgroup<Config, Tile> wg;
 
@@ -92,6 +93,34 @@ struct HstuSteps {
     steps.last();
   }
 
+  // The same of blocks whose bias does not come with them. They are few, so one step after the other will do.
+  template <class Weights>
+  HSTU_PRIM void attend_loose(const Params& p, const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
+                              const u32 (&q)[T::kQWords][4], const variant::BlockRange& seen) {
+    const variant::RelativeBias<Config> bias(p, tile.seq, tile.head);
+#pragma unroll 1
+    for (int block = seen.begin; block < seen.end; ++block) {
+      float s[kBlockN / 2], kept[2];
+      u32 w[kBlockN / 4];
+      begin_scores(bias, s, tile.position() + wg.thread_row(), tile.plan.key_begin(block));
+      wg.k_ring().wait(wg.place);
+      prim::wgmma_keep(s);
+      prim::wgmma_fence();
+      issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(s);
+      weigher<true>(tile, weights, block)(s, kept);
+      pack<Element>(s, w);
+      wg.v_ring().wait(wg.place);
+      prim::wgmma_keep(o);
+      prim::wgmma_fence();
+      issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
+      prim::wgmma_wait<0>();
+      prim::wgmma_keep(o);
+      leave_block();
+    }
+  }
+
   // O of the tile's rows but for a factor.
   template <class Weights>
   HSTU_PRIM void attend(const Params& p, const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
@@ -105,7 +134,9 @@ struct HstuSteps {
       if (seen.begin == seen.end) continue;
       wg.place.stage = prim::uniform(wg.place.stage);  // so that descriptors are
       wg.place.parity = prim::uniform(wg.place.parity);
-      if (kOwnRows && weights.zero_is_nothing() && range < Seen::kLower && tile.upper_is_own()) {
+      if (kLoose && range < Seen::kLower) {
+        if constexpr (kLoose) attend_loose(p, tile, weights, o, q, seen);
+      } else if (kOwnRows && weights.zero_is_nothing() && range < Seen::kLower && tile.upper_is_own()) {
         wg.k_ring().wait(wg.place);
         wg.v_ring().wait(wg.place);
         own_rows(wg, p, o, q, wg.place.stage, wg.group * 64 % kBlockN);

@@ -75,7 +75,9 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
       if (leads && block > 0 && block == wants_at) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_wanted));
       const int key = plan.key_begin(block);
       const auto keys = rows.keys(plan, block);
-      const u32 k_full = k_ring.acquire(place, T::kKBytes + T::kBiasBytes, leads);
+      bool brings_bias = Config::kBias;
+      if constexpr (has_loose_bias<Tile>(0) != 0) brings_bias = !plan.is_upper(block);
+      const u32 k_full = k_ring.acquire(place, T::kKBytes + (brings_bias ? T::kBiasBytes : 0), leads);
       const u32 k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
@@ -84,7 +86,7 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
         const u32 stage = base + T::kBiasOffset + place.stage * T::kBiasBytes;
 #pragma unroll
         for (int at = 0; at < T::kBlockN; at += 64)
-          if (leads) bias.load(stage + at / 64 * T::kBlockM * 128, &p.rab, k_full, key + at);
+          if (leads && brings_bias) bias.load(stage + at / 64 * T::kBlockM * 128, &p.rab, k_full, key + at);
       }
       const u32 v_full = v_ring.acquire(place, T::kVBytes, leads);
       const u32 v_stage = base + T::kVOffset + place.stage * T::kVBytes;

@@ -4,6 +4,7 @@
 #include "attn90/warpgroup.cuh"
 #include "prim/math.cuh"
 #include "prim/wgmma.cuh"
+#include "variant/relative_bias.cuh"
 
 namespace hstu::attn90 {
 
@@ -23,6 +24,22 @@ HSTU_PRIM void begin_scores(const Warpgroup<Config, Tile>& wg, float (&s)[Config
         s[step * 8 + i * 2] = prim::unpack_lo<Element>(w[i] ^ flip);
         s[step * 8 + i * 2 + 1] = prim::unpack_hi<Element>(w[i] ^ flip);
       }
+    }
+  }
+}
+
+// The same from a bias that does not come with the stage: of keys from `key` on and the thread's rows, `row` and the
+// eighth behind it.
+template <class Config, int kCount>
+HSTU_PRIM void begin_scores(const variant::RelativeBias<Config>& bias, float (&s)[kCount], int row, int key) {
+  const int first = key + static_cast<int>(prim::lane_id()) % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const auto of_row = bias.row(row + half * 8, first);
+#pragma unroll
+    for (int i = half * 2; i < kCount; i += 4) {
+      s[i] = of_row.at(i / 4 * 8);
+      s[i + 1] = of_row.at(i / 4 * 8 + 1);
     }
   }
 }

@@ -26,6 +26,17 @@ HSTU_PRIM constexpr int intervals(long) {
   return 0;
 }
 
+// Whether a relative bias of the upper range's keys, which begin anywhere, is left to those who add it, not loaded with
+// them.
+template <class Tile>
+HSTU_PRIM constexpr auto has_loose_bias(int) -> decltype(Tile::kLooseBias + 0) {
+  return Tile::kLooseBias;
+}
+template <class Tile>
+HSTU_PRIM constexpr int has_loose_bias(long) {
+  return 0;
+}
+
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kAttnScale, kBias and those of the mask.
 // Knobs: kConsumers, kBlockN, kStages, kQSteps (k steps of Q, of 32 bytes, that stay in registers), kBlocks (blocks of
 // threads an SM).

@@ -11,9 +11,10 @@ struct AttnPagedSm90Params {
   TensorMap q;  // boxes of 128 bytes and kBlockM rows
   PagedMaps k, v;
   TensorMap out;  // boxes of 64 columns and 16 rows
+  TensorMap rab;  // boxes of 64 columns and kBlockM rows, by column, row, head and sequence; only if Config::kBias
   AttnSplitParams attn;
   TileCounter* tile_counters;  // filled by the launch, for the context has them
 };
-static_assert(sizeof(AttnPagedSm90Params) == 1152, "host and device disagree about AttnPagedSm90Params");
+static_assert(sizeof(AttnPagedSm90Params) == 1280, "host and device disagree about AttnPagedSm90Params");
 
 }  // namespace hstu

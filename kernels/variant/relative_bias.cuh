@@ -21,6 +21,18 @@ class RelativeBias {
     return inside ? prim::to_float(bias_[i * row_stride_ + j]) : 0.0f;
   }
 
+  // The same of one query and several keys, `first` and those behind it.
+  struct Row {
+    const typename Config::Element* from;
+    int count;  // keys that the table has
+
+    HSTU_PRIM float at(int key) const { return key < count ? prim::to_float(from[key]) : 0.0f; }
+  };
+  HSTU_PRIM Row row(int i, int first) const {
+    const bool inside = static_cast<u32>(i) < positions_;
+    return {bias_ + i * row_stride_ + first, inside ? static_cast<int>(positions_) - first : 0};
+  }
+
   // Brings the numbers of query position i around key position j to L2 ahead of their use.
   HSTU_PRIM void prefetch(int i, int j) const {
     const bool inside = static_cast<u32>(i) < positions_ && static_cast<u32>(j) < positions_;

@@ -78,7 +78,7 @@ struct RowTilePlan : BlockLeads<Config::kBlockN, block_scales<Config>(0)> {
     apart = kApart && !targets;
     int lower_end = targets || !Config::kCausal ? shared_end : max_int(shared_end, last);
     if (apart) lower_end = min_int(lower_end, keys.cached);
-    upper_begin = apart ? keys.cached : own_begin / kBiasAlign * kBiasAlign;
+    upper_begin = apart ? keys.cached : kApart ? own_begin : own_begin / kBiasAlign * kBiasAlign;
     if (Config::kBias && targets) lower_end = min_int(lower_end, upper_begin);
     this->set_leads(start, lower_begin, upper_begin);
     upper_blocks = targets || apart ? blocks_until(last, upper_begin, this->upper_lead) : 0;

@@ -37,17 +37,24 @@ attn90::Shape shape_of(const Problem& p, const Config& c) {
           .head_dim_v = p[fields::kHeadDimV],
           .blocks = c[kBlocks],
           .producer_registers = 56,
-          .bias = p[fields::kRab] != 0};
+          .bias = p[fields::kRab] != 0,
+          .intervals = p[fields::kIntervals]};
 }
 int64_t tiles(const Problem& p, const Config& c) {
   const int64_t block_m = attn90::block_m(c);
   return int64_t{p[fields::kBatch]} * p[fields::kNumHeads] * ((p[fields::kMaxQLen] + block_m - 1) / block_m);
 }
 
-/// Rows, places, descriptors; more for masks beside wide heads, and to exchange sums behind long steps.
+/// Rows, places, descriptors; more for masks beside wide heads, most if they are given as data or bring a bias of keys
+/// that lie apart, and to exchange sums behind long steps.
 int other_registers(const Problem& p, const Config& c) {
-  const bool masked = p[fields::kTargetDtype] != HSTU_DTYPE_NONE || p[fields::kContextual] + p[fields::kMaxAttnLen] > 0;
-  return 40 + (masked && p[fields::kHeadDimV] > 192 ? 8 : 0) + (c[kSplit] > 1 && c[kBlockN] >= 96 ? 32 : 0);
+  const bool targets = p[fields::kTargetDtype] != HSTU_DTYPE_NONE, intervals = p[fields::kIntervals] > 0;
+  const bool masked = targets || intervals || p[fields::kContextual] + p[fields::kMaxAttnLen] > 0;
+  const bool apart = targets && p[fields::kRab] != 0 && p[fields::kPageSize] > 0;
+  int others = 40;
+  if (p[fields::kHeadDimV] > 192) others = (intervals || apart) && c[attn90::kQSteps] == 0 ? 64 : masked ? 48 : 40;
+  if (intervals && c[kBlockN] > 64) others += 8;
+  return others + (c[kSplit] > 1 && c[kBlockN] >= 96 ? 32 : 0);
 }
 bool sums_fit(const Problem& p, const Config& c, const DeviceFacts&) {
   const attn90::Shape s = shape_of(p, c);
@@ -87,8 +94,8 @@ const std::span<const Rule> kRules = kAllRules;
 
 bool covers(const Problem& p, const DeviceFacts& device) {
   const bool half = p[fields::kDtype] == HSTU_DTYPE_BF16 || p[fields::kDtype] == HSTU_DTYPE_F16;
-  const bool special = p[fields::kIntervals] > 0 || p[fields::kRab] == attention_extras::kBias;
-  return device.compute_capability == 90 && half && !special && p[fields::kVector] == 8 && rows_pay(p, device);
+  return device.compute_capability == 90 && half && p[fields::kRab] != attention_extras::kBias &&
+         p[fields::kVector] == 8 && rows_pay(p, device);
 }
 
 /// Measured best on an H200: as deep a ring as fits, and as many blocks a tile as the device runs at once.

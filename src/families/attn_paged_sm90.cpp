@@ -19,7 +19,7 @@ int piece_rows(const Problem& p, const Config& c) {
 bool covers(const Problem& p, const DeviceFacts& device) {
   using namespace delta_attention;
   constexpr int kLeastPiece = 16;
-  return p[kPageSize] % kLeastPiece == 0 && p[kPageGaps] == 0 && p[kRab] == 0 && attn_delta90::covers(p, device);
+  return p[kPageSize] % kLeastPiece == 0 && p[kPageGaps] == 0 && attn_delta90::covers(p, device);
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -36,6 +36,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   const bool pages = a.k_cache.shape[0] > 0;
   encode_tensor_map(pages ? paged_map(a.k_cache, rows) : jagged_map(a.q, rows), k->k.pages);
   encode_tensor_map(pages ? paged_map(a.v_cache, rows) : jagged_map(a.q, rows), k->v.pages);
+  if (p[delta_attention::kRab] != 0) attn90::encode_bias(a.rab, c, *k);
   if (!present(a.num_targets)) return;
   encode_tensor_map(jagged_map(a.k, c[attn90::kBlockN]), k->k.new_rows);
   encode_tensor_map(jagged_map(a.v, c[attn90::kBlockN]), k->v.new_rows);

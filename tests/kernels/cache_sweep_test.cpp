@@ -101,6 +101,19 @@ std::vector<CacheCase> masks() {
     add({.mask = HSTU_MASK_LOCAL, .left = left, .right = right});
   for (const int64_t intervals : {1, 2, 5, 32})
     add({.mask = HSTU_MASK_INTERVALS, .intervals = intervals, .interval_heads = intervals == 5 ? 2 : 1});
+  // Key blocks in number, so that blocks of threads share them, runs of them, and more rows than a tile has.
+  for (const int64_t intervals : {1, 2, 3, 9})
+    for (const int64_t delta : {64, -300})
+      cases.push_back({.heads = 2,
+                       .kv_heads = 1,
+                       .dim_qk = 128,
+                       .dim_v = intervals == 9 ? 64 : 128,
+                       .lengths = {1500, 40, 1025, 3},
+                       .delta = delta,
+                       .mask = HSTU_MASK_INTERVALS,
+                       .intervals = intervals,
+                       .interval_heads = intervals == 2 ? 2 : 1,
+                       .page_size = 64});
   return cases;
 }
 
@@ -117,7 +130,27 @@ std::vector<CacheCase> biased() {
   for (const auto& [qk, v] : {std::pair<int64_t, int64_t>{128, 128}, {256, 256}, {16, 32}, {7, 5}, {96, 250}})
     cases.push_back({.dim_qk = qk, .dim_v = v, .lengths = lengths, .delta = 40, .bias = Bias::of_heads});
   cases.push_back({.heads = 6, .kv_heads = 2, .lengths = lengths, .delta = -50, .bias = Bias::of_heads});
-  cases.push_back({.lengths = {1500, 40, 1025, 3}, .delta = 33, .bias = Bias::shared});
+  for (const int64_t delta : {33, -300})
+    cases.push_back(
+        {.dim_qk = 128, .dim_v = 128, .lengths = {1500, 40, 1025, 3}, .delta = delta, .bias = Bias::shared});
+  // In pages: keys of targets, which begin anywhere, beside others.
+  for (const int64_t page_size : {16, 64, 128})
+    for (const Bias bias : {Bias::of_heads, Bias::short_in_chunks}) {
+      const std::vector<int64_t> uneven{530, 97, 1, 700};
+      cases.push_back({.lengths = uneven, .delta = -150, .bias = bias, .page_size = page_size});
+      cases.push_back(
+          {.lengths = uneven, .delta = -150, .targets = Targets::some, .bias = bias, .page_size = page_size});
+      cases.push_back({.dim_qk = 128,
+                       .dim_v = 128,
+                       .lengths = uneven,
+                       .delta = 130,
+                       .targets = Targets::some,
+                       .contextual = 5,
+                       .max_attn_len = 100,
+                       .group = 7,
+                       .bias = bias,
+                       .page_size = page_size});
+    }
   const auto add = [&](CacheCase c) {
     c.dim_qk = c.dim_v = 32;
     c.lengths = lengths;

@@ -112,6 +112,15 @@ std::span<const std::string_view> attention_problems() {
       "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 "
       "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 "
       "rab=1 page_gaps=0",
+      // Masks given as data, and biases in whole chunks.
+      "delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
+      "q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=3 contextual=0 max_attn_len=0 "
+      "min_full_attn=0 target_groups=0 intervals=5 attn_scale=0 vector=8 batch=32 max_q_len=128 max_seq_len=4096 "
+      "rab=2 page_gaps=0",
+      "paged_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none "
+      "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=8 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=2 page_gaps=0",
       "delta_hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
       "q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 "
       "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 "
