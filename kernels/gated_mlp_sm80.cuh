@@ -15,6 +15,7 @@
 //   kActOnGate          else on up
 //   kXAlongK, kWAlongK, kVectorX, kVectorW, kTailK  as in addmm_sm80.cuh; W for gate and up
 //   kVectorZ            for out
+//   Fp8                 e4m3 or e5m2: out; left out where that is of Element
 // Config, knobs         as in addmm_sm80.cuh; kBlockN counts columns of both
 #pragma once
 #include "params/gated_mlp.h"
@@ -25,6 +26,7 @@
 #include "tile/epilogue.cuh"
 #include "tile/gated.cuh"
 #include "tile/product.cuh"
+#include "tile/stored.cuh"
 
 namespace hstu {
 
@@ -114,7 +116,10 @@ HSTU_PRIM void gated_store(const GatedMlpParams& p, const tile::ProductAccumulat
                            i64 warp_row, i64 warp_column, u32 staging) {
   using Shape = GatedShape<Config>;
   using Staged = typename Shape::Staged;
-  using Unit = typename tile::UnitOf<Shape::kElementBytes>::type;
+  using Stored = typename tile::StoredOf<Config>::type;
+  using Unit = typename tile::UnitOf<static_cast<int>(sizeof(Stored))>::type;
+  constexpr bool kQuantises = sizeof(Stored) == 1;
+  const float multiplier = kQuantises ? 1.0f / *p.out_descale : 1.0f;
   const Staged staged(staging);
   const i64 row = warp_row + Staged::lane_row(), column = warp_column + Staged::lane_column();
   Unit* out = static_cast<Unit*>(p.out) + row * p.out_row_stride + column;
@@ -132,14 +137,21 @@ HSTU_PRIM void gated_store(const GatedMlpParams& p, const tile::ProductAccumulat
           const float gate = acc[block][j][2 * half + e], up = acc[block][Shape::kBlocksN + j][2 * half + e];
           result[e] = tile::gated<Config>(gate, up);
         }
-        tile::stage_pair<typename Config::Element>(staged.pair(half, j), result[0], result[1]);
+        if constexpr (kQuantises)
+          tile::stage_fp8_pair<Stored>(staged.pair(half, j), result[0] * multiplier, result[1] * multiplier);
+        else
+          tile::stage_pair<typename Config::Element>(staged.pair(half, j), result[0], result[1]);
       }
     __syncwarp();
 #pragma unroll
     for (int pass = 0; pass < Staged::kPasses; ++pass) {
       const int in_block = pass * Staged::kRowsPerPass;
-      tile::store_chunk<Config::kVectorZ>(out + in_block * p.out_row_stride, prim::ld_shared(staged.row(pass)),
-                                          16 * block + in_block < rows_left ? columns_left : 0);
+      const int valid = 16 * block + in_block < rows_left ? columns_left : 0;
+      prim::Quad q = prim::ld_shared(staged.row(pass));
+      if constexpr (kQuantises) q = tile::packed_fp8_pairs<Shape::kElementBytes>(q);
+#pragma unroll
+      for (int i = 0; i < Staged::kChunkElements / Config::kVectorZ; ++i)
+        tile::store_access<Config::kVectorZ>(out + in_block * p.out_row_stride + i * Config::kVectorZ, q, i, valid);
     }
     out += 16 * p.out_row_stride;
     __syncwarp();

@@ -9,12 +9,15 @@
 //
 // Config, problem facts
 //   Element             bf16 or f16
+//   Fp8                 e4m3 or e5m2: out; left out where that is of Element
 //   kActivation, kActOnGate  tile/gated.cuh
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; gate and up column-major
 // Config, knobs         as in addmm_sm90.cuh; kBlockN counts columns of both
 #pragma once
 #include "params/gated_mlp_sm90.h"
+#include "prim/fp8.cuh"
 #include "tile/gated.cuh"
+#include "tile/stored.cuh"
 #include "tile/tma_product.cuh"
 #include "tile/warp_boxes.cuh"
 
@@ -48,6 +51,8 @@ constexpr int gated_mlp_sm90_smem_bytes = GatedTmaShape<Config>::kSmemBytes;
 template <class Config>
 struct GatedRows {
   using Shape = GatedTmaShape<Config>;
+  using Stored = typename tile::StoredOf<Config>::type;
+  enum : bool { kOfBytes = sizeof(Stored) == 1 };
   enum : int { kLineBoxes = Shape::kTileColumns / 64, kUp = Config::kBlockN / 4 };
 
   HSTU_PRIM void make(u32 (&word)[4], int, int box, int group) const {
@@ -55,14 +60,19 @@ struct GatedRows {
     const int first = 32 * (box % kLineBoxes) + 8 * group;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int lo = first + 2 * i, hi = lo + 1;
-      word[i] = prim::pack2<typename Config::Element>(tile::gated<Config>(of[lo], of[kUp + lo]),
-                                                      tile::gated<Config>(of[hi], of[kUp + hi]));
+      const int at = first + 2 * i;
+      const float lo = tile::gated<Config>(of[at], of[kUp + at]),
+                  hi = tile::gated<Config>(of[at + 1], of[kUp + at + 1]);
+      if constexpr (kOfBytes)
+        word[i] = prim::pack2_fp8<Stored>(lo * multiplier, hi * multiplier);
+      else
+        word[i] = prim::pack2<Stored>(lo, hi);
     }
   }
   HSTU_PRIM static void next(int, int) {}
 
   const typename Shape::Accumulators& acc;
+  const float multiplier;  // of results in FP8
 };
 
 template <class Config>
@@ -76,6 +86,7 @@ struct GatedRoles {
                                 u32 warp) {
     constexpr int kLineBoxes = GatedRows<Config>::kLineBoxes, kTileBoxes = Shape::kFragments * kLineBoxes;
     constexpr int kAtOnce = Shape::kFragments * Config::kBlockN > 256 ? 1 : 2;  // groups; the registers that are left
+    const float multiplier = GatedRows<Config>::kOfBytes ? 1.0f / *p.out_descale : 1.0f;
     tile::TmaConsumer<Shape> consumer(smem, warp / 4, schedule.slices);
     const typename Shape::Boxes boxes(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes);
     for (u32 i = consumer.first_tile; i < schedule.count; i += consumer.kTileStep) {
@@ -83,8 +94,8 @@ struct GatedRoles {
       typename Shape::Accumulators acc;
       consumer.issue(acc);
       consumer.finish(acc);
-      GatedRows<Config> rows{acc};
-      tile::write_boxes<kTileBoxes, kLineBoxes, kAtOnce>(
+      GatedRows<Config> rows{acc, multiplier};
+      tile::write_boxes<kTileBoxes, kLineBoxes, kAtOnce, GatedRows<Config>::kOfBytes>(
           boxes, &p.out, schedule.column(tile), schedule.row(tile) + static_cast<i32>(consumer.row + warp % 4 * 16),
           rows);
     }

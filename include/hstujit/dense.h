@@ -47,10 +47,11 @@ HSTU_API hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* ar
  *
  * x              [m, k] f32 or 16-bit, any strides
  * gate, up       [k, n] same dtype, any strides: (1, s) is a weight stored [n, k]
- * out            [m, n] same dtype, last stride 1
+ * out            [m, n] x's dtype, or E4M3 or E5M2, last stride 1
  * activation     SILU, GELU or GELU_TANH
  * activate_gate  0: the activation is up's. 1: it is gate's, as in SwiGLU (Shazeer 2020, arXiv:2002.05202)
  * allow_tf32     as in hstu_addmm
+ * out_descale    absent; with out in FP8: f32 [1], as z_descale of hstu_addmm
  * Source: LessUp/triton-fused-ops, the gated MLP.
  */
 typedef struct hstu_gated_mlp_args {
@@ -59,6 +60,7 @@ typedef struct hstu_gated_mlp_args {
   hstu_activation activation;
   int32_t activate_gate;
   int32_t allow_tf32;
+  hstu_tensor out_descale;
 } hstu_gated_mlp_args;
 HSTU_API hstu_status hstu_gated_mlp(hstu_context* context, const hstu_gated_mlp_args* args, hstu_stream stream);
 

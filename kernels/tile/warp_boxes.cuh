@@ -96,7 +96,8 @@ class WarpBoxes {
 
 // Writes a warp's rows of a tile: `source.make(word, i, box, group)` gives the words of 16 columns, the group of a box,
 // as the i-th of kAtOnce; `source.next(box, group)` tells which come then. A line of the tile is kLineBoxes boxes.
-template <int kTileBoxes, int kLineBoxes, int kAtOnce, int kBoxes, class Source>
+// kOfBytes: two bytes in each word.
+template <int kTileBoxes, int kLineBoxes, int kAtOnce, bool kOfBytes = false, int kBoxes, class Source>
 HSTU_PRIM void write_boxes(const WarpBoxes<kBoxes>& boxes, const TensorMap* map, i32 column, i32 row, Source& source) {
 #pragma unroll
   for (int box = 0; box < kTileBoxes; ++box) {
@@ -108,7 +109,12 @@ HSTU_PRIM void write_boxes(const WarpBoxes<kBoxes>& boxes, const TensorMap* map,
       source.next(box + (group + kAtOnce) / 4, (group + kAtOnce) % 4);
       if (group == 0) boxes.template wait_for<kTileBoxes>(box);
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i) boxes.write(box % kBoxes, group + i, word[i]);
+      for (int i = 0; i < kAtOnce; ++i) {
+        if constexpr (kOfBytes)
+          boxes.write_bytes(box % kBoxes, group + i, word[i]);
+        else
+          boxes.write(box % kBoxes, group + i, word[i]);
+      }
     }
     boxes.store(map, box % kBoxes, column + box % kLineBoxes * 64, row + box / kLineBoxes * 64);
   }

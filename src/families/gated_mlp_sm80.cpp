@@ -116,7 +116,9 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kWAlongK", p[gated_mlp::kWeightTransposed] != 0);
   text.constant("kVectorX", p[gated_mlp::kVectorX]);
   text.constant("kVectorW", p[gated_mlp::kVectorW]);
-  text.constant("kVectorZ", p[gated_mlp::kVectorOut]);
+  text.constant("kVectorZ", std::min(p[gated_mlp::kVectorOut], 16 / element_bytes(p)));
+  if (p[gated_mlp::kOutDtype] != HSTU_DTYPE_NONE)
+    text.type("Fp8", device_type(static_cast<hstu_dtype>(p[gated_mlp::kOutDtype])));
   text.flag("kTailK", p[gated_mlp::kK] % c[kBlockK] != 0);
   text.constant("kBlockM", c[kBlockM]);
   text.constant("kBlockN", c[kBlockN]);
@@ -152,6 +154,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.x_column_stride = element_stride(a.x, 1);
   k.gate_column_stride = element_stride(a.gate, 0);
   k.up_column_stride = element_stride(a.up, 0);
+  k.out_descale = static_cast<const float*>(a.out_descale.data);
 }
 
 }  // namespace

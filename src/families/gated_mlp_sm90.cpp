@@ -27,8 +27,9 @@ constexpr auto kRules = tma_product::rules<facts>(
 /// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
   return device.target == "sm_90a" && p[gated_mlp::kDtype] != HSTU_DTYPE_F32 && p[gated_mlp::kVectorX] == 8 &&
-         p[gated_mlp::kVectorW] == 8 && p[gated_mlp::kVectorOut] == 8 && p[gated_mlp::kN] > 0 && p[gated_mlp::kK] > 0 &&
-         p[gated_mlp::kM] < tma_product::kMostRows;
+         p[gated_mlp::kVectorW] == 8 &&
+         p[gated_mlp::kVectorOut] == (p[gated_mlp::kOutDtype] != HSTU_DTYPE_NONE ? 16 : 8) && p[gated_mlp::kN] > 0 &&
+         p[gated_mlp::kK] > 0 && p[gated_mlp::kM] < tma_product::kMostRows;
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -42,6 +43,8 @@ Resources resources(const Problem& p, const Config& c) {
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Element", device_type(static_cast<hstu_dtype>(p[gated_mlp::kDtype])));
+  if (p[gated_mlp::kOutDtype] != HSTU_DTYPE_NONE)
+    text.type("Fp8", device_type(static_cast<hstu_dtype>(p[gated_mlp::kOutDtype])));
   text.constant("kActivation", p[gated_mlp::kActivation]);
   text.flag("kActOnGate", p[gated_mlp::kActivateGate] != 0);
   text.flag("kXAlongK", p[gated_mlp::kXTransposed] == 0);
@@ -64,6 +67,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.m = f.m;
   k.n = f.n;
   k.k = f.k;
+  k.out_descale = static_cast<const float*>(a.out_descale.data);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ enum : int {
   kVectorW /* gate and up; 0: contiguous along neither dimension, or not both along the same */,
   kVectorOut,
   kAllowTf32,
+  kOutDtype /* in FP8; NONE where out has x's */,
   kM
 };
 }

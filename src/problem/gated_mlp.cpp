@@ -2,8 +2,10 @@
 #include "problem/checks.hpp"
 #include "problem/dense_fields.hpp"
 #include "problem/edge_case.hpp"
+#include "problem/fp8_scales.hpp"
 #include "problem/operand.hpp"
 #include "problem/operators.hpp"
+#include "problem/product_terms.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>
@@ -24,11 +26,13 @@ constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
                                  {"vector_w", FieldKind::exact},
                                  {"vector_out", FieldKind::exact},
                                  {"allow_tf32", FieldKind::exact},
+                                 {"out_dtype", FieldKind::dtype, true},
                                  {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"gate", offsetof(Args, gate), TensorRole::input, 0},
                                    {"up", offsetof(Args, up), TensorRole::input, 0},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+                                   {"out", offsetof(Args, out), TensorRole::output},
+                                   {"out_descale", offsetof(Args, out_descale), TensorRole::input}};
 constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
                                    {"activate_gate", offsetof(Args, activate_gate), ScalarSlot::Kind::i32},
                                    {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
@@ -66,12 +70,15 @@ Problem prepare(hstu_gated_mlp_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required_any_strides<2>("x", args.x), out = checks::required<2>("out", args.out);
   checks::floating(x);
-  checks::same_dtype(out, x);
+  const bool quantised = fp8::stores(out.t.dtype);
+  if (!quantised) checks::same_dtype(out, x);
   checks::extent(out, 0, x.t.shape[0], "m = x.shape[0]");
   checks::no_self_overlap(out);
   checks::disjoint(out, x);
   const checks::Tensor gate = check_weight("gate", args.gate, x, out);
   check_weight("up", args.up, x, out);
+  if (const auto descale = product_terms::check_descale("out_descale", args.out_descale, out))
+    checks::disjoint(out, *descale);
   check_activation(args);
   if (x.t.dtype != HSTU_DTYPE_F32) args.allow_tf32 = 0;
   const Operand x_operand = operand_of(args.x, 1);
@@ -87,8 +94,10 @@ Problem prepare(hstu_gated_mlp_args& args) {
   problem[gated_mlp::kWeightTransposed] = weights.along_k;
   problem[gated_mlp::kVectorX] = x_operand.vector;
   problem[gated_mlp::kVectorW] = weights.vector;
-  problem[gated_mlp::kVectorOut] = checks::Vector(out.t.dtype).tensor(out.t).elements();
+  problem[gated_mlp::kVectorOut] =
+      (quantised ? checks::Vector(16) : checks::Vector(out.t.dtype)).tensor(out.t).elements();
   problem[gated_mlp::kAllowTf32] = args.allow_tf32;
+  problem[gated_mlp::kOutDtype] = quantised ? out.t.dtype : HSTU_DTYPE_NONE;
   problem[gated_mlp::kM] = bucket(x.t.shape[0]);
   return problem;
 }
@@ -96,7 +105,8 @@ Problem prepare(hstu_gated_mlp_args& args) {
 Work work_of(const hstu_gated_mlp_args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.out.shape[1]);
-  return {.flops = 4 * m * n * k, .bytes = (m * k + 2 * k * n + m * n) * size_of(args.x.dtype)};
+  return {.flops = 4 * m * n * k,
+          .bytes = (m * k + 2 * k * n) * size_of(args.x.dtype) + m * n * size_of(args.out.dtype)};
 }
 
 void make_edge_case(hstu_gated_mlp_args& args, Integers&) {

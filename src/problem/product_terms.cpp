@@ -76,15 +76,19 @@ int32_t Outputs::check_bias(hstu_tensor& t, bool any_strides) const {
 bool Outputs::quantised() const { return fp8::stores(parts_[0]->dtype); }
 
 void Outputs::check_descale(hstu_tensor& t) const {
-  const bool there = checks::given(names_.descale, t);
-  if (there != quantised())
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is {}: it belongs to {} in e4m3 or e5m2, and {}.dtype = {}", names_.descale,
-         there ? "there" : "absent", names_.parts[0], names_.parts[0], name_of(part(0).t.dtype));
-  if (!there) return;
-  const checks::Tensor descale = checks::required<1>(names_.descale, t);
+  if (const auto descale = product_terms::check_descale(names_.descale, t, part(0))) disjoint_from(*descale);
+}
+
+std::optional<checks::Tensor> check_descale(const char* name, hstu_tensor& t, const checks::Tensor& out) {
+  const bool there = checks::given(name, t);
+  if (there != fp8::stores(out.t.dtype))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is {}: it belongs to {} in e4m3 or e5m2, and {}.dtype = {}", name,
+         there ? "there" : "absent", out.name, out.name, name_of(out.t.dtype));
+  if (!there) return std::nullopt;
+  const checks::Tensor descale = checks::required<1>(name, t);
   checks::is_f32(descale);
   checks::extent(descale, 0, 1, "1");
-  disjoint_from(descale);
+  return descale;
 }
 
 void check_activation(const Names& names, Activations covered, const hstu_activation& activation, int64_t& columns,

@@ -6,6 +6,7 @@
 #include <hstujit/hstujit.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace hstujit::product_terms {
 
@@ -54,6 +55,9 @@ class Outputs {
   int64_t first_ = 0;  ///< of the next one's columns
   checks::Vector cut_{64};
 };
+
+/// The one scale of a result in FP8, which no other has.
+std::optional<checks::Tensor> check_descale(const char* name, hstu_tensor& descale, const checks::Tensor& out);
 
 /// Which activations a product has, besides none.
 enum class Activations { silu, silu_and_gelu };

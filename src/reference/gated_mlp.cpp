@@ -1,7 +1,6 @@
 // Gated products.
 #include "problem/operators.hpp"
-#include "reference/product.hpp"
-#include "reference/rows.hpp"
+#include "reference/product_results.hpp"
 
 #include <vector>
 
@@ -11,7 +10,7 @@ void run(const hstu_gated_mlp_args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.out.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> gate = load_matrix(args.gate), up = load_matrix(args.up);
-  const Output out(args.out, exact);
+  const ProductResults out({&args.out}, args.out_descale, HSTU_ACTIVATION_NONE, 0, exact);
   for_each_block(m, n, 2 * k, [&](const Block& block) {
     std::vector<double> x(static_cast<size_t>(block.rows * k));
     for (int64_t r = 0; r < block.rows; ++r)
@@ -22,8 +21,7 @@ void run(const hstu_gated_mlp_args& args, double* const* exact) {
     for (size_t i = 0; i < gates.size(); ++i)
       gates[i] = args.activate_gate ? activate(args.activation, gates[i]) * ups[i]
                                     : gates[i] * activate(args.activation, ups[i]);
-    for (int64_t r = 0; r < block.rows; ++r)
-      out.write(block.row + r, block.column, block.columns, gates.data() + r * block.columns);
+    out.write(block, gates.data());
   });
 }
 

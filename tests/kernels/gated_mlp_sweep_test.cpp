@@ -19,13 +19,18 @@ struct Case {
   bool x_transposed = false, gate_transposed = true, up_transposed = true;
   Layout x{}, w{}, out{};
   int32_t allow_tf32 = 0;
+  hstu_dtype fp8 = HSTU_DTYPE_NONE;  ///< of out
+  float descale = 0.01f;
 };
 
 std::string name_of_case(const Case& c) {
   const auto layout = [](const Layout& l) { return fmt::format("p{}s{}", l.row_padding, l.shift); };
-  return fmt::format("{}_{}x{}x{}_a{}g{}_t{}{}{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n,
-                     static_cast<int>(c.activation), c.activate_gate, int{c.x_transposed}, int{c.gate_transposed},
-                     int{c.up_transposed}, layout(c.x), layout(c.w), layout(c.out), c.allow_tf32);
+  std::string name =
+      fmt::format("{}_{}x{}x{}_a{}g{}_t{}{}{}_{}_{}_{}_{}", name_of(c.dtype), c.m, c.k, c.n,
+                  static_cast<int>(c.activation), c.activate_gate, int{c.x_transposed}, int{c.gate_transposed},
+                  int{c.up_transposed}, layout(c.x), layout(c.w), layout(c.out), c.allow_tf32);
+  if (c.fp8 != HSTU_DTYPE_NONE) name += fmt::format("_{}d{:.0f}", name_of(c.fp8), 10000 * c.descale);
+  return name;
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 
@@ -35,25 +40,32 @@ hstu_tensor matrix(HostMemory& memory, hstu_dtype dtype, int64_t rows, int64_t c
   return test::transposed(memory.random(dtype, {columns, rows}, layout, 0, size));
 }
 
-class GatedMlpSweep : public testing::TestWithParam<Case> {};
-
-TEST_P(GatedMlpSweep, EqualsTheOracle) {
-  HSTU_NEEDS_DEVICE();
-  const Case& c = GetParam();
-  HostMemory memory;
+hstu_gated_mlp_args args_of(HostMemory& memory, const Case& c) {
   hstu_gated_mlp_args args{};
   args.struct_size = sizeof args;
   const double size = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1)));
   args.x = matrix(memory, c.dtype, c.m, c.k, c.x_transposed, c.x, 1);
   args.gate = matrix(memory, c.dtype, c.k, c.n, c.gate_transposed, c.w, size);
   args.up = matrix(memory, c.dtype, c.k, c.n, c.up_transposed, c.w, size);
-  args.out = memory.poison(c.dtype, {c.m, c.n}, c.out);
+  args.out = memory.poison(c.fp8 != HSTU_DTYPE_NONE ? c.fp8 : c.dtype, {c.m, c.n}, c.out);
+  if (c.fp8 != HSTU_DTYPE_NONE) args.out_descale = memory.floats({c.descale});
   args.activation = c.activation;
   args.activate_gate = c.activate_gate;
   args.allow_tf32 = c.allow_tf32;
+  return args;
+}
+
+class GatedMlpSweep : public testing::TestWithParam<Case> {};
+
+TEST_P(GatedMlpSweep, EqualsTheOracle) {
+  HSTU_NEEDS_DEVICE();
+  const Case& c = GetParam();
+  HostMemory memory;
+  const auto args = args_of(memory, c);
   // An error of a factor shows in the product as large as the other factor is.
   test::Tolerance tolerance = c.allow_tf32 ? test::Tolerance{2e-3, 1 << 14} : test::rounded_once(c.dtype);
   if (!c.allow_tf32 && c.dtype == kF32) tolerance.ulps_of_row *= 4;
+  if (c.fp8 != HSTU_DTYPE_NONE) tolerance = test::rounded_to_fp8(c.fp8);
   test::expect_correct(memory, args, &hstu_gated_mlp_args::out, tolerance);
 }
 
@@ -91,6 +103,51 @@ std::vector<Case> cases() {
 }
 INSTANTIATE_TEST_SUITE_P(Cases, GatedMlpSweep, testing::ValuesIn(cases()),
                          [](const auto& c) { return name_of_case(c.param); });
+
+/// Results in FP8, of every type and activation of either factor, ragged and to any alignment; most of one case
+/// saturate.
+std::vector<Case> fp8_results() {
+  constexpr auto kSilu = HSTU_ACTIVATION_SILU, kGelu = HSTU_ACTIVATION_GELU, kTanh = HSTU_ACTIVATION_GELU_TANH;
+  constexpr auto kE4m3 = HSTU_DTYPE_E4M3, kE5m2 = HSTU_DTYPE_E5M2;
+  std::vector<Case> all;
+  const auto add = [&](hstu_dtype fp8, Case c) -> Case& {
+    c.fp8 = fp8;
+    return all.emplace_back(c);
+  };
+  for (const hstu_dtype fp8 : {kE4m3, kE5m2})
+    for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+      for (const hstu_activation activation : {kSilu, kGelu, kTanh})
+        for (const int32_t gate : {0, 1}) add(fp8, {dtype, 150, 96, 144, activation, gate});
+  add(kE4m3, {kBf16, 150, 96, 256}).descale = 0.0005f;
+  for (const hstu_dtype dtype : {kBf16, kF32}) {
+    add(kE4m3, {dtype, 17001, 72, 272, kSilu, 1});  // more tiles than blocks
+    add(kE5m2, {dtype, 1, 64, 256});
+    add(kE4m3, {dtype, 300, 520, 528, kGelu, 0, true, false, false});
+    for (const int64_t n : {1, 33, 127, 250, 252}) add(kE4m3, {dtype, 77, 64, n, kSilu, 1});
+    for (const int64_t padding : {1, 2, 4, 8}) {
+      add(kE4m3, {dtype, 77, 64, 160, kSilu, 1, false, true, true, {}, {}, {.row_padding = padding}});
+      add(kE5m2, {dtype, 77, 64, 160, kTanh, 0, false, true, true, {}, {}, {.shift = padding}});
+    }
+    add(kE4m3, {dtype, 64, 0, 64});
+    add(kE4m3, {dtype, 0, 64, 64});
+  }
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Fp8Results, GatedMlpSweep, testing::ValuesIn(fp8_results()),
+                         [](const auto& c) { return name_of_case(c.param); });
+
+TEST(GatedMlpOnDevice, NanAndInfinityInFp8) {
+  HSTU_NEEDS_DEVICE();
+  for (const int64_t n : {160, 155}) {
+    HostMemory memory;
+    Case c{kBf16, 150, 96, n, HSTU_ACTIVATION_SILU, 1};
+    c.fp8 = HSTU_DTYPE_E4M3;
+    const auto args = args_of(memory, c);
+    test::fill(test::columns_of(test::rows_of(args.x, 70, 1), 50, 1), std::nan(""));
+    test::fill(test::columns_of(test::rows_of(args.x, 71, 1), 51, 1), INFINITY);
+    test::expect_correct(memory, args, &hstu_gated_mlp_args::out, test::rounded_to_fp8(c.fp8));
+  }
+}
 
 }  // namespace
 }  // namespace hstujit

@@ -150,6 +150,21 @@ TEST(PrepareDense, KeyOfGatedMlp) {
   EXPECT_EQ(work_of(args).flops, 4.0 * 40 * 64 * 96);
 }
 
+TEST(PrepareDense, KeyOfGatedMlpInFp8) {
+  auto args = sample_gated();
+  args.out.dtype = kE4m3;
+  args.out_descale = hstu_vector(slot(4), kF32, 1);
+  EXPECT_EQ(text(prepare(args)),
+            "gated_mlp dtype=bf16 n=96 k=64 activation=3 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=8 "
+            "vector_w=8 vector_out=16 allow_tf32=0 out_dtype=e4m3 m=64");
+  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 64 + 2 * 64 * 96) + 40 * 96);
+  args.out.stride[0] = 100;
+  EXPECT_EQ(prepare(args)[gated_mlp::kVectorOut], 4);
+  args.out.dtype = HSTU_DTYPE_E5M2;
+  args.x.dtype = args.gate.dtype = args.up.dtype = kF32;
+  EXPECT_EQ(prepare(args)[gated_mlp::kOutDtype], HSTU_DTYPE_E5M2);
+}
+
 TEST(PrepareDense, KeyOfGatedAddmm) {
   auto args = sample_gated_addmm();
   EXPECT_EQ(text(prepare(args)),
@@ -321,7 +336,30 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Gated>{"Flag", [](Gated& a) { a.activate_gate = 2; }, kInvalid, "activate_gate = 2"},
         Spoiled<Gated>{"Tf32", [](Gated& a) { a.allow_tf32 = -1; }, kInvalid, "allow_tf32 = -1"},
         Spoiled<Gated>{"OutOnUp", [](Gated& a) { a.out.data = slot(2); }, kInvalid, "out overlaps up"},
-        Spoiled<Gated>{"StrideOfOut", [](Gated& a) { a.out.stride[1] = 2; }, kInvalid, "out.stride[1] = 2"}),
+        Spoiled<Gated>{"StrideOfOut", [](Gated& a) { a.out.stride[1] = 2; }, kInvalid, "out.stride[1] = 2"},
+        Spoiled<Gated>{"OtherOut", [](Gated& a) { a.out.dtype = kF32; }, kDtype, "out.dtype = f32"},
+        Spoiled<Gated>{"Fp8WithoutScale", [](Gated& a) { a.out.dtype = kE4m3; }, kInvalid,
+                       "out_descale is absent: it belongs to out in e4m3 or e5m2, and out.dtype = e4m3"},
+        Spoiled<Gated>{"ScaleOfWideOut", [](Gated& a) { a.out_descale = hstu_vector(slot(4), kF32, 1); }, kInvalid,
+                       "out_descale is there: it belongs to out in e4m3 or e5m2, and out.dtype = bf16"},
+        Spoiled<Gated>{"TwoScales",
+                       [](Gated& a) {
+                         a.out.dtype = kE4m3;
+                         a.out_descale = hstu_vector(slot(4), kF32, 2);
+                       },
+                       kShape, "out_descale.shape[0] = 2"},
+        Spoiled<Gated>{"NarrowScale",
+                       [](Gated& a) {
+                         a.out.dtype = kE4m3;
+                         a.out_descale = hstu_vector(slot(4), kBf16, 1);
+                       },
+                       kDtype, "out_descale.dtype = bf16"},
+        Spoiled<Gated>{"OutOnItsScale",
+                       [](Gated& a) {
+                         a.out.dtype = kE4m3;
+                         a.out_descale = hstu_vector(a.out.data, kF32, 1);
+                       },
+                       kInvalid, "out overlaps out_descale"}),
     kNameOf);
 
 using GatedAddmm = hstu_gated_addmm_args;

@@ -258,6 +258,24 @@ TEST(ReferenceFp8Gemm, ResultsInFp8AreThoseInF32Quantised) {
   }
 }
 
+TEST(ReferenceGatedMlp, ResultsInFp8AreThoseInF32Quantised) {
+  for (const hstu_dtype fp8 : {kE4m3, kE5m2}) {
+    HostMemory memory;
+    hstu_gated_mlp_args args{};
+    args.x = memory.random(kF32, {21, 40});
+    args.gate = memory.random(kF32, {40, 300});
+    args.up = memory.random(kF32, {40, 300});
+    args.out = memory.poison(kF32, {21, 300});
+    args.activation = HSTU_ACTIVATION_SILU;
+    run(args);
+    const hstu_tensor wide = args.out;
+    args.out = memory.poison(fp8, {21, 300}, {.row_padding = 4});
+    args.out_descale = memory.floats({0.1f});  // the greatest results saturate in e4m3
+    run(args);
+    EXPECT_EQ(test::values(args.out), quantised(memory, wide, fp8, args.out_descale));
+  }
+}
+
 TEST(ReferenceAddmm, ResultsInFp8AreThoseInF32Quantised) {
   HostMemory memory;
   hstu_addmm_args args{};

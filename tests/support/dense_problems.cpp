@@ -61,6 +61,10 @@ std::span<const std::string_view> dense_problems() {
       "vector_w=4 vector_out=4 allow_tf32=0 m=4096",
       "gated_mlp dtype=f32 n=512 k=256 activation=1 activate_gate=1 x_transposed=0 weight_transposed=0 vector_x=4 "
       "vector_w=4 vector_out=4 allow_tf32=1 m=64",
+      "gated_mlp dtype=bf16 n=1024 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 "
+      "vector_w=8 vector_out=16 allow_tf32=0 out_dtype=e4m3 m=65536",
+      "gated_mlp dtype=f32 n=500 k=256 activation=4 activate_gate=0 x_transposed=0 weight_transposed=0 vector_x=4 "
+      "vector_w=4 vector_out=1 allow_tf32=0 out_dtype=e5m2 m=4096",
       "gated_addmm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 weight_transposed=0 vector=8 "
       "vector_w=8 "
       "m=131072",
