@@ -19,7 +19,7 @@
 //   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kActivatesPart      of the columns of some tile
 //   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
-//   Fp8                 e4m3 or e5m2: z, without a residual; left out where z is of Element
+//   Fp8                 e4m3 or e5m2: z; left out where z is of Element
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 // Config, knobs
 //   kBlockM, kBlockN    tile: of a block, or with kPingPong of a warpgroup

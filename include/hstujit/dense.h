@@ -26,8 +26,8 @@ extern "C" {
  * allow_tf32          f32 only. 0: products as exact as f32 sums, from three products of tf32, in which an infinity
  *                     becomes NaN. 1: x and w are rounded to tf32, three times as fast
  * z_descale           absent; with z in FP8: f32 [1], for all of z; z = round(result * (1 / it)) as in fp8.h.
- *                     Kernels of compute capability 9.0 make such results without a residual, with x in 16 bits and
- *                     all aligned to 16 bytes; what remains is for those of 8.0, also on newer devices
+ *                     Kernels of compute capability 9.0 make such results of x in 16 bits, all aligned to 16 bytes,
+ *                     rows of a residual to 32; what remains is for those of 8.0, also on newer devices
  * Source: meta-recsys/generative-recommenders, triton_addmm; SiLU and parts: the uvqk projection of an HSTU layer.
  */
 typedef struct hstu_addmm_args {

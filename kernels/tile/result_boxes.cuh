@@ -29,7 +29,8 @@ class ResultBoxes {
   static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
   using Stored = typename StoredOf<Config>::type;
   enum : bool { kQuantises = sizeof(Stored) == 1 };
-  static_assert(!kQuantises || !kHasResidual, "a residual lies in boxes as results of its size do");
+  // Results in FP8 take the first half of the box in which their residual lies, which is read before.
+  enum : bool { kReadsAhead = kHasResidual && kQuantises };
 
   HSTU_PRIM ResultBoxes(const Params& p, u32 smem, u32 warp)
       : p_(p),
@@ -101,8 +102,12 @@ class ResultBoxes {
   HSTU_PRIM void run_boxes(Source& source, int first) {
 #pragma unroll
     for (int box = first; box < first + kCount; ++box) {
+      u32 ahead[4][4];
+      if constexpr (kReadsAhead)
 #pragma unroll
-      for (int group = 0; group < 4; group += Shape::kAtOnce) run<kActivated>(source, box, group);
+        for (int group = 0; group < 4; ++group) boxes_.read(box % Config::kBoxes, group, ahead[group]);
+#pragma unroll
+      for (int group = 0; group < 4; group += Shape::kAtOnce) run<kActivated>(source, box, group, ahead);
       store(box % Config::kBoxes, column_of(box), row_of(box));
     }
   }
@@ -115,12 +120,16 @@ class ResultBoxes {
 
   // kAtOnce groups of 16 columns from 16 group of a box on.
   template <Activated kActivated, class Source>
-  HSTU_PRIM void run(Source& source, int box, int group) {
+  HSTU_PRIM void run(Source& source, int box, int group, const u32 (&ahead)[4][4]) {
     const int slot = box % Config::kBoxes;
     u32 word[Shape::kAtOnce][4];
 #pragma unroll
     for (int i = 0; i < Shape::kAtOnce; ++i) {
-      if constexpr (kHasResidual) boxes_.read(slot, group + i, word[i]);
+      if constexpr (kReadsAhead)
+#pragma unroll
+        for (int j = 0; j < 4; ++j) word[i][j] = ahead[group + i][j];
+      else if constexpr (kHasResidual)
+        boxes_.read(slot, group + i, word[i]);
       convert<kActivated>(word[i], source, box, group + i, i);
     }
     source.next(box + (group + Shape::kAtOnce) / 4, (group + Shape::kAtOnce) % 4);

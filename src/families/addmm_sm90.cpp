@@ -23,7 +23,13 @@ Facts facts(const Problem& p, const Config& c) {
   return f;
 }
 
-constexpr auto kRules = tma_product::rules<facts>();
+bool residual_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
+  const bool ahead = p[addmm::kZDtype] != HSTU_DTYPE_NONE && p[addmm::kBias] == hstu::kResidual;
+  return !ahead || tma_product::accumulators(c) <= 128;
+}
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 1>{
+    {{"a residual that results in FP8 overwrite is read 64 columns ahead, which spills beside 192 accumulators",
+      residual_fits_beside_accumulators, true}}});
 
 /// What TMA takes: 16-byte aligned lines and addresses. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
@@ -31,7 +37,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
   return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 &&
          p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == (fp8 ? 16 : 8) && p[addmm::kSplit] % 64 == 0 &&
          p[addmm::kN] > 0 && p[addmm::kK] > 0 && p[addmm::kM] < tma_product::kMostRows &&
-         (p[addmm::kBias] != hstu::kResidual || (p[addmm::kGatherY] == 0 && !fp8));
+         (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {

@@ -189,7 +189,9 @@ std::vector<Case> fp8_results() {
       for (const Bias bias : {Bias::none, Bias::row, Bias::residual})
         add(fp8, {dtype, 150, 128, 256, bias, fp8 == kE4m3 ? kSilu : kNone, 100});
   add(kE4m3, {kBf16, 150, 128, 256, Bias::row}).descale = 0.002f;
-  add(kE4m3, {kBf16, 17001, 72, 520, Bias::residual, kGelu});
+  for (const int64_t n : {520, 528}) add(kE4m3, {kBf16, 17001, 72, n, Bias::residual, kGelu});
+  add(kE5m2, {kF16, 300, 1096, 272, Bias::residual, kSilu, 100, true});
+  add(kE4m3, {kBf16, 77, 64, 256, Bias::residual, kSilu, 100, false, {}, {}, {.row_padding = 16}}).parts = {64, 192};
   add(kE4m3, {kBf16, 21, 256, 328, Bias::wide_row, kSilu, 100});
   add(kE5m2, {kF16, 1, 64, 256});
   add(kE4m3, {kBf16, 300, 1096, 264, Bias::row, kNone, 0, true});
