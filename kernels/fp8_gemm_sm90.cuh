@@ -155,9 +155,7 @@ class Fp8ScaleWalk {
   using Shape = typename Scaling::Shape;
   using Params = typename Shape::Params;
 
-  HSTU_PRIM Fp8ScaleWalk(const Params& p)
-      : a_stride_(Scaling::kSlicesA ? p.a_descale_column_stride : 0),
-        b_stride_(Scaling::kSlicesB ? p.b_descale_column_stride : 0) {}
+  HSTU_PRIM explicit Fp8ScaleWalk(const Params& p) : p_(p) {}
 
   // Before the first slice of a tile's rows from `row` on.
   HSTU_PRIM void start(const Params& p, i32 row, i32 column) {
@@ -170,20 +168,23 @@ class Fp8ScaleWalk {
   }
   HSTU_PRIM void load(Fp8SliceScales<Config>& to) {
 #pragma unroll
-    for (int i = 0; i < Scaling::kRows; ++i) to.row[i] = Scaling::kRowsInSums ? next(row_[i], a_stride_) : 1.0f;
+    for (int i = 0; i < Scaling::kRows; ++i)
+      to.row[i] = Scaling::kRowsInSums ? next<Scaling::kSlicesA>(row_[i], p_.a_descale_column_stride) : 1.0f;
 #pragma unroll
-    for (int i = 0; i < Shape::kPieces; ++i) to.column[i] = kColumns ? next(column_[i], b_stride_) : 1.0f;
+    for (int i = 0; i < Shape::kPieces; ++i)
+      to.column[i] = kColumns ? next<Scaling::kSlicesB>(column_[i], p_.b_descale_column_stride) : 1.0f;
   }
 
  private:
   enum : bool { kColumns = Scaling::kColumnsInSums && Config::kScalingB != tile::kPerRow };
+  template <bool kMoves>
   HSTU_PRIM static float next(const float*& p, i64 stride) {
     const float scale = *p;
-    p += stride;
+    if constexpr (kMoves) p += stride;
     return scale;
   }
 
-  const i64 a_stride_, b_stride_;
+  const Params& p_;
   const float* row_[Scaling::kRows];
   const float* column_[Shape::kPieces];
 };
@@ -215,8 +216,7 @@ class Fp8Consumer {
   HSTU_PRIM void begin(const Params& p, i32 first_row, i32 column) {
     if constexpr (!Scaling::kInSums) return;
     walk_.start(p, first_row, column);
-#pragma unroll
-    for (int i = 0; i < kAhead; ++i) walk_.load(of_[i]);
+    walk_.load(scales_);
   }
   // acc = a bT of the next tile, or of its columns of this turn, descaled by what changes along k; with kInTurn by all
   // but columns of their own.
@@ -282,30 +282,29 @@ class Fp8Consumer {
 #pragma unroll
     for (; slice + 1 < Config::kSlices; slice += 2) {
       issue_slice<kTurn>(odd, slice);
-      finish_slice<1, kTurn>(acc[0], even, of_[0], before, true);
+      finish_slice<1, kTurn>(acc[0], even, before, true);
       issue_slice<kTurn>(even, slice + 1);
-      finish_slice<1, kTurn>(acc[0], odd, of_[kAhead - 1], before, slice + 2 < Config::kSlices);
+      finish_slice<1, kTurn>(acc[0], odd, before, true);
     }
     if constexpr (Config::kSlices % 2 == 0) {
       issue_slice<kTurn>(odd, slice);
-      finish_slice<1, kTurn>(acc[0], even, of_[0], before, false);
+      finish_slice<1, kTurn>(acc[0], even, before, true);
     }
     turns_.pass();
     if constexpr (Config::kSlices % 2 == 0)
-      finish_slice<0, kTurn>(acc[0], odd, of_[kAhead - 1], before, false);
+      finish_slice<0, kTurn>(acc[0], odd, before, false);
     else
-      finish_slice<0, kTurn>(acc[0], even, of_[0], before, false);
+      finish_slice<0, kTurn>(acc[0], even, before, false);
   }
   // Promotes the slice at `before`, behind which kLater have been issued.
   template <int kLater, int kTurn>
-  HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, SliceScales& scales, typename Shape::Ring::Place& before,
-                              bool more) {
+  HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, typename Shape::Ring::Place& before, bool more) {
     prim::wgmma_wait<kLater>();
     prim::wgmma_keep(sums);
     if constexpr (kTurn + 1 == Shape::kTileTurns) ring().release(before);
     before.advance();
-    promote<false>(acc, sums, 0, scales.of(0, 0), scales.of(1, 0));
-    if (Scaling::kSlices && more) walk_.load(scales);
+    promote(acc, sums, 0, scales_.of(0, 0), scales_.of(1, 0));
+    if (Scaling::kSlices && more) walk_.load(scales_);
     prim::wgmma_keep(acc);  // else additions sink to where their sums are stored, and all slices' stay in registers
   }
   template <int kTurn>
@@ -318,21 +317,21 @@ class Fp8Consumer {
   }
 
   HSTU_PRIM void run_promoted(Accumulators& acc) {
+#pragma unroll
+    for (int f = 0; f < Shape::kFragments; ++f)
+#pragma unroll
+      for (float& to : acc[f]) to = 0.0f;
+#pragma unroll 1
     for (u32 slice = 0; slice < slices_; ++slice) {
-      const SliceScales of = of_[0];
-      if (Scaling::kSlices && slice + 1 < slices_) walk_.load(of_[0]);
       wait(slice);
-      if (slice == 0)
-        run_slice<true>(acc, of, slice);
-      else
-        run_slice<false>(acc, of, slice);
+      run_slice(acc, slice);
       at_.advance();
     }
   }
 
   // Piece by piece.
-  template <bool kFirst>
-  HSTU_PRIM void run_slice(Accumulators& acc, const SliceScales& scales, u32 slice) const {
+  HSTU_PRIM void run_slice(Accumulators& acc, u32 slice) {
+    float scale[Scaling::kRows][Shape::kPieces];
 #pragma unroll
     for (int f = 0; f < Shape::kFragments; ++f)
 #pragma unroll
@@ -341,24 +340,32 @@ class Fp8Consumer {
         prim::wgmma_fence();
         issue<Shape::kPieceColumns>(sums, slice, f, piece, false);
         prim::wgmma_commit();
+        if (Scaling::kSlices && f == 0 && piece == 0) take_scales(scale, slice + 1 < slices_);
         prim::wgmma_wait<0>();
         prim::wgmma_keep(sums);
         if (f + 1 == Shape::kFragments && piece + 1 == Shape::kPieces) ring().release(at_);
-        promote<kFirst>(acc[f], sums, piece, scales.of(2 * f, piece), scales.of(2 * f + 1, piece));
+        promote(acc[f], sums, piece, scale[2 * f][piece], scale[2 * f + 1][piece]);
+        prim::wgmma_keep(acc[f]);  // else accumulators move: to where the sums were, and back
       }
   }
+  // The slice's own, and the next one's on their way.
+  HSTU_PRIM void take_scales(float (&scale)[Scaling::kRows][Shape::kPieces], bool more) {
+#pragma unroll
+    for (int i = 0; i < Scaling::kRows; ++i)
+#pragma unroll
+      for (int piece = 0; piece < Shape::kPieces; ++piece) scale[i][piece] = scales_.of(i, piece);
+    if (more) walk_.load(scales_);
+  }
 
-  template <bool kFirst>
   HSTU_PRIM static void promote(float (&acc)[Shape::kTurnColumns / 2], const Sums& sums, int piece, float scale_low,
                                 float scale_high) {
 #pragma unroll
     for (int i = 0; i < kSums; ++i) {
       float& to = acc[piece * kSums + i];
       if constexpr (Scaling::kInSums)
-        to = kFirst ? sums[i] * (i & 2 ? scale_high : scale_low)
-                    : __fmaf_rn(sums[i], i & 2 ? scale_high : scale_low, to);
+        to = __fmaf_rn(sums[i], i & 2 ? scale_high : scale_low, to);
       else
-        to = kFirst ? sums[i] : to + sums[i];
+        to += sums[i];
     }
   }
 
@@ -390,9 +397,8 @@ class Fp8Consumer {
   tile::Turns<Shape> turns_;
   typename Shape::Ring::Place at_, tile_at_;  // the next slice; a tile's first
   bool resident_ = false;
-  enum : int { kAhead = kInTurn && Scaling::kSlices && Config::kSlices > 1 ? 2 : 1 };
   Fp8ScaleWalk<Config> walk_;
-  SliceScales of_[kAhead];
+  SliceScales scales_;  // of the next slice that is promoted
 };
 
 // The columns' scales and bias, and sums with both: the source of tile/result_boxes.cuh.

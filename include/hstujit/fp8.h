@@ -126,10 +126,10 @@ typedef enum hstu_fp8_accumulation {
  *
  * Each operand has its own scaling, of the shape that hstu_quantize_fp8 gives it; b's rows are out's columns. Scales
  * that change along k are applied to sums of at most 128 k, the others at the end. Devices of compute capability 8.9
- * and 9.0 multiply FP8 itself and accumulate as `accumulation` says. On 9.0 they do so for 16-bit results, for
- * FP8 ones without a residual, tensors aligned to 16 bytes, results in parts of whole 64 columns, and scales other than
- * HSTU_FP8_GROUP of b; what remains, and all other devices, multiply in f16, which holds both formats exactly; the log
- * and hstu-tune say so where they name such a kernel.
+ * and 9.0 multiply FP8 itself and accumulate as `accumulation` says. On 9.0 they do so for 16-bit and FP8 results,
+ * residuals of 16 bits, tensors aligned to 16 bytes (rows of a residual beside FP8 to 32), results in parts of whole 64
+ * columns, and scales other than HSTU_FP8_GROUP of b; what remains, and all other devices, multiply in f16, which holds
+ * both formats exactly; the log and hstu-tune say so where they name such a kernel.
  *
  * a                   [m, k] E4M3 or E5M2, row stride free
  * b                   [n, k] E4M3 or E5M2, row stride free

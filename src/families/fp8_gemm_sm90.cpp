@@ -20,11 +20,21 @@ bool shares_bias(const Problem& p, const Config& c) {
   return p[fp8_gemm::kBias] == hstu::kRowBias && !held;
 }
 
+/// Of a residual and of results, or what these are made of, if they are in FP8.
+hstu_dtype element_of(const Problem& p) {
+  const auto stored = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
+             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
+  if (!fp8::stores(stored)) return stored;
+  return p[fp8_gemm::kBias] == hstu::kResidual ? bias : HSTU_DTYPE_BF16;
+}
+
 bool fast(const Problem& p) { return p[fp8_gemm::kFast] != 0; }
 /// Whether a warpgroup promotes one slice's sums while it multiplies the next: two sets of them.
 bool in_turn(const Problem& p, const Config& c) { return c[tma_product::kPingPong] && !fast(p); }
 /// Turns that a tile takes; 128 columns have registers then.
 int turns(const Problem& p, const Config& c) { return in_turn(p, c) && c[tma_product::kBlockN] == 256 ? 2 : 1; }
+
+bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
 
 Facts facts(const Problem& p, const Config& c) {
   const bool scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
@@ -42,8 +52,6 @@ Facts facts(const Problem& p, const Config& c) {
   if (f.residual) f.epilogue_bytes += 8 * 8;  // a barrier a warp
   return f;
 }
-
-bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
 
 constexpr int kPanel = 64;
 /// Whether an activation takes some panels of the columns that stay with blocks, which then have a share of those each.
@@ -71,9 +79,11 @@ bool rings_are_deep(const Problem& p, const Config& c, const DeviceFacts&) {
 }
 bool turns_are_short(const Problem& p, const Config& c, const DeviceFacts&) {
   const bool scales = changes_along_k(p[fp8_gemm::kScalingA]) || changes_along_k(p[fp8_gemm::kScalingB]);
+  const bool plain = p[fp8_gemm::kBias] == hstu::kNoBias && p[fp8_gemm::kActivation] == HSTU_ACTIVATION_NONE &&
+                     p[fp8_gemm::kScalingA] != HSTU_FP8_BLOCK && !fp8::stores(p[fp8_gemm::kDtype]);
   const int columns = c[tma_product::kBlockN], slices = tma_product::slices(facts(p, c));
-  return !in_turn(p, c) ||
-         (c[tma_product::kBlockM] == 64 && columns != 192 && slices <= (scales ? 4 : 8) && (columns <= 128 || !scales));
+  return !in_turn(p, c) || (c[tma_product::kBlockM] == 64 && columns != 192 && slices <= (scales && !plain ? 4 : 8) &&
+                            (columns <= 128 || !scales));
 }
 bool rows_stay_for_all_turns(const Problem& p, const Config& c, const DeviceFacts&) {
   const Facts f = facts(p, c);
@@ -82,42 +92,54 @@ bool rows_stay_for_all_turns(const Problem& p, const Config& c, const DeviceFact
 bool pieces_have_one_block(const Problem& p, const Config& c, const DeviceFacts&) {
   return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] != 192;
 }
+bool residual_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
+  const bool ahead = fp8::stores(p[fp8_gemm::kDtype]) && p[fp8_gemm::kBias] == hstu::kResidual;
+  return !ahead || tma_product::accumulators(c) <= 128;
+}
 /// Measured with NVRTC 13.0: some of these spill a word or four, whatever the epilogue does at a time.
 bool activation_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
   if (p[fp8_gemm::kActivation] == HSTU_ACTIVATION_NONE) return true;
   const bool row = p[fp8_gemm::kBias] == hstu::kRowBias, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
   const int accumulators = tma_product::accumulators(c) / turns(p, c);
-  if (p[fp8_gemm::kDtype] == HSTU_DTYPE_F16) return accumulators < 128 || (accumulators == 128 && scaled);
+  if (element_of(p) == HSTU_DTYPE_F16) return accumulators < 128 || (accumulators == 128 && scaled);
   return accumulators <= 128 || !(row && scaled);
 }
-constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 7>{
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 8>{
     {{"warpgroups with tiles of their own have rings of their own, which must not both fetch w", rings_share_no_w},
      {"and each ring has three stages", rings_are_deep},
      {"promotion beside the next slice's products is unrolled over all of k: registers for 64 x 128 at a time and 8 "
-      "slices, for 4 and one turn where each has scales",
+      "slices, for one turn where each has scales, and beside a bias, an activation, blocks of a or FP8 for 4",
       turns_are_short},
      {"each ring has all of k where a tile takes two turns, which use the same rows", rows_stay_for_all_turns},
      {"accumulators and the sums of a slice take 192 registers at most", sums_fit_beside_accumulators},
      {"columns that are promoted together have the scale of one block", pieces_have_one_block},
+     {"a residual that results in FP8 overwrite is read 64 columns ahead, which spills beside 192 accumulators",
+      residual_fits_beside_accumulators, true},
      {"SiLU beside 192 accumulators, a bias row and scales of columns spills; f16's, of two functions, beside 128 "
       "already",
       activation_fits_beside_accumulators, true}}});
 
 /// What TMA takes, in results of 16 bits or fewer, whose rounding covers what promotion leaves of FP8 sums' error;
-/// scales of groups on a alone; no residual beside FP8. sm_80's family takes the rest.
+/// scales of groups on a alone; residuals of 16 bits. sm_80's family takes the rest.
 bool covers(const Problem& p, const DeviceFacts& device) {
   const bool in_fp8 = fp8::stores(p[fp8_gemm::kDtype]);
-  return device.target == "sm_90a" && p[fp8_gemm::kDtype] != HSTU_DTYPE_F32 &&
-         (!in_fp8 || p[fp8_gemm::kBias] != hstu::kResidual) && p[fp8_gemm::kVectorA] == 16 &&
+  return device.target == "sm_90a" && element_of(p) != HSTU_DTYPE_F32 && p[fp8_gemm::kVectorA] == 16 &&
          p[fp8_gemm::kVectorB] == 16 && p[fp8_gemm::kVectorOut] == (in_fp8 ? 16 : 8) && p[fp8_gemm::kSplit] % 64 == 0 &&
          p[fp8_gemm::kScalingB] != HSTU_FP8_GROUP && p[fp8_gemm::kN] > 0 && p[fp8_gemm::kK] > 0 &&
          p[fp8_gemm::kM] < tma_product::kMostRows;
 }
 
-/// Two turns leave the ring no room for rows ahead, which costs more than it saves where few blocks read the same rows:
-/// 65536 x 512 by 512 takes 41 us, one turn of 128 columns 37.
+/// Tiles of two fragments have twice as many scales along k as those of two pieces: 8192 x 8192 by 8192 takes 977 us,
+/// 128 x 256 823. Two turns leave the ring no room for rows ahead, which costs more than it saves where few blocks read
+/// the same rows: 65536 x 512 by 512 takes 41 us, one turn of 128 columns 37.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   const Config c = tma_product::default_config(kFp8GemmSm90, p, facts(p, {}), device);
+  if (c[tma_product::kBlockM] == 256 && changes_along_k(p[fp8_gemm::kScalingA])) {
+    Config wide = c;
+    wide[tma_product::kBlockM] = 128;
+    wide[tma_product::kBlockN] = 2 * c[tma_product::kBlockN];
+    if (legal(kFp8GemmSm90, p, wide, device)) return wide;
+  }
   constexpr int64_t kFewestColumns = 1024;
   if (turns(p, c) == 1 || p[fp8_gemm::kN] >= kFewestColumns) return c;
   Config one_turn = c;
@@ -131,9 +153,7 @@ Resources resources(const Problem& p, const Config& c) {
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
-  const auto stored = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
-             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
-  const hstu_dtype dtype = fp8::stores(stored) ? HSTU_DTYPE_BF16 : stored;
+  const hstu_dtype dtype = element_of(p), bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
   text.type("A", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeA])));
   text.type("B", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtypeB])));
   text.type("Element", device_type(dtype));

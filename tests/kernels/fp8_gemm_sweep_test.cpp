@@ -143,8 +143,12 @@ std::vector<Case> cases() {
   for (const int64_t k : {128, 144, 384, 512, 640, 1024}) {
     many(k, kRow, kRow, HSTU_DTYPE_NONE, false);
     many(k, kRow, kRow, HSTU_DTYPE_NONE, true);
-    if (k <= 512) many(k, kGroup, kBlock, kBf16, false);
+    many(k, kGroup, kBlock, kBf16, false);
   }
+  many(768, kGroup, kRow, HSTU_DTYPE_NONE, false);
+  many(896, kRow, kBlock, HSTU_DTYPE_NONE, false);
+  many(1032, kGroup, kBlock, kBf16, false);
+  many(1920, kBlock, kTensor, HSTU_DTYPE_NONE, false);
   many(512, kTensor, kRow, kF32, false);
   many(512, kBlock, kTensor, HSTU_DTYPE_NONE, false);
   many(256, kTensor, kTensor, kBf16, true);
@@ -204,6 +208,7 @@ std::vector<Case> endings() {
       add(row(c), Residual::none, kSilu);
     }
   add({kF16, 8460, 1536, 512, kGroup, kRow}, kApart, kSilu, 511);
+  add({kBf16, 8460, 1024, 512, kGroup, kBlock}, kApart, kSilu, 100);
   add({kF16, 300, 512, 200, kRow, kBlock, kE5m2, kE4m3}, kInPlace, kSilu);
   // Two, three and four parts, cut at, between and within boxes and accesses.
   add(row({kBf16, 8460, 512, 2048}), Residual::none, kSilu, 512, {512, 1536});
@@ -280,13 +285,25 @@ std::vector<Case> fp8_results() {
   for (const hstu_dtype dtype : {kE4m3, kE5m2}) {
     add(dtype, 150, 512, 264, HSTU_DTYPE_NONE);
     add(dtype, 150, 512, 264, kF32).activation = HSTU_ACTIVATION_SILU;
-    for (const hstu_dtype residual : {kBf16, kF16, kF32}) {
-      Case& c = add(dtype, 150, 512, 264, HSTU_DTYPE_NONE);
-      c.residual = Residual::apart;
-      c.residual_dtype = residual;
-      c.activation = HSTU_ACTIVATION_GELU;
-      c.activation_columns = 100;
-    }
+    for (const hstu_dtype residual : {kBf16, kF16, kF32})
+      for (const int64_t n : {264, 272}) {
+        Case& c = add(dtype, 150, 512, n, HSTU_DTYPE_NONE);
+        c.residual = Residual::apart;
+        c.residual_dtype = residual;
+        c.activation = HSTU_ACTIVATION_GELU;
+        c.activation_columns = 100;
+      }
+  }
+  for (const bool blocks : {false, true}) {
+    Case& many = add(kE4m3, 8460, 512, 528, HSTU_DTYPE_NONE);
+    many.residual = Residual::apart;
+    many.accumulation = HSTU_FP8_ACCUMULATE_FAST;
+    if (blocks) many.a = kGroup, many.b = kBlock;
+    Case& parts = add(kE5m2, 300, 1152, 256, HSTU_DTYPE_NONE);
+    parts.residual = Residual::apart;
+    parts.residual_dtype = kF16;
+    parts.parts = {64, 192};
+    if (blocks) parts.a = kGroup, parts.b = kBlock;
   }
   Case& blocks = add(kE4m3, 300, 384, 200, kBf16);
   blocks.a = kGroup;

@@ -1,5 +1,5 @@
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
-// fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
+// fp8_gemm_sm90 sm_90a block_m=128 block_n=256 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
 #include "fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -17,8 +17,8 @@ struct Config {
   enum : bool { kSpread = false };
   enum : bool { kXAlongK = true };
   enum : bool { kWAlongK = true };
-  enum : int { kBlockM = 256 };
-  enum : int { kBlockN = 128 };
+  enum : int { kBlockM = 128 };
+  enum : int { kBlockN = 256 };
   enum : int { kStages = 4 };
   enum : bool { kPingPong = false };
   enum : bool { kResident = false };
