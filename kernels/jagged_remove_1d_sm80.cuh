@@ -1,46 +1,47 @@
 // Each sequence of a jagged vector once without its first element, to left, and once without its last, to right, sm80.
-// See tile/jagged_lengths.cuh.
+// Both have the same rows; left's come from one element further. See tile/runs_by_lengths.cuh.
 //
-// Config    facts and knobs of tile/jagged_lengths.cuh.
+// Config    facts and knobs of tile/runs_by_lengths.cuh, RightLength and Offset tile::Dense.
 // Sources   meta-recsys/generative-recommenders, jagged_remove_first_or_last_1D.
 #pragma once
-#include "tile/jagged_lengths.cuh"
+#include "tile/runs_by_lengths.cuh"
 
 namespace hstu {
 
 namespace jagged_remove_1d {
 
 template <class Config>
-struct Copy {
-  enum : bool { kReplaces = true, kNeedsAll = false };  // one part
-  using Sums = tile::ChunkSums<Config>;
+struct Copy : tile::BlockRows<Config> {
+  enum : int { kRunsASequence = 1, kOutputs = 2 };
+  HSTU_PRIM explicit Copy(const JaggedLengthsParams& p)
+      : tile::BlockRows<Config>(blockIdx.x, p.rows - p.batch, p.block_rows), p(p) {}
 
-  HSTU_PRIM static i64 left_length(const JaggedLengthsParams& p, int sequence) {
-    return tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence);
+  HSTU_PRIM char* out(int output) const { return this->at(output == 0 ? p.right : p.left, this->begin()); }
+  // Each sequence loses an element. One without any, which the caller promised not to have, moves what follows: row t
+  // comes from t + sequence or the next, and both lie inside of the vector for all t and sequences that there are.
+  HSTU_PRIM tile::RowSums rows(int sequence) const {
+    return {max(tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence) - 1, i64{0}), 0};
   }
-  // Each sequence before this one has lost an element. One without elements, which the caller promised not to have,
-  // would move what follows: nothing goes outside of the outputs.
-  HSTU_PRIM static void copy(const JaggedLengthsParams& p, const Sums& sums, int i, i64 row, i64) {
-    const i64 to = row - (sums.first + i), kept = p.rows - p.batch;
-    const char* from = static_cast<const char*>(p.combined) + row * p.combined_row_stride;
-    if (row > sums.left[i] && to > 0 && to <= kept)
-      tile::move_piece<Config>(static_cast<char*>(p.left) + (to - 1) * p.left_row_stride, from);
-    if (row + 1 < sums.left[i + 1] && to >= 0 && to < kept)
-      tile::move_piece<Config>(static_cast<char*>(p.right) + to * p.right_row_stride, from);
+  template <class Table>
+  HSTU_PRIM void set_runs(Table& runs, int place, int sequence, const tile::RowSums& before,
+                          const tile::RowSums&) const {
+    runs.set(place, before.out - this->begin(), this->address(p.combined, this->begin() + sequence));
   }
-  HSTU_PRIM static void finish_chunk(const JaggedLengthsParams&, const Sums&) {}
+  const JaggedLengthsParams& p;
 };
 
 }  // namespace jagged_remove_1d
 
 template <class Config>
-constexpr int jagged_remove_1d_sm80_smem_bytes = tile::jagged_lengths_smem_bytes<Config>;
+constexpr int jagged_remove_1d_sm80_smem_bytes =
+    tile::runs_by_lengths_smem_bytes<Config, jagged_remove_1d::Copy<Config>>;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     jagged_remove_1d_sm80(const __grid_constant__ JaggedLengthsParams p) {
   extern __shared__ __align__(1024) unsigned char smem[];
-  tile::copy_by_lengths<Config, jagged_remove_1d::Copy<Config>>(p, smem);
+  using Copy = jagged_remove_1d::Copy<Config>;
+  tile::RunsByLengths<Config, Copy>(Copy(p), p.batch, smem).run();
 }
 
 }  // namespace hstu

@@ -20,10 +20,13 @@ struct JaggedLengthsParams {
   long long columns;  // transposition: segment i * columns + j becomes j * segment_rows + i
   long long segment_rows;
   long long contextual, keep;  // truncation: rows that come first, history rows that stay
+  long long block_rows;        // vectors: of a block
+  long long right_block_rows;  // splitting: of those that write right
+  long long left_rows;         // splitting: of left, which this many blocks write
+  unsigned left_blocks;
   int batch;
-  int reserved;
 };
-static_assert(sizeof(JaggedLengthsParams) == 136, "host and device disagree about JaggedLengthsParams");
+static_assert(sizeof(JaggedLengthsParams) == 160, "host and device disagree about JaggedLengthsParams");
 
 // complete_cumsum_*
 struct CumsumParams {
@@ -33,6 +36,17 @@ struct CumsumParams {
 };
 static_assert(sizeof(CumsumParams) == 24, "host and device disagree about CumsumParams");
 
+// cumsum_tiles_*
+struct CumsumTilesParams {
+  const void* values;  // [count]
+  void* out;           // [count + 1]
+  long long count;
+  void* tile_counters;  // LaunchMemory
+  unsigned tiles;
+  int tile_parts;  // of a tile that is read twice
+};
+static_assert(sizeof(CumsumTilesParams) == 40, "host and device disagree about CumsumTilesParams");
+
 // expand_1d_jagged_to_dense_*
 struct ExpandParams {
   const void* values;
@@ -40,9 +54,10 @@ struct ExpandParams {
   void* out;            // [batch, max_len]
   long long max_len;
   long long out_row_stride;  // elements
-  unsigned row_blocks;       // blocks a row of out
+  long long batch;
+  unsigned row_spans;  // spans a row of out
   int reserved;
 };
-static_assert(sizeof(ExpandParams) == 48, "host and device disagree about ExpandParams");
+static_assert(sizeof(ExpandParams) == 56, "host and device disagree about ExpandParams");
 
 }  // namespace hstu

@@ -4,17 +4,23 @@
 
 namespace hstu::tile {
 
+// Adds the values of all lanes in front.
+template <class T>
+HSTU_PRIM void add_before(T& value, u32 lane) {
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+    const T below = __shfl_up_sync(prim::kFullWarp, value, step);
+    if (lane >= static_cast<u32>(step)) value += below;
+  }
+}
+
 // The sum of the values of all threads before this one; total: of all of them. Ends in a barrier, after which
 // warp_sums, one per warp, may be reused.
 template <int kThreads, class T>
 HSTU_PRIM T sum_before(T value, T& total, T* warp_sums) {
   const u32 lane = prim::lane_id(), warp = threadIdx.x / 32;
   T inclusive = value;
-#pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const T below = __shfl_up_sync(prim::kFullWarp, inclusive, step);
-    if (lane >= static_cast<u32>(step)) inclusive += below;
-  }
+  add_before(inclusive, lane);
   if (lane == 31) warp_sums[warp] = inclusive;
   __syncthreads();
   T before = 0;

@@ -15,7 +15,7 @@
 //           knobs: kThreads, kRows (of a block), kAccesses (of a thread on their way at once), kMinBlocks.
 #pragma once
 #include "params/jagged_lengths.h"
-#include "prim/lanes.cuh"
+#include "tile/block_scan.cuh"
 #include "tile/jagged.cuh"
 #include "tile/piece.cuh"
 
@@ -37,15 +37,6 @@ struct ChunkStarts {
 
 template <class Config>
 constexpr int rows_by_lengths_smem_bytes = static_cast<int>(sizeof(ChunkStarts<Config>));
-
-// Adds the sums of all lanes in front.
-HSTU_PRIM void add_before(i64& sum, u32 lane) {
-#pragma unroll
-  for (int step = 1; step < 32; step *= 2) {
-    const i64 below = __shfl_up_sync(prim::kFullWarp, sum, step);
-    if (lane >= static_cast<u32>(step)) sum += below;
-  }
-}
 
 // Copy: a type with lengths(p, sequence, out, in), the rows of a sequence; where kGivenIn, in_start(p, sequence)
 // instead of sums of `in`; from(p, starts, i, row), where row `row` of out, of sequence i of the chunk, comes from;

@@ -1,13 +1,14 @@
 // jagged_remove_1d_sm80: sequences without their first or last element, kernels/jagged_remove_1d_sm80.cuh.
 #include "families/families.hpp"
-#include "families/jagged_lengths.hpp"
+#include "families/runs_by_lengths.hpp"
 
 namespace hstujit {
 namespace {
 
-void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
+void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_jagged_remove_first_or_last_1d_args*>(args);
-  jagged_lengths::bind(a.lengths, a.without_first, &a.without_last, a.values, problem, config, launch);
+  runs_by_lengths::bind(a.lengths, a.without_first, &a.without_last, a.values, a.without_first.shape[0], problem,
+                        config, device, launch);
 }
 
 }  // namespace
@@ -16,12 +17,12 @@ const Family kJaggedRemove1dSm80 = {
     .name = "jagged_remove_1d_sm80",
     .op = Op::jagged_remove_first_or_last_1d,
     .min_compute_capability = 80,
-    .knobs = jagged_lengths::kKnobs,
-    .rules = jagged_lengths::kRules,
+    .knobs = runs_by_lengths::kKnobs,
+    .rules = runs_by_lengths::kRules,
     .covers = jagged_lengths::covers,
-    .default_config = jagged_lengths::default_config,
-    .resources = jagged_lengths::resources,
-    .write_config = jagged_lengths::write_config,
+    .default_config = runs_by_lengths::default_config,
+    .resources = runs_by_lengths::resources,
+    .write_config = runs_by_lengths::write_config,
     .smem_expression = "jagged_remove_1d_sm80_smem_bytes<Config>",
     .bind = bind,
 };

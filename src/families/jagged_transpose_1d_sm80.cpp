@@ -1,13 +1,13 @@
 // jagged_transpose_1d_sm80: transposition of a matrix of segments, kernels/jagged_transpose_1d_sm80.cuh.
 #include "families/families.hpp"
-#include "families/jagged_lengths.hpp"
+#include "families/runs_by_lengths.hpp"
 
 namespace hstujit {
 namespace {
 
-void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
+void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_jagged_transpose_1d_args*>(args);
-  auto& p = jagged_lengths::bind(a.lengths, a.values, nullptr, a.out, problem, config, launch);
+  auto& p = runs_by_lengths::bind(a.lengths, a.values, nullptr, a.out, a.out.shape[0], problem, config, device, launch);
   if (launch.grid[0] == 0) launch.grid[0] = 1;  // offsets and lengths are written even so
   p.offsets = a.offsets.data;
   p.out_offsets = a.out_offsets.data;
@@ -22,12 +22,12 @@ const Family kJaggedTranspose1dSm80 = {
     .name = "jagged_transpose_1d_sm80",
     .op = Op::jagged_transpose_1d,
     .min_compute_capability = 80,
-    .knobs = jagged_lengths::kKnobs,
-    .rules = jagged_lengths::kRules,
+    .knobs = runs_by_lengths::kKnobs,
+    .rules = runs_by_lengths::kRules,
     .covers = jagged_lengths::covers,
-    .default_config = jagged_lengths::default_config,
-    .resources = jagged_lengths::resources,
-    .write_config = jagged_lengths::write_config,
+    .default_config = runs_by_lengths::default_config,
+    .resources = runs_by_lengths::resources,
+    .write_config = runs_by_lengths::write_config,
     .smem_expression = "jagged_transpose_1d_sm80_smem_bytes<Config>",
     .bind = bind,
 };

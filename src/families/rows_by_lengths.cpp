@@ -74,7 +74,11 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 hstu::JaggedLengthsParams& bind(const hstu_tensor& left_lengths, const hstu_tensor& left, const hstu_tensor* right,
                                 const hstu_tensor& combined, const Problem& problem, const Config& config,
                                 Launch& launch) {
-  auto& p = jagged_lengths::bind(left_lengths, left, right, combined, problem, config, launch);
+  auto& p = jagged_lengths::bind(left_lengths, left, right, combined, launch);
+  const int64_t per_block = block_rows(problem, config);
+  launch.grid[0] =
+      static_cast<uint32_t>(problem[jagged_lengths::kRowBytes] == 0 ? 0 : (p.rows + per_block - 1) / per_block);
+  launch.block[0] = static_cast<uint32_t>(config[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(config));
   return p;
 }

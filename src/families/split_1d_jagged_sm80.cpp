@@ -1,13 +1,14 @@
 // split_1d_jagged_sm80: splitting of jagged vectors, kernels/split_1d_jagged_sm80.cuh.
 #include "families/families.hpp"
-#include "families/jagged_lengths.hpp"
+#include "families/runs_by_lengths.hpp"
 
 namespace hstujit {
 namespace {
 
-void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
+void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_split_1d_jagged_args*>(args);
-  auto& p = jagged_lengths::bind(a.lengths_left, a.left, &a.right, a.values, problem, config, launch);
+  auto& p = runs_by_lengths::bind(a.lengths_left, a.left, &a.right, a.values, a.left.shape[0], problem, config, device,
+                                  launch);
   p.right_lengths = a.lengths_right.data;
 }
 
@@ -17,12 +18,12 @@ const Family kSplit1dJaggedSm80 = {
     .name = "split_1d_jagged_sm80",
     .op = Op::split_1d_jagged,
     .min_compute_capability = 80,
-    .knobs = jagged_lengths::kKnobs,
-    .rules = jagged_lengths::kRules,
+    .knobs = runs_by_lengths::kKnobs,
+    .rules = runs_by_lengths::kRules,
     .covers = jagged_lengths::covers,
-    .default_config = jagged_lengths::default_config,
-    .resources = jagged_lengths::resources,
-    .write_config = jagged_lengths::write_config,
+    .default_config = runs_by_lengths::default_config,
+    .resources = runs_by_lengths::resources,
+    .write_config = runs_by_lengths::write_config,
     .smem_expression = "split_1d_jagged_sm80_smem_bytes<Config>",
     .bind = bind,
 };

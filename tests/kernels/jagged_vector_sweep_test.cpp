@@ -19,7 +19,9 @@ struct Case {
   const char* name;
   hstu_dtype dtype = HSTU_DTYPE_F32, left = kI64, right = kI64;
   int64_t batch = 50, longest = 20;
-  int64_t dim = 5;  ///< of replacement
+  int64_t dim = 5;    ///< of replacement
+  int64_t shift = 0;  ///< elements by which vectors begin behind 256 bytes; others by twice as many
+  enum { usual, one_huge } lengths = usual;  ///< one_huge: longest, all others 0 or 1
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -27,6 +29,11 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 std::vector<int64_t> lengths(const Case& c, uint64_t seed) {
   Random random(seed);
   std::vector<int64_t> out;
+  if (c.lengths == Case::one_huge) {
+    for (int64_t b = 0; b < c.batch; ++b) out.push_back(static_cast<int64_t>(random.below(2)));
+    out[static_cast<size_t>(c.batch / 3)] = c.longest;
+    return out;
+  }
   for (int64_t b = 0; b < c.batch; ++b)
     out.push_back(b % 6 == 2 ? 0 : static_cast<int64_t>(random.below(static_cast<uint64_t>(c.longest) + 1)));
   return out;
@@ -35,8 +42,8 @@ std::vector<int64_t> lengths(const Case& c, uint64_t seed) {
 int64_t sum(const std::vector<int64_t>& lengths) { return test::offsets_of(lengths).back(); }
 
 /// Random bits; NaN and negative zeros among them.
-hstu_tensor scrambled(HostMemory& memory, hstu_dtype dtype, std::initializer_list<int64_t> shape) {
-  const hstu_tensor t = memory.poison(dtype, shape);
+hstu_tensor scrambled(HostMemory& memory, hstu_dtype dtype, std::initializer_list<int64_t> shape, int64_t shift = 0) {
+  const hstu_tensor t = memory.poison(dtype, shape, {.shift = shift});
   auto* bytes = static_cast<unsigned char*>(t.data);
   for (int64_t i = 0; i < extent_bytes(t); ++i)
     bytes[i] = static_cast<unsigned char>(memory.random_numbers().bits() >> 9);
@@ -68,9 +75,9 @@ TEST_P(JaggedVectorSweep, Concatenates) {
   hstu_concat_1d_jagged_args args{};
   args.lengths_left = memory.integers(c.left, left);
   args.lengths_right = memory.integers(c.right, right);
-  args.left = scrambled(memory, c.dtype, {sum(left)});
+  args.left = scrambled(memory, c.dtype, {sum(left)}, c.shift);
   args.right = scrambled(memory, c.dtype, {sum(right)});
-  args.out = memory.poison(c.dtype, {sum(left) + sum(right)});
+  args.out = memory.poison(c.dtype, {sum(left) + sum(right)}, {.shift = 2 * c.shift});
   expect_same_bits(memory, args, {args.out});
 }
 
@@ -82,9 +89,9 @@ TEST_P(JaggedVectorSweep, Splits) {
   hstu_split_1d_jagged_args args{};
   args.lengths_left = memory.integers(c.left, left);
   args.lengths_right = memory.integers(c.right, right);
-  args.values = scrambled(memory, c.dtype, {sum(left) + sum(right)});
+  args.values = scrambled(memory, c.dtype, {sum(left) + sum(right)}, c.shift);
   args.left = memory.poison(c.dtype, {sum(left)});
-  args.right = memory.poison(c.dtype, {sum(right)});
+  args.right = memory.poison(c.dtype, {sum(right)}, {.shift = 2 * c.shift});
   expect_same_bits(memory, args, {args.left, args.right});
 }
 
@@ -97,8 +104,8 @@ TEST_P(JaggedVectorSweep, RemovesTheFirstOrTheLast) {
   hstu_jagged_remove_first_or_last_1d_args args{};
   args.lengths = memory.integers(c.left, rows);
   args.values = scrambled(memory, c.dtype, {sum(rows)});
-  args.without_first = memory.poison(c.dtype, {sum(rows) - c.batch});
-  args.without_last = memory.poison(c.dtype, {sum(rows) - c.batch});
+  args.without_first = memory.poison(c.dtype, {sum(rows) - c.batch}, {.shift = c.shift});
+  args.without_last = memory.poison(c.dtype, {sum(rows) - c.batch}, {.shift = 2 * c.shift});
   expect_same_bits(memory, args, {args.without_first, args.without_last});
 }
 
@@ -144,8 +151,8 @@ TEST_P(JaggedVectorSweep, TransposesSegments) {
   args.columns = c.batch / 3;
   args.lengths = memory.integers(c.left, segments);
   args.offsets = memory.integers(c.right, test::offsets_of(segments));
-  args.values = scrambled(memory, c.dtype, {sum(segments)});
-  args.out = memory.poison(c.dtype, {sum(segments)});
+  args.values = scrambled(memory, c.dtype, {sum(segments)}, c.shift);
+  args.out = memory.poison(c.dtype, {sum(segments)}, {.shift = 2 * c.shift});
   args.out_lengths = memory.poison(c.left, {c.batch});
   args.out_offsets = memory.poison(c.right, {c.batch + 1});
   expect_same_bits(memory, args, {args.out, args.out_offsets, args.out_lengths});
@@ -154,13 +161,14 @@ TEST_P(JaggedVectorSweep, TransposesSegments) {
 TEST_P(JaggedVectorSweep, Expands) {
   HSTU_NEEDS_DEVICE();
   const Case& c = GetParam();
+  if (c.batch * c.longest > 1 << 24) GTEST_SKIP() << "more than memory is worth";
   for (const int64_t max_len : {int64_t{0}, c.longest / 2, c.longest + 300}) {
     HostMemory memory;
     const auto rows = lengths(c, 4);
     hstu_expand_1d_jagged_to_dense_args args{};
     args.offsets = memory.integers(c.left, test::offsets_of(rows));
-    args.values = scrambled(memory, c.dtype, {sum(rows)});
-    args.out = memory.poison(c.dtype, {c.batch, max_len});
+    args.values = scrambled(memory, c.dtype, {sum(rows)}, c.shift);
+    args.out = memory.poison(c.dtype, {c.batch, max_len}, {.row_padding = c.shift, .shift = 2 * c.shift});
     expect_same_bits(memory, args, {args.out});
   }
 }
@@ -170,14 +178,27 @@ TEST_P(JaggedVectorSweep, SumsIntegers) {
   const Case& c = GetParam();
   HostMemory memory;
   hstu_complete_cumsum_args args{};
-  args.values = scrambled(memory, c.left, {c.batch * 7});  // sums wrap
-  args.out = memory.poison(c.left == kI32 ? c.right : kI64, {c.batch * 7 + 1});
+  args.values = scrambled(memory, c.left, {c.batch * 7}, c.shift);  // sums wrap
+  args.out = memory.poison(c.left == kI32 ? c.right : kI64, {c.batch * 7 + 1}, {.shift = c.shift});
   expect_same_bits(memory, args, {args.out});
+}
+
+TEST(JaggedVectorsOnDevice, LongIntegerSumsWrapAsTheReferences) {
+  HSTU_NEEDS_DEVICE();
+  for (const auto& [dtype, out] : {std::pair{kI32, kI32}, {kI32, kI64}, {kI64, kI64}})
+    for (const int64_t count : {32769, 65536, 300001, 4195000})
+      for (const int64_t shift : {0, 1}) {
+        HostMemory memory;
+        hstu_complete_cumsum_args args{};
+        args.values = scrambled(memory, dtype, {count}, shift);
+        args.out = memory.poison(out, {count + 1}, {.shift = shift});
+        expect_same_bits(memory, args, {args.out});
+      }
 }
 
 TEST(JaggedVectorsOnDevice, FloatingSumsEqualTheOracle) {
   HSTU_NEEDS_DEVICE();
-  for (const int64_t count : {1, 300, 20000}) {
+  for (const int64_t count : {1, 300, 20000, 40000, 1100000}) {
     HostMemory memory;
     hstu_complete_cumsum_args args{};
     args.struct_size = sizeof args;
@@ -188,18 +209,26 @@ TEST(JaggedVectorsOnDevice, FloatingSumsEqualTheOracle) {
 }
 
 std::vector<Case> cases() {
-  return {{.name = "Usual"},
-          {.name = "I32", .left = kI32, .right = kI32},
-          {.name = "I32AndI64", .left = kI32, .right = kI64},
-          {.name = "Bytes", .dtype = HSTU_DTYPE_E4M3, .right = kI32},
-          {.name = "TwoBytes", .dtype = HSTU_DTYPE_BF16},
-          {.name = "EightBytes", .dtype = kI64},
-          {.name = "OneSequence", .batch = 1, .longest = 1000},
-          {.name = "NoSequence", .batch = 0},
-          {.name = "AllEmpty", .batch = 9, .longest = 0},
-          {.name = "LongSequences", .batch = 12, .longest = 30000},
-          {.name = "ManySequences", .left = kI32, .batch = 7001, .longest = 9},
-          {.name = "LongRows", .batch = 40, .dim = 512}};
+  return {
+      {.name = "Usual"},
+      {.name = "I32", .left = kI32, .right = kI32},
+      {.name = "I32AndI64", .left = kI32, .right = kI64},
+      {.name = "Bytes", .dtype = HSTU_DTYPE_E4M3, .right = kI32},
+      {.name = "TwoBytes", .dtype = HSTU_DTYPE_BF16},
+      {.name = "EightBytes", .dtype = kI64},
+      {.name = "OneSequence", .batch = 1, .longest = 1000},
+      {.name = "NoSequence", .batch = 0},
+      {.name = "AllEmpty", .batch = 9, .longest = 0},
+      {.name = "LongSequences", .batch = 12, .longest = 30000},
+      {.name = "ManySequences", .left = kI32, .batch = 7001, .longest = 9},
+      {.name = "ZerosAndOnes", .right = kI32, .batch = 20011, .longest = 1},
+      {.name = "OneHuge", .batch = 3001, .longest = 400003, .lengths = Case::one_huge},
+      {.name = "OneHugeInBytes", .dtype = HSTU_DTYPE_E4M3, .batch = 3001, .longest = 400003, .lengths = Case::one_huge},
+      {.name = "Unaligned", .left = kI32, .batch = 60, .longest = 5000, .shift = 1},
+      {.name = "UnalignedBytes", .dtype = HSTU_DTYPE_E4M3, .batch = 60, .longest = 5000, .shift = 3},
+      {.name = "UnalignedTwoBytes", .dtype = HSTU_DTYPE_F16, .batch = 60, .longest = 5000, .shift = 5},
+      {.name = "UnalignedEightBytes", .dtype = kI64, .batch = 60, .longest = 5000, .shift = 1},
+      {.name = "LongRows", .batch = 40, .dim = 512}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, JaggedVectorSweep, testing::ValuesIn(cases()), kNameOf);

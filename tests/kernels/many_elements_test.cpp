@@ -117,6 +117,112 @@ TEST(ManyElements, RowsAndProductsWithARowOfTheirSequence) {
   });
 }
 
+// ---- Jagged vectors
+
+/// The elements of a matrix as a vector, for operators on vectors.
+hstu_tensor as_vector(hstu_tensor t) {
+  t.shape[0] *= t.shape[1];
+  t.rank = 1;
+  t.stride[0] = 1;
+  t.shape[1] = t.stride[1] = 0;
+  return t;
+}
+
+TEST(ManyElements, VectorsJoinedPartedAndShortened) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kRow = 64, kLeft = 900, kRight = 100, kBoth = kLeft + kRight;  // rows of so many elements
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t periods = many_rows(kRow, kBoth) / kBoth;
+    const auto lengths = [&](const std::vector<int64_t>& of_period) {
+      const hstu_tensor one = host.integers(kI64, of_period);
+      return std::pair{one, repeated(memory, one, periods * one.shape[0])};
+    };
+    const auto [left, lefts] = lengths({30000, 0, 1, 27599});
+    const auto [right, rights] = lengths({100, 3000, 0, 3300});
+    const hstu_tensor left_rows = host.random(kE4m3, {kLeft, kRow}), right_rows = host.random(kE4m3, {kRight, kRow}),
+                      out_rows = host.poison(kE4m3, {kBoth, kRow});
+    auto join = sized<hstu_concat_1d_jagged_args>();
+    join.lengths_left = left;
+    join.lengths_right = right;
+    join.left = as_vector(left_rows);
+    join.right = as_vector(right_rows);
+    join.out = as_vector(out_rows);
+    auto large = join;
+    const hstu_tensor outs = repeated(memory, out_rows, periods * kBoth);
+    large.lengths_left = lefts;
+    large.lengths_right = rights;
+    large.left = as_vector(repeated(memory, left_rows, periods * kLeft));
+    large.right = as_vector(repeated(memory, right_rows, periods * kRight));
+    large.out = as_vector(outs);
+    ASSERT_EQ(hstu_concat_1d_jagged(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, outs, out_rows, test::exact_result(join, &hstu_concat_1d_jagged_args::out), kExact);
+
+    auto part = sized<hstu_split_1d_jagged_args>();
+    part.lengths_left = left;
+    part.lengths_right = right;
+    part.values = join.out;  // the last period, as it came from the device
+    const hstu_tensor left_again = host.poison(kE4m3, {kLeft, kRow}), right_again = host.poison(kE4m3, {kRight, kRow});
+    part.left = as_vector(left_again);
+    part.right = as_vector(right_again);
+    auto large_part = part;
+    const hstu_tensor lefts_again = repeated(memory, left_again, periods * kLeft),
+                      rights_again = repeated(memory, right_again, periods * kRight);
+    large_part.lengths_left = lefts;
+    large_part.lengths_right = rights;
+    large_part.values = large.out;
+    large_part.left = as_vector(lefts_again);
+    large_part.right = as_vector(rights_again);
+    ASSERT_EQ(hstu_split_1d_jagged(test::test_device()->context, &large_part, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, lefts_again, left_again, test::exact_result(part, &hstu_split_1d_jagged_args::left), kExact);
+    expect_periods(memory, rights_again, right_again, test::exact_result(part, &hstu_split_1d_jagged_args::right),
+                   kExact);
+  });
+}
+
+TEST(ManyElements, PrefixSums) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kRow = 64, kRows = 1000;  // elements of a period, whose sum is 0: results repeat, too
+    HostMemory host;
+    LargeMemory memory;
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < kRow * kRows / 2; ++i) {
+      numbers.push_back(static_cast<int64_t>(host.random_numbers().below(1u << 30)));
+      numbers.push_back(i == 0 ? 0 : -numbers[numbers.size() - 3]);
+    }
+    numbers.back() -= numbers[numbers.size() - 2];
+    hstu_tensor values = host.integers(HSTU_DTYPE_I32, numbers);
+    values.rank = 2;
+    values.shape[0] = kRows;
+    values.shape[1] = values.stride[0] = kRow;
+    values.stride[1] = 1;
+    const hstu_tensor out = host.poison(HSTU_DTYPE_I32, {kRows + 1, kRow});
+    auto sums = sized<hstu_complete_cumsum_args>();
+    sums.values = as_vector(values);
+    sums.out = as_vector(out);
+    sums.out.shape[0] = sums.values.shape[0] + 1;
+    const int64_t rows = many_rows(kRow, kRows);
+    auto large = sums;
+    const hstu_tensor many = repeated(memory, values, rows);
+    hstu_tensor outs = repeated(memory, out, rows + 1);
+    large.values = as_vector(many);
+    large.out = as_vector(outs);
+    large.out.shape[0] = large.values.shape[0] + 1;
+    ASSERT_EQ(hstu_complete_cumsum(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    const std::vector<double> exact = test::exact_result(sums, &hstu_complete_cumsum_args::out);
+    hstu_tensor one = out;
+    outs.shape[0] = rows;
+    one.shape[0] = kRows;
+    expect_periods(memory, outs, one, std::vector(exact.begin(), exact.end() - 1), kExact);
+    EXPECT_EQ(exact.back(), 0);
+  });
+}
+
 // ---- Embeddings, added in place
 
 TEST(ManyElements, EmbeddingsOfPositionsAndTimes) {
