@@ -7,10 +7,29 @@ namespace hstu {
 struct TileCounter {
   unsigned long long holder;  // (grid number + 1 of its launch, or 0) << 8 | launches of this home in spare places
   unsigned next, left;        // tiles handed out behind the first gridDim.x; blocks that need no more
-  unsigned lock, unused;
+  unsigned lock, board;       // board: of its launch, as tile/launch_board.cuh has it
 };
 static_assert(sizeof(TileCounter) == 24, "host and device disagree about TileCounter");
 
 enum : unsigned { kTileCounters = 1024, kSpareTileCounters = 128 };  // the spare ones lie behind the others
+
+// Boards (tile/launch_board.cuh) lie behind the counters, in the same memory.
+struct LaunchBoard {
+  enum : unsigned { kTiles = 8192, kEntries = kTiles + kTiles / 32 + kTiles / 1024 };
+  unsigned long long entry[kEntries][2];  // tag << 32 | half of a sum
+  unsigned last_tag, unused[3];           // of the launch that had it last
+};
+static_assert(sizeof(LaunchBoard) == 135312, "host and device disagree about LaunchBoard");
+
+struct LaunchBoards {
+  unsigned taken, unused[3];        // a bit a board
+  enum : unsigned { kCount = 14 };  // with the counters less than 2 MB, of which drivers give whole ones
+  LaunchBoard board[kCount];
+};
+
+struct LaunchMemory {
+  TileCounter counters[kTileCounters + kSpareTileCounters];
+  LaunchBoards boards;
+};
 
 }  // namespace hstu

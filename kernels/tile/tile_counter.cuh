@@ -35,7 +35,13 @@ class TileTaker {
   // Nobody need take a tile below `tile`, which is at least gridDim.x: those not taken yet are empty.
   HSTU_PRIM void pass_over(u32 tile) const { atomicMax(&at_->next, tile - gridDim.x); }
   HSTU_PRIM void leave() const {
+    leave([] {});
+  }
+  // last(): what the launch's last thread does before the counter is another launch's.
+  template <class Last>
+  HSTU_PRIM void leave(const Last& last) const {
     if (atomicAdd(&at_->left, 1u) + 1 < gridDim.x) return;
+    last();
     prim::exchange(&at_->next, 0u);
     prim::exchange(&at_->left, 0u);
     __threadfence();
@@ -84,7 +90,10 @@ class TileTaker {
     }
   }
 
-  TileCounter *counters_, *at_ = nullptr;
+  TileCounter* counters_;
+
+ protected:
+  TileCounter* at_ = nullptr;
 };
 
 }  // namespace hstu::tile

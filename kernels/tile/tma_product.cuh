@@ -47,6 +47,9 @@ struct TmaProductShape {
   using Accumulators = float[kFragments][Config::kBlockN / 2];
   enum : int { kBlockK = TileX::kBlockK };
   enum : int { kRings = 1 };  // each with a producer thread of its own
+  // Warps more, one a ring, fetch with each slice what TMA cannot: Roles has fetch_more(p, schedule, smem, ring) where
+  // a Shape hides this.
+  enum : bool { kFetchesMore = false };
   // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
   enum : bool { kSlicesHaveBarriers = Config::kResident };
   enum : bool { kSpread = false };                  // a Shape that has it hides this
@@ -295,6 +298,8 @@ HSTU_PRIM void run_roles(const typename Roles::Shape::Params& p, u32 smem) {
     prim::lower_registers<40>();
     const u32 ring = warp - Shape::kConsumerWarps;
     if (ring < Shape::kRings && prim::elect_one()) produce<Shape>(p, schedule, smem, ring);
+    if constexpr (Shape::kFetchesMore)
+      if (ring >= 2 && ring < 2 + Shape::kRings) Roles::fetch_more(p, schedule, smem, ring - 2);
   } else {
     prim::raise_registers<232>();
     Roles::consume(p, schedule, smem, warp);

@@ -1,4 +1,4 @@
-// complete_cumsum_sm80: prefix sums in one launch, kernels/complete_cumsum_sm80.cuh.
+// complete_cumsum_sm80: prefix sums of short vectors, kernels/complete_cumsum_sm80.cuh.
 #include "families/families.hpp"
 #include "params/jagged_lengths.h"
 #include "problem/jagged_fields.hpp"
@@ -16,7 +16,7 @@ constexpr Knob kKnobs[kKnobCount] = {
     {"items", kItemsValues, "elements a thread: fewer blocks"},
 };
 
-bool covers(const Problem&, const DeviceFacts&) { return true; }
+bool covers(const Problem& p, const DeviceFacts&) { return p[cumsum::kCount] <= cumsum::kMostByBlocks; }
 
 Config default_config(const Problem& p, const DeviceFacts&) {
   Config c;

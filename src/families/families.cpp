@@ -46,6 +46,7 @@ const Family* const kFamilies[] = {
     &kFlashAttnSm90,
     &kFlashAttnSm80,
     &kCompleteCumsumSm80,
+    &kCumsumTilesSm80,
     &kConcat1dJaggedSm80,
     &kSplit1dJaggedSm80,
     &kExpand1dJaggedSm80,

@@ -42,6 +42,7 @@ extern const Family kDropoutSm80;
 extern const Family kFlashAttnSm90;
 extern const Family kFlashAttnSm80;
 extern const Family kCompleteCumsumSm80;
+extern const Family kCumsumTilesSm80;
 extern const Family kConcat1dJaggedSm80;
 extern const Family kSplit1dJaggedSm80;
 extern const Family kExpand1dJaggedSm80;

@@ -6,7 +6,7 @@
 namespace hstujit {
 namespace {
 
-constexpr size_t kBytes = (hstu::kTileCounters + hstu::kSpareTileCounters) * sizeof(hstu::TileCounter);
+constexpr size_t kBytes = sizeof(hstu::LaunchMemory);
 
 }  // namespace
 

@@ -70,7 +70,9 @@ enum : int { kOffsetDtype, kTargetDtype /* NONE without targets */, kRows };
 
 namespace cumsum {
 enum : int { kDtype, kOutDtype, kCount };
-}
+/// complete_cumsum_sm80 takes so many values and fewer, cumsum_tiles_sm80 more.
+constexpr int kMostByBlocks = 1 << 15;
+}  // namespace cumsum
 
 namespace expand {
 enum : int { kElementBytes, kOffsetDtype, kBatch, kMaxLen };

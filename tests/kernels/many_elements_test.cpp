@@ -183,6 +183,46 @@ TEST(ManyElements, VectorsJoinedPartedAndShortened) {
   });
 }
 
+TEST(ManyElements, PrefixSums) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kRow = 64, kRows = 1000;  // elements of a period, whose sum is 0: results repeat, too
+    HostMemory host;
+    LargeMemory memory;
+    std::vector<int64_t> numbers;
+    for (int64_t i = 0; i < kRow * kRows / 2; ++i) {
+      numbers.push_back(static_cast<int64_t>(host.random_numbers().below(1u << 30)));
+      numbers.push_back(i == 0 ? 0 : -numbers[numbers.size() - 3]);
+    }
+    numbers.back() -= numbers[numbers.size() - 2];
+    hstu_tensor values = host.integers(HSTU_DTYPE_I32, numbers);
+    values.rank = 2;
+    values.shape[0] = kRows;
+    values.shape[1] = values.stride[0] = kRow;
+    values.stride[1] = 1;
+    const hstu_tensor out = host.poison(HSTU_DTYPE_I32, {kRows + 1, kRow});
+    auto sums = sized<hstu_complete_cumsum_args>();
+    sums.values = as_vector(values);
+    sums.out = as_vector(out);
+    sums.out.shape[0] = sums.values.shape[0] + 1;
+    const int64_t rows = many_rows(kRow, kRows);
+    auto large = sums;
+    const hstu_tensor many = repeated(memory, values, rows);
+    hstu_tensor outs = repeated(memory, out, rows + 1);
+    large.values = as_vector(many);
+    large.out = as_vector(outs);
+    large.out.shape[0] = large.values.shape[0] + 1;
+    ASSERT_EQ(hstu_complete_cumsum(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    const std::vector<double> exact = test::exact_result(sums, &hstu_complete_cumsum_args::out);
+    hstu_tensor one = out;
+    outs.shape[0] = rows;
+    one.shape[0] = kRows;
+    expect_periods(memory, outs, one, std::vector(exact.begin(), exact.end() - 1), kExact);
+    EXPECT_EQ(exact.back(), 0);
+  });
+}
+
 // ---- Embeddings, added in place
 
 TEST(ManyElements, EmbeddingsOfPositionsAndTimes) {

@@ -32,7 +32,7 @@ TEST_F(TileCountersOnFakeGpu, AreZeroAndBreakNoCapture) {
   fake_->set_capture_status(CU_STREAM_CAPTURE_STATUS_ACTIVE);
   const TileCounters counters(driver());
   EXPECT_EQ(fake_->calls_unsafe_in_capture(), 0);
-  std::vector<char> bytes((hstu::kTileCounters + hstu::kSpareTileCounters) * sizeof(hstu::TileCounter));
+  std::vector<char> bytes(sizeof(hstu::LaunchMemory));
   std::memcpy(bytes.data(), counters.address(), bytes.size());
   EXPECT_TRUE(std::ranges::all_of(bytes, [](char byte) { return byte == 0; }));
 }

@@ -41,6 +41,7 @@ std::span<const std::string_view> jagged_problems() {
       "complete_cumsum dtype=i64 out_dtype=i64 count=512",
       "complete_cumsum dtype=i32 out_dtype=i64 count=65536",
       "complete_cumsum dtype=f32 out_dtype=f32 count=512",
+      "complete_cumsum dtype=f32 out_dtype=f32 count=1073741824",
       "concat_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",
       "concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i64 offset=none batch=32 rows=64",
       "split_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",

@@ -14,22 +14,6 @@ struct Config {
 static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// complete_cumsum dtype=i32 out_dtype=i64 count=65536
-// complete_cumsum_sm80 sm_80 threads=1024 items=4
-// complete_cumsum_sm80 sm_90a threads=1024 items=4
-#include "complete_cumsum_sm80.cuh"
-namespace hstu {
-struct Config {
-  using Value = i32;
-  using Result = i64;
-  using Sum = i64;
-  enum : int { kThreads = 1024 };
-  enum : int { kItems = 4 };
-  enum : int { kMinBlocks = 1 };
-};
-static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
-}  // namespace hstu
-
 // complete_cumsum dtype=f32 out_dtype=f32 count=512
 // complete_cumsum_sm80 sm_80 threads=1024 items=1
 // complete_cumsum_sm80 sm_90a threads=1024 items=1
@@ -45,4 +29,3 @@ struct Config {
 };
 static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
-
