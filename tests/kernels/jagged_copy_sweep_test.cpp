@@ -2,10 +2,6 @@
 // kinds of parts, empty and ragged sequences, gaps and misaligned rows; nothing else in memory is touched.
 #include "support/device_call.hpp"
 
-#include <fmt/format.h>
-
-#include <cstring>
-
 namespace hstujit {
 namespace {
 
@@ -34,15 +30,6 @@ struct Case {
 };
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
-
-/// Random bits: NaN, infinities, negative zeros and denormals among them.
-void scramble(const hstu_tensor& t, Random& random) {
-  const auto size = static_cast<int64_t>(size_of(t.dtype));
-  test::for_each_run(t, [&](int64_t offset, int64_t count) {
-    auto* at = static_cast<unsigned char*>(t.data) + offset * size;
-    for (int64_t i = 0; i < count * size; ++i) at[i] = static_cast<unsigned char>(random.bits() >> 13);
-  });
-}
 
 struct Tensors {
   hstu_tensor left, right, combined, offsets_left, offsets_right;
@@ -104,38 +91,15 @@ hstu_split_2d_jagged_args split_args(const Tensors& t, const Case& c) {
   return args;
 }
 
-/// All of memory is, after the call on the device, what the reference makes of it.
-template <class Args>
-void expect_same_bits(HostMemory& memory, const Args& args, const std::vector<hstu_tensor>& outputs) {
-  test::DeviceCall call(memory, op_of<Args>(), &args);
-  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-  if (test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
-  EXPECT_TRUE(call.wrote_only(outputs));
-  Args host = args;
-  prepare(host);
-  reference::run(host);
-  for (const hstu_tensor& expected : outputs) {
-    const hstu_tensor got = call.after(expected);
-    const auto size = static_cast<int64_t>(size_of(expected.dtype));
-    int64_t wrong = 0;
-    test::for_each_run(expected, [&](int64_t offset, int64_t count) {
-      wrong += std::memcmp(static_cast<const std::byte*>(got.data) + offset * size,
-                           static_cast<const std::byte*>(expected.data) + offset * size,
-                           static_cast<size_t>(count * size)) != 0;
-    });
-    EXPECT_EQ(wrong, 0) << "rows differ";
-  }
-}
-
 class JaggedCopySweep : public testing::TestWithParam<Case> {};
 
 TEST_P(JaggedCopySweep, ConcatenatesBitForBit) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const Tensors t = tensors_of(memory, GetParam());
-  scramble(t.left, memory.random_numbers());
-  scramble(t.right, memory.random_numbers());
-  expect_same_bits(memory, concat_args(t, GetParam()), {t.combined});
+  test::scramble(t.left, memory.random_numbers());
+  test::scramble(t.right, memory.random_numbers());
+  test::expect_same_bits(memory, concat_args(t, GetParam()), {t.combined});
 }
 
 TEST_P(JaggedCopySweep, SplitsBitForBit) {
@@ -145,8 +109,8 @@ TEST_P(JaggedCopySweep, SplitsBitForBit) {
   if (c.left.offsets == HSTU_DTYPE_NONE && c.right.offsets == HSTU_DTYPE_NONE) GTEST_SKIP() << "two dense parts";
   HostMemory memory;
   const Tensors t = tensors_of(memory, c);
-  scramble(t.combined, memory.random_numbers());
-  expect_same_bits(memory, split_args(t, c), {t.left, t.right});
+  test::scramble(t.combined, memory.random_numbers());
+  test::expect_same_bits(memory, split_args(t, c), {t.left, t.right});
 }
 
 /// Lengths between from and to, every fifth 0.

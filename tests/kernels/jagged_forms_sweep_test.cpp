@@ -3,8 +3,6 @@
 #include "support/attention_cases.hpp"
 #include "support/device_call.hpp"
 
-#include <fmt/format.h>
-
 #include <cstring>
 
 namespace hstujit {
@@ -34,34 +32,6 @@ std::vector<int64_t> lengths(const Case& c, uint64_t seed) {
   return out;
 }
 
-/// Random bits in the elements of a tensor that lies in poison.
-hstu_tensor scrambled(HostMemory& memory, hstu_dtype dtype, std::initializer_list<int64_t> shape, Layout layout = {}) {
-  const hstu_tensor t = memory.poison(dtype, shape, layout);
-  const auto size = static_cast<int64_t>(size_of(dtype));
-  test::for_each_run(t, [&](int64_t offset, int64_t count) {
-    auto* bytes = static_cast<unsigned char*>(t.data) + offset * size;
-    for (int64_t i = 0; i < count * size; ++i)
-      bytes[i] = static_cast<unsigned char>(memory.random_numbers().bits() >> 9);
-  });
-  return t;
-}
-
-/// Calls device and reference; `outputs`, elements and what lies around them, are the same.
-template <class Args>
-void expect_same_bits(HostMemory& memory, Args args, const std::vector<hstu_tensor>& outputs) {
-  args.struct_size = sizeof args;
-  test::DeviceCall call(memory, op_of<Args>(), &args);
-  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-  if (test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
-  EXPECT_TRUE(call.wrote_only(outputs));
-  prepare(args);
-  reference::run(args);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    EXPECT_EQ(std::memcmp(call.after(outputs[i]).data, outputs[i].data, static_cast<size_t>(extent_bytes(outputs[i]))),
-              0)
-        << "output " << i;
-}
-
 class JaggedFormsSweep : public testing::TestWithParam<Case> {};
 
 TEST_P(JaggedFormsSweep, AddsUpRows) {
@@ -88,16 +58,16 @@ TEST_P(JaggedFormsSweep, PadsAndUnpads) {
     HostMemory memory;
     const auto offsets = test::offsets_of(lengths(c, 2));
     hstu_jagged_to_padded_dense_args args{};
-    args.values = scrambled(memory, c.dtype, {offsets.back() + 2, c.dim}, c.layout);
+    args.values = memory.scrambled(c.dtype, {offsets.back() + 2, c.dim}, c.layout);
     args.offsets = memory.integers(c.offset, offsets);
     args.out = memory.poison(c.dtype, {c.batch, max_len, c.dim}, c.layout);
     args.padding = -3;
-    expect_same_bits(memory, args, {args.out});
+    test::expect_same_bits(memory, args, {args.out});
     hstu_dense_to_jagged_args back{};
-    back.dense = scrambled(memory, c.dtype, {c.batch, max_len, c.dim}, c.layout);
+    back.dense = memory.scrambled(c.dtype, {c.batch, max_len, c.dim}, c.layout);
     back.offsets = args.offsets;
     back.out = memory.poison(c.dtype, {offsets.back() + 2, c.dim}, c.layout);
-    expect_same_bits(memory, back, {back.out});
+    test::expect_same_bits(memory, back, {back.out});
   }
 }
 
@@ -109,18 +79,18 @@ TEST_P(JaggedFormsSweep, TruncatesHistory) {
       HostMemory memory;
       const auto offsets = test::offsets_of(lengths(c, 3));
       hstu_jagged_truncate_history_args args{};
-      args.values = scrambled(memory, c.dtype, {offsets.back() + 2, c.dim}, c.layout);
+      args.values = memory.scrambled(c.dtype, {offsets.back() + 2, c.dim}, c.layout);
       args.seq_offsets = memory.integers(c.offset, offsets);
       if (with_targets) args.num_targets = test::random_counts(memory, c.target, c.batch, c.longest / 4 + 2);
       args.out = memory.poison(c.dtype, {offsets.back() + 2, c.dim}, c.layout);
       args.out_offsets = memory.poison(c.offset, {c.batch + 1});
       args.contextual_seq_len = with_targets ? c.longest / 5 : 0;
       args.keep = keep;
-      expect_same_bits(memory, args, {args.out, args.out_offsets});
+      test::expect_same_bits(memory, args, {args.out, args.out_offsets});
       if (c.dim != 1) continue;
-      args.values = scrambled(memory, c.dtype, {offsets.back()});  // a vector
+      args.values = memory.scrambled(c.dtype, {offsets.back()});  // a vector
       args.out = memory.poison(c.dtype, {offsets.back()});
-      expect_same_bits(memory, args, {args.out, args.out_offsets});
+      test::expect_same_bits(memory, args, {args.out, args.out_offsets});
     }
 }
 
@@ -134,13 +104,13 @@ TEST_P(JaggedFormsSweep, SortsPairs) {
       HostMemory memory;
       hstu_sort_kv_pairs_args args{};
       args.keys = end_bit == 3 ? test::random_counts(memory, c.offset, count, 7)  // many equal ones
-                               : scrambled(memory, c.offset, {count});
-      args.values = scrambled(memory, c.dtype, {count});
+                               : memory.scrambled(c.offset, {count});
+      args.values = memory.scrambled(c.dtype, {count});
       args.out_keys = memory.poison(c.offset, {count});
       args.out_values = memory.poison(c.dtype, {count});
       args.end_bit = end_bit;
       args.descending = descending;
-      expect_same_bits(memory, args, {args.out_keys, args.out_values});
+      test::expect_same_bits(memory, args, {args.out_keys, args.out_values});
     }
 }
 
@@ -151,7 +121,7 @@ TEST_P(JaggedFormsSweep, SortsByLength) {
   hstu_sort_by_length_args args{};
   args.offsets = memory.integers(c.offset, test::offsets_of(lengths(c, 4)));
   args.out = memory.poison(c.target, {c.batch});
-  expect_same_bits(memory, args, {args.out});
+  test::expect_same_bits(memory, args, {args.out});
 }
 
 TEST_P(JaggedFormsSweep, BuildsSemiLocalIntervals) {
@@ -168,7 +138,7 @@ TEST_P(JaggedFormsSweep, BuildsSemiLocalIntervals) {
       args.last_keys = c.longest / 4;
       args.first_keys = heads;
       args.contextual_seq_len = with_targets ? 7 : 0;
-      expect_same_bits(memory, args, {args.intervals});
+      test::expect_same_bits(memory, args, {args.intervals});
     }
 }
 

@@ -2,10 +2,6 @@
 // sequences, vectors longer than a block's share.
 #include "support/device_call.hpp"
 
-#include <fmt/format.h>
-
-#include <cstring>
-
 namespace hstujit {
 namespace {
 
@@ -41,30 +37,6 @@ std::vector<int64_t> lengths(const Case& c, uint64_t seed) {
 
 int64_t sum(const std::vector<int64_t>& lengths) { return test::offsets_of(lengths).back(); }
 
-/// Random bits; NaN and negative zeros among them.
-hstu_tensor scrambled(HostMemory& memory, hstu_dtype dtype, std::initializer_list<int64_t> shape, int64_t shift = 0) {
-  const hstu_tensor t = memory.poison(dtype, shape, {.shift = shift});
-  auto* bytes = static_cast<unsigned char*>(t.data);
-  for (int64_t i = 0; i < extent_bytes(t); ++i)
-    bytes[i] = static_cast<unsigned char>(memory.random_numbers().bits() >> 9);
-  return t;
-}
-
-template <class Args>
-void expect_same_bits(HostMemory& memory, Args args, const std::vector<hstu_tensor>& outputs) {
-  args.struct_size = sizeof args;
-  test::DeviceCall call(memory, op_of<Args>(), &args);
-  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-  if (test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
-  EXPECT_TRUE(call.wrote_only(outputs));
-  prepare(args);
-  reference::run(args);
-  for (size_t i = 0; i < outputs.size(); ++i)
-    EXPECT_EQ(std::memcmp(call.after(outputs[i]).data, outputs[i].data, static_cast<size_t>(extent_bytes(outputs[i]))),
-              0)
-        << "output " << i;
-}
-
 class JaggedVectorSweep : public testing::TestWithParam<Case> {};
 
 TEST_P(JaggedVectorSweep, Concatenates) {
@@ -75,10 +47,10 @@ TEST_P(JaggedVectorSweep, Concatenates) {
   hstu_concat_1d_jagged_args args{};
   args.lengths_left = memory.integers(c.left, left);
   args.lengths_right = memory.integers(c.right, right);
-  args.left = scrambled(memory, c.dtype, {sum(left)}, c.shift);
-  args.right = scrambled(memory, c.dtype, {sum(right)});
+  args.left = memory.scrambled(c.dtype, {sum(left)}, {.shift = c.shift});
+  args.right = memory.scrambled(c.dtype, {sum(right)});
   args.out = memory.poison(c.dtype, {sum(left) + sum(right)}, {.shift = 2 * c.shift});
-  expect_same_bits(memory, args, {args.out});
+  test::expect_same_bits(memory, args, {args.out});
 }
 
 TEST_P(JaggedVectorSweep, Splits) {
@@ -89,10 +61,10 @@ TEST_P(JaggedVectorSweep, Splits) {
   hstu_split_1d_jagged_args args{};
   args.lengths_left = memory.integers(c.left, left);
   args.lengths_right = memory.integers(c.right, right);
-  args.values = scrambled(memory, c.dtype, {sum(left) + sum(right)}, c.shift);
+  args.values = memory.scrambled(c.dtype, {sum(left) + sum(right)}, {.shift = c.shift});
   args.left = memory.poison(c.dtype, {sum(left)});
   args.right = memory.poison(c.dtype, {sum(right)}, {.shift = 2 * c.shift});
-  expect_same_bits(memory, args, {args.left, args.right});
+  test::expect_same_bits(memory, args, {args.left, args.right});
 }
 
 TEST_P(JaggedVectorSweep, RemovesTheFirstOrTheLast) {
@@ -103,10 +75,10 @@ TEST_P(JaggedVectorSweep, RemovesTheFirstOrTheLast) {
   for (int64_t& length : rows) ++length;
   hstu_jagged_remove_first_or_last_1d_args args{};
   args.lengths = memory.integers(c.left, rows);
-  args.values = scrambled(memory, c.dtype, {sum(rows)});
+  args.values = memory.scrambled(c.dtype, {sum(rows)});
   args.without_first = memory.poison(c.dtype, {sum(rows) - c.batch}, {.shift = c.shift});
   args.without_last = memory.poison(c.dtype, {sum(rows) - c.batch}, {.shift = 2 * c.shift});
-  expect_same_bits(memory, args, {args.without_first, args.without_last});
+  test::expect_same_bits(memory, args, {args.without_first, args.without_last});
 }
 
 /// What the caller must not do stays inside of the outputs.
@@ -118,7 +90,7 @@ TEST(JaggedVectorsOnDevice, RemovalWritesNothingElseForEmptySequences) {
   hstu_jagged_remove_first_or_last_1d_args args{};
   args.struct_size = sizeof args;
   args.lengths = memory.integers(kI64, rows);
-  args.values = scrambled(memory, HSTU_DTYPE_F32, {sum(rows)});
+  args.values = memory.scrambled(HSTU_DTYPE_F32, {sum(rows)});
   args.without_first = memory.poison(HSTU_DTYPE_F32, {2});
   args.without_last = memory.poison(HSTU_DTYPE_F32, {2});
   test::DeviceCall call(memory, Op::jagged_remove_first_or_last_1d, &args);
@@ -134,10 +106,10 @@ TEST_P(JaggedVectorSweep, ReplacesTheLastRows) {
   hstu_replace_last_n_with_jagged_args args{};
   args.lengths_left = memory.integers(c.left, left);
   args.lengths_right = memory.integers(c.right, right);
-  args.left = scrambled(memory, c.dtype, {sum(left), c.dim});
-  args.right = scrambled(memory, c.dtype, {sum(right), c.dim});
+  args.left = memory.scrambled(c.dtype, {sum(left), c.dim});
+  args.right = memory.scrambled(c.dtype, {sum(right), c.dim});
   args.out = memory.poison(c.dtype, {sum(left), c.dim});
-  expect_same_bits(memory, args, {args.out});
+  test::expect_same_bits(memory, args, {args.out});
 }
 
 TEST_P(JaggedVectorSweep, TransposesSegments) {
@@ -151,11 +123,11 @@ TEST_P(JaggedVectorSweep, TransposesSegments) {
   args.columns = c.batch / 3;
   args.lengths = memory.integers(c.left, segments);
   args.offsets = memory.integers(c.right, test::offsets_of(segments));
-  args.values = scrambled(memory, c.dtype, {sum(segments)}, c.shift);
+  args.values = memory.scrambled(c.dtype, {sum(segments)}, {.shift = c.shift});
   args.out = memory.poison(c.dtype, {sum(segments)}, {.shift = 2 * c.shift});
   args.out_lengths = memory.poison(c.left, {c.batch});
   args.out_offsets = memory.poison(c.right, {c.batch + 1});
-  expect_same_bits(memory, args, {args.out, args.out_offsets, args.out_lengths});
+  test::expect_same_bits(memory, args, {args.out, args.out_offsets, args.out_lengths});
 }
 
 TEST_P(JaggedVectorSweep, Expands) {
@@ -167,9 +139,9 @@ TEST_P(JaggedVectorSweep, Expands) {
     const auto rows = lengths(c, 4);
     hstu_expand_1d_jagged_to_dense_args args{};
     args.offsets = memory.integers(c.left, test::offsets_of(rows));
-    args.values = scrambled(memory, c.dtype, {sum(rows)}, c.shift);
+    args.values = memory.scrambled(c.dtype, {sum(rows)}, {.shift = c.shift});
     args.out = memory.poison(c.dtype, {c.batch, max_len}, {.row_padding = c.shift, .shift = 2 * c.shift});
-    expect_same_bits(memory, args, {args.out});
+    test::expect_same_bits(memory, args, {args.out});
   }
 }
 
@@ -178,9 +150,9 @@ TEST_P(JaggedVectorSweep, SumsIntegers) {
   const Case& c = GetParam();
   HostMemory memory;
   hstu_complete_cumsum_args args{};
-  args.values = scrambled(memory, c.left, {c.batch * 7}, c.shift);  // sums wrap
+  args.values = memory.scrambled(c.left, {c.batch * 7}, {.shift = c.shift});  // sums wrap
   args.out = memory.poison(c.left == kI32 ? c.right : kI64, {c.batch * 7 + 1}, {.shift = c.shift});
-  expect_same_bits(memory, args, {args.out});
+  test::expect_same_bits(memory, args, {args.out});
 }
 
 TEST(JaggedVectorsOnDevice, LongIntegerSumsWrapAsTheReferences) {
@@ -190,9 +162,9 @@ TEST(JaggedVectorsOnDevice, LongIntegerSumsWrapAsTheReferences) {
       for (const int64_t shift : {0, 1}) {
         HostMemory memory;
         hstu_complete_cumsum_args args{};
-        args.values = scrambled(memory, dtype, {count}, shift);
+        args.values = memory.scrambled(dtype, {count}, {.shift = shift});
         args.out = memory.poison(out, {count + 1}, {.shift = shift});
-        expect_same_bits(memory, args, {args.out});
+        test::expect_same_bits(memory, args, {args.out});
       }
 }
 

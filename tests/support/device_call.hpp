@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -124,6 +125,23 @@ void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<
   for (const auto part : parts)
     if (present(args.*part)) outputs.push_back({part, tolerance});
   expect_correct(memory, args, outputs);
+}
+
+/// Makes the call on the device under test and the reference's behind it: both leave the same bits in the outputs, and
+/// the device nothing else.
+template <class Args>
+void expect_same_bits(HostMemory& memory, Args args, const std::vector<hstu_tensor>& outputs) {
+  args.struct_size = sizeof args;
+  DeviceCall call(memory, op_of<Args>(), &args);
+  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
+  if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
+  EXPECT_TRUE(call.wrote_only(outputs));
+  prepare(args);
+  reference::run(args);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    EXPECT_EQ(std::memcmp(call.after(outputs[i]).data, outputs[i].data, static_cast<size_t>(extent_bytes(outputs[i]))),
+              0)
+        << "output " << i;
 }
 
 }  // namespace hstujit::test

@@ -57,6 +57,12 @@ hstu_tensor HostMemory::random(hstu_dtype dtype, std::initializer_list<int64_t> 
   return t;
 }
 
+hstu_tensor HostMemory::scrambled(hstu_dtype dtype, std::initializer_list<int64_t> shape, Layout layout) {
+  const hstu_tensor t = poison(dtype, shape, layout);
+  scramble(t, random_);
+  return t;
+}
+
 hstu_tensor HostMemory::integers(hstu_dtype dtype, const std::vector<int64_t>& values) {
   const hstu_tensor t = poison(dtype, {static_cast<int64_t>(values.size())});
   for (size_t i = 0; i < values.size(); ++i)
@@ -79,6 +85,14 @@ void randomise(const hstu_tensor& t, Random& random, double mean, double deviati
     run.resize(static_cast<size_t>(count));
     for (double& value : run) value = mean + deviation * static_cast<double>(random.bell());
     store(t, offset, count, run.data());
+  });
+}
+
+void scramble(const hstu_tensor& t, Random& random) {
+  const auto size = static_cast<int64_t>(size_of(t.dtype));
+  for_each_run(t, [&](int64_t offset, int64_t count) {
+    auto* const bytes = static_cast<unsigned char*>(t.data) + offset * size;
+    for (int64_t i = 0; i < count * size; ++i) bytes[i] = static_cast<unsigned char>(random.bits() >> 9);
   });
 }
 

@@ -41,6 +41,8 @@ class HostMemory {
   /// A tensor of bell-shaped random numbers around `mean`, in a slab of poison.
   hstu_tensor random(hstu_dtype dtype, std::initializer_list<int64_t> shape, Layout layout = {}, double mean = 0,
                      double deviation = 1);
+  /// A tensor of random bits in a slab of poison: NaN, infinities, negative zeros and denormals among them.
+  hstu_tensor scrambled(hstu_dtype dtype, std::initializer_list<int64_t> shape, Layout layout = {});
   hstu_tensor integers(hstu_dtype dtype, const std::vector<int64_t>& values);
   hstu_tensor floats(const std::vector<float>& values);
 
@@ -57,6 +59,8 @@ void for_each_run(const hstu_tensor& t, const std::function<void(int64_t offset,
 
 /// Sets all elements of a tensor to bell-shaped random numbers.
 void randomise(const hstu_tensor& t, Random& random, double mean = 0, double deviation = 1);
+/// Sets all elements of a tensor to random bits.
+void scramble(const hstu_tensor& t, Random& random);
 /// Sets all elements of a tensor to one value.
 void fill(const hstu_tensor& t, double value);
 
