@@ -4,7 +4,6 @@
 #include "support/streams.hpp"
 
 #include <list>
-#include <random>
 
 namespace hstujit {
 namespace {
@@ -15,7 +14,7 @@ using test::Streams;
 /// One call on sequences and numbers of its own, bf16, 2 heads of 64.
 class Call {
  public:
-  explicit Call(uint32_t seed) : random_(seed), offsets_(lengths()) {
+  explicit Call(uint32_t seed) : memory_(seed), offsets_(lengths()) {
     const int64_t total = offsets_.back();
     const auto tensor = [&](const DeviceBuffer& buffer) {
       return hstu_heads(buffer.data(), HSTU_DTYPE_BF16, total, kHeads, kDim);
@@ -41,18 +40,16 @@ class Call {
 
   std::vector<int64_t> lengths() {
     std::vector<int64_t> offsets{0};
-    std::uniform_int_distribution<int64_t> length(0, 700);
-    for (int i = 0; i < 40; ++i) offsets.push_back(offsets.back() + length(random_));
+    for (int i = 0; i < 40; ++i)
+      offsets.push_back(offsets.back() + static_cast<int64_t>(memory_.random_numbers().below(701)));
     return offsets;
   }
   std::unique_ptr<DeviceBuffer> normal(int64_t rows) {
-    std::normal_distribution<float> value;
-    std::vector<uint16_t> words(bytes(rows) / 2);
-    for (uint16_t& word : words) word = static_cast<uint16_t>(Bf16::round(static_cast<double>(value(random_))));
-    return std::make_unique<DeviceBuffer>(words.data(), words.size() * 2);
+    const hstu_tensor t = memory_.random(HSTU_DTYPE_BF16, {rows * kHeads * kDim});
+    return std::make_unique<DeviceBuffer>(t.data, bytes(rows));
   }
 
-  std::mt19937 random_;
+  test::HostMemory memory_;
   std::vector<int64_t> offsets_;
   std::unique_ptr<DeviceBuffer> q_, k_, v_, out_, offsets_on_device_;
   hstu_attention_args args_{};

@@ -1,17 +1,13 @@
 // Configurations beyond the default: an even spread over the legal space of every family, each compared with the oracle
 // on problems with all features. $HSTUJIT_TEST_CANDIDATES sets how many a problem (default 24; 0: all of them).
-#include "jit/jit.hpp"
-#include "specialise/source.hpp"
 #include "support/attention_cases.hpp"
 #include "support/device_call.hpp"
 #include "support/error.hpp"
 #include "support/gated_args.hpp"
-#include "support/gpu.hpp"
 #include "tuner/space.hpp"
 
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
 #include <thread>
 
 namespace hstujit {
@@ -50,58 +46,46 @@ std::vector<Candidate> candidates(const Problem& problem, const DeviceFacts& dev
 }
 
 void compile_all(std::vector<Candidate>& all, const Problem& problem, const DeviceFacts& device) {
-  Jit jit(JitOptions{});
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t i; (i = next.fetch_add(1)) < all.size();) try {
-        all[i].kernel = jit.obtain(specialise(*all[i].family, problem, all[i].config, device));
+        all[i].kernel = test::compiled(*all[i].family, problem, all[i].config, device);
       } catch (const Error& error) { all[i].error = error.message(); }
   };
   std::vector<std::jthread> threads;
   for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t) threads.emplace_back(work);
 }
 
-/// Launches one compiled candidate on device args.
-template <class Args>
-test::Launcher launcher_of(const Candidate& candidate) {
-  return [&candidate](const void* given) {
-    const test::Gpu& gpu = *test::gpu();
-    Args args;
-    std::memcpy(&args, given, sizeof args);
-    const Problem problem = prepare(args);
-    const Resources resources = candidate.family->resources(problem, candidate.config);
-    const LoadedKernel kernel(*gpu.driver, *candidate.kernel, resources.smem_bytes);
-    Launch launch;
-    bind(*candidate.family, &args, problem, candidate.config, gpu.facts, gpu.tile_counters->address(), launch);
-    gpu.driver->check(kernel.launch(launch, nullptr), "launching a candidate");
-    gpu.driver->check(gpu.driver->cuStreamSynchronize(nullptr), "waiting for a candidate");
-    return HSTU_OK;
-  };
+/// Whether the device is the whole GPU. As if it were older it has some of its own candidates, the very same kernels.
+bool whole(const DeviceFacts& device) {
+  return !test::gpu() || device.compute_capability == test::gpu()->facts.compute_capability;
 }
 
 template <class Args>
 void expect_all_correct(HostMemory& memory, const Args& args, std::initializer_list<hstu_tensor Args::*> outputs,
                         const test::Tolerance& tolerance) {
-  HSTU_NEEDS_GPU();
   if (test::test_device()->cpu) GTEST_SKIP() << "the reference has no configurations";
+  const DeviceFacts& device = test::test_device()->facts();
+  if (!whole(device)) GTEST_SKIP() << "among the candidates of the GPU as it is";
   Args prepared = args;
   const Problem problem = prepare(prepared);
-  const DeviceFacts& device = test::gpu()->facts;
   std::vector<Candidate> all = candidates(problem, device);
   ASSERT_FALSE(all.empty()) << text(problem);
   compile_all(all, problem, device);
-  std::vector<hstu_tensor> written;
-  std::vector<test::Exact> exact;
-  for (const auto output : outputs) {
-    written.push_back(args.*output);
-    exact.push_back(test::exact_result(args, output));
-  }
+  for (const Candidate& candidate : all)
+    ASSERT_TRUE(candidate.kernel) << candidate.family->name << " " << text(*candidate.family, candidate.config) << ": "
+                                  << candidate.error;
+  if (test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
+  std::vector<test::Expected<Args>> expected;
+  for (const auto output : outputs) expected.push_back({output, tolerance});
+  const std::vector<test::Exact> exact = test::exact_results(args, expected);
   for (const Candidate& candidate : all) {
     SCOPED_TRACE(std::string(candidate.family->name) + " " + text(*candidate.family, candidate.config));
-    ASSERT_TRUE(candidate.kernel) << candidate.error;
-    test::DeviceCall call(memory, op_of<Args>(), &args, launcher_of<Args>(candidate));
-    for (size_t i = 0; i < written.size(); ++i) EXPECT_TRUE(test::close(call.after(written[i]), exact[i], tolerance));
-    EXPECT_TRUE(call.wrote_only(written));
+    const auto kernel =
+        test::loaded(candidate.kernel, candidate.family->resources(problem, candidate.config).smem_bytes);
+    test::DeviceCall call(memory, op_of<Args>(), &args,
+                          test::launcher_of<Args>(*candidate.family, candidate.config, kernel, device));
+    test::expect_correct(call, args, expected, exact);
   }
 }
 
@@ -200,68 +184,82 @@ Args gated_args(HostMemory& memory, int64_t rows, int64_t dim) {
   return args;
 }
 
+enum class LayoutOfW { plain, transposed };
+class GatedAddmmCandidates : public testing::TestWithParam<LayoutOfW> {};
+class NormAddmmCandidates : public testing::TestWithParam<LayoutOfW> {};
+class GatedFp8GemmCandidates : public testing::TestWithParam<bool> {};
+
+hstu_tensor weight(HostMemory& memory, LayoutOfW layout, int64_t rows, int64_t columns, double deviation) {
+  if (layout == LayoutOfW::plain) return memory.random(kBf16, {rows, columns}, {}, 0, deviation);
+  return test::transposed(memory.random(kBf16, {columns, rows}, {}, 0, deviation));
+}
+
 // More tiles than multiprocessors, of either width.
-TEST(GatedAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
+TEST_P(GatedAddmmCandidates, AreAllCorrect) {
   HSTU_NEEDS_DEVICE();
-  for (const bool transposed : {false, true}) {
-    HostMemory memory;
-    constexpr int64_t kRows = 9001, kDim = 128, kColumns = 512;
-    auto args = gated_args<hstu_gated_addmm_args>(memory, kRows, kDim);
-    args.w = transposed ? test::transposed(memory.random(kBf16, {kColumns, 3 * kDim}, {}, 0, 0.05))
-                        : memory.random(kBf16, {3 * kDim, kColumns}, {}, 0, 0.05);
-    args.out = memory.random(kBf16, {kRows, kColumns});
-    args.x = args.out;
-    if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
-    expect_all_correct(memory, args, {&hstu_gated_addmm_args::out}, {4e-3, 0.75});
-  }
+  HostMemory memory;
+  constexpr int64_t kRows = 9001, kDim = 128, kColumns = 512;
+  auto args = gated_args<hstu_gated_addmm_args>(memory, kRows, kDim);
+  args.w = weight(memory, GetParam(), 3 * kDim, kColumns, 0.05);
+  args.out = memory.random(kBf16, {kRows, kColumns});
+  args.x = args.out;
+  if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
+  expect_all_correct(memory, args, {&hstu_gated_addmm_args::out}, {4e-3, 0.75});
 }
 
 // More rows than multiprocessors take at a time, in parts whose boxes hang over the tiles.
-TEST(NormAddmmCandidates, AreAllCorrectInEitherLayoutOfW) {
+TEST_P(NormAddmmCandidates, AreAllCorrect) {
   HSTU_NEEDS_DEVICE();
-  for (const bool transposed : {false, true}) {
-    HostMemory memory;
-    hstu_norm_addmm_args args{};
-    args.struct_size = sizeof args;
-    constexpr int64_t kRows = 20001, kDim = 256, kFirst = 64, kColumns = 320;
-    args.x = memory.random(kBf16, {kRows, kDim}, {}, 1);
-    args.norm_weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
-    args.norm_bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
-    args.w = transposed ? test::transposed(memory.random(kBf16, {kColumns, kDim}, {}, 0, 0.06))
-                        : memory.random(kBf16, {kDim, kColumns}, {}, 0, 0.06);
-    args.y = memory.random(kBf16, {kColumns});
-    args.z = memory.poison(kBf16, {kRows, kFirst});
-    args.z1 = memory.poison(kBf16, {kRows, kColumns - kFirst});
-    args.activation = HSTU_ACTIVATION_SILU;
-    args.activation_columns = kFirst;
-    if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
-    expect_all_correct(memory, args, {&hstu_norm_addmm_args::z, &hstu_norm_addmm_args::z1}, {4e-3, 0.75});
-  }
+  HostMemory memory;
+  hstu_norm_addmm_args args{};
+  args.struct_size = sizeof args;
+  constexpr int64_t kRows = 20001, kDim = 256, kFirst = 64, kColumns = 320;
+  args.x = memory.random(kBf16, {kRows, kDim}, {}, 1);
+  args.norm_weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
+  args.norm_bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
+  args.w = weight(memory, GetParam(), kDim, kColumns, 0.06);
+  args.y = memory.random(kBf16, {kColumns});
+  args.z = memory.poison(kBf16, {kRows, kFirst});
+  args.z1 = memory.poison(kBf16, {kRows, kColumns - kFirst});
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = kFirst;
+  if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
+  expect_all_correct(memory, args, {&hstu_norm_addmm_args::z, &hstu_norm_addmm_args::z1}, {4e-3, 0.75});
 }
+
+const auto kNameOfLayout = [](const auto& info) {
+  return info.param == LayoutOfW::plain ? "OfAPlainWeight" : "OfATransposedWeight";
+};
+constexpr auto kLayoutsOfW = {LayoutOfW::plain, LayoutOfW::transposed};
+INSTANTIATE_TEST_SUITE_P(Layouts, GatedAddmmCandidates, testing::ValuesIn(kLayoutsOfW), kNameOfLayout);
+INSTANTIATE_TEST_SUITE_P(Layouts, NormAddmmCandidates, testing::ValuesIn(kLayoutsOfW), kNameOfLayout);
 
 // As of the gated product, with and without the residual, whose place slices of 128 k need.
-TEST(GatedFp8GemmCandidates, AreAllCorrect) {
+TEST_P(GatedFp8GemmCandidates, AreAllCorrect) {
   HSTU_NEEDS_DEVICE();
-  for (const bool residual : {false, true}) {
-    HostMemory memory;
-    constexpr int64_t kRows = 9001, kDim = 512, kColumns = 512;
-    auto args = gated_args<hstu_gated_fp8_gemm_args>(memory, kRows, kDim);
-    args.w = memory.random(HSTU_DTYPE_E4M3, {kColumns, 3 * kDim});
-    args.w_descale = memory.random(HSTU_DTYPE_F32, {kColumns}, {}, 0.03, 0.003);
-    args.out = memory.random(kBf16, {kRows, kColumns});
-    if (residual) args.x = args.out;
-    if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
-    expect_all_correct(memory, args, {&hstu_gated_fp8_gemm_args::out}, {5e-3, 1.6});
-  }
+  HostMemory memory;
+  constexpr int64_t kRows = 9001, kDim = 512, kColumns = 512;
+  auto args = gated_args<hstu_gated_fp8_gemm_args>(memory, kRows, kDim);
+  args.w = memory.random(HSTU_DTYPE_E4M3, {kColumns, 3 * kDim});
+  args.w_descale = memory.random(HSTU_DTYPE_F32, {kColumns}, {}, 0.03, 0.003);
+  args.out = memory.random(kBf16, {kRows, kColumns});
+  if (GetParam()) args.x = args.out;
+  if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
+  expect_all_correct(memory, args, {&hstu_gated_fp8_gemm_args::out}, {5e-3, 1.6});
 }
+INSTANTIATE_TEST_SUITE_P(Residual, GatedFp8GemmCandidates, testing::Bool(),
+                         [](const auto& c) { return c.param ? "Added" : "Absent"; });
 
 struct Fp8Way {
+  const char* name;
   hstu_fp8_scaling a, b;
   hstu_fp8_accumulation accumulation;
 };
-constexpr Fp8Way kFp8Ways[] = {{HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_128},
-                               {HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_FAST},
-                               {HSTU_FP8_GROUP, HSTU_FP8_BLOCK, HSTU_FP8_ACCUMULATE_128}};
+constexpr Fp8Way kFp8Ways[] = {{"OfRows", HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_128},
+                               {"OfRowsWithFastSums", HSTU_FP8_ROW, HSTU_FP8_ROW, HSTU_FP8_ACCUMULATE_FAST},
+                               {"OfGroupsAndBlocks", HSTU_FP8_GROUP, HSTU_FP8_BLOCK, HSTU_FP8_ACCUMULATE_128}};
+void PrintTo(const Fp8Way& way, std::ostream* out) { *out << way.name; }
+class Fp8GemmCandidates : public testing::TestWithParam<Fp8Way> {};
 
 // m: rows enough for every schedule. Without out, which is n columns.
 hstu_fp8_gemm_args fp8_gemm_args(HostMemory& memory, const Fp8Way& way, int64_t k, int64_t n, int64_t m = 8460) {
@@ -282,53 +280,48 @@ hstu_fp8_gemm_args fp8_gemm_args(HostMemory& memory, const Fp8Way& way, int64_t 
   return args;
 }
 
-TEST(Fp8GemmCandidates, AreAllCorrectInEachAccumulation) {
+TEST_P(Fp8GemmCandidates, AreAllCorrectWithABiasRow) {
   HSTU_NEEDS_DEVICE();
-  for (const Fp8Way& way : kFp8Ways) {
-    HostMemory memory;
-    auto args = fp8_gemm_args(memory, way, 384, 504);
-    args.bias = memory.random(HSTU_DTYPE_F32, {504});
-    args.out = memory.poison(kBf16, {8460, 504});
-    expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
-  }
+  HostMemory memory;
+  auto args = fp8_gemm_args(memory, GetParam(), 384, 504);
+  args.bias = memory.random(HSTU_DTYPE_F32, {504});
+  args.out = memory.poison(kBf16, {8460, 504});
+  expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
 }
 
-TEST(Fp8GemmCandidates, AreAllCorrectWhereMostWarpgroupsHaveOneTileOrNone) {
+TEST_P(Fp8GemmCandidates, AreAllCorrectWhereMostWarpgroupsHaveOneTileOrNone) {
   HSTU_NEEDS_DEVICE();
-  for (const Fp8Way& way : kFp8Ways) {
-    HostMemory memory;
-    auto args = fp8_gemm_args(memory, way, 512, 504, 4300);
-    args.out = memory.poison(kBf16, {4300, 504});
-    expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
-  }
+  HostMemory memory;
+  auto args = fp8_gemm_args(memory, GetParam(), 512, 504, 4300);
+  args.out = memory.poison(kBf16, {4300, 504});
+  expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
 }
 
-TEST(Fp8GemmCandidates, AreAllCorrectWithResidualAndPartialActivation) {
+TEST_P(Fp8GemmCandidates, AreAllCorrectWithResidualAndPartialActivation) {
   HSTU_NEEDS_DEVICE();
-  for (const Fp8Way& way : kFp8Ways) {
-    HostMemory memory;
-    auto args = fp8_gemm_args(memory, way, 512, 328);
-    args.bias = memory.random(kBf16, {8460, 328});
-    args.out = memory.poison(kBf16, {8460, 328});
-    args.activation = HSTU_ACTIVATION_SILU;
-    args.activation_columns = 130;
-    expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
-  }
+  HostMemory memory;
+  auto args = fp8_gemm_args(memory, GetParam(), 512, 328);
+  args.bias = memory.random(kBf16, {8460, 328});
+  args.out = memory.poison(kBf16, {8460, 328});
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = 130;
+  expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, test::rounded_once(kBf16));
 }
 
-TEST(Fp8GemmCandidates, AreAllCorrectWithResultsInTwoParts) {
+TEST_P(Fp8GemmCandidates, AreAllCorrectWithResultsInTwoParts) {
   HSTU_NEEDS_DEVICE();
-  for (const Fp8Way& way : kFp8Ways) {
-    HostMemory memory;
-    auto args = fp8_gemm_args(memory, way, 256, 320);
-    args.bias = memory.random(kBf16, {320});
-    args.out = memory.poison(kBf16, {8460, 64});
-    args.out1 = memory.poison(kBf16, {8460, 256});
-    args.activation = HSTU_ACTIVATION_SILU;
-    args.activation_columns = 64;
-    expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out, &hstu_fp8_gemm_args::out1}, test::rounded_once(kBf16));
-  }
+  HostMemory memory;
+  auto args = fp8_gemm_args(memory, GetParam(), 256, 320);
+  args.bias = memory.random(kBf16, {320});
+  args.out = memory.poison(kBf16, {8460, 64});
+  args.out1 = memory.poison(kBf16, {8460, 256});
+  args.activation = HSTU_ACTIVATION_SILU;
+  args.activation_columns = 64;
+  expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out, &hstu_fp8_gemm_args::out1}, test::rounded_once(kBf16));
 }
+
+INSTANTIATE_TEST_SUITE_P(Scales, Fp8GemmCandidates, testing::ValuesIn(kFp8Ways),
+                         [](const auto& c) { return c.param.name; });
 
 class RowNormCandidates : public testing::TestWithParam<int64_t> {};
 

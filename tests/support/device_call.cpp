@@ -11,11 +11,11 @@ namespace {
 
 const TestDevice* open() {
   const char* const asked = std::getenv("HSTUJIT_TEST_DEVICE");
-  const char* const store = std::getenv("HSTUJIT_TEST_STORE");
+  const std::string store = store_of_tests();
   hstu_context_options options{};
   options.struct_size = sizeof options;
   options.device = asked ? asked : "cuda:0";
-  options.store_path = store ? store : "";
+  options.store_path = store.c_str();
   options.system_store_path = "";
   static TestDevice device;
   device.cpu = std::string_view(options.device) == "cpu";

@@ -84,31 +84,50 @@ struct Expected {
   Tolerance tolerance;
 };
 
-/// Compares the outputs of one call, all of them, with the oracle.
+/// Compares the outputs of one call, all of them, with the oracle's.
 template <class Args>
-void expect_correct(DeviceCall& call, const Args& args, const std::vector<Expected<Args>>& outputs) {
+void expect_correct(DeviceCall& call, const Args& args, const std::vector<Expected<Args>>& outputs,
+                    const std::vector<Exact>& exact) {
   std::vector<hstu_tensor> written;
-  for (const Expected<Args>& expected : outputs) {
-    const hstu_tensor& t = args.*expected.output;
-    EXPECT_TRUE(close(call.after(t), exact_result(args, expected.output), expected.tolerance));
-    written.push_back(t);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    written.push_back(args.*outputs[i].output);
+    EXPECT_TRUE(close(call.after(written.back()), exact[i], outputs[i].tolerance));
   }
   EXPECT_TRUE(call.wrote_only(written));
+}
+
+/// The oracle of all outputs.
+template <class Args>
+std::vector<Exact> exact_results(const Args& args, const std::vector<Expected<Args>>& outputs) {
+  std::vector<hstu_tensor Args::*> members;
+  for (const Expected<Args>& expected : outputs) members.push_back(expected.output);
+  return exact_results(args, members);
 }
 
 /// Makes the call on the device under test, by the family that the library chooses and then by each other that covers
 /// it, and compares the outputs with the oracle. All tensors lie in `memory`.
 template <class Args>
 void expect_correct(HostMemory& memory, const Args& args, const std::vector<Expected<Args>>& outputs) {
+  const TestDevice& device = *test_device();
   DeviceCall call(memory, op_of<Args>(), &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-  if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
-  expect_correct(call, args, outputs);
-  if (test_device()->cpu) return;
-  for (const FamilyCall& other : other_families(args)) {
-    SCOPED_TRACE(other.family->name);
-    DeviceCall again(memory, op_of<Args>(), &args, other.launcher);
-    expect_correct(again, args, outputs);
+  Args prepared = args;
+  const Problem problem = prepare(prepared);
+  const auto others = device.cpu ? std::vector<const Family*>{} : other_families(problem, device.facts());
+  if (device.compile_only) {
+    for (const Family* other : others)
+      compiled(*other, problem, other->default_config(problem, device.facts()), device.facts());
+    GTEST_SKIP() << "compiled, not run";
+  }
+  const std::vector<Exact> exact = exact_results(args, outputs);
+  expect_correct(call, args, outputs, exact);
+  for (const Family* other : others) {
+    SCOPED_TRACE(other->name);
+    const Config config = other->default_config(problem, device.facts());
+    const auto kernel =
+        loaded(compiled(*other, problem, config, device.facts()), other->resources(problem, config).smem_bytes);
+    DeviceCall again(memory, op_of<Args>(), &args, launcher_of<Args>(*other, config, kernel, device.facts()));
+    expect_correct(again, args, outputs, exact);
   }
 }
 

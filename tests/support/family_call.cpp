@@ -1,28 +1,49 @@
 #include "support/family_call.hpp"
 
-#include "jit/jit.hpp"
 #include "specialise/source.hpp"
+#include "support/env.hpp"
 
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
 namespace hstujit::test {
 
-std::shared_ptr<const LoadedKernel> default_kernel(const Family& family, const Problem& problem) {
-  static Jit jit(JitOptions{});
-  static std::mutex mutex;
-  static auto& loaded = *new std::map<std::shared_ptr<const CompiledKernel>, std::shared_ptr<const LoadedKernel>>;
-  const DeviceFacts& device = gpu()->facts;
-  const Config config = family.default_config(problem, device);
-  const auto compiled = jit.obtain(specialise(family, problem, config, device));
-  const std::lock_guard lock(mutex);
-  auto& kernel = loaded[compiled];
-  if (!kernel)
-    kernel = std::make_shared<LoadedKernel>(*gpu()->driver, *compiled, family.resources(problem, config).smem_bytes);
-  return kernel;
+std::string store_of_tests() {
+  const char* const store = std::getenv("HSTUJIT_TEST_STORE");
+  return store ? store : "";
 }
 
-void launch_and_wait(const LoadedKernel& kernel, Launch& launch) {
+Jit& jit_of_tests() {
+  const Environment environment = Environment::read();
+  static Jit jit({.store_path = store_of_tests(),
+                  .system_store_path = "",
+                  .kernels_path = environment.kernels,
+                  .nvrtc_path = environment.libnvrtc});
+  return jit;
+}
+
+std::vector<const Family*> other_families(const Problem& problem, const DeviceFacts& device) {
+  std::vector<const Family*> families = families_for(problem, device);
+  if (!families.empty()) families.erase(families.begin());
+  return families;
+}
+
+std::shared_ptr<const CompiledKernel> compiled(const Family& family, const Problem& problem, const Config& config,
+                                               const DeviceFacts& device) {
+  return jit_of_tests().obtain(specialise(family, problem, config, device));
+}
+
+std::shared_ptr<const LoadedKernel> loaded(const std::shared_ptr<const CompiledKernel>& kernel, int smem_bytes) {
+  static std::mutex mutex;
+  static auto& all = *new std::map<std::shared_ptr<const CompiledKernel>, std::shared_ptr<const LoadedKernel>>;
+  const std::lock_guard lock(mutex);
+  auto& found = all[kernel];
+  if (!found) found = std::make_shared<LoadedKernel>(*gpu()->driver, *kernel, smem_bytes);
+  return found;
+}
+
+void launch_and_wait(const LoadedKernel& kernel, const Launch& launch) {
   const Driver& driver = *gpu()->driver;
   driver.check(kernel.launch(launch, nullptr), "launching a kernel");
   driver.check(driver.cuStreamSynchronize(nullptr), "waiting for a kernel");

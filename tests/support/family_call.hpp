@@ -3,6 +3,7 @@
 #pragma once
 
 #include "families/family.hpp"
+#include "jit/jit.hpp"
 #include "launch/module.hpp"
 #include "problem/operators.hpp"
 #include "support/gpu.hpp"
@@ -10,47 +11,45 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace hstujit::test {
 
-/// The family's default configuration for the problem, compiled for the GPU and loaded. Kept for the process.
-std::shared_ptr<const LoadedKernel> default_kernel(const Family& family, const Problem& problem);
+/// $HSTUJIT_TEST_STORE: the folder that kernels for tests are taken from and kept in; "" where it is not set.
+std::string store_of_tests();
+/// Kernels for tests, from that folder or compiled into it; in memory only without one.
+Jit& jit_of_tests();
+
+/// All families that cover the problem on the device but the first, which the library takes.
+std::vector<const Family*> other_families(const Problem& problem, const DeviceFacts& device);
+
+/// One configuration of a family, compiled for the device.
+std::shared_ptr<const CompiledKernel> compiled(const Family& family, const Problem& problem, const Config& config,
+                                               const DeviceFacts& device);
+
+/// The kernel in the GPU's hands, kept for the process.
+std::shared_ptr<const LoadedKernel> loaded(const std::shared_ptr<const CompiledKernel>& kernel, int smem_bytes);
 
 /// Queues one launch on the default stream and waits for it.
-void launch_and_wait(const LoadedKernel& kernel, Launch& launch);
+void launch_and_wait(const LoadedKernel& kernel, const Launch& launch);
 
 /// Makes one call on tensors in the device's memory; args is the operator's struct, not prepared.
 using Launcher = std::function<hstu_status(const void* args)>;
 
-struct FamilyCall {
-  const Family* family;
-  Launcher launcher;
-};
-
-/// Calls of all families that cover the problem on the GPU but the first; none without a GPU.
+/// Calls of the family in this configuration. The device outlives them.
 template <class Args>
-std::vector<FamilyCall> other_families(const Args& args) {
-  std::vector<FamilyCall> out;
-  if (!gpu()) return out;
-  Args prepared = args;
-  const Problem problem = prepare(prepared);
-  const auto families = families_for(problem, gpu()->facts);
-  for (size_t i = 1; i < families.size(); ++i) {
-    const Family& family = *families[i];
-    out.push_back({&family, [&family, kernel = default_kernel(family, problem)](const void* given) {
-                     Args moved;
-                     std::memcpy(&moved, given, sizeof moved);
-                     const Problem same = prepare(moved);
-                     Launch launch;
-                     const DeviceFacts& facts = gpu()->facts;
-                     bind(family, &moved, same, family.default_config(same, facts), facts,
-                          gpu()->tile_counters->address(), launch);
-                     if (launch.grid[0] > 0) launch_and_wait(*kernel, launch);
-                     return HSTU_OK;
-                   }});
-  }
-  return out;
+Launcher launcher_of(const Family& family, const Config& config, std::shared_ptr<const LoadedKernel> kernel,
+                     const DeviceFacts& device) {
+  return [&family, config, kernel = std::move(kernel), &device](const void* given) {
+    Args args;
+    std::memcpy(&args, given, sizeof args);
+    const Problem problem = prepare(args);
+    Launch launch;
+    bind(family, &args, problem, config, device, gpu()->tile_counters->address(), launch);
+    if (launch.grid[0] > 0) launch_and_wait(*kernel, launch);
+    return HSTU_OK;
+  };
 }
 
 }  // namespace hstujit::test

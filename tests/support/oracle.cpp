@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace hstujit::test {
 namespace {
@@ -110,8 +111,8 @@ testing::AssertionResult unchanged_around(const std::vector<hstu_tensor>& tensor
       std::copy_n(begin + at, count * size_of(t.dtype), restored.begin() + at);
     });
   }
+  if (std::memcmp(restored.data(), before.bytes.data(), restored.size()) == 0) return testing::AssertionSuccess();
   const auto changed = std::mismatch(restored.begin(), restored.end(), before.bytes.begin()).first;
-  if (changed == restored.end()) return testing::AssertionSuccess();
   if (first < 0) return failure(fmt::format("byte {} of an input's memory was written", changed - restored.begin()));
   return failure(fmt::format("byte {} from the tensor's first was written", changed - restored.begin() - first));
 }

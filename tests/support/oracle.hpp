@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hstujit::test {
@@ -16,20 +18,30 @@ namespace hstujit::test {
 /// Unrounded results in row-major order of the output's shape; NaN where the operator leaves the output alone.
 using Exact = std::vector<double>;
 
-/// The oracle of one call; args on the host, not prepared. Does not touch the output.
+/// The oracle of one call, of several of its outputs; args on the host, not prepared. Does not touch the outputs.
 template <class Args>
-Exact exact_result(Args args, hstu_tensor Args::*output) {
+std::vector<Exact> exact_results(Args args, const std::vector<hstu_tensor Args::*>& outputs) {
   prepare(args);
-  const hstu_tensor& t = args.*output;
-  int64_t count = 1;
-  for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
-  Exact out(static_cast<size_t>(count), std::nan(""));
-  std::vector<double*> buffers;  // of all outputs, null but for the one
-  for (const TensorSlot& slot : operator_of(op_of<Args>()).tensors)
-    if (slot.role == TensorRole::output)
-      buffers.push_back(&tensor_at(static_cast<void*>(&args), slot) == &t ? out.data() : nullptr);
+  std::vector<Exact> results;
+  for (const auto output : outputs) {
+    const hstu_tensor& t = args.*output;
+    int64_t count = 1;
+    for (int d = 0; d < t.rank; ++d) count *= t.shape[d];
+    results.emplace_back(static_cast<size_t>(count), std::nan(""));
+  }
+  std::vector<double*> buffers;  // of all outputs, null but for those
+  for (const TensorSlot& slot : operator_of(op_of<Args>()).tensors) {
+    if (slot.role != TensorRole::output) continue;
+    buffers.push_back(nullptr);
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (&tensor_at(static_cast<void*>(&args), slot) == &(args.*outputs[i])) buffers.back() = results[i].data();
+  }
   reference::run(args, buffers.data());
-  return out;
+  return results;
+}
+template <class Args>
+Exact exact_result(const Args& args, hstu_tensor Args::*output) {
+  return std::move(exact_results(args, std::vector{output}).front());
 }
 
 /// How far results may lie from the oracle. An error in one element is measured in ulps of the largest result of its
@@ -49,8 +61,10 @@ Tolerance attention_tolerance(hstu_dtype dtype);
 /// Distance of neighbouring values of the type at 1.
 double ulp(hstu_dtype dtype);
 
-/// Compares the elements of `got` with the oracle; elements that it leaves alone must still be poison.
-testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const Tolerance& tolerance);
+/// Compares the elements of `got` with the oracle; elements that it leaves alone must still be poison. allowance: of
+/// each element, what it may be wrong by beside its ulps; none where empty.
+testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const Tolerance& tolerance,
+                               const Exact& allowance = {});
 
 /// Every byte of a slab is after a call what it was before, except those of the tensors' elements. The tensors point
 /// into `before`, or elsewhere.
