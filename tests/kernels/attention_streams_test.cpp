@@ -1,15 +1,12 @@
 // Attention called from several streams at once, and from branches of graphs that are replayed: every call's result is
 // the one it has alone.
 #include "support/attention_cases.hpp"
-#include "support/streams.hpp"
-
-#include <list>
+#include "support/calls_at_once.hpp"
 
 namespace hstujit {
 namespace {
 
 using test::DeviceBuffer;
-using test::Streams;
 
 /// One call on sequences and numbers of its own, bf16, 2 heads of 64.
 class Call {
@@ -55,53 +52,16 @@ class Call {
   hstu_attention_args args_{};
 };
 
-class AttentionStreams : public testing::Test {
+class AttentionStreams : public test::CallsAtOnce<Call> {
  protected:
   void SetUp() override {
     HSTU_NEEDS_GPU();
-    for (uint32_t i = 0; i < 32; ++i) {
-      Call& call = calls_.emplace_back(i);
-      call.poison();
-      call.queue(nullptr);
-      test::gpu()->driver->cuStreamSynchronize(nullptr);
-      alone_.push_back(call.result());
-      call.poison();
-    }
+    make(32);
   }
-  void expect_as_alone() {
-    size_t i = 0;
-    for (Call& call : calls_) {
-      EXPECT_EQ(call.result(), alone_[i++]);
-      call.poison();
-    }
-  }
-  void queue_on(const Streams& streams) {
-    size_t i = 0;
-    for (const Call& call : calls_) call.queue(streams[i++ % streams.size()]);
-  }
-
-  std::list<Call> calls_;
-  std::vector<std::vector<uint16_t>> alone_;
 };
 
-TEST_F(AttentionStreams, AtOnceGiveWhatEachGivesAlone) {
-  const Streams streams(8);
-  for (int round = 0; round < 10; ++round) {
-    queue_on(streams);
-    streams.wait();
-    expect_as_alone();
-  }
-}
-
-TEST_F(AttentionStreams, BranchesOfGraphsGiveWhatEachGivesAlone) {
-  const Streams streams(8);
-  const test::BranchedGraph graph(streams, [&] { queue_on(streams); });
-  for (int replay = 0; replay < 5; ++replay) {
-    graph.launch(streams[0]);
-    streams.wait();
-    expect_as_alone();
-  }
-}
+TEST_F(AttentionStreams, AtOnceGiveWhatEachGivesAlone) { expect_same_on_streams(8, 10); }
+TEST_F(AttentionStreams, BranchesOfGraphsGiveWhatEachGivesAlone) { expect_same_in_a_graph(8, 5); }
 
 }  // namespace
 }  // namespace hstujit
