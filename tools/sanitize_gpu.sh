@@ -5,12 +5,16 @@
 # tool: memcheck (default), racecheck, synccheck, initcheck. Calls that the driver refuses are not findings: a thread
 # without a current context asks three times in vain before the library makes one current, and tests look at statuses.
 # Left out: tests in which a kernel waits for another (a sanitizer runs them one by one), tensors of 2^31 elements
-# (hours), and for racecheck a hand-over by bar.arrive, which it does not know.
+# (hours), and for racecheck a hand-over by bar.arrive, which it does not know, and large shapes, which take it minutes.
+# Kernels are taken from $HSTUJIT_TEST_STORE, if it is set.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tool=${1:-memcheck}
-unfit=TileCounter.FindsASparePlaceWhenItsOwnIsTaken:PrimDependentLaunch.*:ManyElements.*
-[ "$tool" = racecheck ] && unfit=$unfit:PrimWarpgroup.RolesTradeRegistersAndHandOver
+unfit=TileCounter.FindsASparePlaceWhenItsOwnIsTaken:LaunchBoard.LaunchesAtOnceHaveBoardsOfTheirOwnOrNone
+unfit=$unfit:PrimDependentLaunch.*:ManyElements.*
+large='*_8460x*:*_17001x*:*_2300x*:*_n4500b*:*_n4803b*:*_n5804b*:LargeStackOnDevice*:*/LargeStackOnDevice*'
+large=$large:AttentionPairs.*:*LongPairs.*:*Streams.*:*Candidates.*
+[ "$tool" = racecheck ] && unfit=$unfit:PrimWarpgroup.RolesTradeRegistersAndHandOver:$large
 filter=${2:-*}
 case $filter in *:-* | -*) filter=$filter:$unfit ;; *) filter=$filter:-$unfit ;; esac
 seconds=${3:-600}
