@@ -29,3 +29,4 @@ struct Config {
 };
 static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 }  // namespace hstu
+

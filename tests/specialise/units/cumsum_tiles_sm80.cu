@@ -31,3 +31,4 @@ struct Config {
 };
 static_assert(cumsum_tiles_sm80_smem_bytes<Config> == 1768, "host and device disagree about shared memory");
 }  // namespace hstu
+
