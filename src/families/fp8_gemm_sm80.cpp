@@ -1,14 +1,14 @@
 // fp8_gemm_sm80: products of FP8 matrices with scales, kernels/fp8_gemm_sm80.cuh.
 #include "families/families.hpp"
-#include "params/addmm_terms.h"
+#include "families/fp8_product.hpp"
 #include "params/fp8_gemm.h"
-#include "problem/fp8_fields.hpp"
-#include "problem/fp8_scales.hpp"
 
 #include <algorithm>
 
 namespace hstujit {
 namespace {
+
+using fp8_product::element_of, fp8_product::scales_along_k;
 
 enum : int { kBlockM, kBlockN, kBlockK, kWarpsM, kWarpsN, kStages, kGroup, kMinBlocks, kNative, kKnobCount };
 
@@ -34,21 +34,11 @@ constexpr Knob kKnobs[kKnobCount] = {
     {"native", kNativeValues, "1: mma of FP8, which sm_89 alone has; 0: of f16, after conversion"},
 };
 
-/// Of a residual and of results, or what these are made of, if they are in FP8.
-hstu_dtype element_of(const Problem& p) {
-  const auto dtype = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
-             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
-  if (!fp8::stores(dtype)) return dtype;
-  return p[fp8_gemm::kBias] == hstu::kResidual ? bias : HSTU_DTYPE_BF16;
-}
 int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
 int threads(const Config& c) { return 32 * warps(c); }
 int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
 int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
-bool varies_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
-bool promotes(const Problem& p, const Config& c) {
-  return c[kNative] != 0 || varies_along_k(p[fp8_gemm::kScalingA]) || varies_along_k(p[fp8_gemm::kScalingB]);
-}
+bool promotes(const Problem& p, const Config& c) { return c[kNative] != 0 || scales_along_k(p); }
 
 /// Accumulators, twice where sums are promoted, and fragments: two sets as stored, one widened in part.
 int held_registers(const Problem& p, const Config& c) {

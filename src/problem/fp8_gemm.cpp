@@ -44,7 +44,6 @@ void check_accumulation(const hstu_fp8_accumulation& accumulation) {
   if (value < HSTU_FP8_ACCUMULATE_128 || value > HSTU_FP8_ACCUMULATE_FAST)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "accumulation = {}: use ACCUMULATE_128 (0) or ACCUMULATE_FAST (1)", value);
 }
-bool changes_along_k(hstu_fp8_scaling scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
 
 }  // namespace
 
@@ -90,8 +89,8 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   problem[fp8_gemm::kVectorA] = fp8::bytes_an_access(a.t);
   problem[fp8_gemm::kVectorB] = fp8::bytes_an_access(b.t);
   problem[fp8_gemm::kVectorOut] = outputs.vector.elements();
-  problem[fp8_gemm::kFast] = args.accumulation == HSTU_FP8_ACCUMULATE_FAST && !changes_along_k(args.a_scaling) &&
-                             !changes_along_k(args.b_scaling);
+  problem[fp8_gemm::kFast] = args.accumulation == HSTU_FP8_ACCUMULATE_FAST && !fp8::changes_along_k(args.a_scaling) &&
+                             !fp8::changes_along_k(args.b_scaling);
   problem[fp8_gemm::kSplit] = outputs.split;
   problem[fp8_gemm::kM] = bucket(a.t.shape[0]);
   return problem;

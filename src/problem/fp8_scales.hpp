@@ -19,6 +19,9 @@ struct Unit {
 };
 Unit unit_of(hstu_fp8_scaling scaling, int64_t rows, int64_t columns);
 
+/// Whether a row or column has scales of its own for parts of k, the dimension that is summed over.
+inline bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
+
 /// INVALID_ARGUMENT naming `name` unless the value is one of the enum's.
 void check_scaling(const char* name, const hstu_fp8_scaling& scaling);
 
