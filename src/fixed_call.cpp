@@ -28,23 +28,26 @@ Launch bound_launch(const Context& context, const Plan& plan, const void* prepar
 }  // namespace
 
 FixedCall::FixedCall(Context& context, const Operator& op, const void* args, CUstream stream) : args_(op, args) {
-  if (context.make_ready(args_.problem(), args_.prepared(), stream)) look_again(context, context.plan_generation());
+  if (context.make_ready(args_.problem(), args_.prepared(), stream))
+    look_again(context, context.plan_generation(), stream);
 }
 
-FixedCall::Bound::Bound(const Context& context, const Plan& its_plan, const MovableArgs& args)
-    : launch(bound_launch(context, its_plan, args.prepared())), plan(its_plan), ready(plan.kernel.get(), launch) {
+FixedCall::Bound::Bound(const Context& context, const Plan& its_plan, const MovableArgs& args, CUstream stream)
+    : launch(bound_launch(context, its_plan, args.prepared())),
+      plan(its_plan),
+      ready(plan.kernel.get(), launch, stream) {
   if (plan.kernel)
     places =
         AddressPlaces::find(args, [&](const void* prepared, Launch& moved) { context.bind(plan, prepared, moved); });
 }
 
 /// Binds the plan that the table has now, unless that is the one bound already. generation: read before, so that what
-/// changes since is noticed by the next launch.
-const FixedCall::Bound& FixedCall::look_again(Context& context, uint64_t generation) const {
+/// changes since is noticed by the next launch. stream: of this launch.
+const FixedCall::Bound& FixedCall::look_again(Context& context, uint64_t generation, CUstream stream) const {
   const std::lock_guard lock(looking_);
   const Plan& plan = *context.find(args_.problem());
   if (bounds_.empty() || &bounds_.back()->plan != &plan) {
-    bounds_.push_back(std::make_unique<Bound>(context, plan, args_));
+    bounds_.push_back(std::make_unique<Bound>(context, plan, args_, stream));
     bound_.store(bounds_.back().get(), std::memory_order_release);
   }
   if (!context.records_traffic()) bounds_.back()->generation.store(generation, std::memory_order_relaxed);
@@ -71,7 +74,7 @@ void FixedCall::launch_checked(Context& context, const void* args, CUstream stre
     if (!same) return launch_anew(context, args, stream);
     return context.run(args_.problem(), args_.prepared(), stream);
   }
-  if (known->generation.load(std::memory_order_relaxed) != generation) known = &look_again(context, generation);
+  if (known->generation.load(std::memory_order_relaxed) != generation) known = &look_again(context, generation, stream);
   if (same) return known->run(context, stream);
   if (!args_.moves(args)) return launch_anew(context, args, stream);
   if (known->places) {

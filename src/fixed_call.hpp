@@ -19,7 +19,7 @@ class FixedCall {
   FixedCall(Context& context, const Operator& op, const void* args, CUstream stream);
 
   /// context: the construction's. args: null for those of the construction. Any number of threads at once.
-  void launch(Context& context, const void* args, CUstream stream) const {
+  [[gnu::always_inline]] void launch(Context& context, const void* args, CUstream stream) const {
     const Bound* const known = bound_.load(std::memory_order_acquire);
     if (!args && known && known->generation.load(std::memory_order_relaxed) == context.plan_generation()) [[likely]]
       return known->run(context, stream);
@@ -29,7 +29,7 @@ class FixedCall {
  private:
   /// A plan of the table, with the parameters of the construction's arguments.
   struct Bound {
-    Bound(const Context& context, const Plan& its_plan, const MovableArgs& args);
+    Bound(const Context& context, const Plan& its_plan, const MovableArgs& args, CUstream stream);
     void run(const Context& context, CUstream stream) const {
       const CUresult result = ready(stream);
       if (result != CUDA_SUCCESS) [[unlikely]]
@@ -45,8 +45,8 @@ class FixedCall {
     std::optional<AddressPlaces> places;
   };
 
-  void launch_checked(Context& context, const void* args, CUstream stream) const;
-  const Bound& look_again(Context& context, uint64_t generation) const;
+  [[gnu::noinline]] void launch_checked(Context& context, const void* args, CUstream stream) const;
+  const Bound& look_again(Context& context, uint64_t generation, CUstream stream) const;
   void launch_anew(Context& context, const void* args, CUstream stream) const;
 
   mutable std::atomic<const Bound*> bound_{nullptr};  ///< null: no kernel runs (device "cpu", nothing to write)

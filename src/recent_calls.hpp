@@ -15,10 +15,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <optional>
 #include <utility>
 
 namespace hstujit {
+
+inline constexpr size_t kFirstTensor = sizeof(size_t);  ///< of an args struct: behind struct_size
 
 /// A place's last newcomer.
 class Newcomer {
@@ -36,8 +39,19 @@ class Newcomer {
 /// A call with these arguments, by its bytes.
 class RecentCall : public Newcomer {
  public:
-  /// Tells most calls from each other, by the operator and the first tensors' addresses.
-  static uint64_t mark_of(Op op, const void* args, size_t size);
+  /// Tells most calls from each other, by the operator and the first tensors' addresses: a sum, whose products do not
+  /// wait for each other.
+  static uint64_t mark_of(Op op, const void* args, size_t size) {
+    constexpr uint64_t kOdd[] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0xd6e8feb86659fd93u, 0xa0761d6478bd642fu};
+    uint64_t mark = static_cast<uint64_t>(op) << 48;
+    for (size_t tensor = 0, at = kFirstTensor; tensor < std::size(kOdd) && at + sizeof(hstu_tensor) <= size;
+         ++tensor, at += sizeof(hstu_tensor)) {
+      uint64_t address;
+      std::memcpy(&address, static_cast<const std::byte*>(args) + at + offsetof(hstu_tensor, data), sizeof address);
+      mark += (address >> 4) * kOdd[tensor];
+    }
+    return mark;
+  }
   /// The thread's place for a call with this mark: its own from the last time, or another call's.
   static RecentCall& place(uint64_t mark);
 
@@ -46,13 +60,14 @@ class RecentCall : public Newcomer {
     return generation_ == generation && op_ == op && std::memcmp(given_.data(), args, size) == 0;
   }
   /// generation: read before the plan was looked up, so that an exchange since is noticed.
-  void keep(uint64_t generation, Op op, const Plan& plan, const void* args, size_t size, const Launch& launch) {
+  void keep(uint64_t generation, Op op, const Plan& plan, const void* args, size_t size, const Launch& launch,
+            CUstream stream) {
     generation_ = generation;
     op_ = op;
     plan_ = &plan;
     std::memcpy(given_.data(), args, size);
     launch_ = launch;
-    ready_.emplace(plan.kernel.get(), launch_);
+    ready_.emplace(plan.kernel.get(), launch_, stream);
   }
   /// If it is that call.
   void run(const Context& context, CUstream stream) const {
@@ -111,5 +126,25 @@ class RecentProblem : public Newcomer {
   Launch launch_;
   uint64_t unplaced_ = 0;
 };
+
+/// What a thread remembers: of a layer's stages and a stack's layers all, in a few hundred kilobytes.
+struct RecentCalls {
+  static constexpr size_t kCallBits = 6, kProblemBits = 5;  ///< of a mark
+  RecentCall calls[size_t{1} << kCallBits];
+  RecentProblem problems[size_t{1} << kProblemBits];
+
+  static RecentCalls& of_thread() { return own_ ? *own_ : make(); }
+
+ private:
+  static RecentCalls& make();
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local RecentCalls* own_;  ///< as Visit's
+};
+
+inline RecentCall& RecentCall::place(uint64_t mark) {
+  return RecentCalls::of_thread().calls[mark >> (64 - RecentCalls::kCallBits)];
+}
+inline RecentProblem& RecentProblem::place(uint64_t mark) {
+  return RecentCalls::of_thread().problems[mark >> (64 - RecentCalls::kProblemBits)];
+}
 
 }  // namespace hstujit

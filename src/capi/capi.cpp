@@ -50,33 +50,42 @@ hstu_status guard(Body&& body) noexcept {
   }
 }
 
+// Apart from what they refuse, so that a warm call has no part in it.
+[[noreturn, gnu::noinline]] void refuse_null(const char* name) {
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = NULL: it must point to an object", name);
+}
+[[noreturn, gnu::noinline]] void refuse_size(const char* name, size_t given, size_t expected) {
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}.struct_size = {}: this library ({}) expects sizeof = {}", name, given,
+       hstu_version(), expected);
+}
+
 template <class T>
 T& deref(T* pointer, const char* name) {
-  if (!pointer) fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = NULL: it must point to an object", name);
+  if (!pointer) refuse_null(name);
   return *pointer;
 }
 
 /// Structs carry their size, so that a host built against another release is told instead of misread.
 template <class T>
 void check_struct_size(const T& object, const char* name) {
-  if (object.struct_size != sizeof(T))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}.struct_size = {}: this library ({}) expects sizeof = {}", name,
-         object.struct_size, hstu_version(), sizeof(T));
+  if (object.struct_size != sizeof(T)) refuse_size(name, object.struct_size, sizeof(T));
 }
+
+/// Where a thread looks for a call among those that it made before.
+struct Seen {
+  uint64_t generation, mark;  ///< of the plans; of the call
+  RecentCall& recent;
+};
 
 /// Does of a call what this thread did not do before.
 template <class Args>
-void call_on_gpu(Context& context, const Args& args, CUstream stream) {
+void call_on_gpu(Context& context, const Args& args, CUstream stream, const Seen& seen) {
   constexpr Op kOp = op_of<Args>();
-  const uint64_t mark = RecentCall::mark_of(kOp, &args, sizeof args);
-  RecentCall& recent = RecentCall::place(mark);
-  const uint64_t generation = context.plan_generation();
-  if (recent.is(generation, kOp, &args, sizeof args)) return recent.run(context, stream);
-
+  const auto& [generation, mark, recent] = seen;
   const uint64_t problem_mark = RecentProblem::mark_of(kOp, &args, sizeof args);
   RecentProblem& known = RecentProblem::place(problem_mark);
   if (const Launch* moved = known.launch_of(generation, kOp, &args)) {
-    if (recent.came_before(mark)) recent.keep(generation, kOp, known.plan(), &args, sizeof args, *moved);
+    if (recent.came_before(mark)) recent.keep(generation, kOp, known.plan(), &args, sizeof args, *moved, stream);
     return context.launch(known.plan(), *moved, stream);
   }
 
@@ -86,23 +95,33 @@ void call_on_gpu(Context& context, const Args& args, CUstream stream) {
   if (!plan) return context.run(problem, &prepared, stream);
   Launch launch;
   context.bind(*plan, &prepared, launch);
-  if (recent.came_before(mark)) recent.keep(generation, kOp, *plan, &args, sizeof args, launch);
+  if (recent.came_before(mark)) recent.keep(generation, kOp, *plan, &args, sizeof args, launch, stream);
   if (known.wants(generation, problem_mark))
     known.keep(generation, problem_mark, kOp, *plan, &args, launch,
                [&](const void* there, Launch& bound) { context.bind(*plan, there, bound); });
   context.launch(*plan, launch, stream);
 }
 
+/// Apart from call(), whose frame would be as large as the arguments and parameters are.
+template <class Args>
+[[gnu::noinline]] void call_anew(Context& context, const Args& args, CUstream stream, const Seen& seen) {
+  if (context.on_gpu() && !context.records_traffic()) return call_on_gpu(context, args, stream, seen);
+  Args prepared = args;
+  const Problem problem = prepare(prepared);
+  context.run(problem, &prepared, stream);
+}
+
 template <class Args>
 hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
+  constexpr Op kOp = op_of<Args>();
   return guard([&] {
     const Visit target(deref(context, "context"));
     check_struct_size(deref(args, "args"), "args");
     const Range range([] { return operator_of(op_of<Args>()).name; });
-    if (target->on_gpu() && !target->records_traffic()) return call_on_gpu(*target, *args, stream);
-    Args prepared = *args;
-    const Problem problem = prepare(prepared);
-    target->run(problem, &prepared, stream);
+    const uint64_t mark = RecentCall::mark_of(kOp, args, sizeof *args);
+    const Seen seen{target->plan_generation(), mark, RecentCall::place(mark)};
+    if (seen.recent.is(seen.generation, kOp, args, sizeof *args)) return seen.recent.run(*target, stream);
+    call_anew(*target, *args, stream, seen);
   });
 }
 

@@ -66,7 +66,8 @@ class Visit {
   struct Release;
   static void fence_or_refuse(Visitor& visitor, const hstu_context& handle);
 
-  static constinit thread_local Visitor* own_;
+  /// Of the few bytes that libraries have in a thread's own block, else finding it takes a call.
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local Visitor* own_;
 
   Visitor& visitor_;
   hstu_context& handle_;

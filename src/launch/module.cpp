@@ -10,6 +10,8 @@ namespace {
 // A block may have 48 KB without asking. What a kernel has statically is known where ptxas said so, and never a third.
 constexpr int kUnaskedSmemBytes = 32 * 1024;
 
+CUresult launch_nothing(const CUlaunchConfig*, CUfunction, void**, void**) { return CUDA_SUCCESS; }
+
 }  // namespace
 
 // A module, not a library (cuLibraryLoadData): it loads in half the time.
@@ -64,12 +66,19 @@ CUresult LoadedKernel::launch(const Launch& launch, CUstream stream) const {
   return driver_.cuLaunchKernelEx(&config, function_, params, nullptr);
 }
 
-ReadyLaunch::ReadyLaunch(const LoadedKernel* kernel, const Launch& launch) {
+ReadyLaunch::ReadyLaunch(const LoadedKernel* kernel, const Launch& launch, CUstream stream) : call_(launch_nothing) {
+  config_.hStream = stream;
   if (!kernel || launch.grid[0] == 0) return;
   call_ = kernel->driver().cuLaunchKernelEx;
   function_ = kernel->function();
-  params_ = const_cast<std::byte*>(launch.params);
-  config_ = kernel->driver_config(launch, nullptr, attributes_);
+  params_[0] = const_cast<std::byte*>(launch.params);
+  config_ = kernel->driver_config(launch, stream, attributes_);
+}
+
+CUresult ReadyLaunch::elsewhere(CUstream stream) const {
+  CUlaunchConfig config = config_;
+  config.hStream = stream;
+  return call_(&config, function_, params_, nullptr);
 }
 
 }  // namespace hstujit

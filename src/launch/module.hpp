@@ -37,27 +37,29 @@ class LoadedKernel {
   CUfunction function_ = nullptr;
 };
 
-/// A launch with all decided but its stream, in the driver's own terms. What the call needs lies together: the driver
-/// leaves little of anybody else in the processor's first cache.
+/// A launch with all decided, in the driver's own terms. What the call needs lies together: the driver leaves little of
+/// anybody else in the processor's first cache.
 class ReadyLaunch {
  public:
-  /// kernel and launch outlive it. Launches nothing when kernel is null or the grid is empty.
-  ReadyLaunch(const LoadedKernel* kernel, const Launch& launch);
+  /// kernel and launch outlive it. stream: the one that it will most likely be launched on. Launches nothing when
+  /// kernel is null or the grid is empty.
+  ReadyLaunch(const LoadedKernel* kernel, const Launch& launch, CUstream stream);
   ReadyLaunch(const ReadyLaunch&) = delete;
   ReadyLaunch& operator=(const ReadyLaunch&) = delete;
 
+  /// Any number of threads at once.
   CUresult operator()(CUstream stream) const {
-    if (!call_) return CUDA_SUCCESS;
-    CUlaunchConfig config = config_;
-    config.hStream = stream;
-    void* params[] = {params_};
-    return call_(&config, function_, params, nullptr);
+    if (stream == config_.hStream) [[likely]]
+      return call_(&config_, function_, params_, nullptr);
+    return elsewhere(stream);
   }
 
  private:
-  decltype(&::cuLaunchKernelEx) call_ = nullptr;
+  CUresult elsewhere(CUstream stream) const;
+
+  decltype(&::cuLaunchKernelEx) call_;
   CUfunction function_ = nullptr;
-  void* params_ = nullptr;  ///< the driver copies them
+  mutable void* params_[1] = {};  ///< the driver reads them, by a type that says otherwise, and copies what is there
   CUlaunchConfig config_{};
   CUlaunchAttribute attributes_[LoadedKernel::kMostAttributes]{};
 };

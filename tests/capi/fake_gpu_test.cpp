@@ -59,6 +59,16 @@ TEST_F(FakeGpu, AWarmCallIsOneLaunchAndNothingElse) {
   EXPECT_EQ(fake_->calls("cuLaunchKernelEx"), 101);
 }
 
+TEST_F(FakeGpu, ACallIsLaunchedOnItsOwnStreamWhicheverCameBefore) {
+  open("");
+  const hstu_layer_norm_args args = norm();
+  const auto one = reinterpret_cast<CUstream>(x_), other = reinterpret_cast<CUstream>(y_);
+  for (const CUstream stream : {one, one, one, other, other, one, CUstream{}, other, CUstream{}}) {
+    ASSERT_EQ(hstu_layer_norm(context_, &args, stream), HSTU_OK) << hstu_last_error();
+    EXPECT_EQ(fake_->last_launch().config.hStream, stream);
+  }
+}
+
 TEST_F(FakeGpu, ACallIsLaunchedWithItsOwnArgumentsWhicheverCameBefore) {
   // More calls than a thread remembers, so that they take each other's places.
   constexpr size_t kParams = 64;

@@ -69,6 +69,18 @@ TEST_F(PlanOfNorm, LaunchesWhatTheCallLaunches) {
   EXPECT_EQ(counters().plans, 1);
 }
 
+TEST_F(PlanOfNorm, GoesToTheStreamOfEachLaunch) {
+  open("");
+  const hstu_layer_norm_args args = norm(8);
+  const auto first = reinterpret_cast<CUstream>(x_), other = reinterpret_cast<CUstream>(y_);
+  Owned owned;
+  ASSERT_EQ(hstu_plan_get(&owned.plan, context_, "layer_norm", &args, first), HSTU_OK) << hstu_last_error();
+  for (const CUstream stream : {first, other, CUstream{}, first, first, other}) {
+    ASSERT_EQ(hstu_plan_launch(owned.plan, nullptr, stream), HSTU_OK) << hstu_last_error();
+    EXPECT_EQ(fake_->last_launch().config.hStream, stream);
+  }
+}
+
 TEST_F(PlanOfNorm, RefusesWhatItIsNotFor) {
   open("");
   hstu_layer_norm_args args = norm(8);
