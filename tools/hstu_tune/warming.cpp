@@ -3,14 +3,18 @@
 #include "families/family.hpp"
 #include "hstu_tune/table.hpp"
 #include "specialise/kernel_sources.hpp"
+#include "specialise/source.hpp"
 #include "support/error.hpp"
+#include "tuner/choose.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <string>
 #include <thread>
+#include <unordered_set>
 
 namespace hstujit::tool {
 namespace {
@@ -21,22 +25,30 @@ void make_plan(Context& context, Warmed& warmed) {
   } catch (const Error& error) { warmed.error = error.message(); }
 }
 
-/// How long a problem's kernel takes to compile, about: the length of all that its source includes.
-size_t weight(KernelSources& sources, const Problem& problem, const DeviceFacts& device) {
-  const auto families = families_for(problem, device);
-  if (families.empty()) return 0;
+/// How long a kernel takes to compile, about: by the length of all that its source includes; of one family, by how
+/// much its problem asks for.
+using Weight = std::pair<size_t, std::ptrdiff_t>;
+
+/// Nothing where another need's kernel is the same, or there is none: a core that takes it only waits.
+Weight weight(KernelSources& sources, std::unordered_set<std::string>& seen, const Warmed& one) {
+  const Problem& problem = one.need->problem;
+  const DeviceFacts& device = one.context->facts();
+  if (families_for(problem, device).empty()) return {};
+  const Choice choice = choose(one.context->records(), problem, device, false);
+  const Source source = specialise(*choice.family, problem, choice.config, device);
+  if (!seen.insert(source.target + source.unit).second) return {};
   size_t bytes = 0;
-  for (const SourceClosure::File& file : sources.closure(fmt::format("{}.cuh", families.front()->name)).files)
+  for (const SourceClosure::File& file : sources.closure(source.header).files)
     bytes += std::string_view(file.text).size();
-  return bytes;
+  return {bytes, std::ranges::count_if(problem.field, [](int32_t value) { return value != 0; })};
 }
 
 /// Indices into `all`, the longest compilations first, so that none is left alone at the end.
 std::vector<size_t> longest_first(const std::vector<Warmed>& all) {
   KernelSources sources;
-  std::vector<std::pair<size_t, size_t>> order;
-  for (size_t i = 0; i < all.size(); ++i)
-    order.emplace_back(weight(sources, all[i].need->problem, all[i].context->facts()), i);
+  std::unordered_set<std::string> seen;
+  std::vector<std::pair<Weight, size_t>> order;
+  for (size_t i = 0; i < all.size(); ++i) order.emplace_back(weight(sources, seen, all[i]), i);
   std::ranges::stable_sort(order, std::ranges::greater(), [](const auto& one) { return one.first; });
   std::vector<size_t> indices;
   for (const auto& one : order) indices.push_back(one.second);
