@@ -19,13 +19,10 @@ using test::unless_too_small;
 constexpr hstu_dtype kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3, kF32 = HSTU_DTYPE_F32, kI64 = HSTU_DTYPE_I64;
 constexpr Tolerance kExact{0, 0};
 
-/// Makes the large call and compares periods of an output with the call of one period, whose output is overwritten.
 template <class Args>
 void expect_large(LargeMemory& memory, const Args& large, const Args& period, hstu_tensor Args::*output,
                   const Tolerance& tolerance) {
-  ASSERT_EQ(call_operator(test::test_device()->context, op_of<Args>(), &large, nullptr), HSTU_OK) << hstu_last_error();
-  (*memory).synchronise();
-  test::expect_periods(memory, large.*output, period.*output, test::exact_result(period, output), tolerance);
+  test::expect_large(memory, large, period, {{.output = output, .tolerance = tolerance}});
 }
 
 template <class Args>

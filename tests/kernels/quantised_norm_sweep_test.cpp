@@ -1,6 +1,6 @@
 // Norms whose results are quantised to FP8 as they are written, on the device against the oracle: scales of rows and of
 // 128 columns, rows of no element and of more than are held, ragged last groups, gaps between rows, any alignment.
-#include "support/device_call.hpp"
+#include "support/large.hpp"
 
 #include <fmt/format.h>
 
@@ -404,6 +404,31 @@ TEST(QuantisedNorm, SaysWhatFitsNoOutputInFp8) {
   args.scaling = kRow;
   args.y = memory.poison(kBf16, {4, 512});  // takes no descale
   EXPECT_EQ(test::DeviceCall(memory, Op::layer_norm, &args).status(), HSTU_ERROR_INVALID_ARGUMENT);
+}
+
+/// From 128 MB on a warp takes four rows: the same ones over and over.
+template <class Args>
+void expect_many_rows(hstu_fp8_scaling scaling) {
+  constexpr int64_t kPeriod = 99, kRows = 1361 * kPeriod;
+  HostMemory host;
+  test::LargeMemory memory;
+  Args args = args_of<Args>(host, {kF16, kE4m3, scaling, kPeriod, 512});
+  if (scaling == kGroup) args.descale = host.poison(kF32, {kPeriod, 4});
+  if constexpr (requires { args.bias; }) args.bias = host.random(kBf16, {512});
+  Args large = args;
+  large.x = test::repeated(memory, args.x, kRows);
+  large.weight = test::repeated(memory, args.weight, 512);
+  if constexpr (requires { args.bias; }) large.bias = test::repeated(memory, args.bias, 512);
+  large.y = test::repeated(memory, args.y, kRows);
+  large.descale = test::repeated(memory, args.descale, kRows);
+  EXPECT_NE(test::choice_for(large).find(" rows_per_thread=4 "), std::string::npos) << test::choice_for(large);
+  test::expect_large(memory, large, args, {{&Args::y, kSteps}, {&Args::descale, kScale}});
+}
+
+TEST(QuantisedNormOnDevice, OfManyRows) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  expect_many_rows<hstu_layer_norm_args>(kRow);
+  expect_many_rows<hstu_rms_norm_args>(kGroup);
 }
 
 }  // namespace

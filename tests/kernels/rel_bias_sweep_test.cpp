@@ -1,7 +1,7 @@
 // The relative bias on the device against the oracle: element types, tables, heads, times in and out of order, near and
 // farther apart than 32 bits, extents off every vector width, layouts.
 #include "problem/rel_bias.hpp"
-#include "support/device_call.hpp"
+#include "support/large.hpp"
 
 #include <fmt/format.h>
 
@@ -153,6 +153,30 @@ TEST(RelBiasOnDevice, PutsEveryAgeInItsBucket) {
               static_cast<double>(rel_bias::bucket_of(static_cast<float>(age))))
         << age;
   }
+}
+
+/// Where blocks take 16 rows: the same sequence over and over.
+TEST(RelBiasOnDevice, OfManySequences) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  HostMemory host;
+  test::LargeMemory memory;
+  const Case c{.name = "", .batch = 1, .heads = 2, .positions = 488, .time_heads = 2};
+  constexpr int64_t kSequences = 50;
+  hstu_rel_bias_args args{};
+  args.struct_size = sizeof args;
+  args.timestamps = timestamps(host, c);
+  args.position_weights = host.random(c.table, {1, 2 * c.positions - 1});
+  args.time_weights = host.random(c.table, {2, c.buckets + 1});
+  args.rab = host.poison(c.dtype, {c.batch, c.heads, c.positions, c.positions});
+  hstu_rel_bias_args large = args;
+  large.timestamps = test::repeated(memory, args.timestamps, kSequences);
+  large.position_weights = test::repeated(memory, args.position_weights, 1);
+  large.time_weights = test::repeated(memory, args.time_weights, 2);
+  large.rab = test::repeated(memory, args.rab, kSequences);
+  EXPECT_NE(test::choice_for(large).find(" rows=16 "), std::string::npos) << test::choice_for(large);
+  test::Tolerance tolerance = test::rounded_once(c.dtype);
+  tolerance.ulps_of_row = 1e4;  // as above
+  test::expect_large(memory, large, args, {{&hstu_rel_bias_args::rab, tolerance}});
 }
 
 }  // namespace

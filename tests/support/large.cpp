@@ -1,5 +1,8 @@
 #include "support/large.hpp"
 
+#include "capi/handle.hpp"
+#include "tuner/choose.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -47,6 +50,10 @@ void expect_periods(LargeMemory& memory, const hstu_tensor& large, const hstu_te
     memory.download_rows(period, from, row);
     EXPECT_TRUE(close(period, exact, tolerance)) << "in period " << index;
   }
+}
+
+std::string choice_for(const Problem& problem) {
+  return text(test_device()->context->context.plan_for(problem, nullptr, nullptr).choice);
 }
 
 int64_t many_rows(int64_t row_length, int64_t period) {

@@ -1,11 +1,13 @@
-// Tensors of more than 2^31 elements for tests on the device. Inputs repeat with a period of rows, so results do, too,
-// and a call of one period is the truth.
+// Tensors of more than 2^31 elements, or as many as change what is chosen, for tests on the device. Inputs repeat with
+// a period of rows, so results do, too, and a call of one period is the truth.
 #pragma once
 
 #include "support/device_call.hpp"
 #include "support/error.hpp"
+#include "workload/stack.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace hstujit::test {
@@ -44,6 +46,24 @@ hstu_tensor repeated(LargeMemory& memory, const hstu_tensor& host, int64_t rows)
 /// the host's, and is overwritten.
 void expect_periods(LargeMemory& memory, const hstu_tensor& large, const hstu_tensor& period, const Exact& exact,
                     const Tolerance& tolerance);
+
+/// Makes the large call and compares periods of each output with the call of one period, whose outputs are overwritten.
+template <class Args>
+void expect_large(LargeMemory& memory, const Args& large, const Args& period,
+                  const std::vector<Expected<Args>>& outputs) {
+  ASSERT_EQ(call_operator(test_device()->context, op_of<Args>(), &large, nullptr), HSTU_OK) << hstu_last_error();
+  (*memory).synchronise();
+  const std::vector<Exact> exact = exact_results(period, outputs);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    expect_periods(memory, large.*outputs[i].output, period.*outputs[i].output, exact[i], outputs[i].tolerance);
+}
+
+/// What the library chooses for the call: "layer_norm_sm80 threads=64 ... (default)".
+std::string choice_for(const Problem& problem);
+template <class Args>
+std::string choice_for(Args args) {
+  return choice_for(prepare(args));
+}
 
 /// Rows of this length that make more than 2^31 elements, in whole periods.
 int64_t many_rows(int64_t row_length, int64_t period);
