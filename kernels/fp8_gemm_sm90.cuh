@@ -15,9 +15,11 @@
 //
 // Otherwise both halve each tile along m, and one promotes while the other multiplies.
 //
-// Scales that change along k come with the slices: a warp a ring fetches those of the tile's rows and columns behind
-// them, so that warpgroups hold neither them nor their addresses. Held, and fetched one slice ahead, they allowed turns
-// for 4 slices: H200, 65536 x 1024 by 4096, 490 us without turns, 420 with; scales of rows 423.
+// Scales that change along k are fetched to registers one slice ahead, which leaves so few that warps part early where
+// a tile has many slices and more than stores to end with. H200, 65536 x 768 by 2048 in blocks, a bias and SiLU:
+// without turns 217 us, with turns 191; 65536 x 1024 by 4096, blocks on both sides: 464 and 429. Copied to shared
+// memory with each slice by a warp of their own, as they also were, they cost 5 to 19 % where stores are all that ends
+// a tile.
 //
 // With kPingPong and kFast shared memory is, counted out, as busy as the tensor cores: of the 2,048 clocks that a 64 x
 // 256 tile's products of k 512 take, their operands want 1,280, rows arriving 256, boxes written and fetched 512, and
@@ -26,7 +28,7 @@
 // bias in registers 181 to 185, 201 in the stack where it was 243.
 //
 // Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
-//                warpgroup's columns, of resident ones once | residuals' barriers | kStages x scales along k | barriers
+//                warpgroup's columns, of resident ones once | residuals' barriers | barriers
 // Registers      producer 40, consumers 232: rows kResultColumns / 128 accumulators, and with kFast the bias of columns
 //                that are resident, kBlockN / 8; otherwise sums of 64 rows and 128 columns at most, 64, with kPingPong
 //                twice
@@ -43,11 +45,11 @@
 #pragma once
 #include "params/addmm_terms.h"
 #include "params/fp8_gemm_sm90.h"
-#include "prim/cp_async.cuh"
 #include "tile/activation.cuh"
 #include "tile/bias_row.cuh"
 #include "tile/fp8_row.cuh"
 #include "tile/result_boxes.cuh"
+#include "tile/stored.cuh"
 #include "tile/tma_product.cuh"
 
 namespace hstu {
@@ -76,14 +78,7 @@ struct Fp8Boxes {
   enum : int { kScalesAt = 8 * Boxes::kBytes };
   enum : int { kBiasAt = kScalesAt + (kScaledColumns ? kCopies * Scales::kBytes : 0) };
   enum : int { kResidualsAt = kBiasAt + (kHasBias ? kCopies * Bias::kBytes : 0) };
-  // Scales along k, of a slice: kBlockM of rows, 2 of blocks of columns.
-  enum : bool {
-    kSharesScales = Config::kScalingA == tile::kPerGroup || Config::kScalingA == tile::kPerBlock ||
-                    Config::kScalingB == tile::kPerBlock
-  };
-  enum : int { kStageScales = kSharesScales ? 4 * Config::kBlockM + 16 : 0 };
-  enum : int { kStageScalesAt = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
-  enum : int { kBytes = kStageScalesAt + Config::kStages * kStageScales };
+  enum : int { kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
 };
 
 template <class Config>
@@ -94,11 +89,15 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   enum : int { kTileColumns = Config::kBlockN };
   enum : bool { kSpread = Config::kSpread };
   enum : int { kRings = Config::kPingPong ? 2 : 1 };
-  using Fp8Boxes<Config>::kSharesScales;
-  // By warps where they read scales there; with those 32 lanes' copies.
-  using Ring = tile::TmaRing<Config::kStages / kRings, (kSharesScales ? 4 : 1) * 2 / kRings, Config::kCluster,
-                             kSharesScales ? 33 : 1>;
-  enum : bool { kFetchesMore = kSharesScales };
+  // Turns of many slices with scales along k leave few registers for more.
+  enum : bool {
+    kScalesAlongK = Config::kScalingA >= tile::kPerGroup || Config::kScalingB == tile::kPerBlock,
+    kEndsPlainly = Config::kBias == kNoBias && Config::kActivation == tile::kNoActivation &&
+                   sizeof(typename tile::StoredOf<Config>::type) > 1,
+    kPartsEarly = Fp8Boxes<Config>::kInTurn && Config::kSlices > 4 && kScalesAlongK &&
+                  (!kEndsPlainly || Config::kScalingA == tile::kPerBlock)
+  };
+  using Ring = tile::TmaRing<Config::kStages / kRings, 2 / kRings, Config::kCluster>;
   using Accumulators = float[Product::kFragments][Fp8Boxes<Config>::kTurnColumns / 2];
   using Fp8Boxes<Config>::kInTurn, Fp8Boxes<Config>::kTileTurns, Fp8Boxes<Config>::kTurnColumns;
   enum : int { kResultColumns = kTurnColumns };
@@ -112,10 +111,6 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
                 "a piece's columns have one scale");
 
   HSTU_PRIM static Ring ring(u32 smem, u32 which) { return Ring(smem + Product::kBarriersAt + which * Ring::kBytes); }
-  HSTU_PRIM static u32 stage_scales(u32 smem, u32 which, u32 stage) {
-    return smem + Product::kEpilogueAt + Fp8Boxes<Config>::kStageScalesAt +
-           (which * (Config::kStages / kRings) + stage) * Fp8Boxes<Config>::kStageScales;
-  }
   HSTU_PRIM static u32 stage(u32 smem, u32 which, u32 stage) {
     return smem + Product::kRingAt + (which * (Config::kStages / kRings) + stage) * Product::kStageBytes;
   }
@@ -167,6 +162,48 @@ struct Fp8SliceScales {
   float row[Scaling::kRows], column[Scaling::Shape::kPieces];
 };
 
+// Walks through them, slice by slice: they are fetched while slices before are at work.
+template <class Config>
+class Fp8ScaleWalk {
+ public:
+  using Scaling = Fp8Scaling<Config>;
+  using Shape = typename Scaling::Shape;
+  using Params = typename Shape::Params;
+
+  HSTU_PRIM explicit Fp8ScaleWalk(const Params& p) : p_(p) {}
+
+  // Before the first slice of a tile's rows from `row` on.
+  HSTU_PRIM void start(const Params& p, i32 row, i32 column) {
+    if constexpr (Scaling::kRowsInSums)
+#pragma unroll
+      for (int i = 0; i < Scaling::kRows; ++i) row_[i] = Scaling::of_row(p, row + Scaling::row_of(i));
+    if constexpr (kColumns)
+#pragma unroll
+      for (int i = 0; i < Shape::kPieces; ++i) column_[i] = Scaling::of_column(p, column + i * Shape::kPieceColumns);
+  }
+  HSTU_PRIM void load(Fp8SliceScales<Config>& to) {
+#pragma unroll
+    for (int i = 0; i < Scaling::kRows; ++i)
+      to.row[i] = Scaling::kRowsInSums ? next<Scaling::kSlicesA>(row_[i], p_.a_descale_column_stride) : 1.0f;
+#pragma unroll
+    for (int i = 0; i < Shape::kPieces; ++i)
+      to.column[i] = kColumns ? next<Scaling::kSlicesB>(column_[i], p_.b_descale_column_stride) : 1.0f;
+  }
+
+ private:
+  enum : bool { kColumns = Scaling::kColumnsInSums && Config::kScalingB != tile::kPerRow };
+  template <bool kMoves>
+  HSTU_PRIM static float next(const float*& p, i64 stride) {
+    const float scale = *p;
+    if constexpr (kMoves) p += stride;
+    return scale;
+  }
+
+  const Params& p_;
+  const float* row_[Scaling::kRows];
+  const float* column_[Shape::kPieces];
+};
+
 // A warpgroup's products: its tiles, or its half of each.
 template <class Config>
 class Fp8Consumer {
@@ -181,26 +218,20 @@ class Fp8Consumer {
   static_assert(!Config::kFast || !Scaling::kSlices, "sums with scales along k must be promoted");
   static_assert(Shape::kTileTurns == 1 || !Scaling::kSlices, "all turns have the scales of the first");
 
-  HSTU_PRIM Fp8Consumer(u32 smem, u32 warpgroup, u32 slices)
+  HSTU_PRIM Fp8Consumer(const Params& p, u32 smem, u32 warpgroup, u32 slices)
       : smem_(smem),
         slices_(slices),
         ring_(Config::kPingPong ? warpgroup : 0),
         first_tile(ring_),
         row(Config::kPingPong ? 0 : warpgroup * Shape::kRows),
-        turns_(smem, warpgroup) {}
+        turns_(smem, warpgroup),
+        walk_(p) {}
 
-  // Ahead of a tile's run(), by as much as there is to do: scales in the sums that stay along k.
+  // Ahead of a tile's run(), by as much as there is to do.
   HSTU_PRIM void begin(const Params& p, i32 first_row, i32 column) {
     if constexpr (!Scaling::kInSums) return;
-#pragma unroll
-    for (int i = 0; i < Scaling::kRows; ++i)
-      scales_.row[i] =
-          Scaling::kRowsInSums && !Scaling::kSlicesA ? *Scaling::of_row(p, first_row + Scaling::row_of(i)) : 1.0f;
-#pragma unroll
-    for (int i = 0; i < Shape::kPieces; ++i)
-      scales_.column[i] = Scaling::kColumnsInSums && !Scaling::kSlicesB && Config::kScalingB != tile::kPerRow
-                              ? *Scaling::of_column(p, column + i * Shape::kPieceColumns)
-                              : 1.0f;
+    walk_.start(p, first_row, column);
+    walk_.load(scales_);
   }
   // acc = a bT of the next tile, or of its columns of this turn, descaled by what changes along k; with kInTurn by all
   // but columns of their own.
@@ -266,29 +297,29 @@ class Fp8Consumer {
 #pragma unroll
     for (; slice + 1 < Config::kSlices; slice += 2) {
       issue_slice<kTurn>(odd, slice);
-      finish_slice<1, kTurn>(acc[0], even, before);
+      finish_slice<1, kTurn>(acc[0], even, before, true);
       issue_slice<kTurn>(even, slice + 1);
-      finish_slice<1, kTurn>(acc[0], odd, before);
+      finish_slice<1, kTurn>(acc[0], odd, before, true);
     }
     if constexpr (Config::kSlices % 2 == 0) {
       issue_slice<kTurn>(odd, slice);
-      finish_slice<1, kTurn>(acc[0], even, before);
+      finish_slice<1, kTurn>(acc[0], even, before, true);
     }
     turns_.pass();
     if constexpr (Config::kSlices % 2 == 0)
-      finish_slice<0, kTurn>(acc[0], odd, before);
+      finish_slice<0, kTurn>(acc[0], odd, before, false);
     else
-      finish_slice<0, kTurn>(acc[0], even, before);
+      finish_slice<0, kTurn>(acc[0], even, before, false);
   }
   // Promotes the slice at `before`, behind which kLater have been issued.
   template <int kLater, int kTurn>
-  HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, typename Shape::Ring::Place& before) {
+  HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, typename Shape::Ring::Place& before, bool more) {
     prim::wgmma_wait<kLater>();
     prim::wgmma_keep(sums);
-    const SliceScales of = scales_of(before);
-    if constexpr (kTurn + 1 == Shape::kTileTurns) release(before);
+    if constexpr (kTurn + 1 == Shape::kTileTurns) ring().release(before);
     before.advance();
-    promote(acc, sums, 0, of.of(0, 0), of.of(1, 0));
+    promote(acc, sums, 0, scales_.of(0, 0), scales_.of(1, 0));
+    if (Scaling::kSlices && more) walk_.load(scales_);
     prim::wgmma_keep(acc);  // else additions sink to where their sums are stored, and all slices' stay in registers
   }
   template <int kTurn>
@@ -324,43 +355,21 @@ class Fp8Consumer {
         prim::wgmma_fence();
         issue<Shape::kPieceColumns>(sums, slice, f, piece, false);
         prim::wgmma_commit();
-        if (Scaling::kSlices && f == 0 && piece == 0) {
-          const SliceScales of = scales_of(at_);
-#pragma unroll
-          for (int i = 0; i < Scaling::kRows; ++i)
-#pragma unroll
-            for (int j = 0; j < Shape::kPieces; ++j) scale[i][j] = of.of(i, j);
-        }
+        if (Scaling::kSlices && f == 0 && piece == 0) take_scales(scale, slice + 1 < slices_);
         prim::wgmma_wait<0>();
         prim::wgmma_keep(sums);
-        if (f + 1 == Shape::kFragments && piece + 1 == Shape::kPieces) release(at_);
+        if (f + 1 == Shape::kFragments && piece + 1 == Shape::kPieces) ring().release(at_);
         promote(acc[f], sums, piece, scale[2 * f][piece], scale[2 * f + 1][piece]);
         prim::wgmma_keep(acc[f]);  // else accumulators move: to where the sums were, and back
       }
   }
-  // Those of the slice in the stage, which has the ones that change along k.
-  HSTU_PRIM SliceScales scales_of(const typename Shape::Ring::Place& at) const {
-    SliceScales of = scales_;
-    if constexpr (!Shape::kSharesScales) return of;
-    const u32 from = Shape::stage_scales(smem_, ring_, at.stage);
-    const u32 rows = from + 4 * (row + prim::warp_id() % 4 * 16);
+  // The slice's own, and the next one's on their way.
+  HSTU_PRIM void take_scales(float (&scale)[Scaling::kRows][Shape::kPieces], bool more) {
 #pragma unroll
     for (int i = 0; i < Scaling::kRows; ++i)
-      if constexpr (Scaling::kSlicesA)
-        of.row[i] = __uint_as_float(prim::ld_shared4(rows + 4 * static_cast<u32>(Scaling::row_of(i))));
 #pragma unroll
-    for (int piece = 0; piece < Shape::kPieces; ++piece)
-      if constexpr (Scaling::kSlicesB)
-        of.column[piece] = __uint_as_float(prim::ld_shared4(from + 4 * (Config::kBlockM + piece)));
-    __syncwarp();
-    return of;
-  }
-  // The stage, which a warp reads itself where it has scales.
-  HSTU_PRIM void release(const typename Shape::Ring::Place& at) const {
-    if constexpr (Shape::kSharesScales)
-      ring().release_by_warp(at);
-    else
-      ring().release(at);
+      for (int piece = 0; piece < Shape::kPieces; ++piece) scale[i][piece] = scales_.of(i, piece);
+    if (more) walk_.load(scales_);
   }
 
   HSTU_PRIM static void promote(float (&acc)[Shape::kTurnColumns / 2], const Sums& sums, int piece, float scale_low,
@@ -403,7 +412,8 @@ class Fp8Consumer {
   tile::Turns<Shape> turns_;
   typename Shape::Ring::Place at_, tile_at_;  // the next slice; a tile's first
   bool resident_ = false;
-  SliceScales scales_;  // those that stay along k
+  Fp8ScaleWalk<Config> walk_;
+  SliceScales scales_;  // of the next slice that is promoted
 };
 
 // The columns' scales and bias, and sums with both: the source of tile/result_boxes.cuh.
@@ -486,41 +496,9 @@ struct Fp8Roles {
 
   HSTU_PRIM static void init(u32 smem) { tile::ResultBoxes<Shape>::init(smem); }
 
-  // A warp that fetches scales along k for a ring.
-  HSTU_PRIM static void fetch_more(const Params& p, const Schedule& schedule, u32 smem, u32 which) {
-    using Scaling = Fp8Scaling<Config>;
-    constexpr int kRows = Config::kBlockM / 32;
-    const u32 lane = prim::lane_id();
-    const typename Shape::Ring ring = Shape::ring(smem, which);
-    typename Shape::Ring::Place at;
-    for (u32 i = which; i < schedule.count; i += Shape::kRings) {
-      const tile::TilePosition tile = schedule.position(i);
-      const float* rows[kRows];
-#pragma unroll
-      for (int j = 0; j < kRows; ++j)
-        rows[j] = Scaling::of_row(p, schedule.row(tile) + 32 * j + static_cast<i32>(lane));
-      const i32 column = schedule.column(tile) + Shape::kPieceColumns * static_cast<i32>(lane);
-      const float* columns = Scaling::kSlicesB ? Scaling::of_column(p, column) : nullptr;
-      for (u32 slice = 0; slice < schedule.slices; ++slice) {
-        const u32 full = ring.acquire(at, 0, false), to = Shape::stage_scales(smem, which, at.stage);
-#pragma unroll
-        for (int j = 0; j < (Scaling::kSlicesA ? kRows : 0); ++j) {
-          prim::cp_async4_zfill(to + 4 * (32 * j + lane), rows[j], 4);
-          rows[j] += p.a_descale_column_stride;
-        }
-        if (Scaling::kSlicesB && lane < Shape::kPieces) {
-          prim::cp_async4_zfill(to + 4 * (Config::kBlockM + lane), columns, 4);
-          columns += p.b_descale_column_stride;
-        }
-        prim::cp_async_mbarrier_arrive(full);
-        at.advance();
-      }
-    }
-  }
-
   // A warpgroup that multiplies.
   HSTU_PRIM static void consume(const Params& p, const Schedule& schedule, u32 smem, u32 warp) {
-    Fp8Consumer<Config> consumer(smem, warp / 4, schedule.slices);
+    Fp8Consumer<Config> consumer(p, smem, warp / 4, schedule.slices);
     Fp8Rows<Config> rows(p, smem, warp / 4);
     tile::ResultBoxes<Shape> results(p, smem, warp);
     Place at{static_cast<i32>(consumer.row + warp % 4 * 16), consumer.first_tile,

@@ -28,10 +28,6 @@ HSTU_PRIM void cp_async8_zfill(u32 dst, const void* src, u32 bytes) {
 HSTU_PRIM void cp_async4_zfill(u32 dst, const void* src, u32 bytes) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(dst), "l"(src), "r"(bytes) : "memory");
 }
-// Arrives on an mbarrier when this thread's copies so far have landed; one of the arrivals that it was made for.
-HSTU_PRIM void cp_async_mbarrier_arrive(u32 barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
-}
 HSTU_PRIM void cp_async_commit() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 // Waits until at most N of this thread's groups are outstanding; a barrier must follow before other threads read.
 template <int N>

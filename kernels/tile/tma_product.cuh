@@ -47,9 +47,9 @@ struct TmaProductShape {
   using Accumulators = float[kFragments][Config::kBlockN / 2];
   enum : int { kBlockK = TileX::kBlockK };
   enum : int { kRings = 1 };  // each with a producer thread of its own
-  // Warps more, one a ring, fetch with each slice what TMA cannot: Roles has fetch_more(p, schedule, smem, ring) where
-  // a Shape hides this.
-  enum : bool { kFetchesMore = false };
+  // Nothing that warps share lives from before they part to behind it: ptxas would put it in memory where what
+  // multiplies fills the registers. A Shape that wants it hides this.
+  enum : bool { kPartsEarly = false };
   // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
   enum : bool { kSlicesHaveBarriers = Config::kResident };
   enum : bool { kSpread = false };                  // a Shape that has it hides this
@@ -279,31 +279,58 @@ HSTU_PRIM void cluster_barrier() {
     __syncthreads();
 }
 
+// Those that fetch, and those that multiply.
+template <class Roles>
+HSTU_PRIM void fetch(const typename Roles::Shape::Params& p, const TmaSchedule<typename Roles::Shape>& schedule,
+                     u32 smem, u32 warp) {
+  using Shape = typename Roles::Shape;
+  const u32 ring = warp - Shape::kConsumerWarps;
+  if (ring < Shape::kRings && prim::elect_one()) produce<Shape>(p, schedule, smem, ring);
+}
+template <class Roles>
+HSTU_PRIM void part(const typename Roles::Shape::Params& p, u32 smem, u32 warp) {
+  using Shape = typename Roles::Shape;
+  const TmaSchedule<Shape> schedule(p);
+  if (warp >= Shape::kConsumerWarps) {
+    prim::lower_registers<40>();
+    fetch<Roles>(p, schedule, smem, warp);
+  } else {
+    prim::raise_registers<232>();
+    Roles::consume(p, schedule, smem, warp);
+  }
+}
+// The same, and each finds out for itself what both want to know.
+template <class Roles>
+HSTU_PRIM void part_early(const typename Roles::Shape::Params& p, u32 smem) {
+  using Shape = typename Roles::Shape;
+  if (threadIdx.x >= 32 * Shape::kConsumerWarps) {
+    prim::lower_registers<40>();
+    const TmaSchedule<Shape> schedule(p);
+    fetch<Roles>(p, schedule, smem, prim::warp_id());
+  } else {
+    prim::raise_registers<232>();
+    const TmaSchedule<Shape> schedule(p);
+    Roles::consume(p, schedule, smem, prim::warp_id());
+  }
+}
+
 // The body of a kernel. Roles names its Shape, and has init(smem), for barriers of its own, and consume(p, schedule,
 // smem, warp), for the warps of the warpgroups that multiply.
 template <class Roles>
 HSTU_PRIM void run_roles(const typename Roles::Shape::Params& p, u32 smem) {
   using Shape = typename Roles::Shape;
   constexpr int kCluster = Shape::Config::kCluster;
-  const u32 warp = prim::warp_id();
+  const u32 warp = Shape::kPartsEarly ? 0 : prim::warp_id();
   if (threadIdx.x == 0) {
     Roles::init(smem);
     init_product<Shape>(smem);
   }
   cluster_barrier<kCluster>();
   wait_for_kernels_before();
-
-  const TmaSchedule<Shape> schedule(p);
-  if (warp >= Shape::kConsumerWarps) {
-    prim::lower_registers<40>();
-    const u32 ring = warp - Shape::kConsumerWarps;
-    if (ring < Shape::kRings && prim::elect_one()) produce<Shape>(p, schedule, smem, ring);
-    if constexpr (Shape::kFetchesMore)
-      if (ring >= 2 && ring < 2 + Shape::kRings) Roles::fetch_more(p, schedule, smem, ring - 2);
-  } else {
-    prim::raise_registers<232>();
-    Roles::consume(p, schedule, smem, warp);
-  }
+  if constexpr (Shape::kPartsEarly)
+    part_early<Roles>(p, smem);
+  else
+    part<Roles>(p, smem, warp);
   // No block leaves while the other may still write to it or arrive at its barriers.
   __syncwarp();
   if constexpr (kCluster > 1) prim::cluster_sync();

@@ -27,9 +27,8 @@ struct RingPlace {
 };
 
 // kReleases: warpgroups of a block that let go of each stage, or warps where they read it themselves. kCluster: blocks
-// whose copies write each other's stages, all of which must then be told. kFills: arrivals that make a stage full, one
-// of them with the bytes of TMA.
-template <int kStages, int kReleases, int kCluster = 1, int kFills = 1>
+// whose copies write each other's stages, all of which must then be told.
+template <int kStages, int kReleases, int kCluster = 1>
 class TmaRing {
  public:
   using Place = RingPlace<kStages>;
@@ -41,7 +40,7 @@ class TmaRing {
   HSTU_PRIM void init() const {
 #pragma unroll
     for (u32 stage = 0; stage < kStages; ++stage) {
-      prim::mbarrier_init(full(stage), kFills);
+      prim::mbarrier_init(full(stage), 1);
       prim::mbarrier_init(empty(stage), kReleases * kCluster);
     }
   }

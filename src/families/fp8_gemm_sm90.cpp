@@ -2,15 +2,13 @@
 #include "params/fp8_gemm_sm90.h"
 
 #include "families/families.hpp"
+#include "families/fp8_product.hpp"
 #include "families/tma_product.hpp"
-#include "params/addmm_terms.h"
-#include "problem/fp8_fields.hpp"
-#include "problem/fp8_scales.hpp"
 
 namespace hstujit {
 namespace {
 
-using tma_product::Facts;
+using fp8_product::element_of, fp8_product::scales_along_k, tma_product::Facts;
 
 /// Whether a bias row lies in shared memory: that of columns that stay is in registers, if it is of 16 bits and no sums
 /// of slices want them.
@@ -20,25 +18,11 @@ bool shares_bias(const Problem& p, const Config& c) {
   return p[fp8_gemm::kBias] == hstu::kRowBias && !held;
 }
 
-/// Of a residual and of results, or what these are made of, if they are in FP8.
-hstu_dtype element_of(const Problem& p) {
-  const auto stored = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
-             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
-  if (!fp8::stores(stored)) return stored;
-  return p[fp8_gemm::kBias] == hstu::kResidual ? bias : HSTU_DTYPE_BF16;
-}
-
 bool fast(const Problem& p) { return p[fp8_gemm::kFast] != 0; }
 /// Whether a warpgroup promotes one slice's sums while it multiplies the next: two sets of them.
 bool in_turn(const Problem& p, const Config& c) { return c[tma_product::kPingPong] && !fast(p); }
 /// Turns that a tile takes; 128 columns have registers then.
 int turns(const Problem& p, const Config& c) { return in_turn(p, c) && c[tma_product::kBlockN] == 256 ? 2 : 1; }
-
-bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || scaling == HSTU_FP8_BLOCK; }
-/// Whether scales come with the slices.
-bool scales_along_k(const Problem& p) {
-  return changes_along_k(p[fp8_gemm::kScalingA]) || changes_along_k(p[fp8_gemm::kScalingB]);
-}
 
 Facts facts(const Problem& p, const Config& c) {
   const bool scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
@@ -54,7 +38,6 @@ Facts facts(const Problem& p, const Config& c) {
   const int copies = c[tma_product::kResident] ? 1 : 2;
   f.epilogue_bytes = ((shares_bias(p, c) ? 1 : 0) + (scaled ? 1 : 0)) * copies * 4 * (c[tma_product::kBlockN] + 16);
   if (f.residual) f.epilogue_bytes += 8 * 8;  // a barrier a warp
-  if (scales_along_k(p)) f.more_stage_bytes = 4 * c[tma_product::kBlockM] + 16;
   return f;
 }
 
@@ -83,9 +66,12 @@ bool rings_are_deep(const Problem& p, const Config& c, const DeviceFacts&) {
   return !c[tma_product::kPingPong] || tma_product::stages(facts(p, c), c) >= 6;
 }
 bool turns_are_short(const Problem& p, const Config& c, const DeviceFacts&) {
+  const bool scales = scales_along_k(p), ends_plainly = p[fp8_gemm::kBias] == hstu::kNoBias &&
+                                                        p[fp8_gemm::kActivation] == HSTU_ACTIVATION_NONE &&
+                                                        !fp8::stores(p[fp8_gemm::kDtype]);
   const int columns = c[tma_product::kBlockN], slices = tma_product::slices(facts(p, c));
-  return !in_turn(p, c) ||
-         (c[tma_product::kBlockM] == 64 && columns != 192 && slices <= 8 && (columns <= 128 || !scales_along_k(p)));
+  return !in_turn(p, c) || (c[tma_product::kBlockM] == 64 && columns != 192 &&
+                            slices <= (scales && !ends_plainly ? 7 : 8) && (columns <= 128 || !scales));
 }
 bool rows_stay_for_all_turns(const Problem& p, const Config& c, const DeviceFacts&) {
   const Facts f = facts(p, c);
@@ -93,10 +79,6 @@ bool rows_stay_for_all_turns(const Problem& p, const Config& c, const DeviceFact
 }
 bool pieces_have_one_block(const Problem& p, const Config& c, const DeviceFacts&) {
   return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] != 192;
-}
-/// 8192 x 8192 by 8192 takes 977 us so, 128 x 256 823.
-bool rows_have_few_scales(const Problem& p, const Config& c, const DeviceFacts&) {
-  return !scales_along_k(p) || c[tma_product::kBlockM] < 256;
 }
 bool residual_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
   const bool ahead = fp8::stores(p[fp8_gemm::kDtype]) && p[fp8_gemm::kBias] == hstu::kResidual;
@@ -110,17 +92,15 @@ bool activation_fits_beside_accumulators(const Problem& p, const Config& c, cons
   if (element_of(p) == HSTU_DTYPE_F16) return accumulators < 128 || (accumulators == 128 && scaled);
   return accumulators <= 128 || !(row && scaled);
 }
-constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 9>{
+constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 8>{
     {{"warpgroups with tiles of their own have rings of their own, which must not both fetch w", rings_share_no_w},
      {"and each ring has three stages", rings_are_deep},
      {"promotion beside the next slice's products is unrolled over all of k: registers for 64 x 128 at a time and 8 "
-      "slices, for one turn where each has scales",
+      "slices, for one turn where each has scales, and beside a bias, an activation or FP8 for 7",
       turns_are_short},
      {"each ring has all of k where a tile takes two turns, which use the same rows", rows_stay_for_all_turns},
      {"accumulators and the sums of a slice take 192 registers at most", sums_fit_beside_accumulators},
      {"columns that are promoted together have the scale of one block", pieces_have_one_block},
-     {"tiles of 256 rows have twice as many scales along k a thread as those of 256 columns, which spills",
-      rows_have_few_scales, true},
      {"a residual that results in FP8 overwrite is read 64 columns ahead, which spills beside 192 accumulators",
       residual_fits_beside_accumulators, true},
      {"SiLU beside 192 accumulators, a bias row and scales of columns spills; f16's, of two functions, beside 128 "
@@ -137,10 +117,17 @@ bool covers(const Problem& p, const DeviceFacts& device) {
          p[fp8_gemm::kM] < tma_product::kMostRows;
 }
 
-/// Two turns leave the ring no room for rows ahead, which costs more than it saves where few blocks read the same rows:
-/// 65536 x 512 by 512 takes 41 us, one turn of 128 columns 37.
+/// Tiles of two fragments have twice as many scales along k as those of two pieces: 8192 x 8192 by 8192 takes 977 us,
+/// 128 x 256 823. Two turns leave the ring no room for rows ahead, which costs more than it saves where few blocks read
+/// the same rows: 65536 x 512 by 512 takes 41 us, one turn of 128 columns 37.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   const Config c = tma_product::default_config(kFp8GemmSm90, p, facts(p, {}), device);
+  if (c[tma_product::kBlockM] == 256 && fp8::changes_along_k(p[fp8_gemm::kScalingA])) {
+    Config wide = c;
+    wide[tma_product::kBlockM] = 128;
+    wide[tma_product::kBlockN] = 2 * c[tma_product::kBlockN];
+    if (legal(kFp8GemmSm90, p, wide, device)) return wide;
+  }
   constexpr int64_t kFewestColumns = 1024;
   if (turns(p, c) == 1 || p[fp8_gemm::kN] >= kFewestColumns) return c;
   Config one_turn = c;

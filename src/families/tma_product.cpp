@@ -33,7 +33,7 @@ int fixed_bytes(const Facts& f, const Config& c) {
 }
 int stages_that_fit(const Facts& f, const Config& c) {
   constexpr int kBarriers = 16;  // a stage's
-  return (kSmemPerBlock - fixed_bytes(f, c)) / (stage_bytes(c) + f.more_stage_bytes + kBarriers);
+  return (kSmemPerBlock - fixed_bytes(f, c)) / (stage_bytes(c) + kBarriers);
 }
 int64_t tile_columns(const Facts& f, const Config& c) { return parts(f.n, c[kBlockN] / f.results); }
 int64_t tiles(const Facts& f, const Config& c) { return parts(f.m, c[kBlockM]) * tile_columns(f, c); }
@@ -64,9 +64,7 @@ int boxes(const Facts& f, const Config& c) {
   return f.residual ? tile_boxes(f, c) : std::min<int>(tile_boxes(f, c), c[kBoxes]);
 }
 int stages(const Facts& f, const Config& c) { return std::min(stages_that_fit(f, c), f.most_stages); }
-int smem_bytes(const Facts& f, const Config& c) {
-  return fixed_bytes(f, c) + stages(f, c) * (stage_bytes(c) + f.more_stage_bytes + 16);
-}
+int smem_bytes(const Facts& f, const Config& c) { return fixed_bytes(f, c) + stages(f, c) * (stage_bytes(c) + 16); }
 
 bool parts_are_whole(const Config& c) {
   return rows(c) >= 64 && rows(c) <= 128 && accumulators(c) <= 192 && c[kBlockM] <= 2 * c[kBlockN];
@@ -94,9 +92,8 @@ namespace {
 // In the order of the knobs. Short k, while there are tiles enough; then streamed tiles, large ones first.
 constexpr Config kResidentCandidates[] = {{{64, 256, 1, 1, 1, 8, 2}}, {{64, 128, 1, 1, 1, 8, 2}}};
 constexpr Config kCandidates[] = {
-    {{128, 192, 1, 0, 1, 8, 2}}, {{128, 128, 1, 0, 1, 8, 2}}, {{64, 256, 1, 0, 1, 8, 4}},
-    {{64, 128, 1, 0, 1, 8, 2}},  {{64, 64, 1, 0, 1, 8, 2}},   {{256, 128, 0, 0, 1, 8, 2}},
-    {{128, 256, 0, 0, 1, 8, 2}}, {{128, 128, 0, 0, 1, 8, 2}}, {{128, 64, 0, 0, 1, 8, 2}},
+    {{128, 192, 1, 0, 1, 8, 2}}, {{128, 128, 1, 0, 1, 8, 2}}, {{64, 256, 1, 0, 1, 8, 4}},  {{64, 128, 1, 0, 1, 8, 2}},
+    {{64, 64, 1, 0, 1, 8, 2}},   {{256, 128, 0, 0, 1, 8, 2}}, {{128, 128, 0, 0, 1, 8, 2}}, {{128, 64, 0, 0, 1, 8, 2}},
 };
 
 /// How much of the columns that tiles cover is there.

@@ -18,12 +18,11 @@ struct Facts {
   int64_t m = 0, n = 0, k = 0;
   int element_bytes = 2;
   bool w_along_k = false;
-  int results = 1;           ///< of which a tile has kBlockN columns together
-  int turns = 1;             ///< of a warpgroup, for as many of a tile's columns each
-  bool residual = false;     ///< as large as the result, fetched ahead of a tile
-  int epilogue_bytes = 0;    ///< of shared memory, besides boxes
-  int more_stage_bytes = 0;  ///< of that, for each stage of the ring
-  int most_stages = 8;       ///< of the ring
+  int results = 1;         ///< of which a tile has kBlockN columns together
+  int turns = 1;           ///< of a warpgroup, for as many of a tile's columns each
+  bool residual = false;   ///< as large as the result, fetched ahead of a tile
+  int epilogue_bytes = 0;  ///< of shared memory, besides boxes
+  int most_stages = 8;     ///< of the ring
 };
 
 extern const Knob kKnobs[kSharedKnobs];

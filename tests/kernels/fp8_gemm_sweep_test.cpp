@@ -146,6 +146,8 @@ std::vector<Case> cases() {
     many(k, kGroup, kBlock, kBf16, false);
   }
   many(768, kGroup, kRow, HSTU_DTYPE_NONE, false);
+  many(1024, kBlock, kBlock, HSTU_DTYPE_NONE, false);
+  many(896, kBlock, kRow, kF32, false);
   many(896, kRow, kBlock, HSTU_DTYPE_NONE, false);
   many(1032, kGroup, kBlock, kBf16, false);
   many(1920, kBlock, kTensor, HSTU_DTYPE_NONE, false);
@@ -209,6 +211,8 @@ std::vector<Case> endings() {
     }
   add({kF16, 8460, 1536, 512, kGroup, kRow}, kApart, kSilu, 511);
   add({kBf16, 8460, 1024, 512, kGroup, kBlock}, kApart, kSilu, 100);
+  add(row({kBf16, 8460, 896, 512, kGroup, kBlock}), Residual::none, kSilu);
+  add({kF16, 8460, 768, 512, kGroup, kBlock}, kInPlace, kSilu);
   add({kF16, 300, 512, 200, kRow, kBlock, kE5m2, kE4m3}, kInPlace, kSilu);
   // Two, three and four parts, cut at, between and within boxes and accesses.
   add(row({kBf16, 8460, 512, 2048}), Residual::none, kSilu, 512, {512, 1536});
@@ -305,9 +309,12 @@ std::vector<Case> fp8_results() {
     parts.parts = {64, 192};
     if (blocks) parts.a = kGroup, parts.b = kBlock;
   }
-  Case& blocks = add(kE4m3, 300, 384, 200, kBf16);
-  blocks.a = kGroup;
-  blocks.b = kBlock;
+  for (const auto& [m, k, bias] :
+       {std::tuple<int64_t, int64_t, hstu_dtype>{300, 384, kBf16}, {8460, 640, kF32}, {8460, 1024, HSTU_DTYPE_NONE}}) {
+    Case& blocks = add(kE4m3, m, k, 400, bias);
+    blocks.a = kGroup;
+    blocks.b = kBlock;
+  }
   add(kE4m3, 8460, 512, 512, kBf16).accumulation = HSTU_FP8_ACCUMULATE_FAST;
   add(kE5m2, 8460, 384, 1280, kF32).parts = {64, 320, 512, 384};
   add(kE4m3, 1, 512, 2048, kBf16);

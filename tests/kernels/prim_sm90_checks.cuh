@@ -2,7 +2,6 @@
 // and writing `out` or through a map, so that the host can say what every word must be.
 #pragma once
 #include "prim/cluster.cuh"
-#include "prim/cp_async.cuh"
 #include "prim/fp8.cuh"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
@@ -126,30 +125,6 @@ __global__ void boxes(const __grid_constant__ MapParams p) {
     if constexpr (kTo == 5) prim::tma_store_5d(&p.b, box, to[0], to[1], to[2], to[3], to[4]);
     prim::bulk_commit();
     prim::bulk_wait_read<0>();
-  }
-}
-
-// A warp copies 32 numbers each to two stages and arrives by its copies, beside one arrival with nothing to copy; the
-// other warp waits for each, and must find them. out: both stages' numbers, as the other warp read them.
-__global__ void copies_that_arrive(const __grid_constant__ MapParams p) {
-  __shared__ u32 smem[2][32];
-  __shared__ u64 landed[2];
-  const u32 lane = prim::lane_id();
-  if (threadIdx.x == 0) {
-    for (u64& barrier : landed) prim::mbarrier_init(prim::smem_addr(&barrier), 33);
-    prim::mbarrier_fence_init();
-  }
-  __syncthreads();
-  for (u32 stage = 0; stage < 2; ++stage) {
-    const u32 barrier = prim::smem_addr(&landed[stage]);
-    if (threadIdx.x < 32) {
-      prim::cp_async4_zfill(prim::smem_addr(&smem[stage][lane]), static_cast<const u32*>(p.in) + 32 * stage + lane, 4);
-      prim::cp_async_mbarrier_arrive(barrier);
-      if (lane == 0) prim::mbarrier_arrive(barrier);
-    } else {
-      prim::mbarrier_wait(barrier, 0);
-      static_cast<u32*>(p.out)[32 * stage + lane] = smem[stage][31 - lane];
-    }
   }
 }
 

@@ -361,20 +361,6 @@ TEST_P(PrimTma, BoxesAreZeroOutsideAndStoredInsideOnly) {
 INSTANTIATE_TEST_SUITE_P(Ranks, PrimTma, testing::Values(Boxes{2, 2}, Boxes{3, 4}, Boxes{4, 4}, Boxes{5, 5}),
                          [](const auto& b) { return fmt::format("from_{}_to_{}", b.param.from, b.param.to); });
 
-TEST(PrimCpAsync, CopiesArriveAtABarrierWhenTheyHaveLanded) {
-  HSTU_NEEDS_SM90A();
-  std::vector<uint32_t> in(64);
-  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<uint32_t>(1000 + 7 * i);
-  const std::vector<uint32_t> poison(64, 0xffffffffu);
-  const DeviceBuffer from(in.data(), in.size() * 4), result(poison.data(), poison.size() * 4);
-  MapParams params{};
-  params.in = from.data();
-  params.out = result.data();
-  run("copies_that_arrive", params, 64);
-  const auto out = result.read<uint32_t>();
-  for (size_t i = 0; i < 64; ++i) EXPECT_EQ(out[i], in[i / 32 * 32 + 31 - i % 32]) << i;
-}
-
 // ---- Clusters and roles
 
 TEST(PrimCluster, BlocksFetchForEachOtherAndTellEachOther) {
