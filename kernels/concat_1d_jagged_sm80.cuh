@@ -11,37 +11,59 @@ namespace hstu {
 namespace concat_1d_jagged {
 
 template <class Config>
-struct Copy : tile::BlockRows<Config> {
+struct Copy : tile::VectorCopy<Config> {
+  using Row = typename Config::Row;
+  using Sums = tile::RowSums<Row>;
   enum : int { kRunsASequence = 2, kOutputs = 1 };
-  HSTU_PRIM explicit Copy(const JaggedLengthsParams& p)
-      : tile::BlockRows<Config>(blockIdx.x, p.rows, p.block_rows), p(p) {}
+  enum : bool { kOther = true };
+  HSTU_PRIM explicit Copy(const JaggedLengthsParams& p) : p(p) {}
 
-  HSTU_PRIM char* out(int) const { return this->at(p.combined, this->begin()); }
-  HSTU_PRIM tile::RowSums rows(int sequence) const {
-    const i64 left = tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence);
-    return {left + tile::length_at<typename Config::RightLength>(p.right_lengths, sequence), left};
+  HSTU_PRIM char* out(int) const { return static_cast<char*>(p.combined); }
+  HSTU_PRIM Row rows_of(int) const { return static_cast<Row>(p.rows); }
+  HSTU_PRIM u64 density(int) const { return static_cast<u64>(p.density); }
+  HSTU_PRIM Sums rows(u32 sequence) const {
+    const Row left = static_cast<Row>(tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence));
+    return {left + static_cast<Row>(tile::length_at<typename Config::RightLength>(p.right_lengths, sequence)), left};
   }
-  template <class Table>
-  HSTU_PRIM void set_runs(Table& runs, int place, int, const tile::RowSums& before, const tile::RowSums& rows) const {
-    const i64 start = before.out - this->begin(), right_before = before.out - before.other;
-    runs.set(place * 2, start, this->address(p.left, before.other - start));
-    runs.set(place * 2 + 1, start + rows.other, this->address(p.right, right_before - rows.other - start));
-  }
+  HSTU_PRIM static Row key(int, const Sums& sums) { return sums.out; }
+
+  HSTU_PRIM const void* read() const { return p.left; }
+  HSTU_PRIM i64 rows_read() const { return p.left_rows; }
+
+  // A sequence's left, then its right.
+  template <class Before>
+  struct Runs {
+    using Row = typename Config::Row;
+    const JaggedLengthsParams& p;
+    const Before& sums;
+    HSTU_PRIM Runs(const JaggedLengthsParams& p, int, const Before& sums) : p(p), sums(sums) {}
+    HSTU_PRIM Row start(int run) const {
+      const int sequence = run / 2;
+      return sums.out(sequence) + (run % 2 == 0 ? 0 : sums.other(sequence + 1) - sums.other(sequence));
+    }
+    HSTU_PRIM u64 from(int run) const {
+      const int sequence = run / 2;
+      return run % 2 == 0 ? Copy::address(p.left, sums.other(sequence) - sums.out(sequence))
+                          : Copy::address(p.right, -sums.other(sequence + 1));
+    }
+    HSTU_PRIM u64 begin(int run) const { return reinterpret_cast<u64>(run % 2 == 0 ? p.left : p.right); }
+    HSTU_PRIM u64 end(int run) const {
+      return run % 2 == 0 ? Copy::address(p.left, p.left_rows) : Copy::address(p.right, p.rows - p.left_rows);
+    }
+  };
   const JaggedLengthsParams& p;
 };
 
 }  // namespace concat_1d_jagged
 
 template <class Config>
-constexpr int concat_1d_jagged_sm80_smem_bytes =
-    tile::runs_by_lengths_smem_bytes<Config, concat_1d_jagged::Copy<Config>>;
+constexpr int concat_1d_jagged_sm80_smem_bytes = tile::runs_by_lengths_smem_bytes<Config>;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     concat_1d_jagged_sm80(const __grid_constant__ JaggedLengthsParams p) {
   extern __shared__ __align__(1024) unsigned char smem[];
-  using Copy = concat_1d_jagged::Copy<Config>;
-  tile::RunsByLengths<Config, Copy>(Copy(p), p.batch, smem).run();
+  tile::RunsByLengths<Config, concat_1d_jagged::Copy<Config>>(p, smem).run();
 }
 
 }  // namespace hstu

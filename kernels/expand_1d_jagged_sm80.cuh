@@ -43,8 +43,11 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   const auto inside = [&](i64 row, int count) {  // and all that shares 16 bytes with where they come from
     return row >= kPieceRows - 1 && row + count + (kPieceRows - 1) <= rows;
   };
-  if (inside(first, kSpanRows) && first + kSpanRows <= p.max_len)
-    return tile::copy_span<kBytes, kAccesses>(out + first * kBytes, from + static_cast<u64>(first * kBytes));
+  if (inside(first, kSpanRows) && first + kSpanRows <= p.max_len) {
+    tile::SpanOnItsWay<kBytes, kAccesses> span;
+    span.load(from + static_cast<u64>(first * kBytes));
+    return span.store(out + first * kBytes, from + static_cast<u64>(first * kBytes));
+  }
 
   tile::Piece<kBytes> last = {};
   if (rows > 0) last.load(reinterpret_cast<const char*>(from) + (rows - 1) * kBytes);

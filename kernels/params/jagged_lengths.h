@@ -20,13 +20,14 @@ struct JaggedLengthsParams {
   long long columns;  // transposition: segment i * columns + j becomes j * segment_rows + i
   long long segment_rows;
   long long contextual, keep;  // truncation: rows that come first, history rows that stay
-  long long block_rows;        // vectors: of a block
-  long long right_block_rows;  // splitting: of those that write right
-  long long left_rows;         // splitting: of left, which this many blocks write
-  unsigned left_blocks;
-  int batch;
+  long long density, right_density;  // vectors: sequences a row times 2^32, of right's in splitting
+  long long right_share;             // splitting: units of right in one unit, times 2^32, rounded up
+  long long left_rows;               // vectors of two parts
+  void* tile_counters;               // vectors: LaunchMemory
+  unsigned units, dealt_units;       // vectors: what a warp takes at once; those that are dealt, not counted
+  int batch, reserved;
 };
-static_assert(sizeof(JaggedLengthsParams) == 160, "host and device disagree about JaggedLengthsParams");
+static_assert(sizeof(JaggedLengthsParams) == 184, "host and device disagree about JaggedLengthsParams");
 
 // complete_cumsum_*
 struct CumsumParams {

@@ -99,6 +99,13 @@ HSTU_PRIM void st_shared(u32 addr, const Quad& q) {
 // Brings the line of p to L2 ahead of its use.
 HSTU_PRIM void prefetch_l2(const void* p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
+// The same for `bytes` from p on, both multiples of 16, by one thread (sm_90; elsewhere nothing).
+HSTU_PRIM void bulk_prefetch_l2(const void* p, u32 bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(p), "r"(bytes));
+#endif
+}
+
 // CUDA's atomicExch and atomicCAS give the module variables of their own (prim/types.cuh), these do not.
 //
 // Puts `to` where `from` was and returns what was there; what the thread does next, it does after.

@@ -3,10 +3,9 @@
 //
 // Work      A warp writes kAccesses x 512 bytes that follow one another. Mostly they are of one run: then a lane reads
 //           the two pieces that its own lies across and joins them, the second from L1. Where a run ends, each lane
-//           looks for its own, piece after piece for registers, and reads elements one by one where a piece has
-//           several.
-// Memory    What is read lies in the run's own memory, to the byte: 16 bytes around an element are read only where all
-//           of them are the run's.
+//           looks for its pieces' own, and reads elements one by one where a piece has several.
+// Memory    What is read lies in the tensor that the run is of, to the byte: 16 bytes around an element are read only
+//           where all of them are the tensor's.
 #pragma once
 #include "tile/jagged.cuh"
 #include "tile/piece.cuh"
@@ -31,145 +30,139 @@ HSTU_PRIM prim::Quad joined(const prim::Quad& low, const prim::Quad& high, u32 s
   return {{word[0], word[1], word[2], word[3]}};
 }
 
-// By a whole warp: kAccesses x 512 bytes to `to`, a multiple of 16, from `from`, wherever that is. Reads up to 15 bytes
-// before and behind.
+// kAccesses x 512 bytes that a whole warp copies to `to`, a multiple of 16, from `from`, wherever that is: on their way
+// first, then written. Reads up to 15 bytes before and behind.
 template <int kBytes, int kAccesses>
-HSTU_PRIM void copy_span(char* to, u64 from) {
-  const u32 shift = from % 16, lane_byte = threadIdx.x % 32 * 16;
-  const char* const read = reinterpret_cast<const char*>(from - shift) + lane_byte;
+struct SpanOnItsWay {
   prim::Quad data[kAccesses];
+
+  HSTU_PRIM void load(u64 from) {
 #pragma unroll
-  for (int a = 0; a < kAccesses; ++a) data[a] = prim::ld_global(read + a * 512);
-  if (shift != 0) {
-    prim::Quad next[kAccesses];
-#pragma unroll
-    for (int a = 0; a < kAccesses; ++a) next[a] = prim::ld_global(read + a * 512 + 16);
-#pragma unroll
-    for (int a = 0; a < kAccesses; ++a) data[a] = joined<kBytes>(data[a], next[a], shift);
+    for (int a = 0; a < kAccesses; ++a) data[a] = prim::ld_global(piece(from) + a * 512);
   }
+  // What a piece has of the next 16 bytes comes from L1 now, for registers.
+  HSTU_PRIM void store(char* to, u64 from) {
+    const u32 shift = from % 16;
+    char* const written = to + threadIdx.x % 32 * 16;
 #pragma unroll
-  for (int a = 0; a < kAccesses; ++a) prim::st_global(to + lane_byte + a * 512, data[a]);
-}
-
-// Runs of a block's rows, which are elements here, in order: run r begins at row start(r) and ends where the next one
-// begins, and row i of it comes from address from[r] + i * element. Rows count from the block's first; starts far away
-// are cut.
-template <int kCount>
-struct RunTable {
-  u64 from[kCount];
-  i32 starts[kCount + 1];
-
-  HSTU_PRIM i32 start(int run) const { return starts[run]; }
-  HSTU_PRIM static i32 cut(i64 row) { return static_cast<i32>(min(max(row, i64{-(1 << 30)}), i64{1 << 30})); }
-  HSTU_PRIM void set(int run, i64 start, u64 from_here) {
-    starts[run] = cut(start);
-    from[run] = from_here;
-  }
-};
-
-template <int kBytes, int kAccesses, int kCount>
-class RunCopier {
- public:
-  enum : int { kPieceRows = 16 / kBytes, kPartRows = 32 * kPieceRows, kSpanRows = kAccesses * kPartRows };
-
-  // Rows [begin, end), of runs of the table.
-  HSTU_PRIM RunCopier(const RunTable<kCount>& runs, i32 begin, i32 end) : runs_(runs), begin_(begin), end_(end) {}
-
-  // Those in [row, row + kSpanRows), by a whole warp: to `out`, where row 0 lies, so that out + row * kBytes is a
-  // multiple of 16; from `further` bytes behind where the runs are. near: a run that begins at the row or before.
-  HSTU_PRIM void copy(char* out, i32 row, i32 further, int& near) const {
-    const i32 low = max(row, begin_), high = min(row + kSpanRows, end_) - 1;
-    if (low > high) return;
-    if (runs_.start(near + 1) <= low) near = find_sequence_together(runs_, near + 1, kCount, low);
-    if (row >= begin_ && row + kSpanRows <= end_ && inside(near, row, kSpanRows))
-      return copy_span<kBytes, kAccesses>(out + i64{row} * kBytes, source(near, row, further));
-    copy_parts(out, row, further, near);
+    for (int first = 0; first < kAccesses; first += kTogether) {
+      if (shift != 0) {
+        prim::Quad next[kTogether];
+#pragma unroll
+        for (int a = 0; a < kTogether; ++a) next[a] = prim::ld_global(piece(from) + (first + a) * 512 + 16);
+#pragma unroll
+        for (int a = 0; a < kTogether; ++a) data[first + a] = joined<kBytes>(data[first + a], next[a], shift);
+      }
+#pragma unroll
+      for (int a = 0; a < kTogether; ++a) prim::st_global(written + (first + a) * 512, data[first + a]);
+    }
   }
 
  private:
-  // Whether the rows, and all that shares 16 bytes with where they come from, are the run's.
-  HSTU_PRIM bool inside(int run, i32 row, i32 rows) const {
-    return runs_.start(run) <= row - (kPieceRows - 1) && row + rows + (kPieceRows - 1) <= runs_.start(run + 1);
+  enum : int { kTogether = kAccesses < 2 ? kAccesses : 2 };
+  HSTU_PRIM static const char* piece(u64 from) {
+    return reinterpret_cast<const char*>(from & ~15ull) + threadIdx.x % 32 * 16;
   }
-  HSTU_PRIM u64 source(int run, i32 row, i32 further) const { return runs_.from[run] + (i64{row} * kBytes + further); }
+};
 
-  // 512 bytes at a time, those that lie inside of a run on their way at once.
-  HSTU_PRIM void copy_parts(char* out, i32 row, i32 further, int& near) const {
-    prim::Quad data[kAccesses], next[kAccesses];
-    u32 shift[kAccesses], whole = 0;
-    const i32 high = min(row + kSpanRows, end_) - 1;
-    const int first = near,
-              last = runs_.start(near + 1) > high ? near : find_sequence_together(runs_, near + 1, kCount, high);
-#pragma unroll
-    for (int a = 0; a < kAccesses; ++a) {
-      const i32 at = row + a * kPartRows;
-      if (at < begin_ || at + kPartRows > end_) continue;
-      near = run_of(near, last, at);
-      if (!inside(near, at, kPartRows)) continue;
-      const u64 from = source(near, at, further);
-      shift[a] = from % 16;
-      const char* const read = reinterpret_cast<const char*>(from - shift[a]) + threadIdx.x % 32 * 16;
-      data[a] = prim::ld_global(read);
-      next[a] = prim::ld_global(read + (shift[a] == 0 ? 0 : 16));
-      whole |= 1u << a;
-    }
+// Runs: of rows, which are elements here and counted in Row, in order. start(r), where run r begins, and where the one
+// before it ends; from(r), the address that row 0 would come from if run r had it; begin(r) and end(r), of the tensor
+// it is read from.
+
+// Rows [low, high) of a warp's span of kSpanRows rows, which goes to `out`, where row 0 lies; out + row * kBytes is a
+// multiple of 16. Their runs are [first, last): first has row `low`, and high is at most where the last one ends.
+template <int kBytes, int kAccesses, class Runs>
+class SpanCopier {
+ public:
+  using Row = typename Runs::Row;
+  enum : int { kPieceRows = 16 / kBytes, kPartRows = 32 * kPieceRows, kSpanRows = kAccesses * kPartRows };
+
+  HSTU_PRIM SpanCopier(const Runs& runs, char* out, Row row, Row low, Row high, int first, int last)
+      : runs_(runs), out_(out), row_(row), low_(low), high_(high), first_(first), last_(last) {}
+
+  // Where the span comes from if it is of one run; else 0.
+  HSTU_PRIM u64 from() const {
+    if (low_ != row_ || high_ != row_ + kSpanRows || high_ > runs_.start(first_ + 1)) return 0;
+    const u64 from = source(first_, row_);
+    return inside(first_, from, kSpanRows * kBytes) ? from : 0;
+  }
+
+  // By a whole warp, whatever runs there are: a piece a lane and access. Those that lie in one run are on their way at
+  // once, and meanwhile the others are copied.
+  HSTU_PRIM void copy() const {
+    constexpr int kTogether = kAccesses < 2 ? kAccesses : 2;
+    const int last = end();
+    Row at = row_ + static_cast<int>(threadIdx.x % 32) * kPieceRows;
 #pragma unroll 1
-    for (int a = 0; a < kAccesses; ++a)
-      if (!(whole >> a & 1)) copy_pieces(out, row + a * kPartRows, further, first, last);
+    for (int first = 0; first < kAccesses; first += kTogether, at += kTogether * kPartRows) {
+      prim::Quad data[kTogether], next[kTogether];
+      u32 shift[kTogether], whole = 0;
 #pragma unroll
-    for (int a = 0; a < kAccesses; ++a)
-      if (whole >> a & 1)
-        prim::st_global(out + i64{row + a * kPartRows} * kBytes + threadIdx.x % 32 * 16,
-                        shift[a] == 0 ? data[a] : joined<kBytes>(data[a], next[a], shift[a]));
-  }
-
-  // A piece a lane, of the runs [first, last].
-  HSTU_PRIM void copy_pieces(char* out, i32 row, i32 further, int first, int last) const {
-    const i32 at = row + static_cast<i32>(threadIdx.x % 32) * kPieceRows;
-    const i32 low = max(at, begin_), high = min(at + kPieceRows, end_);
-    if (low >= high) return;
-    const int run = run_of(first, last, low);
-    char* const written = out + i64{at} * kBytes;
-    if (high - low == kPieceRows && inside(run, at, kPieceRows)) {
-      const u64 from = source(run, at, further);
-      const u32 shift = from % 16;
-      const char* const read = reinterpret_cast<const char*>(from - shift);
-      const prim::Quad low_part = prim::ld_global(read), high_part = prim::ld_global(read + (shift == 0 ? 0 : 16));
-      prim::st_global(written, shift == 0 ? low_part : joined<kBytes>(low_part, high_part, shift));
-    } else {
-      copy_elements(written, at, low, high, further, run, last);
+      for (int a = 0; a < kTogether; ++a) {
+        const Row here = at + a * kPartRows;
+        if (here < low_ || here + kPieceRows > high_) continue;
+        const int run = run_of(first_, last, here);
+        const u64 from = source(run, here);
+        if (runs_.start(run + 1) < here + kPieceRows || !inside(run, from, 16)) continue;
+        shift[a] = from % 16;
+        const char* const read = reinterpret_cast<const char*>(from - shift[a]);
+        data[a] = prim::ld_global(read);
+        next[a] = prim::ld_global(read + (shift[a] == 0 ? 0 : 16));
+        whole |= 1u << a;
+      }
+#pragma unroll 1
+      for (int a = 0; a < kTogether; ++a)
+        if (!(whole >> a & 1)) copy_elements(at + a * kPartRows, last);
+#pragma unroll
+      for (int a = 0; a < kTogether; ++a)
+        if (whole >> a & 1)
+          prim::st_global(out_ + static_cast<i64>(at + a * kPartRows) * kBytes,
+                          shift[a] == 0 ? data[a] : joined<kBytes>(data[a], next[a], shift[a]));
     }
   }
 
-  // Rows [low, high) of the piece at row `at`, one by one.
-  HSTU_PRIM void copy_elements(char* written, i32 at, i32 low, i32 high, i32 further, int run, int last) const {
-    if constexpr (kPieceRows <= 4) {
-      Piece<kBytes> element[kPieceRows];  // all on their way at once
+ private:
+  HSTU_PRIM u64 source(int run, Row row) const {
+    return runs_.from(run) + static_cast<u64>(static_cast<i64>(row) * kBytes);
+  }
+  // Whether all that shares 16 bytes with them is the tensor's.
+  HSTU_PRIM bool inside(int run, u64 from, u32 bytes) const {
+    return (from & ~15ull) >= runs_.begin(run) && ((from + bytes + 15) & ~15ull) <= runs_.end(run);
+  }
+  // Behind the run that has row high_ - 1.
+  HSTU_PRIM int end() const {
+    const int probe = first_ + 1 + static_cast<int>(prim::lane_id());
+    const u32 before = __ballot_sync(prim::kFullWarp, probe < last_ && runs_.start(probe) < high_);
+    if (before != prim::kFullWarp) return first_ + 1 + __popc(before);
+    return find_sequence_together(runs_, first_ + 32, last_, high_ - 1) + 1;
+  }
+  HSTU_PRIM int run_of(int first, int last, Row row) const {
+    return runs_.start(first + 1) > row ? first : find_sequence(runs_, first + 1, last, row);
+  }
+
+  // Of the piece at row `at`, four on their way at once.
+  HSTU_PRIM void copy_elements(Row at, int last) const {
+    constexpr int kAtOnce = kPieceRows < 4 ? kPieceRows : 4;
+    int run = first_;
+#pragma unroll 1
+    for (int first = 0; first < kPieceRows; first += kAtOnce, at += kAtOnce) {
+      Piece<kBytes> element[kAtOnce];
 #pragma unroll
-      for (int e = 0; e < kPieceRows; ++e) {
-        if (at + e < low || at + e >= high) continue;
+      for (int e = 0; e < kAtOnce; ++e) {
+        if (at + e < low_ || at + e >= high_) continue;
         run = run_of(run, last, at + e);
-        element[e].load(reinterpret_cast<const char*>(source(run, at + e, further)));
+        element[e].load(reinterpret_cast<const char*>(source(run, at + e)));
       }
 #pragma unroll
-      for (int e = 0; e < kPieceRows; ++e)
-        if (low <= at + e && at + e < high) element[e].store(written + e * kBytes);
-    } else {
-#pragma unroll 1
-      for (i32 here = low; here < high; ++here) {
-        run = run_of(run, last, here);
-        Piece<kBytes> element;
-        element.load(reinterpret_cast<const char*>(source(run, here, further)));
-        element.store(written + (here - at) * kBytes);
-      }
+      for (int e = 0; e < kAtOnce; ++e)
+        if (low_ <= at + e && at + e < high_) element[e].store(out_ + static_cast<i64>(at + e) * kBytes);
     }
   }
-  HSTU_PRIM int run_of(int first, int last, i32 row) const {
-    return runs_.start(first + 1) > row ? first : find_sequence(runs_, first + 1, last + 1, row);
-  }
 
-  const RunTable<kCount>& runs_;
-  const i32 begin_, end_;
+  const Runs& runs_;
+  char* const out_;
+  const Row row_, low_, high_;
+  const int first_, last_;
 };
 
 }  // namespace hstu::tile

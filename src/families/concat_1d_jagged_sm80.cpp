@@ -2,6 +2,8 @@
 #include "families/families.hpp"
 #include "families/runs_by_lengths.hpp"
 
+#include <cstddef>
+
 namespace hstujit {
 namespace {
 
@@ -26,6 +28,7 @@ const Family kConcat1dJaggedSm80 = {
     .write_config = runs_by_lengths::write_config,
     .smem_expression = "concat_1d_jagged_sm80_smem_bytes<Config>",
     .bind = bind,
+    .tile_counters_at = offsetof(hstu::JaggedLengthsParams, tile_counters),
 };
 
 }  // namespace hstujit

@@ -2,6 +2,8 @@
 #include "families/families.hpp"
 #include "families/runs_by_lengths.hpp"
 
+#include <cstddef>
+
 namespace hstujit {
 namespace {
 
@@ -25,6 +27,7 @@ const Family kJaggedRemove1dSm80 = {
     .write_config = runs_by_lengths::write_config,
     .smem_expression = "jagged_remove_1d_sm80_smem_bytes<Config>",
     .bind = bind,
+    .tile_counters_at = offsetof(hstu::JaggedLengthsParams, tile_counters),
 };
 
 }  // namespace hstujit

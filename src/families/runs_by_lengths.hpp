@@ -6,7 +6,7 @@
 
 namespace hstujit::runs_by_lengths {
 
-enum : int { kThreads, kWaves, kAccesses, kKnobCount };
+enum : int { kThreads, kAccesses, kSpans, kKnobCount };
 
 constexpr int kRuleCount = 1;
 extern const Knob kKnobs[kKnobCount];

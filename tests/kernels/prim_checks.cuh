@@ -81,6 +81,7 @@ __global__ void memory(const Params p) {
   const char* in = static_cast<const char*>(p.in) + 16 * i;
   const auto out = [&](u32 way) { return static_cast<char*>(p.out) + 16 * (way * n + i); };
   prim::prefetch_l2(in);
+  prim::bulk_prefetch_l2(in, 16);
   prim::st_global(out(0), prim::ld_global(in));
   prim::st_global(out(1), prim::ld_global_once(in));
   for (u32 b = 0; b < 16; b += 8) prim::st_global8(out(2) + b, prim::ld_global8(in + b));

@@ -1,34 +1,44 @@
 // jagged_transpose_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=i64 batch=4096 rows=65536
-// jagged_transpose_1d_sm80 sm_80 threads=512 waves=1 accesses=1
-// jagged_transpose_1d_sm80 sm_90a threads=512 waves=1 accesses=1
+// jagged_transpose_1d_sm80 sm_80 threads=512 accesses=1 spans=1
+// jagged_transpose_1d_sm80 sm_90a threads=512 accesses=1 spans=1
 #include "jagged_transpose_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
   using RightLength = tile::Dense;
   using Offset = i64;
+  using Row = i32;
   enum : int { kAccessBytes = 8 };
+  enum : int { kGroup = 1 };
+  enum : int { kEntries = 4096 };
+  enum : int { kEach = 8 };
   enum : int { kThreads = 512 };
   enum : int { kAccesses = 1 };
+  enum : int { kSpans = 1 };
   enum : int { kMinBlocks = 2 };
 };
-static_assert(jagged_transpose_1d_sm80_smem_bytes<Config> == 6928, "host and device disagree about shared memory");
+static_assert(jagged_transpose_1d_sm80_smem_bytes<Config> == 33448, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // jagged_transpose_1d access_bytes=2 row_bytes=2 left_length=i32 right_length=none offset=i64 batch=64 rows=1024
-// jagged_transpose_1d_sm80 sm_80 threads=512 waves=1 accesses=1
-// jagged_transpose_1d_sm80 sm_90a threads=512 waves=1 accesses=1
+// jagged_transpose_1d_sm80 sm_80 threads=512 accesses=1 spans=1
+// jagged_transpose_1d_sm80 sm_90a threads=512 accesses=1 spans=1
 #include "jagged_transpose_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i32;
   using RightLength = tile::Dense;
   using Offset = i64;
+  using Row = i32;
   enum : int { kAccessBytes = 2 };
+  enum : int { kGroup = 1 };
+  enum : int { kEntries = 64 };
+  enum : int { kEach = 1 };
   enum : int { kThreads = 512 };
   enum : int { kAccesses = 1 };
+  enum : int { kSpans = 1 };
   enum : int { kMinBlocks = 2 };
 };
-static_assert(jagged_transpose_1d_sm80_smem_bytes<Config> == 6928, "host and device disagree about shared memory");
+static_assert(jagged_transpose_1d_sm80_smem_bytes<Config> == 4776, "host and device disagree about shared memory");
 }  // namespace hstu
 
