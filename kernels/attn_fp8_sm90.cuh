@@ -9,20 +9,22 @@
 // S, with P's gain (attn90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each score costs two
 // multiplications, one special function, one FMA and half a conversion.
 // Scales of 128 rows are one number a tile and one a key block, for both are cut where scales change
-// (variant/scale_blocks.cuh): P takes all three, so that sums go on from block to block, and a score costs no more.
+// (variant/scale_blocks.cuh): P takes all three, so that sums go on from block to block, and a score costs no more. The
+// loader brings a block's with its keys.
 //
 // The tensor cores add up FP8 with 14 bits. Every kPromoteKeys keys (0: never) O goes to f32 sums in shared memory.
 //
-// What limits it at head dim 128 is no single unit: special functions and tensor cores are each busy for 55 to 60 % of
+// What limits it at head dim 128 is no single unit: special functions and tensor cores are each busy for 50 to 60 % of
 // the time, shared memory (a tile of K and V goes there, V comes and goes again, both are read) as long. Without the
-// transposition, for a trial, it is 8 % faster at length 4,096 and 4 % at 16,384. Measured on an H200: 96 keys a step
+// transposition, for a trial, it is 3 % faster. Measured on an H200: 96 keys a step
 // -2 to -4 %; Q from shared memory -3 to -5 %; three warpgroups of 96 keys even, but they need more registers than
 // there are once sums are promoted; weights packed before the products of the last block end (twice the words of P, two
 // steps a turn) +1 %, which spills in all but a few shapes. Promotion costs 3 %; with the f32 sums in registers 11 %,
 // since the weights then wait for the products, and with zeros put into O, or products drained for it, 6 to 9 %, since
 // the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
 //
-// Shared memory   Q | K ring | V ring | two stages of transposed V | 128 columns of O, or f32 sums | barriers, tiles
+// Shared memory   Q | K ring | V ring | two or three stages of transposed V | 128 columns of O, or f32 sums | barriers,
+// tiles
 #pragma once
 #include "attn90/fp8_factors.cuh"
 #include "attn90/fp8_tile.cuh"
@@ -46,14 +48,14 @@ using namespace attn90;
 template <class Config>
 struct Consumer {
   using T = Shape<Config>;
-  using Tile = Fp8Tile<Config>;
+  using Tile = typename Config::Tile;
   using Factors = attn90::Factors<Config>;
-  using Seen = SeenBlocks<Config>;
+  using Seen = typename Tile::Seen;
   enum : int { kBlockN = T::kBlockN, kChunkN = T::kMaskedChunkN };
   enum : int { kPromoteBlocks = (Config::kPromoteKeys + kBlockN - 1) / kBlockN };
 
   Warpgroup<Config, Tile> wg;
-  u32 transposed_smem;
+  u32 transposed_smem, factor_slots;
   typename TransposedRing<Config>::Place value_place;
 
   HSTU_PRIM TransposedRing<Config> v_ring() const { return TransposedRing<Config>(transposed_smem); }
@@ -76,12 +78,14 @@ struct Consumer {
   }
 
   // A block that some of the warpgroup's rows do not see wholly, chunk by chunk.
-  HSTU_PRIM void masked_block(Factors& f, const Tile& tile, const variant::RowsView<Config>& view,
-                              float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int block) {
+  template <class View>
+  HSTU_PRIM void masked_block(Factors& f, const Tile& tile, const View& view, float (&o)[T::kColsV / 2],
+                              const u32 (&q)[T::kQWords][4], int block) {
     const int key_begin = tile.plan.key_begin(block), row = tile.first_row + wg.thread_row();
     bool touched = false;
     wg.k_ring().wait(wg.place);
-    v_ring().wait(value_place);
+    f.come_to(wg.place);
+    f.settle();
 #pragma unroll 1
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
@@ -92,35 +96,37 @@ struct Consumer {
       prim::wgmma_keep(s);
       prim::wgmma_fence();
       issue_qk<kChunkN>(wg, s, q, wg.place.stage, at);
-      f.come_to(key);
       prim::wgmma_wait<0>();
       prim::wgmma_keep(s);
       if (!view.sees_all(key, key + kChunkN)) apply_mask<kChunkN>(s, tile.mask, row, key);
-      f.settle();
       weigh_gained(f, s);
       pack_fp8(s, w);
+      v_ring().wait(value_place);
       prim::wgmma_keep(o);
       prim::wgmma_fence();
       issue_pv_fp8<kChunkN>(wg, o, w, value_place.stage, at, 1);
       prim::wgmma_wait<0>();
       prim::wgmma_keep(o);
     }
-    if (!touched) wg.sync();
+    if (!touched) {
+      v_ring().wait(value_place);
+      wg.sync();
+    }
     leave_block();
   }
 
-  // `count` blocks that every row sees wholly, at least one, from `key` on: products of a block run beside the weights
-  // of the next. Returns whether sums were promoted, which warpgroups do at blocks of their own, so that others'
-  // products run then.
-  HSTU_PRIM bool full_blocks(Factors& f, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count, int key) {
-    bool promoted = false;
+  // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
+  // promoted: whether sums were promoted, which warpgroups do at blocks of their own, so that others' products run
+  // then, and between two loops: within one its code costs 3 % even where it does not run.
+  HSTU_PRIM void full_blocks(Factors& f, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count,
+                             bool& promoted) {
     float s[kBlockN / 2];
     u32 w[kBlockN / 8];
     wg.k_ring().wait(wg.place);
     prim::wgmma_keep(s);
     prim::wgmma_fence();
     issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-    f.come_to(key);
+    f.come_to(wg.place);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(s);
     wg.k_ring().release(wg.place);
@@ -128,33 +134,39 @@ struct Consumer {
     weigh_gained(f, s);
     pack_fp8(s, w);
     int add = 1;  // 0: the sums start anew
+    int until = kPromoteBlocks > 0 ? kPromoteBlocks - wg.group * (kPromoteBlocks / T::kConsumers) : count;
 #pragma unroll 1
-    for (int block = 1; block < count; ++block) {
-      wg.place.advance();
-      wg.k_ring().wait(wg.place);
-      prim::wgmma_keep(s);
-      prim::wgmma_keep(o);
-      prim::wgmma_fence();
-      issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-      f.come_to_next();
-      v_ring().wait(value_place);
-      issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
-      f.settle();
-      prim::wgmma_wait<1>();
-      prim::wgmma_keep(s);
-      wg.k_ring().release(wg.place);
-      weigh_gained(f, s);
-      prim::wgmma_keep(s);
-      prim::wgmma_wait<0>();
-      prim::wgmma_keep(o);
-      v_ring().release(value_place);
-      value_place.advance();
-      pack_fp8(s, w);
-      if constexpr (kPromoteBlocks > 0) {
-        add = (block + wg.group * (kPromoteBlocks / T::kConsumers)) % kPromoteBlocks != 0;
-        if (!add) promote(o, promoted);
-        promoted |= !add;
+    for (int block = 1;;) {
+#pragma unroll 1
+      for (const int end = variant::min_int(until + 1, count); block < end; ++block) {
+        wg.place.advance();
+        wg.k_ring().wait(wg.place);
+        prim::wgmma_keep(s);
+        prim::wgmma_keep(o);
+        prim::wgmma_fence();
+        issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
+        f.come_to(wg.place);
+        v_ring().wait(value_place);
+        issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
+        f.settle();
+        prim::wgmma_wait<1>();
+        prim::wgmma_keep(s);
+        wg.k_ring().release(wg.place);
+        weigh_gained(f, s);
+        prim::wgmma_keep(s);
+        prim::wgmma_wait<0>();
+        prim::wgmma_keep(o);
+        v_ring().release(value_place);
+        value_place.advance();
+        pack_fp8(s, w);
+        add = 1;
       }
+      if (block >= count && block <= until) break;
+      promote(o, promoted);
+      promoted = true;
+      add = 0;
+      until += kPromoteBlocks;
+      if (block >= count) break;
     }
     v_ring().wait(value_place);
     prim::wgmma_keep(o);
@@ -165,7 +177,6 @@ struct Consumer {
     v_ring().release(value_place);
     wg.place.advance();
     value_place.advance();
-    return promoted;
   }
 
   // The tensor cores add up with 14 bits: before too many keys have come together, their sums go to f32 sums in shared
@@ -194,7 +205,7 @@ struct Consumer {
 
   // O of the tile's rows but for a factor.
   HSTU_PRIM void attend(Factors& f, const Tile& tile, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4]) {
-    const variant::RowsView<Config> view = tile.views[wg.group];
+    const auto view = tile.view(wg.group);
     int block = 0;
     bool promoted = false;
 #pragma unroll 1
@@ -205,7 +216,7 @@ struct Consumer {
 #pragma unroll 1
       while (block < seen.end) {
         if (seen.is_full(block)) {
-          promoted = full_blocks(f, o, q, seen.full_end - seen.full_begin, tile.plan.key_begin(block));
+          full_blocks(f, o, q, seen.full_end - seen.full_begin, promoted);
           block = seen.full_end;
         } else {
           masked_block(f, tile, view, o, q, block++);
@@ -245,11 +256,10 @@ struct Consumer {
       wg.wait(&wg.storage.tile_full[tile_place.stage], tile_place.parity);
       const int first_row = tile.first_row;
       if (first_row < 0) break;
-      Factors f(p, tile);
+      Factors f(tile.factors, factor_slots);
       wg.wait(&wg.storage.q_full, q_parity);
       u32 q[T::kQWords][4];
       wg.load_q(q);
-      f.survey();
       float o[T::kColsV / 2];
 #pragma unroll
       for (float& x : o) x = 0.0f;
@@ -268,12 +278,13 @@ template <class Config>
 __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBlocks)
     attn_fp8_sm90(const __grid_constant__ AttnFwdSm90Params p) {
   using T = attn90::Shape<Config>;
-  using Tile = attn90::Fp8Tile<Config>;
+  using Tile = typename Config::Tile;
   using Storage = attn90::Fp8Storage<Config, Tile>;
   extern __shared__ __align__(1024) unsigned char shared[];
   static_assert(sizeof(Storage) <= attn_fp8_sm90_smem_bytes<Config>, "attn90::kExtraBytes");
   auto& storage = *reinterpret_cast<Storage*>(shared);
   const u32 base = prim::smem_addr(storage.tiles), transposed = prim::smem_addr(storage.transposed_ring);
+  const u32 factors = prim::smem_addr(storage.factors);
   if (threadIdx.x == 0) {
     attn90::init<Config, Tile>(storage);
     attn90::TransposedRing<Config>(transposed).init();
@@ -288,12 +299,12 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBloc
   if (group == T::kConsumers) {
     prim::lower_registers<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
-    if (role == 0) attn90::load<Config, Tile>(p, storage, base);
-    if (role / 32 == 1) attn90::schedule<attn90::Fp8Place<Config>, Config, Tile>(p.attn, p.tile_counters, storage);
+    if (role == 0) attn90::load<Config, Tile>(p, storage, base, attn90::key_factors<Config, Tile>(p.attn, factors));
+    if (role / 32 == 1) attn90::schedule<typename Config::Place, Config, Tile>(p.attn, p.tile_counters, storage);
     if (role >= 64) attn90::transpose<Config, Tile>(storage, base, role / 32 - 2);
   } else {
     prim::raise_registers<T::kConsumerRegisters>();
-    attn_fp8_sm90_detail::Consumer<Config>{{storage, &p.out, base, group, {}}, transposed, {}}.run(p.attn);
+    attn_fp8_sm90_detail::Consumer<Config>{{storage, &p.out, base, group, {}}, transposed, factors, {}}.run(p.attn);
   }
 }
 

@@ -102,16 +102,18 @@ typedef enum hstu_fp8_attention_scaling {
  * fast_sums              0 or 1: sums of FP8 products may keep 14 bits, see below
  * All else as in hstu_attention; without rab, and all heads weigh by silu.
  *
- * Compute capability 9.0 multiplies FP8 itself where q, k and v are aligned to 16 bytes (head dims too), out to 16, and
- * mask is not INTERVALS. There the weights silu(alpha q_i . k_j) are rounded to e4m3, times a power of two: on normal
- * data that makes a relative error (Frobenius, against exact attention of the same e4m3 values) of 2.7e-2. The power of
- * two is the largest, from 1 to 2^20, with which a weight saturates only beyond an eighth of the greatest score that
- * the descales admit, |alpha| * q_descale * k_descale * 448^2 * head_dim_qk; it is 8 for normal data scaled by its
- * greatest magnitudes.
+ * Compute capability 9.0 multiplies FP8 itself where q, k and v are aligned to 16 bytes (head dims too), and out to 16.
+ * There the weights silu(alpha q_i . k_j) are rounded to e4m3, times a power of two: on normal data that makes a
+ * relative error (Frobenius, against exact attention of the same e4m3 values) of 2.7e-2. The power of two is the
+ * largest, from 1 to 2^20, with which a weight saturates only beyond an eighth of the greatest score that the descales
+ * admit, |alpha| * q_descale * k_descale * 448^2 * head_dim_qk; it is 8 for normal data scaled by its greatest
+ * magnitudes.
  *
  * With scaling BLOCK a weight is multiplied by its key's v_descale before it is rounded, over the greatest that the
- * row's block of 128 rows sees, and the power of two goes by the greatest k_descale * v_descale there: of keys whose
- * product is less than about 2^-10 of that the weights of normal data lose bits, and vanish below 2^-14.
+ * row's block of 128 rows sees, and the power of two goes by the greatest k_descale * v_descale there. So weights of
+ * keys whose product is small beside that lose bits: on normal data the same error, of what such keys add alone, is
+ * 2.6e-2 down to 2^-4 of it, 2.8e-2 at 2^-6, 6e-2 (small v_descale) and 7e-2 (small k_descale) at 2^-8, 0.3 at 2^-10;
+ * they vanish at 2^-14.
  *
  * The tensor cores add up with 14 bits, which biases sums of one sign towards zero: they go to f32 sums every 2048 keys
  * (head_dim_v up to 128; else never). Where all weights and values are positive that leaves an error of 3.3e-2, and

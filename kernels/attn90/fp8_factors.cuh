@@ -1,8 +1,14 @@
-// What the scales of q, k and v make of the factors of scores and output, for attn_fp8_sm90.
+// What the scales of q, k and v make of the factors of scores and output, for attn_fp8_sm90. A tile's are found by the
+// warp that describes it, while consumers are busy with the tile before; those of scales of 128 rows come with the
+// keys.
 #pragma once
-#include "attn90/fp8_tile.cuh"
+#include "attn90/load.cuh"
+#include "params/attn_fwd.h"
 #include "prim/lanes.cuh"
+#include "prim/memory.cuh"
+#include "tile/tma_ring.cuh"
 #include "variant/kv_heads.cuh"
+#include "variant/scale_blocks.cuh"
 
 namespace hstu::attn90 {
 
@@ -17,120 +23,149 @@ HSTU_PRIM float weight_gain(float half_alpha) {
   return __uint_as_float(min(max(gain, __float_as_uint(1.0f)), __float_as_uint(1048576.0f)));
 }
 
-// What scores and sums of products are multiplied by. A tile's rows have one scale, and so have its keys, or with
-// scales of 128 rows those of each of its blocks (variant/scale_blocks.cuh): consumers say which keys they come to.
+// Of a tile. With scales of 128 rows the first two lack those of k and v.
+struct TileFactors {
+  float half_alpha;  // of q k: half of alpha and the scales of q and k
+  float weight;      // of P: its gain
+  float output;      // of P v: the scale of v over the gain
+};
+
+// Of scales of tensors, heads or sequences, which are one number a tile.
+template <class Config>
+HSTU_PRIM TileFactors factors_of_pair(const AttnFwdParams& p, i64 seq, i64 head) {
+  const i64 kv_head = variant::kv_head_of<Config>(static_cast<int>(head));
+  const float q_scale = p.q_scale[seq * p.q_scale_stride + head * p.q_scale_head_stride];
+  const float k_scale = p.k_scale[seq * p.k_scale_stride + kv_head * p.k_scale_head_stride];
+  const float v_scale = p.v_scale[seq * p.v_scale_stride + kv_head * p.v_scale_head_stride];
+  const float half_alpha = p.half_alpha * q_scale * k_scale, gain = weight_gain<Config>(half_alpha);
+  return {half_alpha, gain, v_scale / gain};
+}
+
+// Where the scales of a sequence's keys lie, one for 128 rows of the tensor.
+template <class Config>
+class KeyScales {
+ public:
+  enum : int { kRows = variant::kScaleRows };
+
+  HSTU_PRIM KeyScales(const AttnFwdParams& p, i64 start, int head) : p_(&p) {
+    const i64 first = start / kRows, kv_head = variant::kv_head_of<Config>(head);
+    k_scale_ = p.k_scale + first * p.k_scale_stride + kv_head * p.k_scale_head_stride;
+    v_scale_ = p.v_scale + first * p.v_scale_stride + kv_head * p.v_scale_head_stride;
+    lead_ = static_cast<int>(start) & (kRows - 1);
+  }
+  // Number of the 128 rows that a position lies in, from those on that the sequence begins in.
+  HSTU_PRIM int block_of(int position) const { return (lead_ + position) / kRows; }
+  HSTU_PRIM float k_scale(int block) const { return k_scale_[block * p_->k_scale_stride]; }
+  HSTU_PRIM float v_scale(int block) const { return v_scale_[block * p_->v_scale_stride]; }
+
+ private:
+  const AttnFwdParams* p_;
+  const float *k_scale_, *v_scale_;
+  int lead_;  // rows before the sequence
+};
+
+// Of scales of 128 rows. Since sums go on from block to block, P takes the scale of v before it is rounded, over the
+// greatest of the keys that the tile sees, which O gets back: what has small values loses bits of its weights before
+// others do. The gain goes by the greatest product of scales of k and v. By all lanes of a warp.
+template <class Config, class Tile>
+HSTU_PRIM TileFactors factors_of_blocks(const AttnFwdParams& p, const Tile& tile) {
+  const KeyScales<Config> keys(p, tile.start, tile.head);
+  const int own = keys.block_of(tile.first_row);
+  const i64 rows = tile.start / variant::kScaleRows + own;
+  const float alpha = p.half_alpha * p.q_scale[rows * p.q_scale_stride + tile.head * p.q_scale_head_stride];
+  const int end = keys.block_of(tile.keys_end() - 1);
+  float v = 1e-30f, kv = 0.0f;  // of magnitudes; scales may be zeros, and NaN is passed over
+#pragma unroll 1
+  for (int at = keys.block_of(tile.keys_begin()) + prim::lane_id(); at <= end; at += 32) {
+    const float k_scale = keys.k_scale(at), v_scale = keys.v_scale(at);
+    v = fmaxf(v, fabsf(v_scale));
+    kv = fmaxf(kv, fabsf(k_scale * v_scale));
+  }
+  v = __uint_as_float(prim::lane_max(__float_as_uint(v)));
+  kv = __uint_as_float(prim::lane_max(__float_as_uint(kv)));
+  const float gain = weight_gain<Config>(alpha * (kv / v));
+  return {alpha, gain / v, v / gain};
+}
+
+// With scales of 128 rows: what makes P of the scores of each block of keys, in shared memory beside the ring of keys.
+// Twice as many slots as stages, for who has read a slot lets go of no more than the next block's keys.
+template <class Config>
+struct FactorSlots {
+  enum : int { kCount = 2 * Config::kStages };
+  u32 smem;
+
+  HSTU_PRIM u32 at(const tile::RingPlace<Config::kStages>& place) const {
+    return smem + 8 * (place.stage + place.parity * Config::kStages);
+  }
+};
+
+// Brings them: the thread that loads the keys, which asks for those of a block when it has begun to load the one
+// before.
+template <class Config, class Tile>
+class KeyFactors {
+ public:
+  enum : bool { kReadsTile = true };
+  HSTU_PRIM KeyFactors(const AttnFwdParams& p, u32 slots) : p_(p), slots_{slots} {}
+
+  HSTU_PRIM void begin(const Tile& tile) { tile_ = &tile; }
+  HSTU_PRIM void fetch(int key) {
+    const KeyScales<Config> keys(p_, tile_->start, tile_->head);
+    const int block = keys.block_of(key);
+    k_ = keys.k_scale(block);
+    v_ = keys.v_scale(block);
+  }
+  HSTU_PRIM void put(const tile::RingPlace<Config::kStages>& place) const {
+    const float half = tile_->factors.half_alpha * k_, gained = half * (tile_->factors.weight * v_);
+    prim::st_shared(slots_.at(place), prim::Pair{{__float_as_uint(half), __float_as_uint(gained)}});
+  }
+
+ private:
+  const AttnFwdParams& p_;
+  FactorSlots<Config> slots_;
+  const Tile* tile_;
+  float k_, v_;
+};
+
+// What the loader brings beside the keys.
+template <class Config, class Tile>
+HSTU_PRIM auto key_factors(const AttnFwdParams& p, u32 slots) {
+  if constexpr (variant::block_scales<Config>(0))
+    return KeyFactors<Config, Tile>(p, slots);
+  else
+    return KeysAlone();
+}
+
+// What a consumer multiplies scores and sums of products by.
 template <class Config, bool kBlockScales = variant::block_scales<Config>(0)>
 class Factors {
  public:
   float half_alpha;    // of q k: half of alpha and the scales of q and k
-  float gained_alpha;  // that times the gain of P
-  float output;        // of P v: the scale of v over the gain
+  float gained_alpha;  // that times what P is multiplied with
+  float output;
 
-  HSTU_PRIM Factors(const AttnFwdParams& p, const Fp8Tile<Config>& tile) {
-    const i64 seq = tile.seq, head = tile.head, kv_head = variant::kv_head_of<Config>(tile.head);
-    const float q_scale = p.q_scale[seq * p.q_scale_stride + head * p.q_scale_head_stride];
-    const float k_scale = p.k_scale[seq * p.k_scale_stride + kv_head * p.k_scale_head_stride];
-    const float v_scale = p.v_scale[seq * p.v_scale_stride + kv_head * p.v_scale_head_stride];
-    half_alpha = p.half_alpha * q_scale * k_scale;
-    const float gain = weight_gain<Config>(half_alpha);
-    gained_alpha = half_alpha * gain;
-    output = v_scale / gain;
-  }
-  // Once, when all else that a tile begins with is under way.
-  HSTU_PRIM void survey() {}
-  // The next keys are those of a block from `key` on, or of the block behind it: their scales are asked for, then used.
-  HSTU_PRIM void come_to(int) {}
-  HSTU_PRIM void come_to_next() {}
+  HSTU_PRIM Factors(const TileFactors& of, u32)
+      : half_alpha(of.half_alpha), gained_alpha(of.half_alpha * of.weight), output(of.output) {}
+  // The next keys are those of this place of the ring, which have come: their factors are asked for, then used.
+  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>&) {}
   HSTU_PRIM void settle() {}
 };
-
-// Since sums go on from block to block, P takes the scale of v before it is rounded, over the greatest of the keys that
-// the tile sees, which O gets back: what has small values loses bits of its weights before others do. The gain goes by
-// the greatest product of scales of k and v.
 template <class Config>
 class Factors<Config, true> {
  public:
   float half_alpha, gained_alpha, output;
 
-  HSTU_PRIM Factors(const AttnFwdParams& p, const Fp8Tile<Config>& tile) : p_(p) {
-    const i64 head = tile.head, kv_head = variant::kv_head_of<Config>(tile.head), first = tile.start / kRows;
-    k_scale_ = p.k_scale + first * p.k_scale_stride + kv_head * p.k_scale_head_stride;
-    v_scale_ = p.v_scale + first * p.v_scale_stride + kv_head * p.v_scale_head_stride;
-    lead_ = static_cast<int>(tile.start) & (kRows - 1);
-    const int own = (lead_ + tile.first_row) / kRows;
-    alpha_ = p.half_alpha * p.q_scale[(first + own) * p.q_scale_stride + head * p.q_scale_head_stride];
-    last_ = last_block(tile, own);
-    const bool has_lower = tile.plan.blocks > tile.plan.upper_blocks;
-    at_ = (lead_ + (has_lower ? tile.plan.lower_begin : tile.plan.upper_begin)) / kRows + prim::lane_id();
-    k_ = v_ = 0;
-    if (at_ <= last_) fetch_block();
-  }
-  HSTU_PRIM void survey() {
-    // Of magnitudes; NaN is passed over.
-    float v = fmaxf(fabsf(v_), 1e-30f), kv = fabsf(v_ * k_);  // scales may be zeros
-#pragma unroll 1
-    for (at_ += 32; at_ <= last_; at_ += 32) {
-      fetch_block();
-      v = fmaxf(v, fabsf(v_));
-      kv = fmaxf(kv, fabsf(v_ * k_));
-    }
-    v = uniform_max(v);
-    kv = uniform_max(fmaxf(kv, 0.0f));
-    const float gain = weight_gain<Config>(alpha_ * (kv / v));
-    weight_ = gain / v;
-    output = v / gain;
-  }
-
-  HSTU_PRIM void come_to(int key) {
-    at_ = lead_ + key;
-    k_at_ = k_scale_ + at_ / kRows * p_.k_scale_stride;
-    v_at_ = v_scale_ + at_ / kRows * p_.v_scale_stride;
-    fetch();
-  }
-  HSTU_PRIM void come_to_next() {
-    at_ = (at_ | (Config::kBlockN - 1)) + 1;
-    if (at_ % kRows == 0) {
-      k_at_ += p_.k_scale_stride;
-      v_at_ += p_.v_scale_stride;
-    }
-    fetch();
-  }
+  HSTU_PRIM Factors(const TileFactors& of, u32 slots) : output(of.output), slots_{slots} {}
+  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>& place) { pair_ = prim::ld_shared8(slots_.at(place)); }
   // Lanes have the same, and what a reduction leaves lies in uniform registers: others the compiler puts where P of the
   // block before is, and then waits for its products before it weighs (799 TFLOP/s instead of 846).
   HSTU_PRIM void settle() {
-    const float half = alpha_ * k_;
-    half_alpha = uniform_max(half);
-    gained_alpha = uniform_max(half * (weight_ * v_));
+    half_alpha = __uint_as_float(prim::lane_max(pair_.word[0]));
+    gained_alpha = __uint_as_float(prim::lane_max(pair_.word[1]));
   }
 
  private:
-  enum : int { kRows = variant::kScaleRows };
-  // Of the bits of floats: the greatest of those that are not negative, and what all lanes have.
-  HSTU_PRIM static float uniform_max(float x) { return __uint_as_float(prim::lane_max(__float_as_uint(x))); }
-  // The last block of rows that the tile sees keys of; `own`: the one that it lies in.
-  HSTU_PRIM int last_block(const Fp8Tile<Config>& tile, int own) const {
-    if (Config::kCausal && !(Config::kContextual && tile.mask.is_contextual(tile.first_row))) return own;
-    const int end = tile.plan.key_begin(tile.plan.blocks - 1) + Config::kBlockN;
-    return (lead_ + variant::min_int(end, tile.mask.length) - 1) / kRows;
-  }
-  HSTU_PRIM void fetch() {
-    k_ = *k_at_;
-    v_ = *v_at_;
-  }
-  HSTU_PRIM void fetch_block() {
-    k_at_ = k_scale_ + at_ * p_.k_scale_stride;
-    v_at_ = v_scale_ + at_ * p_.v_scale_stride;
-    fetch();
-  }
-
-  const AttnFwdParams& p_;
-  const float *k_at_, *v_at_;        // of the keys at hand
-  const float *k_scale_, *v_scale_;  // of the block of rows that the sequence begins in
-  int lead_;                         // rows of that block before the sequence
-  int at_;                           // row of the keys at hand, from that block's first on; at first a block
-  int last_;                         // the last block that the tile sees keys of
-  float alpha_, weight_;             // half of alpha and the scale of q; the gain of P over the greatest scale of v
-  float k_, v_;
+  FactorSlots<Config> slots_;
+  prim::Pair pair_;
 };
 
 }  // namespace hstu::attn90

@@ -17,6 +17,7 @@ namespace hstu::attn90 {
 template <class Config, class Tile>
 struct Fp8Storage : Storage<Config, Tile> {
   u64 transposed_ring[2 * Shape<Config>::kTransposedStages];
+  u64 factors[FactorSlots<Config>::kCount];
 };
 // Stages of transposed V: kTransposers warps fill them, warpgroups let go of them.
 template <class Config>
@@ -51,6 +52,7 @@ HSTU_PRIM void transpose_values(u32 from, u32 to, u32 warp) {
   using T = Shape<Config>;
   constexpr u32 kColumns = T::kColsV / 16, kKeys = T::kBlockN / 32, kAtOnce = 2;
   constexpr bool kSharesColumns = kColumns >= T::kTransposers * kAtOnce;  // else the keys
+  constexpr u32 kKeysAtOnce = !kSharesColumns ? 1 : kKeys % 4 == 0 ? 4 : kKeys % 2 == 0 ? 2 : 1;
   const u32 lane = prim::lane_id(), j = lane % 8, matrix = lane / 8;
   const u32 even = lane < 16 ? 0x6420u : 0x7531u, odd = lane < 16 ? 0x7531u : 0x6420u;
   const u32 row = 2 * j + ((matrix & 1) ^ (j >> 2));
@@ -60,17 +62,23 @@ HSTU_PRIM void transpose_values(u32 from, u32 to, u32 warp) {
     const u32 source = from + c / 8 * T::kBlockN * 128 + lane * 128 + ((j ^ c % 8) << 4);
     const u32 target = to + c * 2048 + row * 128 + (((row & 7) ^ (matrix >> 1)) << 4);
 #pragma unroll 1
-    for (u32 keys = kSharesColumns ? 0 : warp; keys < kKeys; keys += kSharesColumns ? 1 : T::kTransposers) {
-      u32 r[kAtOnce][4];
+    for (u32 keys = kSharesColumns ? 0 : warp * kKeysAtOnce; keys < kKeys;
+         keys += kKeysAtOnce * (kSharesColumns ? 1 : T::kTransposers)) {
+      u32 r[kKeysAtOnce][kAtOnce][4];
 #pragma unroll
-      for (u32 i = 0; i < kAtOnce; ++i)
-        if (kColumns % kAtOnce == 0 || c + i < kColumns) prim::ldmatrix_x4_trans(r[i], (source ^ i << 4) + keys * 4096);
+      for (u32 k = 0; k < kKeysAtOnce; ++k)
 #pragma unroll
-      for (u32 i = 0; i < kAtOnce; ++i)
-        if (kColumns % kAtOnce == 0 || c + i < kColumns)
-          prim::stmatrix_x4((target ^ (keys % 4 << 5)) + keys / 4 * T::kColsV * 128 + i * 2048,
-                            __byte_perm(r[i][0], r[i][1], even), __byte_perm(r[i][0], r[i][1], odd),
-                            __byte_perm(r[i][2], r[i][3], even), __byte_perm(r[i][2], r[i][3], odd));
+        for (u32 i = 0; i < kAtOnce; ++i)
+          if (kColumns % kAtOnce == 0 || c + i < kColumns)
+            prim::ldmatrix_x4_trans(r[k][i], (source ^ i << 4) + (keys + k) * 4096);
+#pragma unroll
+      for (u32 k = 0; k < kKeysAtOnce; ++k)
+#pragma unroll
+        for (u32 i = 0; i < kAtOnce; ++i)
+          if (kColumns % kAtOnce == 0 || c + i < kColumns)
+            prim::stmatrix_x4((target ^ ((keys + k) % 4 << 5)) + (keys + k) / 4 * T::kColsV * 128 + i * 2048,
+                              __byte_perm(r[k][i][0], r[k][i][1], even), __byte_perm(r[k][i][0], r[k][i][1], odd),
+                              __byte_perm(r[k][i][2], r[k][i][3], even), __byte_perm(r[k][i][2], r[k][i][3], odd));
     }
   }
 }

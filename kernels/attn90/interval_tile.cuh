@@ -26,10 +26,10 @@ struct IntervalTile {
 // A place of the order, maybe behind the end of its sequence.
 template <class Config>
 struct IntervalPlace {
-  enum : bool { kByWarp = true };
+  enum : bool { kByWarp = true, kAligned = variant::block_scales<Config>(0) };
   using T = Shape<Config>;
   int seq, head;
-  int first_row, step;  // as of an HstuPlace
+  int first_row, step;  // as of an HstuPlace, and so is lead()
   i64 start;
   int length;
 
@@ -41,12 +41,17 @@ struct IntervalPlace {
     length = static_cast<int>(offsets[at.seq + 1] - start);
     seq = at.seq;
     head = at.head;
-    first_row = (at.whole ? (length - 1) / T::kBlockM : p.row_blocks - 1 - at.level) * T::kBlockM;
+    first_row = (at.whole ? (length - 1 + lead()) / T::kBlockM : p.row_blocks - 1 - at.level) * T::kBlockM - lead();
     step = (at.whole ? -1 : p.row_blocks) * T::kBlockM;
   }
 
-  HSTU_PRIM bool has_row(int row) const { return row >= 0 && row < length; }
+  HSTU_PRIM int lead() const { return kAligned ? static_cast<int>(start) & (T::kBlockM - 1) : 0; }
+  HSTU_PRIM bool has_row(int row) const {
+    if constexpr (kAligned) return row > -T::kBlockM && row < length && length > 0;
+    return row >= 0 && row < length;
+  }
   HSTU_PRIM bool exists() const { return has_row(first_row); }
+  HSTU_PRIM int begin() const { return kAligned ? variant::max_int(first_row, 0) : first_row; }
   // By all lanes.
   HSTU_PRIM void describe(const AttnFwdParams& p, IntervalTile<Config>& tile) const {
     if (prim::lane_id() == 0) {
@@ -54,10 +59,11 @@ struct IntervalPlace {
       tile.start = start;
       tile.seq = seq;
       tile.head = head;
-      tile.first_row = first_row;
+      tile.first_row = begin();
+      tile.plan.set_leads(start, 0, 0);
     }
     __syncwarp();
-    tile.seen.find(tile.mask, tile.plan, first_row);
+    tile.seen.find(tile.mask, tile.plan, begin(), first_row + T::kBlockM);
   }
 };
 

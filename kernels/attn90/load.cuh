@@ -1,6 +1,7 @@
 // The thread that starts the copies of Q, once a tile, and of K and V, block by block (attn90/shape.cuh).
 #pragma once
 #include "attn90/storage.cuh"
+#include "prim/tma.cuh"
 #include "variant/kv_heads.cuh"
 
 namespace hstu::attn90 {
@@ -10,7 +11,7 @@ namespace hstu::attn90 {
 enum : int { kWantsAhead = 4 };
 
 // A plan of few runs of keys is copied to registers, and its description let go of before the keys come; one of many
-// stays where it is until all are asked for.
+// stays where it is until all are asked for, and so does one of keys that bring more.
 enum : int { kCopiedIntervals = 3 };
 template <class Plan, bool kCopied>
 struct HeldPlan {
@@ -30,12 +31,22 @@ struct BiasBox {
   }
 };
 
+// What a kernel brings beside a block's keys: nothing.
+struct KeysAlone {
+  enum : bool { kReadsTile = false };  // until all keys are asked for
+  template <class Tile>
+  HSTU_PRIM void begin(const Tile&) {}  // of a tile, when it is taken
+  HSTU_PRIM void fetch(int) {}          // asks for what belongs to the block from this key on
+  template <class Place>
+  HSTU_PRIM void put(const Place&) const {}  // and has it lie there before the keys are announced
+};
+
 // Loads what the tiles need: one thread, or a warp, whose lanes share the keys of a block, for which the first
 // announces all of their bytes. Params: maps q, k, v, and of a bias. Tile: first_row (none if negative), head, plan,
 // which has `blocks` and key_begin(block), and rows(), from which come boxes that load the queries() and the keys(plan,
 // block), all of them or the lane's; with a bias seq and position(), of the first row.
-template <class Config, class Tile, bool kWarp = false, class Params>
-HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
+template <class Config, class Tile, bool kWarp = false, class Params, class Beside = KeysAlone>
+HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base, Beside beside = {}) {
   using T = Shape<Config>;
   const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring));
   const ValueRing<Config> v_ring(prim::smem_addr(storage.v_ring));
@@ -49,7 +60,7 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.parity);
     const auto& tile = storage.tile[tile_place.stage];
     if (tile.first_row < 0) return;
-    enum : bool { kCopied = intervals<Config>(0) <= kCopiedIntervals };
+    enum : bool { kCopied = intervals<Config>(0) <= kCopiedIntervals && !Beside::kReadsTile };
     typename HeldPlan<decltype(tile.plan), kCopied>::Type plan = tile.plan;
     const int blocks = plan.blocks;
     auto rows = tile.rows();
@@ -61,6 +72,8 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
     if constexpr (kWarp) __syncwarp();  // all have their copies
     // The next tile is asked for when few blocks are left.
     const int wants_at = blocks > kWantsAhead ? blocks - kWantsAhead : 0;
+    beside.begin(tile);
+    if (blocks > 0) beside.fetch(plan.key_begin(0));
     if (leads) {
       prim::mbarrier_wait(prim::smem_addr(&storage.q_empty), q_parity ^ 1);
       prim::mbarrier_arrive_expect_tx(q_full, T::kQBytes);
@@ -77,11 +90,13 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base) {
       const auto keys = rows.keys(plan, block);
       bool brings_bias = Config::kBias;
       if constexpr (has_loose_bias<Tile>(0) != 0) brings_bias = !plan.is_upper(block);
+      beside.put(place);
       const u32 k_full = k_ring.acquire(place, T::kKBytes + (brings_bias ? T::kBiasBytes : 0), leads);
       const u32 k_stage = base + T::kKOffset + place.stage * T::kKBytes;
 #pragma unroll
       for (int panel = 0; panel < T::kPanelsQk; ++panel)
         keys.load(k_stage + panel * T::kBlockN * 128, &p.k, k_full, panel * T::kPanelColumns, key, kv_head);
+      if (block + 1 < blocks) beside.fetch(plan.key_begin(block + 1));
       if constexpr (Config::kBias) {
         const u32 stage = base + T::kBiasOffset + place.stage * T::kBiasBytes;
 #pragma unroll

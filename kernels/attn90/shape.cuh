@@ -54,7 +54,8 @@ struct Shape {
   enum : int { kColsV = (Config::kHeadDimV + 15) / 16 * 16 };
   // V of FP8 must lie transposed for the tensor cores: [kColsV rows][kBlockN keys], in panels of 128 keys.
   enum : bool { kTransposesV = kElementBytes == 1 };
-  enum : int { kTransposedStages = kTransposesV ? 2 : 0, kTransposers = kTransposesV ? 2 : 0 };
+  enum : int { kTransposedStages = !kTransposesV ? 0 : kColsV <= 128 && kBlockN <= 128 ? 3 : 2 };
+  enum : int { kTransposers = kTransposesV ? 2 : 0 };
   enum : int { kTransposedBytes = kTransposesV ? (kBlockN + 127) / 128 * kColsV * 128 : 0 };
   enum : int { kMaskedChunkN = kBlockN % 64 == 0 ? 64 : kTransposesV ? 32 : kBlockN % 48 == 0 ? 48 : kBlockN };
   enum : int { kQSteps = Config::kQSteps < kStepsQk ? Config::kQSteps : kStepsQk };
@@ -76,8 +77,9 @@ struct Shape {
   enum : int { kTileBytes = kOOffset + kOBytes };
   // Registers a thread once the roles are known; together no more than the launch reserves.
   enum : int { kLaunchRegisters = 65536 / (kThreads * Config::kBlocks) / 8 * 8 };
-  // One warpgroup alone on an SM leaves plenty: all masks at once want more than 40.
-  enum : int { kProducerRegisters = kConsumers == 3 || kThreads * Config::kBlocks == 256 ? 56 : 40 };
+  // One warpgroup alone on an SM leaves plenty: all masks at once want more than 40. So do those who transpose.
+  enum : bool { kRoomyProducer = kConsumers == 3 || kThreads * Config::kBlocks == 256 || kTransposesV };
+  enum : int { kProducerRegisters = kRoomyProducer ? 56 : 40 };
   enum : int { kSparedRegisters = (kLaunchRegisters * (kConsumers + 1) - kProducerRegisters) / kConsumers / 8 * 8 };
   enum : int { kConsumerRegisters = kSparedRegisters < 232 ? kSparedRegisters : 232 };
   static_assert(kBlockN % kStepKeys == 0, "a key block is whole k steps of P V");

@@ -4,6 +4,7 @@
 #include "prim/types.cuh"
 #include "variant/hstu_mask.cuh"
 #include "variant/row_tiles.cuh"
+#include "variant/scale_blocks.cuh"
 
 namespace hstu::variant {
 
@@ -15,15 +16,17 @@ struct IntervalExtremes {
   HSTU_PRIM bool any() const { return seen_begin < seen_end; }
 };
 
-// Runs of neighbouring key blocks, in the order of keys, that hold what the tile's rows see, interval by interval.
+// Runs of neighbouring key blocks, in the order of keys, that hold what the tile's rows see, interval by interval. With
+// scales of blocks of rows key blocks lie as those do (variant/scale_blocks.cuh): the sequence's first may be shorter.
 template <class Config>
-struct IntervalRuns {
+struct IntervalRuns : BlockLeads<Config::kBlockN, block_scales<Config>(0)> {
   enum : int { kBlockN = Config::kBlockN, kIntervals = Config::kIntervals };
+  enum : bool { kLeads = block_scales<Config>(0) };
   int blocks, runs;
   int first_block[kIntervals];  // of a run, among the sequence's key blocks
   int end[kIntervals];          // blocks of the plan up to the run's last
 
-  // From the extremes of the tile's kParts parts of rows.
+  // From the extremes of the tile's kParts parts of rows; set_leads(start, 0, 0) comes before.
   template <int kParts>
   HSTU_PRIM void make(const IntervalExtremes (&of)[kParts][kIntervals]) {
     blocks = runs = 0;
@@ -37,7 +40,7 @@ struct IntervalRuns {
           begin = min_int(begin, of[part][m].seen_begin);
           last = max_int(last, of[part][m].seen_end);
         }
-        const int first_of = max_int(begin / kBlockN, next), end_of = whole_blocks(last);
+        const int first_of = max_int(block_of(begin), next), end_of = whole_blocks(last);
         if (first_of < end_of && first_of < from) from = first_of, until = end_of;
       }
       if (until == 0) return;
@@ -54,10 +57,14 @@ struct IntervalRuns {
     int at = first_block[0] + i;
     for (int run = 1; run < kIntervals; ++run)
       if (run < runs && i >= end[run - 1]) at = first_block[run] + i - end[run - 1];
-    return at * kBlockN;
+    return kLeads ? max_int(at * kBlockN - this->lower_lead, 0) : at * kBlockN;
   }
   // Where block i is to be loaded as zeros from, of a sequence of `length` keys; where its range ends.
-  HSTU_PRIM static int keys_end(int, int length) { return length; }
+  HSTU_PRIM int keys_end(int i, int length) const {
+    if constexpr (!kLeads) return length;
+    const int begin = key_begin(i);
+    return min_int(begin + kBlockN - (begin + this->lower_lead) % kBlockN, length);
+  }
   HSTU_PRIM static int end_of(int) { return 1 << 30; }
 
   // What a part's rows see of a run, maybe of none that there is: neighbouring blocks, among them blocks that all rows
@@ -69,13 +76,13 @@ struct IntervalRuns {
     int begin = until, last = from, full_begin = 0, full_end = 0;
     for (int m = 0; m < kIntervals; ++m) {
       if (!of[m].any()) continue;
-      const int first_of = max_int(of[m].seen_begin / kBlockN + shift, from);
+      const int first_of = max_int(block_of(of[m].seen_begin) + shift, from);
       const int end_of = min_int(whole_blocks(of[m].seen_end) + shift, until);
       if (first_of >= end_of) continue;
       begin = min_int(begin, first_of);
       last = max_int(last, end_of);
       const int full_from = max_int(whole_blocks(of[m].full_begin) + shift, from);
-      const int full_until = min_int(max_int(of[m].full_end, 0) / kBlockN + shift, until);
+      const int full_until = min_int(block_of(max_int(of[m].full_end, 0)) + shift, until);
       if (full_until - full_from > full_end - full_begin) full_begin = full_from, full_end = full_until;
     }
     if (begin >= last) return {from, from, from, from};
@@ -84,7 +91,11 @@ struct IntervalRuns {
 
  private:
   HSTU_PRIM int begin_of(int run) const { return run > 0 ? end[run - 1] : 0; }
-  HSTU_PRIM static int whole_blocks(int keys) { return (keys + kBlockN - 1) / kBlockN; }
+  // Of the sequence's key blocks that which holds a key, and how many hold the first `keys`.
+  HSTU_PRIM int block_of(int key) const { return (key + this->lower_lead) / kBlockN; }
+  HSTU_PRIM int whole_blocks(int keys) const {
+    return kLeads && keys <= 0 ? 0 : (keys + this->lower_lead + kBlockN - 1) / kBlockN;
+  }
 };
 
 }  // namespace hstu::variant

@@ -17,9 +17,10 @@ int warp_output_bytes(const Shape& s) {
   return std::max(boxes, s.promotes ? cols_v(s) / 2 * 128 : 0);
 }
 
-/// Of V of FP8, in two stages of panels of 128 keys.
+/// Of V of FP8, in two or three stages of panels of 128 keys.
 int transposed_bytes(const Shape& s, const Config& c) {
-  return s.element_bytes == 1 ? 2 * panels(c[kBlockN], 1) * kRowBytes * cols_v(s) : 0;
+  const int stages = cols_v(s) <= 128 && c[kBlockN] <= 128 ? 3 : 2;
+  return s.element_bytes == 1 ? stages * panels(c[kBlockN], 1) * kRowBytes * cols_v(s) : 0;
 }
 
 }  // namespace

@@ -28,17 +28,19 @@ int promote_keys(const Problem& p) {
   return p[attention_fp8::kFastSums] != 0 || p[attention::kHeadDimV] > 128 ? 0 : 2048;
 }
 
+bool has_block_scales(const Problem& p) { return p[attention_fp8::kScaling] == HSTU_FP8_ATTENTION_BLOCK; }
+
 attn90::Shape shape_of(const Problem& p, const Config&) {
   return {.head_dim_qk = p[attention::kHeadDimQk],
           .head_dim_v = p[attention::kHeadDimV],
           .element_bytes = 1,
-          .promotes = promote_keys(p) > 0};
+          .promotes = promote_keys(p) > 0,
+          .producer_registers = 56,
+          .intervals = p[attention::kIntervals]};
 }
 
-bool has_block_scales(const Problem& p) { return p[attention_fp8::kScaling] == HSTU_FP8_ATTENTION_BLOCK; }
-
-/// Rows, places, descriptors; scales of blocks and what they make of factors.
-int other_registers(const Problem& p, const Config&) { return has_block_scales(p) ? 56 : 48; }
+/// Rows, places, descriptors, factors.
+int other_registers(const Problem&, const Config&) { return 44; }
 
 bool blocks_have_one_scale(const Problem& p, const Config& c, const DeviceFacts&) {
   return !has_block_scales(p) || 128 % c[kBlockN] == 0;
@@ -57,8 +59,7 @@ constexpr Rule kRules[] = {
 };
 
 bool covers(const Problem& p, const DeviceFacts& device) {
-  return device.compute_capability == 90 && p[attention::kIntervals] == 0 && p[attention::kVector] == 16 &&
-         p[attention_fp8::kVectorOut] == 8;
+  return device.compute_capability == 90 && p[attention::kVector] == 16 && p[attention_fp8::kVectorOut] == 8;
 }
 
 /// Measured best on an H200 for head dim 128; each falls back to what fits.
@@ -79,6 +80,9 @@ Resources resources(const Problem& p, const Config& c) {
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Element", device_type(HSTU_DTYPE_E4M3));
   text.type("Output", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
+  const bool intervals = p[attention::kIntervals] > 0;
+  text.type("Tile", intervals ? "attn90::Fp8IntervalTile<Config>" : "attn90::Fp8Tile<Config>");
+  text.type("Place", intervals ? "attn90::Fp8IntervalPlace<Config>" : "attn90::Fp8Place<Config>");
   attn_facts::write_fp8(text, p);
   if (has_block_scales(p)) text.flag("kBlockScales", true);
   text.constant("kPromoteKeys", promote_keys(p));

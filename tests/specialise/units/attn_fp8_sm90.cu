@@ -5,6 +5,8 @@ namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = bf16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i64;
   using Target = i32;
   enum : int { kHeadDimQk = 128 };
@@ -28,7 +30,7 @@ struct Config {
   enum : int { kQSteps = 4 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 181248, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
@@ -38,6 +40,8 @@ namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = bf16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i64;
   using Target = i32;
   enum : int { kHeadDimQk = 128 };
@@ -71,6 +75,8 @@ namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = f16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i32;
   using Target = i32;
   enum : int { kHeadDimQk = 64 };
@@ -94,16 +100,18 @@ struct Config {
   enum : int { kQSteps = 2 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 164864, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 173056, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
-// attn_fp8_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=4
+// attn_fp8_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=2
 #include "attn_fp8_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = bf16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i32;
   using Target = i32;
   enum : int { kHeadDimQk = 256 };
@@ -123,11 +131,11 @@ struct Config {
   enum : int { kPromoteKeys = 0 };
   enum : int { kConsumers = 2 };
   enum : int { kBlockN = 64 };
-  enum : int { kStages = 3 };
-  enum : int { kQSteps = 4 };
+  enum : int { kStages = 2 };
+  enum : int { kQSteps = 2 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
@@ -137,6 +145,8 @@ namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = bf16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i32;
   using Target = i64;
   enum : int { kHeadDimQk = 48 };
@@ -160,7 +170,7 @@ struct Config {
   enum : int { kQSteps = 2 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 177152, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 187392, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
@@ -170,6 +180,8 @@ namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = bf16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i64;
   using Target = i32;
   enum : int { kHeadDimQk = 128 };
@@ -194,7 +206,43 @@ struct Config {
   enum : int { kQSteps = 4 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
+}  // namespace hstu
+
+// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
+#include "attn_fp8_sm90.cuh"
+namespace hstu {
+struct Config {
+  using Element = e4m3;
+  using Output = bf16;
+  using Tile = attn90::Fp8IntervalTile<Config>;
+  using Place = attn90::Fp8IntervalPlace<Config>;
+  using Offset = i64;
+  using Target = i32;
+  enum : int { kHeadDimQk = 128 };
+  enum : int { kHeadDimV = 64 };
+  enum : bool { kCausal = false };
+  enum : bool { kLocal = false };
+  enum : int { kIntervals = 3 };
+  enum : bool { kHasTargets = false };
+  enum : bool { kTargetGroups = false };
+  enum : bool { kContextual = false };
+  enum : bool { kMaxAttnLen = false };
+  enum : bool { kMinFullAttn = false };
+  enum : bool { kAttnScale = false };
+  enum : bool { kSilu = true };
+  enum : bool { kSoftmax = false };
+  enum : bool { kLse = false };
+  enum : bool { kBias = false };
+  enum : int { kPromoteKeys = 2048 };
+  enum : int { kConsumers = 2 };
+  enum : int { kBlockN = 128 };
+  enum : int { kStages = 3 };
+  enum : int { kQSteps = 4 };
+  enum : int { kBlocks = 1 };
+};
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 173056, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
@@ -204,6 +252,8 @@ namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = bf16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i64;
   using Target = i32;
   enum : int { kHeadDimQk = 128 };
@@ -228,7 +278,7 @@ struct Config {
   enum : int { kQSteps = 4 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
@@ -238,6 +288,8 @@ namespace hstu {
 struct Config {
   using Element = e4m3;
   using Output = f16;
+  using Tile = attn90::Fp8Tile<Config>;
+  using Place = attn90::Fp8Place<Config>;
   using Offset = i32;
   using Target = i32;
   enum : int { kHeadDimQk = 64 };
@@ -263,6 +315,6 @@ struct Config {
   enum : int { kQSteps = 2 };
   enum : int { kBlocks = 1 };
 };
-static_assert(attn_fp8_sm90_smem_bytes<Config> == 140288, "host and device disagree about shared memory");
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 144384, "host and device disagree about shared memory");
 }  // namespace hstu
 
