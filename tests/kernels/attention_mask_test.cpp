@@ -136,6 +136,22 @@ TEST_P(LongPairs, AcrossTileEdges) {
   if (test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
 }
 
+class ContextPairs : public testing::TestWithParam<Options> {};
+
+TEST_P(ContextPairs, OfLongSequences) {
+  HSTU_NEEDS_RESULTS();
+  const std::vector<Sequence> sequences{{700, 0}, {512, 0}, {577, 20}, {600, 100}, {1, 0}, {641, 1}, {520, 8}};
+  PairCounter counter(sequences, GetParam(), 128);
+  std::string description;
+  for (int64_t first_key = 0; first_key < 700; first_key += 128)
+    ASSERT_EQ(counter.wrong_pairs(first_key, description), 0) << description;
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, ContextPairs,
+                         testing::Values(Options{8, 64, 0, true}, Options{64, 0, 0, true}, Options{1, 256, 0, false},
+                                         Options{20, 100, 30, true}, Options{65, 64, 0, true}),
+                         [](const auto& options) { return name_of_options(options.param); });
+
 INSTANTIATE_TEST_SUITE_P(Options, LongPairs,
                          testing::Values(Options{0, 0, 0, false}, Options{0, 0, 0, true}, Options{1, 0, 0, true},
                                          Options{63, 0, 0, true}, Options{65, 0, 0, false}, Options{130, 0, 0, true},

@@ -67,6 +67,12 @@ std::vector<AttentionCase> cases() {
                  .lengths = {700, 0, 300},
                  .softmax_heads = 2,
                  .lse = true});
+  all.push_back({.dim_qk = 128,
+                 .dim_v = 128,
+                 .lengths = {700, 0, 513},
+                 .contextual = 20,
+                 .max_attn_len = 64,
+                 .targets = test::Targets::some});
   all.push_back({.heads = 2, .lengths = {700, 0, 300, 1}, .placement = test::Placement::in_buffer});
   all.push_back(
       {.heads = 2, .lengths = {90, 400}, .mask = HSTU_MASK_LOCAL, .softmax_heads = 2, .left = 30, .right = 4});

@@ -72,6 +72,31 @@ std::vector<AttentionCase> masks() {
   return cases;
 }
 
+/// Contextual rows of long sequences, whose tile goes through many blocks of keys: few rows, and as many as a warpgroup
+/// has, or more; keys that are whole blocks, odd and even numbers of them, and ragged ones.
+std::vector<AttentionCase> long_contexts() {
+  const std::vector<int64_t> lengths{700, 0, 512, 1153, 1, 576, 513, 520, 40, 640};
+  const AttentionCase base{.dim_qk = 128, .dim_v = 128, .lengths = lengths, .contextual = 8, .max_attn_len = 256};
+  std::vector<AttentionCase> cases{base};
+  const auto add = [&](auto change) {
+    AttentionCase c = base;
+    change(c);
+    cases.push_back(c);
+  };
+  for (const int64_t contextual : {1, 64, 65}) add([&](AttentionCase& c) { c.contextual = contextual; });
+  add([](AttentionCase& c) { c.targets = Targets::some; });
+  add([](AttentionCase& c) { c.max_attn_len = 0, c.targets = Targets::some; });
+  add([](AttentionCase& c) { c.contextual = 64, c.own_contexts = true, c.max_attn_len = 0; });
+  add([](AttentionCase& c) { c.dtype = kF16, c.targets = Targets::many, c.group = 3, c.scale = Scale::rows; });
+  add([](AttentionCase& c) { c.contextual = 33, c.max_attn_len = 40, c.min_full = 30, c.own_contexts = true; });
+  add([](AttentionCase& c) { c.softmax_heads = 1, c.lse = true, c.targets = Targets::some; });
+  add([](AttentionCase& c) { c.softmax_heads = 1, c.lse = true, c.max_attn_len = 0; });
+  add([](AttentionCase& c) { c.bias = test::Bias::of_heads, c.targets = Targets::some; });
+  add([](AttentionCase& c) { c.heads = 4, c.dim_qk = 32, c.kv_heads = 2, c.max_seq_len = 300; });
+  add([](AttentionCase& c) { c.dim_qk = 96, c.dim_v = 80, c.placement = Placement::in_buffer; });
+  return cases;
+}
+
 std::vector<AttentionCase> special_masks() {
   std::vector<AttentionCase> cases;
   const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
@@ -288,6 +313,7 @@ INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special
 INSTANTIATE_TEST_SUITE_P(Extras, AttentionSweep, testing::ValuesIn(extras()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(HeadDims, AttentionSweep, testing::ValuesIn(head_dims()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Masks, AttentionSweep, testing::ValuesIn(masks()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(LongContexts, AttentionSweep, testing::ValuesIn(long_contexts()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Forms, AttentionSweep, testing::ValuesIn(forms()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Layouts, AttentionSweep, testing::ValuesIn(layouts()), kNameOf);
 
