@@ -66,9 +66,13 @@ struct HstuPlace {
     seq = at.seq;
     head = at.head;
     softmax = is_softmax_head<Config>(p, head);
-    // Contextual rows see all of the history: their tile is among the longest.
-    const int row_tile =
-        Config::kContextual ? (at.level == 0 ? 0 : p.row_blocks - at.level) : p.row_blocks - 1 - at.level;
+    // Contextual rows see all of the history: their tile is among the longest. Where it does not come early beside a
+    // window, others, all alike, follow in the order of rows: it wants keys at about the time that they do.
+    const int level = static_cast<int>(at.level);
+    const bool ascends = Config::kMaxAttnLen && p.first_early == 0;
+    const int row_tile = !Config::kContextual    ? p.row_blocks - 1 - level
+                         : ascends || level == 0 ? level
+                                                 : p.row_blocks - level;
     first_row = (at.whole ? (mask.length - 1 + lead()) / T::kBlockM : row_tile) * T::kBlockM - lead();
     step = (at.whole ? -1 : p.row_blocks) * T::kBlockM;
   }

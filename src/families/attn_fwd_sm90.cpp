@@ -130,6 +130,16 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   attn_facts::fill(k.attn, a, p);
   attn_facts::set_order(k.attn, attn90::block_m(c), rows, row_blocks,
                         attn90::section_pairs(s, pairs, rows, device, c[kSection]), device);
+  // Tiles of contextual rows that would come early: where they take less than four times an SM's share of a section,
+  // it is better that they come with theirs, and so are the others in the order of rows; if there are two sections,
+  // one.
+  if (k.attn.first_early != 0) {
+    const int64_t keys = int64_t{k.attn.max_attn_len} + attn90::block_m(c);
+    const bool two = pairs <= 2 * int64_t{k.attn.section_pairs};
+    const int64_t beside = int64_t{k.attn.section_pairs} * (row_blocks - 1) * keys / device.sm_count;
+    if (two) k.attn.section_pairs = static_cast<int>(pairs);
+    k.attn.first_early = !two && rows > 4 * beside;
+  }
   const int64_t blocks = int64_t{device.sm_count} * c[kBlocks];
   k.attn.whole_pairs = c[kWhole] != 0 ? static_cast<int>(std::max<int64_t>(pairs - 2 * blocks, 0)) : 0;
   attn90::encode_rows(a.q, a.out, c, k);
