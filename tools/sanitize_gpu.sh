@@ -6,7 +6,7 @@
 # without a current context asks three times in vain before the library makes one current, and tests look at statuses.
 # Left out: tests in which a kernel waits for another (a sanitizer runs them one by one), tensors of 2^31 elements
 # (hours), and for racecheck a hand-over by bar.arrive, which it does not know, and large shapes, which take it minutes.
-# Kernels are taken from $HSTUJIT_TEST_STORE, if it is set.
+# Kernels are taken from $HSTUJIT_TEST_STORE, if it is set. EVERY=n: only each n-th test.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tool=${1:-memcheck}
@@ -26,7 +26,7 @@ mkdir -p "$logs"
 shards=$(($(nproc) < 16 ? $(nproc) : 16))
 running=()
 for ((i = 0; i < shards; ++i)); do
-  GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$i timeout --kill-after=5 "$seconds" compute-sanitizer --tool "$tool" \
+  GTEST_TOTAL_SHARDS=$((shards * ${EVERY:-1})) GTEST_SHARD_INDEX=$i timeout --kill-after=5 "$seconds" compute-sanitizer --tool "$tool" \
     --error-exitcode 99 --report-api-errors no "$tests" --gtest_filter="$filter" >"$logs/$tool$i.log" 2>&1 &
   running+=($!)
 done
