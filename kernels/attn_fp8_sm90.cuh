@@ -266,7 +266,7 @@ struct Consumer {
       attend(f, tile, o, q);
       if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
       store_output(p, f, tile, o);
-      wg.release(&wg.storage.tile_empty[tile_place.stage]);
+      wg.release_tile(tile_place.stage);
     }
     finish_stores(wg);
   }

@@ -141,7 +141,7 @@ struct Consumer : HstuSteps<Config, typename Config::Tile, AttnFwdParams> {
       if (tile.first_row < 0) break;
       wg.wait(&wg.storage.q_full, q_parity);
       run_tile(p, tile);
-      wg.release(&wg.storage.tile_empty[tile_place.stage]);
+      wg.release_tile(tile_place.stage);
     }
     finish_stores(wg);
   }

@@ -118,7 +118,7 @@ struct Consumer {
       if (full > 0) full_blocks(softmax, o, q, full);
       if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
       store_output(p, tile, softmax, o);
-      wg.release(&wg.storage.tile_empty[tile_place.stage]);
+      wg.release_tile(tile_place.stage);
     }
     finish_stores(wg);
   }

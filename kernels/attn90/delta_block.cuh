@@ -96,7 +96,7 @@ struct DeltaConsumer : HstuSteps<Config, DeltaTile<Config>, AttnSplitParams> {
       } else {
         store(p, tile, o);
       }
-      wg.release(&wg.storage.tile_empty[tile_place.stage]);
+      wg.release_tile(tile_place.stage);
     }
     finish_stores(wg);
   }

@@ -98,8 +98,7 @@ HSTU_PRIM void transpose(Fp8Storage<Config, Tile>& storage, u32 base, u32 warp) 
     const auto& tile = storage.tile[tile_place.stage];
     const int blocks = tile.first_row < 0 ? -1 : tile.plan.blocks;
     if (blocks < 0) return;
-    __syncwarp();
-    if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
+    prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[tile_place.stage]));
 #pragma unroll 1
     for (int block = 0; block < blocks; ++block) {
       prim::mbarrier_wait(v_full + 8 * from.stage, from.parity);

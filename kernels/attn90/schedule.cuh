@@ -64,8 +64,8 @@ HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, 
     const u32 mine = index + prim::lane_id();
     Place at(p, mine < count ? mine : count - 1);
     const u32 exist = __ballot_sync(prim::kFullWarp, mine < count && at.exists());
-    const auto await_room = [&] {
-      await_need();
+    // By each lane that writes: one for all of them behind __syncwarp() would do, but racecheck does not follow that.
+    const auto await_empty = [&] {
       prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
     };
     u32 next = 0;
@@ -77,13 +77,15 @@ HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, 
         const int next_row = at.first_row + at.step;
         if constexpr (Place::kByWarp) {
           more = at.has_row(next_row);
-          if (leads) await_room();
+          if (leads) await_need();
           __syncwarp();
+          await_empty();
           at.describe(p, storage.tile[place.stage]);
         } else {
           const auto plan = at.plan();
           more = at.has_row(next_row);
-          await_room();
+          await_need();
+          await_empty();
           at.describe(plan, storage.tile[place.stage]);
         }
         hand_over(storage, place.stage);
@@ -127,7 +129,7 @@ HSTU_PRIM void describe_place(const Params& p, Storage<Config, Tile>& storage) {
     else
       at.describe(at.plan(), storage.tile[place.stage]);
     hand_over(storage, place.stage);
-    if (leads) prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity);
+    prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity);
     if constexpr (Place::kByWarp) __syncwarp();
     place.advance();
   }

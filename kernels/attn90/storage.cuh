@@ -16,8 +16,8 @@ template <class Config>
 using ValueRing =
     tile::TmaRing<Config::kStages, Shape<Config>::kTransposesV ? Shape<Config>::kTransposers : Config::kConsumers>;
 
-// How many lanes of a warp write a tile's description. Each hands over what it wrote; one for all of them behind
-// __syncwarp() would do, but that is a chain which racecheck does not follow.
+// How many lanes of a warp write a tile's description. Each hands over what it wrote, and all lanes that read it let go
+// of it; one for all of them behind __syncwarp() would do, but that is a chain which racecheck does not follow.
 template <class Tile>
 HSTU_PRIM constexpr auto writers(int) -> decltype(Tile::kWriters + 0) {
   return Tile::kWriters;
@@ -52,7 +52,8 @@ HSTU_PRIM void init(Storage<Config, Tile>& storage) {
   constexpr int kConsumerWarps = Config::kConsumers * 4;
   for (int i = 0; i < kTileSlots; ++i) {
     prim::mbarrier_init(prim::smem_addr(&storage.tile_full[i]), writers<Tile>(0));
-    prim::mbarrier_init(prim::smem_addr(&storage.tile_empty[i]), kConsumerWarps + Shape<Config>::kTransposers + 1);
+    prim::mbarrier_init(prim::smem_addr(&storage.tile_empty[i]),
+                        32 * (kConsumerWarps + Shape<Config>::kTransposers) + 1);
   }
   prim::mbarrier_init(prim::smem_addr(&storage.tile_wanted), 1);
   prim::mbarrier_init(prim::smem_addr(&storage.q_full), 1);

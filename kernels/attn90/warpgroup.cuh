@@ -29,6 +29,7 @@ struct Warpgroup {
   HSTU_PRIM static void release(u64* barrier) {
     if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(barrier));
   }
+  HSTU_PRIM void release_tile(u32 stage) const { prim::mbarrier_arrive(prim::smem_addr(&storage.tile_empty[stage])); }
   HSTU_PRIM static void wait(u64* barrier, u32 parity) { prim::mbarrier_wait(prim::smem_addr(barrier), parity); }
 
   // The warpgroup's rows of Q, and rows from `row` on of a stage's K and V.
