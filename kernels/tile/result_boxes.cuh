@@ -103,9 +103,11 @@ class ResultBoxes {
 #pragma unroll
     for (int box = first; box < first + kCount; ++box) {
       u32 ahead[4][4];
-      if constexpr (kReadsAhead)
+      if constexpr (kReadsAhead) {
 #pragma unroll
         for (int group = 0; group < 4; ++group) boxes_.read(box % Config::kBoxes, group, ahead[group]);
+        __syncwarp();  // what lanes write lies where others read
+      }
 #pragma unroll
       for (int group = 0; group < 4; group += Shape::kAtOnce) run<kActivated>(source, box, group, ahead);
       store(box % Config::kBoxes, column_of(box), row_of(box));
