@@ -176,8 +176,9 @@ HSTU_API hstu_status hstu_jagged_truncate_history(hstu_context* context, const h
                                                   hstu_stream stream);
 
 /*
- * Sorting by rank: each element counts how many go before it, so that one launch without a workspace does. The work
- * grows with the square of n: meant for batches and indices, up to some hundred thousand elements.
+ * Sorting in one launch without a workspace, meant for batches and indices. Up to 8192 pairs, and lengths, go by rank:
+ * each element counts how many go before it. Of more pairs each block reads all keys and sorts a range of them: the
+ * work grows with the square of n still, but a million pairs take less than a millisecond on a large GPU.
  */
 
 /**

@@ -67,6 +67,7 @@ const Family* const kFamilies[] = {
     &kDenseToJaggedSm80,
     &kJaggedTruncateHistorySm80,
     &kSortKvPairsSm80,
+    &kSortKvPartsSm80,
     &kSortByLengthSm80,
     &kBuildSlaFuncSm80,
     &kRelBiasSm80,

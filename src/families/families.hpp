@@ -63,6 +63,7 @@ extern const Family kJaggedToPaddedDenseSm80;
 extern const Family kDenseToJaggedSm80;
 extern const Family kJaggedTruncateHistorySm80;
 extern const Family kSortKvPairsSm80;
+extern const Family kSortKvPartsSm80;
 extern const Family kSortByLengthSm80;
 extern const Family kBuildSlaFuncSm80;
 extern const Family kRelBiasSm80;

@@ -1,5 +1,8 @@
 #include "families/rank_sort.hpp"
 
+#include "params/rank_sort.h"
+#include "support/element.hpp"
+
 namespace hstujit::rank_sort {
 namespace {
 
@@ -36,6 +39,21 @@ void set_shape(int64_t count, int key_bytes, const Config& c, Launch& launch) {
   launch.grid[0] = static_cast<uint32_t>((count + per_block - 1) / per_block);
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(resources(key_bytes, c).smem_bytes);
+}
+
+void set_params(const hstu_sort_kv_pairs_args& a, Launch& launch) {
+  const int bytes = size_of(a.keys.dtype);
+  auto& p = launch.emplace<hstu::RankSortParams>();
+  p.keys = a.keys.data;
+  p.values = a.values.data;
+  p.out_keys = a.out_keys.data;
+  p.out_values = a.out_values.data;
+  const bool all = a.end_bit == 0 || a.end_bit == 8 * bytes;
+  p.mask = all ? -1 : static_cast<int64_t>((uint64_t{1} << a.end_bit) - 1);
+  // All bits as an unsigned number: its highest counts the other way than a sign.
+  p.flip = a.end_bit == 8 * bytes ? static_cast<int64_t>(uint64_t{1} << (8 * bytes - 1)) : 0;
+  if (a.descending) p.flip = ~p.flip;
+  p.count = static_cast<int>(a.keys.shape[0]);
 }
 
 }  // namespace hstujit::rank_sort

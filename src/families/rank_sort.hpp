@@ -15,4 +15,7 @@ void write_knobs(ConfigText& text, const Config& config);
 /// Grid, block and shared memory.
 void set_shape(int64_t count, int key_bytes, const Config& config, Launch& launch);
 
+/// Of pairs, by whatever family.
+void set_params(const hstu_sort_kv_pairs_args& args, Launch& launch);
+
 }  // namespace hstujit::rank_sort

@@ -1,7 +1,6 @@
 // sort_kv_pairs_sm80: pairs sorted by their keys, kernels/sort_kv_pairs_sm80.cuh.
 #include "families/families.hpp"
 #include "families/rank_sort.hpp"
-#include "params/rank_sort.h"
 #include "problem/jagged_fields.hpp"
 #include "problem/operators.hpp"
 
@@ -10,7 +9,7 @@ namespace {
 
 int key_bytes(const Problem& p) { return size_of(static_cast<hstu_dtype>(p[sort::kKeyDtype])); }
 
-bool covers(const Problem&, const DeviceFacts&) { return true; }
+bool covers(const Problem& p, const DeviceFacts&) { return p[sort::kCount] <= sort::kMostByRank; }
 Config default_config(const Problem& p, const DeviceFacts& device) {
   return rank_sort::default_config(p[sort::kCount], device);
 }
@@ -24,19 +23,8 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_sort_kv_pairs_args*>(args);
-  const int bytes = key_bytes(problem);
-  rank_sort::set_shape(a.keys.shape[0], bytes, c, launch);
-  auto& p = launch.emplace<hstu::RankSortParams>();
-  p.keys = a.keys.data;
-  p.values = a.values.data;
-  p.out_keys = a.out_keys.data;
-  p.out_values = a.out_values.data;
-  const bool all = a.end_bit == 0 || a.end_bit == 8 * bytes;
-  p.mask = all ? -1 : static_cast<int64_t>((uint64_t{1} << a.end_bit) - 1);
-  // All bits as an unsigned number: its highest counts the other way than a sign.
-  p.flip = a.end_bit == 8 * bytes ? static_cast<int64_t>(uint64_t{1} << (8 * bytes - 1)) : 0;
-  if (a.descending) p.flip = ~p.flip;
-  p.count = static_cast<int>(a.keys.shape[0]);
+  rank_sort::set_shape(a.keys.shape[0], key_bytes(problem), c, launch);
+  rank_sort::set_params(a, launch);
 }
 
 }  // namespace

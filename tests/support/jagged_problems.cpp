@@ -69,6 +69,7 @@ std::span<const std::string_view> jagged_problems() {
       "rows=524288",
       "jagged_truncate_history access_bytes=4 row_bytes=4 left_length=none right_length=none offset=i32 batch=32 "
       "rows=1024",
+      "sort_kv_pairs key_dtype=i32 value_bytes=2 count=512",
       "sort_kv_pairs key_dtype=i64 value_bytes=8 count=16384",
       "sort_kv_pairs key_dtype=i32 value_bytes=1 count=1048576",
       "sort_by_length offset_dtype=i64 out_dtype=i64 count=512",
