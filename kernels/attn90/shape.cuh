@@ -77,8 +77,11 @@ struct Shape {
   enum : int { kTileBytes = kOOffset + kOBytes };
   // Registers a thread once the roles are known; together no more than the launch reserves.
   enum : int { kLaunchRegisters = 65536 / (kThreads * Config::kBlocks) / 8 * 8 };
-  // One warpgroup alone on an SM leaves plenty: all masks at once want more than 40. So do those who transpose.
-  enum : bool { kRoomyProducer = kConsumers == 3 || kThreads * Config::kBlocks == 256 || kTransposesV };
+  // One warpgroup alone on an SM leaves plenty: all masks at once want more than 40. So do those who
+  // transpose ahead; longer steps want them for their products.
+  enum : bool {
+    kRoomyProducer = kConsumers == 3 || kThreads * Config::kBlocks == 256 || (kTransposesV && kBlockN <= 128)
+  };
   enum : int { kProducerRegisters = kRoomyProducer ? 56 : 40 };
   enum : int { kSparedRegisters = (kLaunchRegisters * (kConsumers + 1) - kProducerRegisters) / kConsumers / 8 * 8 };
   enum : int { kConsumerRegisters = kSparedRegisters < 232 ? kSparedRegisters : 232 };

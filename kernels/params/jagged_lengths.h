@@ -19,7 +19,7 @@ struct JaggedLengthsParams {
   long long rows;                                                    // of combined
   long long columns;  // transposition: segment i * columns + j becomes j * segment_rows + i
   long long segment_rows;
-  long long contextual, keep;  // truncation: rows that come first, history rows that stay
+  long long contextual, keep;        // truncation: rows that come first, history rows that stay
   long long density, right_density;  // vectors: sequences a row times 2^32, of right's in splitting
   long long right_share;             // splitting: units of right in one unit, times 2^32, rounded up
   long long left_rows;               // vectors of two parts

@@ -30,12 +30,12 @@ int promote_keys(const Problem& p) {
 
 bool has_block_scales(const Problem& p) { return p[attention_fp8::kScaling] == HSTU_FP8_ATTENTION_BLOCK; }
 
-attn90::Shape shape_of(const Problem& p, const Config&) {
+attn90::Shape shape_of(const Problem& p, const Config& c) {
   return {.head_dim_qk = p[attention::kHeadDimQk],
           .head_dim_v = p[attention::kHeadDimV],
           .element_bytes = 1,
           .promotes = promote_keys(p) > 0,
-          .producer_registers = 56,
+          .producer_registers = c[kBlockN] <= 128 ? 56 : 40,
           .intervals = p[attention::kIntervals]};
 }
 
