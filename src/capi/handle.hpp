@@ -67,7 +67,7 @@ class Visit {
   static void fence_or_refuse(Visitor& visitor, const hstu_context& handle);
 
   /// Of the few bytes that libraries have in a thread's own block, else finding it takes a call.
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local Visitor* own_;
+  static constinit thread_local Visitor* own_;
 
   Visitor& visitor_;
   hstu_context& handle_;
