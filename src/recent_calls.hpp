@@ -137,7 +137,7 @@ struct RecentCalls {
 
  private:
   static RecentCalls& make();
-  static constinit thread_local RecentCalls* own_;  ///< as Visit's
+  static constinit thread_local RecentCalls* own_;
 };
 
 inline RecentCall& RecentCall::place(uint64_t mark) {

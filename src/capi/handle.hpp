@@ -66,7 +66,6 @@ class Visit {
   struct Release;
   static void fence_or_refuse(Visitor& visitor, const hstu_context& handle);
 
-  /// Of the few bytes that libraries have in a thread's own block, else finding it takes a call.
   static constinit thread_local Visitor* own_;
 
   Visitor& visitor_;
