@@ -52,7 +52,9 @@ HSTU_PRIM void transpose_values(u32 from, u32 to, u32 warp) {
   using T = Shape<Config>;
   constexpr u32 kColumns = T::kColsV / 16, kKeys = T::kBlockN / 32, kAtOnce = 2;
   constexpr bool kSharesColumns = kColumns >= T::kTransposers * kAtOnce;  // else the keys
-  constexpr u32 kKeysAtOnce = !kSharesColumns ? 1 : kKeys % 4 == 0 ? 4 : kKeys % 2 == 0 ? 2 : 1;
+  // Of an odd number of columns four at once spill 64 bytes.
+  constexpr u32 kMostAtOnce = kColumns % kAtOnce == 0 ? 4 : 2;
+  constexpr u32 kKeysAtOnce = !kSharesColumns ? 1 : kKeys % kMostAtOnce == 0 ? kMostAtOnce : kKeys % 2 == 0 ? 2 : 1;
   const u32 lane = prim::lane_id(), j = lane % 8, matrix = lane / 8;
   const u32 even = lane < 16 ? 0x6420u : 0x7531u, odd = lane < 16 ? 0x7531u : 0x6420u;
   const u32 row = 2 * j + ((matrix & 1) ^ (j >> 2));
