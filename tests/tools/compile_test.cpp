@@ -9,6 +9,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 namespace hstujit::test {
 namespace {
@@ -71,6 +72,29 @@ TEST_F(ToolCompiles, WarmCompilesWholeSpacesAndEachKernelOnce) {
   const Outcome second = run({"warm", sums, "--spaces", "--wide", "--arch", "sm_80"});
   EXPECT_TRUE(contains(second.out, "sums: 0 compiled, 6 from the store")) << second.out;
   EXPECT_EQ(run({"warm", sums, "--wide", "--arch", "sm_80"}).code, 2);
+}
+
+TEST_F(ToolCompiles, WarmBeginsWithWhatTakesLongestAndEndsWithKernelsThatOthersHave) {
+  const std::string tensors = R"("max_seq_len": 64, "tensors": {"seq_offsets": {"offsets": {"batch": 2, "lengths": 64}},
+      "q": [128, 1, 64], "k": [128, 1, 64], "v": [128, 1, 64], "out": [128, 1, 64]}})";
+  const std::string mixed = file("mixed.json", R"({"format": "hstujit-workload-1", "name": "mixed", "operators": [
+      {"op": "layer_norm", "name": "norm", "rows": 9, "dim": 64},
+      {"op": "layer_norm", "name": "norm of more", "rows": 90000, "dim": 64},
+      {"op": "hstu_attention", "name": "plain", )" +
+                                                   tensors + R"(,
+      {"op": "hstu_attention", "name": "window", "max_attn_len": 16, )" +
+                                                   tensors + "]}");
+  const Outcome outcome =
+      run({"warm", mixed, "--arch", "sm_90a"}, {{"HSTUJIT_LIBNVRTC", fake_nvrtc_path()}, {"HSTUJIT_LOG", "debug"}});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const std::string begin = "in turn: ";
+  std::vector<std::string> order;
+  std::istringstream log(outcome.err);
+  for (std::string line; std::getline(log, line);)
+    if (const size_t at = line.find(begin); at != std::string::npos) order.push_back(line.substr(at + begin.size()));
+  EXPECT_EQ(order, (std::vector<std::string>{"window for sm_90a", "plain for sm_90a", "norm for sm_90a",
+                                             "norm of more for sm_90a"}))
+      << outcome.err;
 }
 
 TEST_F(ToolCompiles, TheLogSaysWhatIsCompiled) {

@@ -5,6 +5,7 @@
 #include "specialise/kernel_sources.hpp"
 #include "specialise/source.hpp"
 #include "support/error.hpp"
+#include "support/log.hpp"
 #include "tuner/choose.hpp"
 
 #include <fmt/format.h>
@@ -65,6 +66,8 @@ std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, 
       if (made_on(context->facts(), *need.calls)) all.push_back({context.get(), &need, nullptr, ""});
 
   const std::vector<size_t> order = longest_first(all);
+  for (const size_t i : order)
+    log().debug("in turn: {} for {}", all[i].need->call->name, all[i].context->facts().target);
   std::atomic<size_t> next = 0;
   std::mutex one_at_a_time;
   const auto work = [&] {
