@@ -54,6 +54,8 @@ class RecentCall : public Newcomer {
   }
   /// The thread's place for a call with this mark: its own from the last time, or another call's.
   static RecentCall& place(uint64_t mark);
+  /// The same, or null while the thread remembers nothing, which it does from its first call on a GPU on.
+  static RecentCall* known_place(uint64_t mark);
 
   /// Whether this is that call. generation: Context::plan_generation(), which no other context shares.
   bool is(uint64_t generation, Op op, const void* args, size_t size) const {
@@ -134,6 +136,7 @@ struct RecentCalls {
   RecentProblem problems[size_t{1} << kProblemBits];
 
   static RecentCalls& of_thread() { return own_ ? *own_ : make(); }
+  static RecentCalls* known() { return own_; }
 
  private:
   static RecentCalls& make();
@@ -142,6 +145,10 @@ struct RecentCalls {
 
 inline RecentCall& RecentCall::place(uint64_t mark) {
   return RecentCalls::of_thread().calls[mark >> (64 - RecentCalls::kCallBits)];
+}
+inline RecentCall* RecentCall::known_place(uint64_t mark) {
+  RecentCalls* const known = RecentCalls::known();
+  return known ? &known->calls[mark >> (64 - RecentCalls::kCallBits)] : nullptr;
 }
 inline RecentProblem& RecentProblem::place(uint64_t mark) {
   return RecentCalls::of_thread().problems[mark >> (64 - RecentCalls::kProblemBits)];

@@ -74,14 +74,15 @@ void check_struct_size(const T& object, const char* name) {
 /// Where a thread looks for a call among those that it made before.
 struct Seen {
   uint64_t generation, mark;  ///< of the plans; of the call
-  RecentCall& recent;
+  RecentCall* recent;         ///< null while it made none on a GPU
 };
 
 /// Does of a call what this thread did not do before.
 template <class Args>
 void call_on_gpu(Context& context, const Args& args, CUstream stream, const Seen& seen) {
   constexpr Op kOp = op_of<Args>();
-  const auto& [generation, mark, recent] = seen;
+  const auto [generation, mark, place] = seen;
+  RecentCall& recent = place ? *place : RecentCall::place(mark);
   const uint64_t problem_mark = RecentProblem::mark_of(kOp, &args, sizeof args);
   RecentProblem& known = RecentProblem::place(problem_mark);
   if (const Launch* moved = known.launch_of(generation, kOp, &args)) {
@@ -119,8 +120,9 @@ hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
     check_struct_size(deref(args, "args"), "args");
     const Range range([] { return operator_of(op_of<Args>()).name; });
     const uint64_t mark = RecentCall::mark_of(kOp, args, sizeof *args);
-    const Seen seen{target->plan_generation(), mark, RecentCall::place(mark)};
-    if (seen.recent.is(seen.generation, kOp, args, sizeof *args)) return seen.recent.run(*target, stream);
+    const Seen seen{target->plan_generation(), mark, RecentCall::known_place(mark)};
+    if (seen.recent && seen.recent->is(seen.generation, kOp, args, sizeof *args))
+      return seen.recent->run(*target, stream);
     call_anew(*target, *args, stream, seen);
   });
 }

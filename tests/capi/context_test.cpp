@@ -1,4 +1,5 @@
 // The border without a GPU: options, statuses, messages, introspection, and contexts that compile for a named target.
+#include "recent_calls.hpp"
 #include "support/temp_dir.hpp"
 
 #include <hstujit/hstujit.h>
@@ -125,6 +126,21 @@ TEST(CApi, ANamedTargetCompilesWithoutADevice) {
     EXPECT_EQ(counters.default_plans, 1);
     hstu_context_destroy(context);
   }
+}
+
+TEST(CApi, AThreadRemembersNothingOfCallsOnTheCpu) {
+  const hstu_context_options options = options_for("cpu");
+  hstu_context* context = nullptr;
+  ASSERT_EQ(hstu_context_create(&context, &options), HSTU_OK) << hstu_last_error();
+  std::thread([&] {
+    float x[4] = {1, 2, 3, 4};
+    hstu_layer_norm_args args{};
+    args.struct_size = sizeof args;
+    args.x = args.y = hstu_matrix(x, HSTU_DTYPE_F32, 1, 4);
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(hstu_layer_norm(context, &args, nullptr), HSTU_OK) << hstu_last_error();
+    EXPECT_EQ(RecentCalls::known(), nullptr);
+  }).join();
+  hstu_context_destroy(context);
 }
 
 TEST(CApi, CpuRunsInPlace) {
