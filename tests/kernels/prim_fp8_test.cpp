@@ -11,26 +11,9 @@
 namespace hstujit {
 namespace {
 
-using test::DeviceBuffer;
-
-struct CheckParams {
-  const void* in;
-  void* out;
-};
-
 template <class T>
 std::vector<uint32_t> run(const std::string& entry, const std::vector<T>& in, size_t out_words, uint32_t threads) {
-  const auto kernel = test::kernel_of_tests("prim_fp8_checks.cuh", "hstu::check::" + entry);
-  const DeviceBuffer input(in.data(), in.size() * sizeof(T));
-  const std::vector<uint32_t> poison(out_words, 0xffffffffu);
-  const DeviceBuffer output(poison.data(), out_words * sizeof(uint32_t));
-  Launch launch;
-  launch.block[0] = threads;
-  launch.emplace<CheckParams>() = {input.data(), output.data()};
-  const Driver& driver = *test::gpu()->driver;
-  driver.check(kernel->launch(launch, nullptr), "launching a check");
-  driver.check(driver.cuStreamSynchronize(nullptr), "waiting for a check");
-  return output.read<uint32_t>();
+  return test::run_check("prim_fp8_checks.cuh", entry, std::as_bytes(std::span(in)), out_words, threads);
 }
 
 template <class Format>

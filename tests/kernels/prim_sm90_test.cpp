@@ -35,9 +35,7 @@ void run(const std::string& entry, const MapParams& params, uint32_t threads, ui
   launch.block[0] = threads;
   launch.smem_bytes = smem;
   launch.emplace<MapParams>() = params;
-  const Driver& driver = *test::gpu()->driver;
-  driver.check(kernel->launch(launch, nullptr), "launching a check");
-  driver.check(driver.cuStreamSynchronize(nullptr), "waiting for a check");
+  test::run_check(*kernel, launch);
 }
 
 /// A map of `lines` lines of `length` elements, dense, in boxes of `bytes` (128 or 64, swizzled so) x `box` lines.

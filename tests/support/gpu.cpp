@@ -77,4 +77,27 @@ std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const s
   return std::make_unique<LoadedKernel>(*device.driver, compiled, smem_bytes);
 }
 
+void run_check(const LoadedKernel& kernel, const Launch& launch) {
+  const Driver& driver = *gpu()->driver;
+  driver.check(kernel.launch(launch, nullptr), "launching a check");
+  driver.check(driver.cuStreamSynchronize(nullptr), "waiting for a check");
+}
+
+std::vector<uint32_t> run_check(const std::string& header, const std::string& entry, std::span<const std::byte> in,
+                                size_t out_words, uint32_t threads) {
+  struct Params {
+    const void* in;
+    void* out;
+  };
+  const auto kernel = kernel_of_tests(header, "hstu::check::" + entry);
+  const DeviceBuffer input(in.data(), in.size());
+  const std::vector<uint32_t> poison(out_words, 0xffffffffu);
+  const DeviceBuffer output(poison.data(), out_words * sizeof(uint32_t));
+  Launch launch;
+  launch.block[0] = threads;
+  launch.emplace<Params>() = {input.data(), output.data()};
+  run_check(*kernel, launch);
+  return output.read<uint32_t>();
+}
+
 }  // namespace hstujit::test

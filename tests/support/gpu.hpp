@@ -8,7 +8,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +54,13 @@ class DeviceBuffer {
 
 /// Compiles `entry` of tests/kernels/<header> for the device and loads it, with that much dynamic shared memory.
 std::unique_ptr<LoadedKernel> kernel_of_tests(const std::string& header, const std::string& entry, int smem_bytes = 0);
+
+/// Launches it and waits.
+void run_check(const LoadedKernel& kernel, const Launch& launch);
+/// Runs one block of a check of tests/kernels/<header>, hstu::check::<entry>, which takes two addresses, on `in`, and
+/// returns `out_words` words; what it does not write stays 0xffffffff.
+std::vector<uint32_t> run_check(const std::string& header, const std::string& entry, std::span<const std::byte> in,
+                                size_t out_words, uint32_t threads);
 
 }  // namespace hstujit::test
 
