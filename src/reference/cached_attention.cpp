@@ -1,6 +1,5 @@
 #include "reference/cached_attention.hpp"
 
-#include "problem/operators.hpp"
 #include "support/element.hpp"
 
 namespace hstujit::reference {

@@ -1,6 +1,7 @@
 // The reference of attention against a cache: a sequence's queries are its newest rows, its keys lie anywhere.
 #pragma once
 
+#include "problem/operators.hpp"
 #include "reference/mask.hpp"
 #include "reference/rows.hpp"
 
@@ -26,5 +27,21 @@ struct CachedCall {
 
 /// Writes the sequence's rows of out.
 void attend(const CachedCall& call, const CachedHead& head, const Output& out);
+
+/// Writes out. head_of(args, sequence, head) says what a head has.
+template <class Args, class HeadOf>
+void attend_all(const Args& args, int64_t batch, const HeadOf& head_of, double* const* exact) {
+  const CachedCall call{.q = args.q,
+                        .attn_scale = args.attn_scale,
+                        .rab = args.rab,
+                        .alpha = static_cast<double>(args.alpha),
+                        .scaling_seqlen = static_cast<double>(args.scaling_seqlen),
+                        .dim_qk = args.q.shape[2],
+                        .dim_v = args.out.shape[2]};
+  const Output out(args.out, exact);
+  const int64_t heads = args.q.shape[1];
+  parallel_for(batch * heads, operator_of(op_of<Args>()).work(&args).flops,
+               [&](int64_t task) { attend(call, head_of(args, task / heads, task % heads), out); });
+}
 
 }  // namespace hstujit::reference

@@ -53,18 +53,7 @@ CachedHead head_of(const hstu_delta_attention_args& args, int64_t b, int64_t hea
 void run(const hstu_delta_attention_args& args, double* const* exact) {
   check_contents(args);
   check_contexts(args);
-  const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
-  const CachedCall call{.q = args.q,
-                        .attn_scale = args.attn_scale,
-                        .rab = args.rab,
-                        .alpha = static_cast<double>(args.alpha),
-                        .scaling_seqlen = static_cast<double>(args.scaling_seqlen),
-                        .dim_qk = args.q.shape[2],
-                        .dim_v = args.out.shape[2]};
-  const Output out(args.out, exact);
-  const double operations = operator_of(Op::delta_hstu_attention).work(&args).flops;
-  parallel_for(batch * heads, operations,
-               [&](int64_t task) { attend(call, head_of(args, task / heads, task % heads), out); });
+  attend_all(args, args.seq_offsets.shape[0] - 1, head_of, exact);
 }
 
 }  // namespace hstujit::reference

@@ -60,18 +60,7 @@ CachedHead head_of(const hstu_paged_attention_args& args, int64_t b, int64_t hea
 void run(const hstu_paged_attention_args& args, double* const* exact) {
   check_contents(args);
   check_contexts(args);
-  const int64_t batch = args.last_page_lens.shape[0], heads = args.q.shape[1];
-  const CachedCall call{.q = args.q,
-                        .attn_scale = args.attn_scale,
-                        .rab = args.rab,
-                        .alpha = static_cast<double>(args.alpha),
-                        .scaling_seqlen = static_cast<double>(args.scaling_seqlen),
-                        .dim_qk = args.q.shape[2],
-                        .dim_v = args.out.shape[2]};
-  const Output out(args.out, exact);
-  const double operations = operator_of(Op::paged_hstu_attention).work(&args).flops;
-  parallel_for(batch * heads, operations,
-               [&](int64_t task) { attend(call, head_of(args, task / heads, task % heads), out); });
+  attend_all(args, args.last_page_lens.shape[0], head_of, exact);
 }
 
 }  // namespace hstujit::reference
