@@ -60,6 +60,13 @@ struct Consumer {
 
   HSTU_PRIM TransposedRing<Config> v_ring() const { return TransposedRing<Config>(transposed_smem); }
 
+  // Of the place that the warpgroup stands at.
+  HSTU_PRIM void release_keys() const {
+    if constexpr (variant::block_scales<Config>(0))
+      wg.k_ring().release_by_warp(wg.place);
+    else
+      wg.k_ring().release(wg.place);
+  }
   // Lets go of `count` blocks that the warpgroup's rows see nothing of.
   HSTU_PRIM void pass_over(int count) {
 #pragma unroll 1
@@ -71,7 +78,7 @@ struct Consumer {
     }
   }
   HSTU_PRIM void leave_block() {
-    wg.k_ring().release(wg.place);
+    release_keys();
     v_ring().release(value_place);
     wg.place.advance();
     value_place.advance();
@@ -129,7 +136,7 @@ struct Consumer {
     f.come_to(wg.place);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(s);
-    wg.k_ring().release(wg.place);
+    release_keys();
     f.settle();
     weigh_gained(f, s);
     pack_fp8(s, w);
@@ -151,7 +158,7 @@ struct Consumer {
         f.settle();
         prim::wgmma_wait<1>();
         prim::wgmma_keep(s);
-        wg.k_ring().release(wg.place);
+        release_keys();
         weigh_gained(f, s);
         prim::wgmma_keep(s);
         prim::wgmma_wait<0>();

@@ -155,9 +155,13 @@ class Factors<Config, true> {
   float half_alpha, gained_alpha, output;
 
   HSTU_PRIM Factors(const TileFactors& of, u32 slots) : output(of.output), slots_{slots} {}
-  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>& place) { pair_ = prim::ld_shared8(slots_.at(place)); }
-  // Lanes have the same, and what a reduction leaves lies in uniform registers: others the compiler puts where P of the
-  // block before is, and then waits for its products before it weighs (799 TFLOP/s instead of 846).
+  // By a warp's first lane, which lets go of the keys too.
+  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>& place) {
+    pair_ = {{0, 0}};
+    if (prim::lane_id() == 0) pair_ = prim::ld_shared8(slots_.at(place));
+  }
+  // To all lanes. What a reduction leaves lies in uniform registers: others the compiler puts where P of the block
+  // before is, and then waits for its products before it weighs (799 TFLOP/s instead of 846).
   HSTU_PRIM void settle() {
     half_alpha = __uint_as_float(prim::lane_max(pair_.word[0]));
     gained_alpha = __uint_as_float(prim::lane_max(pair_.word[1]));

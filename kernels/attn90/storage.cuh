@@ -4,12 +4,16 @@
 #include "attn90/shape.cuh"
 #include "prim/mbarrier.cuh"
 #include "tile/tma_ring.cuh"
+#include "variant/scale_blocks.cuh"
 
 namespace hstu::attn90 {
 
 using tile::RingPlace;
+
+// Let go of by a thread of each warpgroup; where factors of scores lie beside the keys, by the lane of each warp that
+// reads them.
 template <class Config>
-using KeyRing = tile::TmaRing<Config::kStages, Config::kConsumers>;
+using KeyRing = tile::TmaRing<Config::kStages, (variant::block_scales<Config>(0) ? 4 : 1) * Config::kConsumers>;
 
 // Values that are to be transposed are let go of by those who do it.
 template <class Config>
