@@ -181,9 +181,9 @@ __global__ void any(const Params p) {
   static_cast<u32*>(p.out)[2 * t + 1] = missed;
 }
 
-// Four warps pass their values to each other and add 1, an odd number of rounds behind a barrier at which all threads
-// arrive, then as many behind one at the same place at which a lane of each warp does, its phases from the first again.
-// out: the values at the end.
+// Four warps pass values to each other and add 1, an odd number of rounds: all lanes theirs behind a barrier at which
+// all arrive, then first lanes alone behind one at the same place, its phases from the first again. Each lane arrives
+// for what it read and wrote itself, which racecheck follows. out: the values after either.
 __global__ void mbarrier(const Params p) {
   __shared__ u32 values[2][128];
   __shared__ u64 storage;
@@ -196,16 +196,18 @@ __global__ void mbarrier(const Params p) {
       prim::mbarrier_init(barrier, of_warps ? 4 : 128);
     }
     __syncthreads();
+    const bool passes = !of_warps || t % 32 == 0;
     for (u32 round = 0; round < kRounds; ++round) {
-      values[round % 2][t] = value;
-      __syncwarp();
-      if (!of_warps || t % 32 == 0) prim::mbarrier_arrive(barrier);
+      if (passes) {
+        values[round % 2][t] = value;
+        prim::mbarrier_arrive(barrier);
+      }
       prim::mbarrier_wait(barrier, round & 1);
-      value = values[round % 2][t ^ 96] + 1;
+      if (passes) value = values[round % 2][t ^ 96] + 1;
     }
+    static_cast<u32*>(p.out)[of_warps * 128 + t] = value;
     __syncthreads();
   }
-  static_cast<u32*>(p.out)[t] = value;
 }
 
 // One warp. in: a 16x16 matrix of 16-bit words; out: four registers a lane, plain then transposed.

@@ -200,8 +200,11 @@ TEST(PrimNamedBarrier, TellsAllOfAGroupWhetherAnyOfThemIs) {
 TEST(PrimMbarrier, CountsArrivalsAndBeginsAnewWhenInvalidated) {
   HSTU_NEEDS_GPU();
   const auto in = random_words(128);
-  const auto out = run("mbarrier", in, 128, 128);
-  for (uint32_t i = 0; i < 128; ++i) EXPECT_EQ(out[i], in[i] + 2 * 101) << i;  // even: back home
+  const auto out = run("mbarrier", in, 2 * 128, 128);
+  for (uint32_t i = 0; i < 128; ++i) {
+    EXPECT_EQ(out[i], in[i ^ 96] + 101) << i;
+    EXPECT_EQ(out[128 + i], i % 32 == 0 ? in[i] + 2 * 101 : out[i]) << i;  // even: back home
+  }
 }
 
 TEST(PrimLdmatrix, GivesTheFragmentsOfMma) {
