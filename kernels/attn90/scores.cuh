@@ -100,15 +100,41 @@ HSTU_PRIM void pack(const float (&s)[kCount], u32 (&w)[kCount / 2]) {
   for (int i = 0; i < kCount / 2; ++i) w[i] = prim::pack2<Element>(s[2 * i], s[2 * i + 1]);
 }
 
-// `hidden` for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see.
+// Which of kKeys keys from `key` on the thread's rows see, `row` and the eighth behind it, in words of 32.
+template <int kKeys, class Mask, bool kShared>
+struct SeenWords {
+  const Mask& mask;
+  int row, key;
+
+  HSTU_PRIM u32 of(int half, int word) const { return mask.seen_bits(row + half * 8, key + word * 32); }
+};
+// The same where looking is long: each of the four lanes that share the rows looks for some of the words.
 template <int kKeys, class Mask>
+struct SeenWords<kKeys, Mask, true> {
+  u32 own[(kKeys + 63) / 64];
+
+  HSTU_PRIM SeenWords(const Mask& mask, int row, int key) {
+    const int lane = prim::lane_id();
+#pragma unroll
+    for (int i = 0; i < (kKeys + 63) / 64; ++i)
+      own[i] = mask.seen_bits(row + lane / 2 % 2 * 8, key + (i * 2 + lane % 2) * 32);
+  }
+  HSTU_PRIM u32 of(int half, int word) const {
+    return __shfl_sync(prim::kFullWarp, own[word / 2], half * 2 + word % 2, 4);
+  }
+};
+
+// `hidden` for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see. kShared: by
+// all lanes.
+template <int kKeys, bool kShared = false, class Mask>
 HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int key, float hidden = 0.0f) {
   const int lane = prim::lane_id();
+  const SeenWords<kKeys, Mask, kShared> words{mask, row, key};
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
 #pragma unroll
     for (int word = 0; word < (kKeys + 31) / 32; ++word) {
-      const u32 seen = mask.seen_bits(row + half * 8, key + word * 32) >> (lane % 4 * 2);
+      const u32 seen = words.of(half, word) >> (lane % 4 * 2);
 #pragma unroll
       for (int n = word * 4; n < (word + 1) * 4 && n < kKeys / 8; ++n) {
 #pragma unroll
