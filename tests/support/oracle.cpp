@@ -9,7 +9,7 @@
 namespace hstujit::test {
 namespace {
 
-testing::AssertionResult failure(std::string text) { return testing::AssertionFailure() << std::move(text); }
+testing::AssertionResult failure(const std::string& text) { return testing::AssertionFailure() << text; }
 
 /// Where element `index` of a row-major view lies, for messages: "[3, 1, 7]".
 std::string position(const hstu_tensor& t, size_t index) {

@@ -21,7 +21,7 @@ class ToolCompiles : public testing::Test {
   }
 
   std::string file(const std::string& name, const std::string& text) {
-    const std::string path = store_.str() + "/" + name;
+    std::string path = store_.str() + "/" + name;
     std::ofstream(path) << text;
     return path;
   }
