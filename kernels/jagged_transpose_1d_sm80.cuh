@@ -16,7 +16,7 @@ struct Copy : tile::VectorCopy<Config> {
   using Row = typename Config::Row;
   using Sums = tile::RowSums<Row>;
   enum : int { kRunsASequence = 1, kOutputs = 1 };
-  enum : bool { kOther = true, kGivenOther = true };
+  enum : bool { kOther = true, kGivenOther = true, kReordered = true };
   using Length = typename Config::LeftLength;
   using Offset = typename Config::Offset;
   HSTU_PRIM explicit Copy(const JaggedLengthsParams& p) : p(p) {}
@@ -25,10 +25,16 @@ struct Copy : tile::VectorCopy<Config> {
   HSTU_PRIM Row rows_of(int) const { return static_cast<Row>(p.rows); }
   HSTU_PRIM u64 density(int) const { return static_cast<u64>(p.density); }
   HSTU_PRIM Sums rows(u32 segment) const {
-    const u32 rows = static_cast<u32>(p.segment_rows), i = segment % rows, j = segment / rows;
-    const i64 source = i * p.columns + j;
+    const u32 rows = static_cast<u32>(p.segment_rows), columns = static_cast<u32>(p.columns);
+    return rows_at(segment % rows * columns + segment / rows);
+  }
+  HSTU_PRIM Sums rows_at(u32 source) const {
     return {static_cast<Row>(static_cast<const Length*>(p.left_lengths)[source]),
             static_cast<Row>(static_cast<const Offset*>(p.offsets)[source])};
+  }
+  HSTU_PRIM u32 sequence_at(u32 source) const {
+    const u32 rows = static_cast<u32>(p.segment_rows), columns = static_cast<u32>(p.columns);
+    return source % columns * rows + source / columns;
   }
   HSTU_PRIM static Row key(int, const Sums& sums) { return sums.out; }
   HSTU_PRIM void finish(u32 segment, const Sums& before, const Sums& rows) const {

@@ -73,6 +73,13 @@ HSTU_PRIM void lane_sums(float (&x)[Count]) {
   }
 }
 
+// The sum of all lanes' numbers.
+HSTU_PRIM u32 lane_add(u32 x) {
+  u32 r;
+  asm volatile("redux.sync.add.u32 %0, %1, %2;" : "=r"(r) : "r"(x), "r"(kFullWarp));
+  return r;
+}
+
 // Greatest of the unsigned numbers of groups of `Width` neighbouring lanes; every lane gets its group's.
 template <int Width = 32>
 HSTU_PRIM u32 lane_max(u32 x) {

@@ -76,6 +76,16 @@ HSTU_PRIM u32 ld_shared4(u32 addr) {
   asm volatile("ld.shared.u32 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
   return w;
 }
+HSTU_PRIM u32 ld_shared2(u32 addr) {  // zero-extended
+  u16 w;
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(w) : "r"(addr) : "memory");
+  return w;
+}
+HSTU_PRIM u32 ld_shared1(u32 addr) {  // zero-extended
+  u32 w;
+  asm volatile("ld.shared.u8 %0, [%1];" : "=r"(w) : "r"(addr) : "memory");
+  return w;
+}
 HSTU_PRIM Pair ld_shared8(u32 addr) {
   Pair q;
   asm volatile("ld.shared.v2.u32 {%0,%1}, [%2];" : "=r"(q.word[0]), "=r"(q.word[1]) : "r"(addr) : "memory");
@@ -89,6 +99,9 @@ HSTU_PRIM void st_shared(u32 addr, u32 word) {
 }
 HSTU_PRIM void st_shared2(u32 addr, u32 w) {  // the low half
   asm volatile("st.shared.u16 [%0], %1;" ::"r"(addr), "h"(static_cast<u16>(w)) : "memory");
+}
+HSTU_PRIM void st_shared1(u32 addr, u32 w) {  // the low byte
+  asm volatile("st.shared.u8 [%0], %1;" ::"r"(addr), "r"(w) : "memory");
 }
 HSTU_PRIM void st_shared(u32 addr, const Quad& q) {
   asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(addr), "r"(q.word[0]), "r"(q.word[1]), "r"(q.word[2]),

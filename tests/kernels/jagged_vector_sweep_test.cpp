@@ -204,7 +204,14 @@ std::vector<Case> cases() {
       {.name = "UnalignedBytes", .dtype = HSTU_DTYPE_E4M3, .batch = 60, .longest = 5000, .shift = 3},
       {.name = "UnalignedTwoBytes", .dtype = HSTU_DTYPE_F16, .batch = 60, .longest = 5000, .shift = 5},
       {.name = "UnalignedEightBytes", .dtype = kI64, .batch = 60, .longest = 5000, .shift = 1},
-      {.name = "LongRows", .batch = 40, .dim = 512}};
+      {.name = "LongRows", .batch = 40, .dim = 512},
+      // 16 MB and more, which pass through shared memory: thirds of transpositions are the other operators' sizes.
+      {.name = "ThroughStages", .batch = 501, .longest = 20000, .shift = 1},
+      {.name = "BytesThroughStages", .dtype = HSTU_DTYPE_E4M3, .batch = 260, .longest = 90000, .shift = 3},
+      {.name = "EightBytesThroughStages", .dtype = kI64, .left = kI32, .batch = 2500, .longest = 2000},
+      {.name = "GroupsThroughStages", .dtype = HSTU_DTYPE_BF16, .batch = 30011, .longest = 900, .shift = 5},
+      {.name = "ManyShortThroughStages", .left = kI32, .batch = 250007, .longest = 50, .shift = 1},
+      {.name = "OneHugeThroughStages", .batch = 3001, .longest = 5000003, .shift = 2, .lengths = Case::one_huge}};
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, JaggedVectorSweep, testing::ValuesIn(cases()), kNameOf);

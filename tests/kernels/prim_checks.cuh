@@ -30,9 +30,10 @@ __global__ void pack(const Params p) {
   out[3 * n + i] = __float_as_uint(prim::to_float(prim::from_float<Element>(x[2 * i])));
 }
 
-// out: lane, thread, warp, zero, then sums over groups of 1 << g lanes of (thread + 1), for g = 1..5, and two at once.
+// out: lane, thread, warp, zero, then sums over groups of 1 << g lanes of (thread + 1), for g = 1..5, and two at once;
+// then the warp's sum of them as integers.
 __global__ void lanes(const Params p) {
-  u32* out = static_cast<u32*>(p.out) + threadIdx.x * 11;
+  u32* out = static_cast<u32*>(p.out) + threadIdx.x * 12;
   const float x = static_cast<float>(threadIdx.x + 1);
   float pair[2] = {x, 2.0f * x};
   prim::lane_sums<8>(pair);
@@ -48,6 +49,7 @@ __global__ void lanes(const Params p) {
   out[2] = prim::warp_id();
   out[3] = prim::opaque_zero();
   for (int i = 0; i < 7; ++i) out[4 + i] = static_cast<u32>(sums[i]);
+  out[11] = prim::lane_add(threadIdx.x + 1);
 }
 
 // in: a float a thread; out: the greatest of its group of 8 lanes, of its warp, and of its group of 4 twice, once
@@ -95,6 +97,9 @@ __global__ void memory(const Params p) {
   for (u32 w = 0; w < 4; ++w) prim::st_shared(slot + 4 * w, q.word[3 - w]);
   prim::st_global(out(7), prim::ld_shared(slot));
   for (u32 w = 0; w < 4; ++w) prim::st_global4(out(8) + 4 * w, prim::ld_shared4(slot + 4 * w));
+  for (u32 b = 0; b < 16; b += 2) prim::st_global2(out(9) + b, prim::ld_shared2(slot + b));
+  for (u32 b = 0; b < 16; ++b) prim::st_shared1(slot + b, prim::ld_global1(in + b));
+  for (u32 b = 0; b < 16; ++b) prim::st_global1(out(10) + b, prim::ld_shared1(slot + b));
 }
 
 // in: words; out: each of them, read through a settled pointer, and settled itself.

@@ -1,6 +1,7 @@
 // Device side of prim_sm90_test.cpp: small kernels for the primitives of sm_90, reading tensors through maps or `in`
 // and writing `out` or through a map, so that the host can say what every word must be.
 #pragma once
+#include "prim/bulk.cuh"
 #include "prim/cluster.cuh"
 #include "prim/fp8.cuh"
 #include "prim/lanes.cuh"
@@ -86,6 +87,15 @@ __global__ void stmatrix(const MapParams p) {
   prim::stmatrix_x4(prim::smem_addr(&smem[lane % 16 * 16 + lane / 16 * 8]), word[0], word[1], word[2], word[3]);
   __syncwarp();
   for (u32 i = lane; i < 256; i += 32) static_cast<u16*>(p.out)[i] = smem[i];
+}
+
+// in: 1024 words; out: they, from the 16 bytes on at which they are brought to shared memory.
+__global__ void bulk(const MapParams p) {
+  __shared__ __align__(16) u32 smem[1024 + 8];
+  __shared__ u64 barrier;
+  land(prim::smem_addr(&barrier), 4096,
+       [&] { prim::bulk_load(prim::smem_addr(smem + 4), p.in, 4096, prim::smem_addr(&barrier)); });
+  for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) static_cast<u32*>(p.out)[i] = smem[4 + i];
 }
 
 // in: words a, b; out: the greater magnitudes of their halves as bf16 and as f16, their products as bf16.

@@ -210,6 +210,19 @@ std::vector<uint32_t> words_of_pairs(size_t count, uint32_t least, uint32_t most
   return words;
 }
 
+TEST(PrimBulk, BringsWhatItIsTold) {
+  HSTU_NEEDS_SM90A();
+  std::vector<uint32_t> words(1024);
+  std::mt19937 random(9);
+  for (uint32_t& word : words) word = static_cast<uint32_t>(random());
+  const DeviceBuffer in(words.data(), words.size() * 4), out(words.size() * 4);
+  MapParams params{};
+  params.in = in.data();
+  params.out = out.data();
+  run("bulk", params, 128);
+  EXPECT_EQ(out.read<uint32_t>(), words);
+}
+
 TEST(PrimMath, GreaterMagnitudesOfPairsKeepNan) {
   HSTU_NEEDS_SM90A();
   auto in = words_of_pairs(256, 0, 0x7bff);

@@ -44,9 +44,16 @@ std::span<const std::string_view> jagged_problems() {
       "complete_cumsum dtype=f32 out_dtype=f32 count=1073741824",
       "concat_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",
       "concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i64 offset=none batch=32 rows=64",
+      "concat_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=8192 "
+      "rows=67108864",
+      "concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i32 offset=none batch=65536 "
+      "rows=1073741824",
       "split_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=512 rows=524288",
+      "split_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=67108864",
       "jagged_remove_first_or_last_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=none "
       "batch=512 rows=524288",
+      "jagged_remove_first_or_last_1d access_bytes=2 row_bytes=2 left_length=i64 right_length=none offset=none "
+      "batch=8192 rows=67108864",
       "jagged_remove_first_or_last_1d access_bytes=1 row_bytes=1 left_length=i32 right_length=none offset=none "
       "batch=32 rows=64",
       "replace_last_n_with_jagged access_bytes=16 row_bytes=1024 left_length=i64 right_length=i32 offset=none "
@@ -56,6 +63,8 @@ std::span<const std::string_view> jagged_problems() {
       "rows=64",
       "jagged_transpose_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=i64 batch=4096 "
       "rows=65536",
+      "jagged_transpose_1d access_bytes=4 row_bytes=4 left_length=i64 right_length=none offset=i64 batch=4096 "
+      "rows=33554432",
       "jagged_transpose_1d access_bytes=2 row_bytes=2 left_length=i32 right_length=none offset=i64 batch=64 rows=1024",
       "jagged_reduce_sum dtype=bf16 out_dtype=bf16 offset_dtype=i64 dim=512 vector=8 batch=512 rows=524288",
       "jagged_reduce_sum dtype=f32 out_dtype=f32 offset_dtype=i32 dim=33 vector=1 batch=32 rows=1024",

@@ -1,0 +1,22 @@
+// split_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=67108864
+// split_1d_jagged_sm90 sm_90a pipes=2 consumers=7 stages=3 chunk=16
+#include "split_1d_jagged_sm90.cuh"
+namespace hstu {
+struct Config {
+  using LeftLength = i64;
+  using RightLength = i64;
+  using Offset = tile::Dense;
+  using Row = i32;
+  enum : int { kAccessBytes = 8 };
+  enum : int { kGroup = 1 };
+  enum : int { kEntries = 512 };
+  enum : int { kEach = 1 };
+  enum : int { kThreads = 512 };
+  enum : int { kPipes = 2 };
+  enum : int { kConsumers = 7 };
+  enum : int { kStages = 3 };
+  enum : int { kChunkBytes = 16384 };
+};
+static_assert(split_1d_jagged_sm90_smem_bytes<Config> == 111064, "host and device disagree about shared memory");
+}  // namespace hstu
+
