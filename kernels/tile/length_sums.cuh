@@ -97,15 +97,16 @@ class LengthSums {
 
   HSTU_PRIM LengthSums(const JaggedLengthsParams& p, Storage& storage) : p_(p), copy_(p), storage_(storage) {}
 
-  // By the whole block; meanwhile() while the first lengths are on their way. A barrier is last.
-  template <class Meanwhile>
-  HSTU_PRIM void add_up(const Meanwhile& meanwhile) const {
+  // By the whole block; meanwhile() while the first lengths are on their way, behind() when they are there. A barrier
+  // is last.
+  template <class Meanwhile, class Behind>
+  HSTU_PRIM void add_up(const Meanwhile& meanwhile, const Behind& behind) const {
     Sums before_all = {0, 0};
     if (p_.batch == 0) meanwhile();
 #pragma unroll 1
     for (u32 first = 0; first < batch(); first += kAtOnce) {  // at most 2^31
       if (first > 0) __syncthreads();
-      read_lengths(first, meanwhile);
+      read_lengths(first, meanwhile, behind);
       add_up_at(first, before_all);
     }
     if (threadIdx.x == 0) {
@@ -143,8 +144,8 @@ class LengthSums {
 
   HSTU_PRIM u32 batch() const { return static_cast<u32>(p_.batch); }
 
-  template <class Meanwhile>
-  HSTU_PRIM void read_lengths(u32 first, const Meanwhile& meanwhile) const {
+  template <class Meanwhile, class Behind>
+  HSTU_PRIM void read_lengths(u32 first, const Meanwhile& meanwhile, const Behind& behind) const {
     Sums rows[kEach];
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
@@ -159,6 +160,7 @@ class LengthSums {
       storage_.out[at] = rows[i].out;
       if constexpr (kOther) storage_.other[at] = rows[i].other;
     }
+    if (first == 0) behind();
     __syncthreads();
   }
 

@@ -50,10 +50,12 @@ class RunsByLengths {
       : p_(p), copy_(p), storage_(*reinterpret_cast<Storage*>(smem)), sums_(p, storage_.sums) {}
 
   HSTU_PRIM void run() {
-    sums_.add_up([this] {
-      bring_ahead();
-      if (threadIdx.x == 0) claim();
-    });
+    sums_.add_up(
+        [this] {
+          bring_ahead();
+          if (threadIdx.x == 0) claim();
+        },
+        [] {});
     Turns turns(*this);
     Place place = {nullptr, 0};
     if (turns.left()) place = place_of(turns.unit, turns.step);

@@ -62,7 +62,7 @@ class RunsRing {
     kWarps = Config::kThreads / 32
   };
   enum : int { kPartBytes = 512, kParts = Config::kChunkBytes / kPartBytes, kRuns = Storage::kRuns };
-  enum : int { kAheadBytes = (160 << 10) / kWarps / 128 * 128, kNever = 0x7fffffff };
+  enum : int { kAheadBytes = (80 << 10) / kWarps / 128 * 128, kNever = 0x7fffffff };
   enum : u32 { kSteps = Copy::kSameRows ? Copy::kOutputs : 1 };  // of a unit
   static_assert(kWarps == kPipes * (1 + kConsumers), "a pipe has a producer and its consumers");
 
@@ -83,10 +83,11 @@ class RunsRing {
       }
       prim::mbarrier_fence_init();
     }
-    sums_.add_up([this] {
-      bring_ahead();
-      if (threadIdx.x == 0) claim();
-    });
+    sums_.add_up(
+        [this] {
+          if (threadIdx.x == 0) claim();
+        },
+        [this] { bring_ahead(); });
     const int warp = static_cast<int>(prim::warp_id()), pipe = warp / (1 + kConsumers), role = warp % (1 + kConsumers);
     if (role == 0)
       produce(pipe * kStages, pipe);
