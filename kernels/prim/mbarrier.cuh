@@ -18,6 +18,11 @@ HSTU_PRIM void mbarrier_arrive(u32 barrier) {
   asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier) : "memory");
 }
 
+// Arrives when the copies that this thread has issued by cp.async have come; at once where there are none.
+HSTU_PRIM void mbarrier_arrive_behind_copies(u32 barrier) {
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+}
+
 // Returns when the phase of that parity has completed. The loop is inside the asm so that the compiler need not reckon
 // with lanes leaving it one by one.
 HSTU_PRIM void mbarrier_wait(u32 barrier, u32 parity) {

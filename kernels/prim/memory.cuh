@@ -138,6 +138,13 @@ HSTU_PRIM u64 compare_and_swap_acquire(u64* p, u64 from, u64 to) {
                : "memory");
   return found;
 }
+// Adds 1, or begins anew at 2^32 - 2, and returns what was there. Each lane's by itself: of additions the compiler
+// makes one for all lanes, and waits for its result at once, to hand it out.
+HSTU_PRIM u32 fetch_increment(u32* p) {
+  u32 found;
+  asm volatile("atom.relaxed.gpu.global.inc.u32 %0, [%1], 0xfffffffe;" : "=r"(found) : "l"(p) : "memory");
+  return found;
+}
 // Puts `to` there, in one order with other threads' operations on it.
 HSTU_PRIM u32 exchange(u32* p, u32 to) {
   u32 found;

@@ -124,6 +124,15 @@ __global__ void exchange(const Params p) {
   if (threadIdx.x == 0) word[1] = prim::grid_id();
 }
 
+// All threads count one word up; out: what each found, then the word.
+__global__ void fetch_increment(const Params p) {
+  u32* const out = static_cast<u32*>(p.out);
+  u32* const word = out + blockDim.x;
+  if (threadIdx.x == 0) *word = 0;
+  __syncthreads();
+  out[threadIdx.x] = prim::fetch_increment(word);
+}
+
 // Thread i copies all of its 16 bytes, or none of them, or i % 17 by the zero-filling forms. Shared memory starts
 // poisoned; of threads whose number is a multiple of 3 it stays so in the third way.
 __global__ void cp_async(const Params p) {
@@ -213,6 +222,23 @@ __global__ void mbarrier(const Params p) {
     static_cast<u32*>(p.out)[of_warps * 128 + t] = value;
     __syncthreads();
   }
+}
+
+// Each thread copies 16 bytes; behind the barrier it reads those that a thread of another warp copied. Then all arrive
+// once more, with nothing on its way.
+__global__ void copies_arrive(const Params p) {
+  __shared__ prim::Quad quads[256];
+  __shared__ u64 storage;
+  const u32 t = threadIdx.x, barrier = prim::smem_addr(&storage);
+  if (t == 0) prim::mbarrier_init(barrier, blockDim.x);
+  quads[t] = {};
+  __syncthreads();
+  prim::cp_async16_or_zero(prim::smem_addr(&quads[t]), static_cast<const prim::Quad*>(p.in) + t, true);
+  prim::mbarrier_arrive_behind_copies(barrier);
+  prim::mbarrier_wait(barrier, 0);
+  static_cast<prim::Quad*>(p.out)[t] = quads[t ^ 96];
+  prim::mbarrier_arrive_behind_copies(barrier);
+  prim::mbarrier_wait(barrier, 1);
 }
 
 // One warp. in: a 16x16 matrix of 16-bit words; out: four registers a lane, plain then transposed.

@@ -198,6 +198,14 @@ TEST(PrimNamedBarrier, TellsAllOfAGroupWhetherAnyOfThemIs) {
   }
 }
 
+TEST(PrimMemory, IncrementsGiveEachThreadANumber) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 128;
+  auto out = run("fetch_increment", random_words(1), kThreads + 1, kThreads);
+  std::sort(out.begin(), out.end());
+  for (uint32_t i = 0; i <= kThreads; ++i) EXPECT_EQ(out[i], i);
+}
+
 TEST(PrimMbarrier, CountsArrivalsAndBeginsAnewWhenInvalidated) {
   HSTU_NEEDS_GPU();
   const auto in = random_words(128);
@@ -206,6 +214,14 @@ TEST(PrimMbarrier, CountsArrivalsAndBeginsAnewWhenInvalidated) {
     EXPECT_EQ(out[i], in[i ^ 96] + 101) << i;
     EXPECT_EQ(out[128 + i], i % 32 == 0 ? in[i] + 2 * 101 : out[i]) << i;  // even: back home
   }
+}
+
+TEST(PrimMbarrier, ArrivesWhenAThreadsCopiesHaveCome) {
+  HSTU_NEEDS_GPU();
+  constexpr uint32_t kThreads = 256;
+  const auto in = random_words(4 * kThreads);
+  const auto out = run("copies_arrive", in, 4 * kThreads, kThreads);
+  for (uint32_t i = 0; i < 4 * kThreads; ++i) EXPECT_EQ(out[i], in[i ^ 4 * 96]) << i;
 }
 
 TEST(PrimLdmatrix, GivesTheFragmentsOfMma) {
