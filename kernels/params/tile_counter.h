@@ -15,15 +15,15 @@ enum : unsigned { kTileCounters = 1024, kSpareTileCounters = 128 };  // the spar
 
 // Boards (tile/launch_board.cuh) lie behind the counters, in the same memory.
 struct LaunchBoard {
-  enum : unsigned { kTiles = 8192, kEntries = kTiles + kTiles / 32 + kTiles / 1024 };
-  unsigned long long entry[kEntries][2];  // tag << 32 | half of a sum
-  unsigned last_tag, unused[3];           // of the launch that had it last
+  enum : unsigned { kTiles = 16384 };
+  unsigned long long entry[kTiles][2];  // tag << 32 | half of a sum
+  unsigned last_tag, unused[3];         // of the launch that had it last
 };
-static_assert(sizeof(LaunchBoard) == 135312, "host and device disagree about LaunchBoard");
+static_assert(sizeof(LaunchBoard) == 262160, "host and device disagree about LaunchBoard");
 
 struct LaunchBoards {
-  unsigned taken, unused[3];        // a bit a board
-  enum : unsigned { kCount = 14 };  // with the counters less than 2 MB, of which drivers give whole ones
+  unsigned taken, unused[3];       // a bit a board
+  enum : unsigned { kCount = 7 };  // with the counters less than 2 MB, of which drivers give whole ones
   LaunchBoard board[kCount];
 };
 

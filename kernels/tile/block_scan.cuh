@@ -14,6 +14,19 @@ HSTU_PRIM void add_before(T& value, u32 lane) {
   }
 }
 
+// The same for several values of a lane, each with its like.
+template <class T, int kCount>
+HSTU_PRIM void add_before(T (&values)[kCount], u32 lane) {
+#pragma unroll
+  for (int step = 1; step < 32; step *= 2) {
+#pragma unroll
+    for (T& value : values) {
+      const T below = __shfl_up_sync(prim::kFullWarp, value, step);
+      if (lane >= static_cast<u32>(step)) value += below;
+    }
+  }
+}
+
 // The sum of the values of all threads before this one; total: of all of them. Ends in a barrier, after which
 // warp_sums, one per warp, may be reused.
 template <int kThreads, class T>

@@ -18,6 +18,8 @@ __global__ void post_tiles(const BoardParams p) {
   __shared__ u32 next;
   __shared__ bool alone;
   tile::BoardTaker taker(p.memory);
+  own.clear();
+  __syncwarp();
   if (threadIdx.x == 0) {
     board = tile::Board(own);
     taker.claim();
@@ -29,11 +31,12 @@ __global__ void post_tiles(const BoardParams p) {
   }
   __syncwarp();
   const bool works = !alone || next == 0;
+  tile::SumBefore<double> sum;
   for (u32 tile = next; works && tile < p.tiles; tile = next) {
     const double mine = 1.0 / (1 + tile);
     if (threadIdx.x == 0) board.post(tile, mine);
     __syncwarp();
-    const double before = board.before(tile, mine);
+    const double before = sum.of(board, tile);
     __syncwarp();
     if (threadIdx.x == 0) {
       p.before[tile] = before;
