@@ -176,7 +176,7 @@ HSTU_API hstu_status hstu_jagged_truncate_history(hstu_context* context, const h
                                                   hstu_stream stream);
 
 /*
- * Sorting in one launch without a workspace, meant for batches and indices. Up to 8192 pairs, and lengths, go by rank:
+ * Sorting in one launch without a workspace, meant for batches and indices. Up to 512 pairs, and lengths, go by rank:
  * each element counts how many go before it. Of more pairs each block reads all keys and sorts a range of them: the
  * work grows with the square of n still, but a million pairs take less than a millisecond on a large GPU.
  */

@@ -12,11 +12,11 @@ namespace {
 
 enum : int { kThreads, kRoom, kKnobCount };
 
-constexpr int32_t kThreadsValues[] = {512, 1024};
-constexpr int32_t kRoomValues[] = {2048, 4096, 8192};
+constexpr int32_t kThreadsValues[] = {256, 512, 1024};
+constexpr int32_t kRoomValues[] = {256, 512, 1024, 2048, 4096, 8192};
 constexpr Knob kKnobs[kKnobCount] = {
     {"threads", kThreadsValues, "of a block, which reads all keys"},
-    {"room", kRoomValues, "elements that a block sorts at once: more are fewer blocks, and so fewer reads"},
+    {"room", kRoomValues, "elements that a block sorts at once: more are fewer blocks and reads, and a larger sample"},
 };
 
 bool covers(const Problem& p, const DeviceFacts&) { return p[sort::kCount] > sort::kMostByRank; }
@@ -34,11 +34,22 @@ Resources resources(const Problem& p, const Config& c) {
 bool room_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_bytes(p, c) <= device.smem_per_block;
 }
-constexpr Rule kRules[] = {{"more elements than shared memory holds", room_fits}};
+/// Whether ranges fit the room: blocks have a quarter of it on average, of a sample that is half a room.
+bool ranges_fit(const Problem& p, const Config& c, const DeviceFacts& device) {
+  const int64_t count = p[sort::kCount], room = c[kRoom];
+  return (4 * count <= room * device.sm_count && 32 * count <= room * room) || room >= 4096;
+}
+constexpr Rule kRules[] = {{"more elements than shared memory holds", room_fits},
+                           {"ranges that do not fit the room", ranges_fit, true}};
 
+/// The least room: a large sample takes long to sort. Measured on an H200, rooms of 256, 512, 1024, 2048, 4096: 1536
+/// pairs of i64 15, 17, 20, 29, 54 us; of i32, from 512 on, 16384: 25, 25, 29, 36; 65536: 555, 98, 46, 53.
 Config default_config(const Problem& p, const DeviceFacts& device) {
-  const Config candidates[] = {{{1024, p[sort::kCount] > 1 << 18 ? 8192 : 4096}}, {{1024, 4096}}, {{1024, 2048}}};
-  return first_legal(candidates, kRules, p, device);
+  const int32_t count = p[sort::kCount], threads = count <= 1 << 11 ? 256 : count <= 1 << 14 ? 512 : 1024;
+  const Config large{{1024, 8192}};
+  if (count > 1 << 19 && room_fits(p, large, device)) return large;
+  const Config candidates[] = {{{threads, 256}}, {{threads, 512}}, {{threads, 1024}}, {{1024, 2048}}, {{1024, 4096}}};
+  return first_legal(std::span(candidates).subspan(count > 1 << 11), kRules, p, device);
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {

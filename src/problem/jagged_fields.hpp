@@ -60,7 +60,7 @@ enum : int { kAccessBytes, kRowBytes, kOffsetDtype, kBatch, kRows /* of what is 
 namespace sort {
 enum : int { kKeyDtype, kValueBytes, kCount };
 /// sort_kv_pairs_sm80 takes so many pairs and fewer, sort_kv_parts_sm80 more.
-constexpr int kMostByRank = 1 << 13;
+constexpr int kMostByRank = 1 << 9;
 }  // namespace sort
 namespace sort_by_length {
 enum : int { kOffsetDtype, kOutDtype, kCount };
