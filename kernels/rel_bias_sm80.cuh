@@ -1,17 +1,19 @@
 // The relative bias of positions and times, sm80: rab[i, j] = position_weights[n - 1 + j - i] + time_weights[bucket(
 // t_(i + 1) - t_j)], in f32, rounded once. Bound by the writes of rab, if few instructions make an element.
 //
-// Work      A block takes a strip of columns, its warps as many rows each, one below the other: so the warps of a block
-//           are all near the diagonal, where each element finds its bucket for itself, or none is. A warp writes 128
-//           bytes of several rows at once: the squarer its piece, the fewer of them the diagonal crosses. A thread
-//           makes kStep rows by kVector columns at once and kRows in all, between which lie those of the warp's other
-//           rows. The columns' times stay in registers, as 32-bit differences to the first where they fit. Where the
-//           ages of columns and rows lie in two neighbouring buckets, the edge between these is found once and holds
-//           until a row's time is too far from there: an element takes one comparison. The loop over rows is rolled:
-//           unrolled, its code ran at two thirds of the speed.
+// Work      A block takes some rows of some columns, its warps side by side as far as the row goes and then one below
+//           the other. A warp writes 128 bytes of several rows at once: the squarer its piece, the fewer of them the
+//           diagonal crosses, where ages of one piece lie in many buckets. A thread makes kStep rows by kVector columns
+//           at once and kRows in all, between which lie those of the warp's other rows.
+// Near      Times of a block that lie within 2^30 become 32-bit differences to one of them, in shared memory. The ages
+//           of a thread's piece lie between two bounds: their bucket is looked up once, and an element takes one
+//           comparison with the edge to the next, or none where no piece of the warp has an edge. Only a piece with
+//           two edges or more looks up each element. Differences have signs, and buckets on both sides of 0, called
+//           steps: an edge is where a step begins.
+// Far       Other blocks look up each element by 64-bit differences.
 // Buckets   From the approximate logarithm comes a bucket that is right or one too low; the least age of the next one,
 //           which the host computes from the definition, decides. Ages are exact differences, rounded to float once.
-// Barriers  one __syncthreads: the tables of buckets are in shared memory.
+// Barriers  one __syncthreads: tables and times are in shared memory.
 // Config    facts: Element (rab), Table (weights), kVector (elements of an aligned access to rab).
 //           knobs: kThreads, kRows (of a piece).
 // Sources   meta-recsys/generative-recommenders, research, RelativeBucketedTimeAndPositionBasedBias.
@@ -24,142 +26,112 @@ namespace hstu {
 
 namespace rel_bias {
 
-enum : int { kStep = 4 };  // rows at once
-enum : int { kBuckets = RelBiasParams::kBuckets, kNearBuckets = RelBiasParams::kNearBuckets };
+enum : int { kStep = 4 };  // rows at once: 8 look up less often, but more of their pieces have edges
+enum : int { kBuckets = RelBiasParams::kBuckets, kSteps = RelBiasParams::kSteps };
 
-// limit[k], near[k]: ages from there on lie behind bucket k.
-struct Tables {
-  float limit[kBuckets], weight[kBuckets];
-  int near[kNearBuckets];
+struct Step {
+  int begin;  // the least difference in it
+  float weight;
+};
+
+// Ages from `limit` on lie behind the bucket, and have the next one's weight.
+struct alignas(16) Bucket {
+  float limit, weight, next_weight;
+};
+
+template <class Config>
+struct Storage {
+  enum : int { kMostRows = Config::kRows * Config::kThreads / 8 };
+  enum : int { kMostColumns = 128 / sizeof(typename Config::Element) * (Config::kThreads / 32) };
+  Bucket bucket[kBuckets];
+  Step step[kSteps];
+  int time[kMostRows + kMostColumns];  // of rows, whose is the next item's, and behind these of columns
+};
+
+// A block's piece of a head's matrix.
+struct Area {
+  int head, first_row, rows, first_column, columns;  // rows and columns: that exist
+  int row_slots;                                     // in the storage, a multiple of 8
 };
 
 template <class Table>
-HSTU_PRIM float weight_at(const void* table, i64 index) {
+HSTU_PRIM float weight_at(const Table* table, int index) {
   tile::RowPack<Table, 1> pack;
   float weight[1];
-  tile::load(pack, static_cast<const Table*>(table) + index);
+  tile::load(pack, table + index);
   tile::unpack(weight, pack);
   return weight[0];
 }
 
-template <class Config>
-HSTU_PRIM void fill_tables(const RelBiasParams& p, int head, Tables& tables) {
-  for (int k = static_cast<int>(threadIdx.x); k < kBuckets; k += Config::kThreads) {
-    tables.limit[k] = k + 1 < kBuckets ? p.least_age[k + 1] : __uint_as_float(0x7f800000u);
-    tables.weight[k] =
-        weight_at<typename Config::Table>(p.time_weights, head * p.time_weights_head_stride + min(k, p.last_bucket));
-    if (k < kNearBuckets) tables.near[k] = k + 1 < kNearBuckets ? p.least_near[k + 1] : RelBiasParams::kNear;
-  }
-}
-
-// age: at least 0. A little less than ln(2) / 0.301 buckets a doubling, so that rounding never leads too high; the sum
-// with 2^23, rounded down, has the bucket as its low bits.
-HSTU_PRIM int bucket_of(const Tables& tables, float age) {
+// The bucket of an age of at least 0, or the one before, as the low bits of a number near kShift. A little less than
+// ln(2) / 0.301 buckets a doubling, so that rounding never leads too high.
+enum : u32 { kShiftBits = 0x4b000000u };
+HSTU_PRIM u32 shifted_bucket(float age) {
   constexpr float kBucketsPerDoubling = 2.302812f, kShift = 8388608.0f;
-  const float shifted = __fmaf_rz(prim::lg2_approx(fmaxf(age, 1.0f)), kBucketsPerDoubling, kShift);
-  const int bucket = __float_as_int(shifted) - 0x4b000000;
-  return bucket + (age >= tables.limit[bucket]);
+  return __float_as_uint(__fmaf_rz(prim::lg2_approx(fmaxf(age, 1.0f)), kBucketsPerDoubling, kShift));
 }
 
-// The difference of times, if it is so small that those of two such are nearer than kNear; unsigned inside, as it may
-// pass 64 bits with a sign.
+HSTU_PRIM float weight_of(const Bucket* bucket, float age) {
+  constexpr u32 kBytes = sizeof(Bucket);
+  const prim::Quad found =
+      prim::ld_shared(shifted_bucket(age) * kBytes + (prim::smem_addr(bucket) - kShiftBits * kBytes));
+  return __uint_as_float(age < __uint_as_float(found.word[0]) ? found.word[1] : found.word[2]);
+}
+
+// `zero`: step 0.
+HSTU_PRIM const Step* step_of(const Step* zero, int difference) {
+  const int bucket = static_cast<int>(shifted_bucket(fabsf(__int2float_rn(difference))) - kShiftBits);
+  const Step* step = zero + (difference < 0 ? ~bucket : bucket);
+  return step + (difference >= step[1].begin);
+}
+
+// The difference of times, if it is so small that those of two such are nearer than kNear.
 HSTU_PRIM int difference(i64 time, i64 base, bool& near) {
-  constexpr i64 kMost = RelBiasParams::kNear / 2;
-  const auto exact = static_cast<i64>(static_cast<u64>(time) - static_cast<u64>(base));
-  near &= exact > -kMost && exact < kMost;
-  return static_cast<int>(exact);
+  constexpr u64 kMost = RelBiasParams::kNear / 2;
+  const u64 exact = static_cast<u64>(time) - static_cast<u64>(base);
+  near &= exact + kMost - 1 < 2 * kMost - 1;
+  return static_cast<int>(static_cast<u32>(exact));
 }
 
-// What a thread knows of its columns: times about that of the first; and the edge between two buckets that all of them
-// lie in, for next items whose times are not far from where it was found. Differences of times are told apart with
-// their signs: step s of them has those of bucket |s|, and begins at edge(s).
+// Returns whether the block's times are near each other; only then all of the storage is filled.
 template <class Config>
-class Columns {
-  enum : int { kVector = Config::kVector };
-  const i64* const times_;  // of the first column, read again where that is rare: registers are short
-  int at_[kVector];
-  bool near_ = true;             // the differences fit
-  u64 from_ = 0;                 // the first time of a next item for which the edge holds,
-  u32 span_ = 0;                 // how many of them there are,
-  int edge_ = 0;                 // and the last column above the edge when it is `from_`, by its time
-  float below_ = 0, above_ = 0;  // weights of the two buckets
-
-  HSTU_PRIM static int step_of(const Tables& tables, int difference) {
-    const int bucket = bucket_of(tables, fabsf(__int2float_rn(difference)));
-    return difference < 0 ? -bucket : bucket;
-  }
-  HSTU_PRIM static int edge(const Tables& tables, int step) {
-    return step > 0 ? tables.near[step - 1] : 1 - tables.near[-step];
-  }
-  HSTU_PRIM u64 since(i64 next) const { return static_cast<u64>(next) - from_; }
-
- public:
-  HSTU_PRIM explicit Columns(const i64* first) : times_(first) {
+HSTU_PRIM bool fill(const RelBiasParams& p, const i64* times, const Area& area, Storage<Config>& to) {
+  using Table = typename Config::Table;
+  enum : int { kThreads = Config::kThreads, kParts = (kBuckets + kThreads - 1) / kThreads, kAtOnce = 3 };
+  const int rank = static_cast<int>(threadIdx.x), count = area.row_slots + area.columns;
+  const auto* weights = static_cast<const Table*>(p.time_weights) + area.head * p.time_weights_head_stride;
+  const i64 base = times[area.first_column];
+  float weight[kParts], next_weight[kParts];
 #pragma unroll
-    for (int v = 0; v < kVector; ++v) at_[v] = difference(first[v], first[0], near_);
+  for (int i = 0; i < kParts; ++i) {
+    weight[i] = weight_at(weights, min(rank + i * kThreads, p.last_bucket));
+    next_weight[i] = weight_at(weights, min(rank + i * kThreads + 1, p.last_bucket));
   }
-
-  template <int Count>
-  HSTU_PRIM bool has_edge(const i64 (&next)[Count]) const {
-    bool all = true;
+  bool near = true;
+#pragma unroll 1
+  for (int begin = rank; begin < count; begin += kAtOnce * kThreads) {
+    i64 time[kAtOnce];
 #pragma unroll
-    for (const i64 time : next) all &= since(time) < span_;
-    return all;
-  }
-
-  // Finds the edge for next items, if they and the columns are not too far apart.
-  template <int Count>
-  HSTU_PRIM void find_edge(const Tables& tables, const i64 (&next)[Count]) {
-    bool all_near = near_;
-    const i64 base = times_[0];
-    int first_column = at_[0], last_column = at_[0];  // by time
-#pragma unroll
-    for (int v = 1; v < kVector; ++v) {
-      first_column = min(first_column, at_[v]);
-      last_column = max(last_column, at_[v]);
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int row = min(begin + i * kThreads, area.rows - 1), column = begin + i * kThreads - area.row_slots;
+      time[i] = times[column < 0 ? min(area.first_row + row + 1, p.positions - 1)
+                                 : area.first_column + min(column, area.columns - 1)];
     }
-    int least = difference(next[0], base, all_near), most = least;
 #pragma unroll
-    for (int r = 1; r < Count; ++r) {
-      const int about_base = difference(next[r], base, all_near);
-      least = min(least, about_base);
-      most = max(most, about_base);
-    }
-    span_ = 0;
-    if (!all_near) return;
-    const int step = step_of(tables, least - last_column);
-    if (step_of(tables, most - first_column) - step > 1) return;
-    const int begin = edge(tables, step) + last_column, end = edge(tables, step + 2) + first_column;
-    from_ = static_cast<u64>(base) + static_cast<u64>(static_cast<i64>(begin));
-    span_ = static_cast<u32>(max(end - begin, 0));
-    edge_ = begin - edge(tables, step + 1);
-    below_ = tables.weight[abs(step)];
-    above_ = tables.weight[abs(step + 1)];
-  }
-
-  // Adds the weights of times in a row whose next item's time is `next` and has the edge.
-  HSTU_PRIM void add_by_edge(float (&sum)[kVector], i64 next) const {
-    const int last_above = static_cast<int>(static_cast<u32>(since(next))) + edge_;
-#pragma unroll
-    for (int v = 0; v < kVector; ++v) sum[v] += at_[v] <= last_above ? above_ : below_;
-  }
-  // The same, each column's bucket for itself.
-  HSTU_PRIM void add_each(float (&sum)[kVector], const Tables& tables, i64 next) const {
-    bool all_near = near_;
-    const int about_base = difference(next, times_[0], all_near);
-    if (all_near) {
-#pragma unroll
-      for (int v = 0; v < kVector; ++v)
-        sum[v] += tables.weight[bucket_of(tables, fabsf(__int2float_rn(about_base - at_[v])))];
-    } else {
-#pragma unroll 2
-      for (int v = 0; v < kVector; ++v) {
-        const u64 age = static_cast<u64>(next) - static_cast<u64>(times_[v]);
-        sum[v] += tables.weight[bucket_of(tables, __ull2float_rn(static_cast<i64>(age) < 0 ? ~age + 1 : age))];
-      }
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int from_base = difference(time[i], base, near);
+      if (begin + i * kThreads < count) to.time[begin + i * kThreads] = from_base;
     }
   }
-};
+#pragma unroll
+  for (int i = 0; i < kParts; ++i) {
+    const int bucket = rank + i * kThreads, up = bucket - RelBiasParams::kLeastStep, down = up - 2 * bucket;
+    if (bucket < kBuckets) to.bucket[bucket] = {p.limit[bucket], weight[i], next_weight[i]};
+    if (up < kSteps) to.step[up] = {p.step_begin[up], weight[i]};
+    if (down >= 0) to.step[down] = {p.step_begin[down], weight[i]};
+  }
+  return __syncthreads_and(near);
+}
 
 template <class Config>
 HSTU_PRIM void store_row(typename Config::Element* to, const float (&sum)[Config::kVector]) {
@@ -168,53 +140,112 @@ HSTU_PRIM void store_row(typename Config::Element* to, const float (&sum)[Config
   tile::store(to, pack);
 }
 
-// kRows rows of the columns from `column`: kStep from `first` on, and as many every `stride` rows.
+// Some rows of a thread's columns, each element's bucket looked up: weight(row, v).
+template <class Config, class Weight>
+HSTU_PRIM void write_each(const typename Config::Table* position, typename Config::Element* to, i64 stride, int rows,
+                          Weight weight) {
+#pragma unroll 1
+  for (int r = 0; r < rows; ++r, to += stride, --position) {
+    float sum[Config::kVector];
+#pragma unroll
+    for (int v = 0; v < Config::kVector; ++v) sum[v] = weight_at(position, v) + weight(r, v);
+    store_row<Config>(to, sum);
+  }
+}
+
+template <int Count>
+HSTU_PRIM void bounds(const int (&value)[Count], int& least, int& most) {
+  least = most = value[0];
+#pragma unroll
+  for (int i = 1; i < Count; ++i) {
+    least = min(least, value[i]);
+    most = max(most, value[i]);
+  }
+}
+
+// kStep rows of whose ages none is below `step`, nor behind the next one. Elements along a diagonal share their sums.
+template <class Config, bool kEdge>
+HSTU_PRIM void write_rows(const typename Config::Table* position, typename Config::Element* to, i64 stride,
+                          const int (&time)[Config::kVector], const int (&next)[kStep], const Step* step) {
+  enum : int { kVector = Config::kVector, kDiagonals = kVector + kStep - 1 };
+  float below[kDiagonals], above[kDiagonals];  // the last row's first
+#pragma unroll
+  for (int d = 0; d < kDiagonals; ++d) {
+    const float weight = weight_at(position, d - (kStep - 1));
+    below[d] = weight + step[0].weight;
+    above[d] = weight + step[1].weight;
+  }
+#pragma unroll
+  for (int r = 0; r < kStep; ++r, to += stride) {
+    float sum[kVector];
+#pragma unroll
+    for (int v = 0; v < kVector; ++v) {
+      const int d = kStep - 1 - r + v;
+      sum[v] = kEdge && time[v] <= next[r] - step[1].begin ? above[d] : below[d];
+    }
+    store_row<Config>(to, sum);
+  }
+}
+
+// kRows rows of the kVector columns from `column` of the block's area on: kStep from `first` on, and as many every
+// `stride` rows. For all lanes of a warp together.
 template <class Config>
-HSTU_PRIM void write_piece(const RelBiasParams& p, const Tables& tables, const i64* times,
-                           typename Config::Element* rab, int head, int first, int stride, int column) {
-  using Table = typename Config::Table;
-  constexpr int kVector = Config::kVector;
-  Columns<Config> columns(times + column);
-  const i64 table = head * p.position_weights_head_stride;
+HSTU_PRIM void write_near(const RelBiasParams& p, const Storage<Config>& storage, const Area& area,
+                          typename Config::Element* to, const typename Config::Table* position, int first, int stride,
+                          int column) {
+  enum : int { kVector = Config::kVector };
+  const Step* const zero = storage.step - RelBiasParams::kLeastStep;
+  int time[kVector], least_time, most_time;
+#pragma unroll
+  for (int v = 0; v < kVector; ++v) time[v] = storage.time[area.row_slots + column + v];
+  bounds(time, least_time, most_time);
+  int left = column < area.columns ? area.rows - first : 0;  // rows from `first` on
+  const int* next_time = storage.time + first;
+  const i64 stride_elements = stride * p.rab_row_stride;
 #pragma unroll 1
   for (int turn = 0; turn < Config::kRows / kStep; ++turn) {
-    const int row = first + turn * stride, index = p.positions - 1 + column - row;  // of the row's first weight
-    if (row >= p.positions) break;
-    auto* to = rab + row * p.rab_row_stride + column;
-    bool by_edge = false;
-    i64 next[kStep];
-    float position[kVector + kStep - 1];  // weights, the last row's first
-    if (row + kStep <= p.positions) {
+    bool edge = false, edges = true;  // one in the piece; more, or not all of its rows exist
+    int next[kStep];
+    const Step* step = zero;
+    if (left >= kStep) {
+      int least, most;
 #pragma unroll
-      for (int v = 0; v < kVector + kStep - 1; ++v)
-        position[v] = weight_at<Table>(p.position_weights, table + index - (kStep - 1) + v);
-#pragma unroll
-      for (int r = 0; r < kStep; ++r) next[r] = times[min(row + r + 1, p.positions - 1)];
-      by_edge = columns.has_edge(next);
-      if (!by_edge) {
-        columns.find_edge(tables, next);
-        by_edge = columns.has_edge(next);
-      }
+      for (int r = 0; r < kStep; ++r) next[r] = next_time[r];
+      bounds(next, least, most);
+      step = step_of(zero, least - most_time);
+      edge = most - least_time >= step[1].begin;
+      edges = most - least_time >= step[2].begin;
     }
-    if (by_edge) {
-#pragma unroll
-      for (int r = 0; r < kStep; ++r, to += p.rab_row_stride) {
-        float sum[kVector];
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) sum[v] = position[kStep - 1 - r + v];
-        columns.add_by_edge(sum, next[r]);
-        store_row<Config>(to, sum);
-      }
-    } else {
+    edge = __any_sync(prim::kFullWarp, edge);
+    if (edges)
+      write_each<Config>(position, to, p.rab_row_stride, min(left, int{kStep}), [&](int r, int v) {
+        return weight_of(storage.bucket, fabsf(__int2float_rn(next_time[r] - time[v])));
+      });
+    else if (edge)
+      write_rows<Config, true>(position, to, p.rab_row_stride, time, next, step);
+    else
+      write_rows<Config, false>(position, to, p.rab_row_stride, time, next, step);
+    left -= stride;
+    next_time += stride;
+    position -= stride;
+    to += stride_elements;
+  }
+}
+
+// The same of times far from each other, up to row `end`.
+template <class Config>
+HSTU_PRIM void write_far(const RelBiasParams& p, const Bucket* bucket, const i64* times, typename Config::Element* to,
+                         const typename Config::Table* position, int row, int end, int stride, int column) {
 #pragma unroll 1
-      for (int r = 0; r < min(kStep, p.positions - row); ++r, to += p.rab_row_stride) {
-        float sum[kVector];
-#pragma unroll
-        for (int v = 0; v < kVector; ++v) sum[v] = weight_at<Table>(p.position_weights, table + index - r + v);
-        columns.add_each(sum, tables, times[min(row + r + 1, p.positions - 1)]);
-        store_row<Config>(to, sum);
-      }
-    }
+  for (int turn = 0; turn < Config::kRows / kStep; ++turn) {
+    write_each<Config>(position, to, p.rab_row_stride, min(end - row, int{kStep}), [&](int r, int v) {
+      const i64 next = times[min(row + r + 1, p.positions - 1)];
+      const u64 exact = static_cast<u64>(next) - static_cast<u64>(times[column + v]);
+      return weight_of(bucket, __ull2float_rn(static_cast<i64>(exact) < 0 ? ~exact + 1 : exact));
+    });
+    row += stride;
+    position -= stride;
+    to += stride * p.rab_row_stride;
   }
 }
 
@@ -230,28 +261,42 @@ constexpr int rel_bias_min_blocks = 1;
 #endif
 
 template <class Config>
-constexpr int rel_bias_sm80_smem_bytes = static_cast<int>(sizeof(rel_bias::Tables));
+constexpr int rel_bias_sm80_smem_bytes = static_cast<int>(sizeof(rel_bias::Storage<Config>));
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, rel_bias_min_blocks<Config>)
     rel_bias_sm80(const __grid_constant__ RelBiasParams p) {
+  using namespace rel_bias;
   extern __shared__ __align__(1024) unsigned char smem[];
-  auto& tables = *reinterpret_cast<rel_bias::Tables*>(smem);
-  const u32 pair = blockIdx.x / p.blocks_per_pair, block = blockIdx.x - pair * p.blocks_per_pair;
-  const int seq = static_cast<int>(pair / p.heads), head = static_cast<int>(pair - seq * p.heads);
-  rel_bias::fill_tables<Config>(p, head, tables);
-  __syncthreads();
+  auto& storage = *reinterpret_cast<Storage<Config>*>(smem);
+  const int lane = static_cast<int>(threadIdx.x % 32), lanes = 1 << p.lane_bits, groups = 32 >> p.lane_bits;
+  const int warp = static_cast<int>(threadIdx.x / 32), across = 1 << p.warp_bits,
+            down = Config::kThreads / 32 >> p.warp_bits;
+  const u32 turn = gridDim.x == p.strips ? 0 : blockIdx.x / p.strips, strip = blockIdx.x - turn * p.strips;
+  const u32 pair = turn * gridDim.z + blockIdx.z;
+  if (pair >= p.pairs) return;
+  const int seq = static_cast<int>(p.heads == 1 ? pair : pair / static_cast<u32>(p.heads));
+  Area area;
+  area.head = static_cast<int>(pair) - seq * p.heads;
+  const int block_rows = Config::kRows * groups * down;
+  area.first_row = static_cast<int>(blockIdx.y) * block_rows;
+  area.rows = min(block_rows, p.positions - area.first_row);
+  area.row_slots = (area.rows + 7) & ~7;
+  area.first_column = static_cast<int>(strip) * across * lanes * Config::kVector;
+  area.columns = min(across * lanes * Config::kVector, p.positions - area.first_column);
   const i64* times = p.timestamps + seq * p.timestamps_row_stride;
-  auto* rab = static_cast<typename Config::Element*>(p.rab) + seq * p.rab_batch_stride + head * p.rab_head_stride;
-  const u32 row_block = block / p.strips, strip = block - row_block * p.strips, lane_bits = p.lane_bits;
-  const u32 lane = threadIdx.x % 32, groups = 32u >> lane_bits;
-  const u32 column = (strip << lane_bits) + (lane & ((1u << lane_bits) - 1));
-  const i64 first = (i64{row_block} * (Config::kThreads / 32) + threadIdx.x / 32) * (Config::kRows * groups) +
-                    (lane >> lane_bits) * rel_bias::kStep;
-  if (column < p.column_groups && first < p.positions)
-    rel_bias::write_piece<Config>(p, tables, times, rab, head, static_cast<int>(first),
-                                  static_cast<int>(groups) * rel_bias::kStep,
-                                  static_cast<int>(column) * Config::kVector);
+  const int column = ((warp & (across - 1)) * lanes + (lane & (lanes - 1))) * Config::kVector;
+  const int stride = groups * kStep;
+  const int first = (warp >> p.warp_bits) * Config::kRows * groups + (lane >> p.lane_bits) * kStep;
+  const int row = area.first_row + first, first_column = area.first_column + column;
+  auto* to = static_cast<typename Config::Element*>(p.rab) + seq * p.rab_batch_stride + area.head * p.rab_head_stride +
+             row * p.rab_row_stride + first_column;
+  const auto* position = static_cast<const typename Config::Table*>(p.position_weights) +
+                         area.head * p.position_weights_head_stride + (p.positions - 1 + first_column - row);
+  if (fill<Config>(p, times, area, storage))
+    write_near<Config>(p, storage, area, to, position, first, stride, column);
+  else if (column < area.columns)
+    write_far<Config>(p, storage.bucket, times, to, position, row, area.first_row + area.rows, stride, first_column);
 }
 
 }  // namespace hstu

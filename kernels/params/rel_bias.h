@@ -5,9 +5,10 @@
 namespace hstu {
 
 struct RelBiasParams {
-  enum : int { kBuckets = 148 };     // of differences of 64-bit timestamps
-  enum : int { kNearBuckets = 72 };  // of differences below kNear, and two more
-  enum : int { kNear = 1 << 30 };
+  enum : int { kBuckets = 148 };  // of differences of 64-bit timestamps
+  // Steps are the buckets of differences with their signs; those from kLeastStep on are of differences nearer to 0 than
+  // kNear, and two more.
+  enum : int { kNear = 1 << 30, kLeastStep = -70, kSteps = 142 };
   const long long* timestamps;   // [batch, positions]
   const void* position_weights;  // [1 or heads, 2 positions - 1], Config::Table
   const void* time_weights;      // [1 or heads, last_bucket + 1], Config::Table
@@ -17,15 +18,15 @@ struct RelBiasParams {
   long long rab_batch_stride, rab_head_stride, rab_row_stride;
   int positions;
   int heads;
-  int last_bucket;               // later ones count as this one
-  unsigned column_groups;        // pieces in a row
-  unsigned lane_bits;            // 2^lane_bits lanes of a warp side by side in a row
-  unsigned strips;               // of as many columns as these lanes have
-  unsigned blocks_per_pair;      // blocks of threads for a head's matrix
-  float least_age[kBuckets];     // of each bucket, of differences rounded to floats
-  int least_near[kNearBuckets];  // of each bucket, of the differences themselves, kNear at most
+  int last_bucket;         // later ones count as this one
+  unsigned pairs;          // of sequences and heads
+  unsigned lane_bits;      // 2^lane_bits lanes of a warp side by side in a row
+  unsigned warp_bits;      // 2^warp_bits such warps of a block
+  unsigned strips;         // of as many columns as these have; more blocks along x: for more pairs than z has
+  float limit[kBuckets];   // of each bucket's ages, rounded to floats: the next one's least
+  int step_begin[kSteps];  // of each step: its least difference
   int reserved;
 };
-static_assert(sizeof(RelBiasParams) == 992, "host and device disagree about RelBiasParams");
+static_assert(sizeof(RelBiasParams) == 1272, "host and device disagree about RelBiasParams");
 
 }  // namespace hstu

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <limits>
 
 namespace hstujit {
 namespace {
@@ -17,9 +18,10 @@ static_assert(hstu::RelBiasParams::kBuckets == rel_bias::kLastBucket + 1);
 enum : int { kThreads, kRows, kKnobCount };
 
 constexpr int64_t kWarp = 32, kLine = 128;
+constexpr int64_t kMostDepth = 65535;  // of a grid
 
 constexpr int32_t kThreadsValues[] = {128, 256, 512};
-constexpr int32_t kRowsValues[] = {8, 16, 32, 64, 128};
+constexpr int32_t kRowsValues[] = {8, 16, 32, 64};
 constexpr Knob kKnobs[kKnobCount] = {
     {"threads", kThreadsValues, "of a block, which share the tables of buckets"},
     {"rows", kRowsValues, "of a thread's columns: more share the columns' times and the tables"},
@@ -27,7 +29,7 @@ constexpr Knob kKnobs[kKnobCount] = {
 
 bool covers(const Problem&, const DeviceFacts&) { return true; }
 
-/// Measured on an H200, bf16 32 x 2048 x 2048: 128 threads and 16 rows 86 us, 32 rows 89, 64 99; 256 and 32 93.
+/// Measured on an H200, bf16 32 x 2048 x 2048: 128 threads and 16 rows 73 us, 8 rows 77, 32 rows 79; 256 and 32 78.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   Config c;
   c[kThreads] = 128;
@@ -39,14 +41,18 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   return c;
 }
 
-/// Of an SM: of 65536 registers 80 a thread, where the compiler would take 90; 64 lose more than warps gain.
-int min_blocks(const Config& c) { return 768 / c[kThreads]; }
+/// Of an SM: of 65536 registers 96 a thread; 64 lose more than warps gain.
+int min_blocks(const Config& c) { return 640 / c[kThreads]; }
 
-/// Two tables of all buckets, one of near ones.
-int smem_bytes() { return 4 * (2 * hstu::RelBiasParams::kBuckets + hstu::RelBiasParams::kNearBuckets); }
+/// sizeof(rel_bias::Storage): buckets, steps, the times of a block's rows and of 128 bytes of columns a warp.
+int smem_bytes(const Problem& p, const Config& c) {
+  const int columns = static_cast<int>(kLine / size_of(static_cast<hstu_dtype>(p[rel_bias::kDtype])));
+  return 16 * hstu::RelBiasParams::kBuckets + 8 * hstu::RelBiasParams::kSteps +
+         4 * (c[kRows] * c[kThreads] / 8 + columns * (c[kThreads] / 32));
+}
 
-Resources resources(const Problem&, const Config& c) {
-  return {.threads = c[kThreads], .smem_bytes = smem_bytes(), .registers = 40, .min_blocks = min_blocks(c)};
+Resources resources(const Problem& p, const Config& c) {
+  return {.threads = c[kThreads], .smem_bytes = smem_bytes(p, c), .registers = 40, .min_blocks = min_blocks(c)};
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
@@ -58,10 +64,10 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kMinBlocks", min_blocks(c));
 }
 
-/// The least age of each bucket, as a float and, for near ones, as a number.
-struct LeastAges {
-  std::array<float, hstu::RelBiasParams::kBuckets> age{};
-  std::array<int, hstu::RelBiasParams::kNearBuckets> near{};
+/// The edges of buckets: of ages, and of differences with their signs.
+struct Edges {
+  std::array<float, hstu::RelBiasParams::kBuckets> limit{};
+  std::array<int, hstu::RelBiasParams::kSteps> step_begin{};
 };
 
 /// The least number above `below` in which the bucket has begun; at most `from`. age_of(number): in order.
@@ -74,39 +80,56 @@ Number beginning_of(int64_t bucket, Number below, Number from, AgeOf age_of) {
   return from;
 }
 
-LeastAges least_ages() {
-  LeastAges least;
+/// Of a bucket from 1 on, as a difference; kNear if that is less.
+int least_near(int bucket) {
+  return beginning_of<int>(bucket, 1, hstu::RelBiasParams::kNear,
+                           [](int middle) { return static_cast<float>(middle); });
+}
+
+Edges edges() {
+  Edges edges;
   // Bits of positive floats are in the order of their values.
   const auto as_bits = [](float age) { return std::bit_cast<uint32_t>(age); };
+  edges.limit.back() = std::numeric_limits<float>::infinity();
   for (int64_t bucket = 1; bucket <= rel_bias::kLastBucket; ++bucket) {
     const uint32_t bits = beginning_of(bucket, as_bits(1.0f), as_bits(0x1p64f),
                                        [](uint32_t middle) { return std::bit_cast<float>(middle); });
-    least.age[static_cast<size_t>(bucket)] = std::bit_cast<float>(bits);
+    edges.limit[static_cast<size_t>(bucket - 1)] = std::bit_cast<float>(bits);
   }
-  for (size_t bucket = 1; bucket < least.near.size(); ++bucket)
-    least.near[bucket] = beginning_of<int>(static_cast<int64_t>(bucket), 1, hstu::RelBiasParams::kNear,
-                                           [](int middle) { return static_cast<float>(middle); });
-  return least;
+  int step = hstu::RelBiasParams::kLeastStep;
+  for (int& begin : edges.step_begin) {
+    begin = step > 0 ? least_near(step) : 1 - least_near(1 - step);
+    ++step;
+  }
+  return edges;
 }
 
-/// Lanes that lie side by side in a row of so many pieces: for 128 bytes, a power of two.
+/// The power of two from `count` on, at most `most`, which is one.
+int64_t next_power(int64_t count, int64_t most) {
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(count, 1, most))));
+}
+
+/// Lanes that lie side by side in a row of so many pieces: for 128 bytes.
 int64_t row_lanes(const Problem& p, int64_t pieces) {
-  const int64_t most = kLine / (p[rel_bias::kVector] * size_of(static_cast<hstu_dtype>(p[rel_bias::kDtype])));
-  return static_cast<int64_t>(
-      std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(pieces, 1, std::min(most, kWarp)))));
+  const int64_t bytes = p[rel_bias::kVector] * size_of(static_cast<hstu_dtype>(p[rel_bias::kDtype]));
+  return next_power(pieces, std::min(kLine / bytes, kWarp));
 }
 
 int64_t head_stride(const hstu_tensor& table) { return table.shape[0] == 1 ? 0 : table.stride[0]; }
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
-  static const LeastAges kLeast = least_ages();
+  static const Edges kEdges = edges();
   const auto& a = *static_cast<const hstu_rel_bias_args*>(args);
   const int64_t pairs = a.rab.shape[0] * a.rab.shape[1], n = a.rab.shape[3], groups = n / problem[rel_bias::kVector];
-  const int64_t lanes = row_lanes(problem, groups), strips = (groups + lanes - 1) / lanes;
-  const int64_t block_rows = c[kRows] * (c[kThreads] / lanes), blocks = strips * ((n + block_rows - 1) / block_rows);
-  launch.grid[0] = static_cast<uint32_t>(pairs * blocks);
+  const int64_t lanes = row_lanes(problem, groups), warps = c[kThreads] / kWarp;
+  const int64_t across = next_power((groups + lanes - 1) / lanes, warps), strip = lanes * across;  // pieces
+  const int64_t strips = (groups + strip - 1) / strip;
+  const int64_t block_rows = c[kRows] * (c[kThreads] / strip), depth = std::min(pairs, kMostDepth);
+  launch.grid[0] = static_cast<uint32_t>(strips * ((pairs + depth - 1) / depth));
+  launch.grid[1] = static_cast<uint32_t>((n + block_rows - 1) / block_rows);
+  launch.grid[2] = static_cast<uint32_t>(depth);
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes());
+  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
   auto& p = launch.emplace<hstu::RelBiasParams>();
   p.timestamps = static_cast<const long long*>(a.timestamps.data);
   p.position_weights = a.position_weights.data;
@@ -119,12 +142,12 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   p.positions = static_cast<int>(n);
   p.heads = static_cast<int>(a.rab.shape[1]);
   p.last_bucket = static_cast<int>(std::min<int64_t>(a.time_weights.shape[1] - 1, rel_bias::kLastBucket));
-  p.column_groups = static_cast<unsigned>(groups);
+  p.pairs = static_cast<unsigned>(pairs);
   p.lane_bits = static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(lanes)));
+  p.warp_bits = static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(across)));
   p.strips = static_cast<unsigned>(strips);
-  p.blocks_per_pair = static_cast<unsigned>(blocks);
-  std::copy(kLeast.age.begin(), kLeast.age.end(), p.least_age);
-  std::copy(kLeast.near.begin(), kLeast.near.end(), p.least_near);
+  std::copy(kEdges.limit.begin(), kEdges.limit.end(), p.limit);
+  std::copy(kEdges.step_begin.begin(), kEdges.step_begin.end(), p.step_begin);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 using test::HostMemory;
 using test::Layout;
 
-enum class Times { rising, falling, shuffled, alike, far, farthest };
+enum class Times { rising, falling, shuffled, alike, jumping, far, farthest };
 
 struct Case {
   const char* name;
@@ -36,6 +36,8 @@ int64_t step(Times times, Random& random) {
       return -static_cast<int64_t>(random.below(kDay));
     case Times::alike:
       return 0;
+    case Times::jumping:
+      return static_cast<int64_t>(random.below(200) == 0 ? uint64_t{1} << 33 : random.below(kDay));
     case Times::far:
     case Times::farthest:
       return static_cast<int64_t>(random.below(uint64_t{1} << 40));
@@ -95,6 +97,7 @@ std::vector<Case> cases() {
           {.name = "Shuffled", .dtype = kF32, .times = Times::shuffled},
           {.name = "ShuffledBf16", .times = Times::shuffled},
           {.name = "Alike", .times = Times::alike},
+          {.name = "NearAndFar", .batch = 2, .positions = 904, .times = Times::jumping},
           {.name = "Far", .times = Times::far},
           {.name = "FarF32", .dtype = kF32, .times = Times::far},
           {.name = "AsFarAsCanBe", .buckets = 300, .times = Times::farthest},
@@ -102,6 +105,7 @@ std::vector<Case> cases() {
           {.name = "OneBucket", .buckets = 0},
           {.name = "ManyBuckets", .buckets = 400, .times = Times::far},
           {.name = "OnePosition", .positions = 1},
+          {.name = "MorePairsThanAGridIsDeep", .batch = 33000, .heads = 2, .positions = 3, .time_heads = 2},
           {.name = "NoPosition", .positions = 0},
           {.name = "NoSequence", .batch = 0},
           {.name = "Odd", .positions = 201},
