@@ -9,9 +9,9 @@
 # 3,600 tests, 190 s of 16 cores. Beside a hand-over by bar.arrive, which it does not know, it does without
 #   what is about global memory, numbers or several calls: far addresses, boards and counters that launches share, sums of
 #     long runs, errors of FP8, streams, candidates of tuning, goldens; their kernels have sweeps
-#   thousands of rows, where a kernel has them with less, samples of keys, which have not, vectors for rings of stages
-#     where an operator has none, stacks in f32, and heads of f32 over 96 columns, which cost it the most: each mask,
-#     bias, scaling and layout is there with fewer
+#   thousands of rows, where a kernel has them with less, samples of keys, which have not, vectors long enough for
+#     rings of stages where an operator has none or sequences are many and short, stacks in f32, and heads of f32 over
+#     96 columns, which cost it the most: each mask, bias, scaling and layout is there with fewer
 #   f16, whose kernels are those of bf16
 # Kernels are taken from $HSTUJIT_TEST_STORE, if it is set. EVERY=n: only each n-th test.
 set -uo pipefail
