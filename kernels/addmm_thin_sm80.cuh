@@ -2,9 +2,8 @@
 // call takes as long as its chain of waits, so there is one: operands go from global memory straight to the registers
 // of the products, all of a warp's loads under way at once, and the warps of a block share a tile's k.
 //
-//   x, w ──16-byte loads──► fragments ──mma.sync──► a warp's sums ──smem──► added in the order of warps, + y, act,
-//   round
-//                                                                          ──► z
+//   x, w ──16-byte loads──► fragments ──mma.sync──► a warp's sums ──smem──► added in the order of warps
+//                                                                           ──► + y, act, round ──► z
 //
 // Within a slice of 32 k the products' k is permuted so that a lane's loads are contiguous: lane (g, t) has k = 8t to
 // 8t + 7, of which the h-th product takes 8t + 4h and 8t + 4h + 1 for its 2t, and the two behind them for its 2t + 8.

@@ -23,8 +23,8 @@
 // since the weights then wait for the products, and with zeros put into O, or products drained for it, 6 to 9 %, since
 // the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
 //
-// Shared memory   Q | K ring | V ring | two or three stages of transposed V | 128 columns of O, or f32 sums | barriers,
-// tiles
+// Shared memory   Q | K ring | V ring | two or three stages of transposed V | 128 columns of O, or f32 sums |
+//                 barriers, tiles
 #pragma once
 #include "attn90/fp8_factors.cuh"
 #include "attn90/fp8_tile.cuh"

@@ -14,8 +14,9 @@
 // Parts     A tile read twice is tile_parts stages to be summed, then as many to be written.
 // Start     The first tile is on its way while the board is found.
 // End       Stages without a tile, until each writer has one.
-// Limits    Memory: 97 % of a copy for 134,217,728 i32 on an H200; for 33,554,432, 87 %, 5 us of them the start and the
-// end. Config    facts: Value, Result (element types), Sum (u32, u64 or double), kRereads (tiles have parts).
+// Limits    Memory: 97 % of a copy for 134,217,728 i32 on an H200; for 33,554,432, 87 %, 5 us of them the start and
+//           the end.
+// Config    facts: Value, Result (element types), Sum (u32, u64 or double), kRereads (tiles have parts).
 //           knobs: kStageBytes, kStages, kSummers, kStretches (of a stage), kWriters, kMinBlocks.
 #pragma once
 #include "params/jagged_lengths.h"

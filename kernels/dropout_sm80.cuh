@@ -10,8 +10,7 @@
 //           of four counters' products by f64 frees that pipe (79 to 54 %) but takes two instructions for each, and
 //           was 2 to 5 % slower in every mixture: 65 to 78 % of all cycles issue then.
 // Config    facts: Element; kVector (elements of an aligned access); kFlat (rows lie one behind another: no division,
-// and
-//           the last elements are taken one by one; otherwise kVector divides rows); kWords (elements that share a
+//           and the last elements are taken one by one; otherwise kVector divides rows); kWords (elements that share a
 //           counter: element i takes word i % kWords of counter i / kWords; 1 or 4); kActive false for ratio 0: a copy.
 //           knobs: kThreads, kAccesses; kMinBlocks is 1.
 #pragma once

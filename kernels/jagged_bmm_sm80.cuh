@@ -4,10 +4,9 @@
 //   tile number ──bisection──► sequence, tile within it ──► a product of its own: rows and matrix of the sequence
 //
 // Tiles     start at the first row of a sequence, so that one matrix serves all rows of a tile. Sequence b owns the
-// tile
-//           numbers from floor(start(b) / kBlockM) + b on: enough for its rows whatever its start, at most one too
-//           many, and known without a sum over the sequences before. The number too many is a block that returns at
-//           once.
+//           tile numbers from floor(start(b) / kBlockM) + b on: enough for its rows whatever its start, at most one
+//           too many, and known without a sum over the sequences before. The number too many is a block that returns
+//           at once.
 // Config    as in addmm_sm80.cuh (kActivation 0, kPersistent false; x is jagged, w is dense); Offset (i32, i64). The
 //           bias is a row per sequence (kRowBias) or per row (kResidual).
 // Sources   meta-recsys/generative-recommenders, jagged_dense_bmm_broadcast_add.

@@ -12,16 +12,14 @@
 //           needs the same ones for all its accesses and loads them once.
 // Memory    x and y may be the same buffer: a team has read a row before it writes it.
 // FP8       rows are held turned, but not yet divided by their root mean square, which is linear: the sum of squares
-// and
-//           the greatest value of a unit (tile/row_quantiser.cuh) then take one exchange and one barrier, behind which
-//           an element is multiplied once and rounded once. Of 128 columns under one scale a pair lies in one unit,
-//           where heads divide 128, or each half in one of its own, where 128 divides half a head.
+//           and the greatest value of a unit (tile/row_quantiser.cuh) then take one exchange and one barrier, behind
+//           which an element is multiplied once and rounded once. Of 128 columns under one scale a pair lies in one
+//           unit, where heads divide 128, or each half in one of its own, where 128 divides half a head.
 // Limits    To FP8, blocks that wait, for their row and then for their slowest warp, and the instructions that find
-// rows
-//           and load weights: 8 x 8192 x 4096 bf16, heads of 64, on an H200 whose copies run at 4140 GB/s, 128 threads
-//           a row: four rows in turn, 7 blocks of an SM at 72 registers, 4086; two 4073, eight 3957; 6 blocks 4035;
-//           weights kept in registers, 5 blocks, 3940; one row a block, 8 blocks at 64 registers, 3830; and with two
-//           exchanges one after the other, at 80 registers, 2750.
+//           rows and load weights: 8 x 8192 x 4096 bf16, heads of 64, on an H200 whose copies run at 4140 GB/s, 128
+//           threads a row: four rows in turn, 7 blocks of an SM at 72 registers, 4086; two 4073, eight 3957; 6 blocks
+//           4035; weights kept in registers, 5 blocks, 3940; one row a block, 8 blocks at 64 registers, 3830; and with
+//           two exchanges one after the other, at 80 registers, 2750.
 // Config    facts: Element, Weight, Angle; kDim (of a row), kHalf (of a head), kPairVector (elements of an aligned
 //           access to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups
 //           1; Fp8 and kScaling of a y in FP8.

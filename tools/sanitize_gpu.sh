@@ -9,9 +9,9 @@
 # 3,600 tests, 190 s of 16 cores. Beside a hand-over by bar.arrive, which it does not know, it does without
 #   what is about global memory, numbers or several calls: far addresses, boards and counters that launches share, sums of
 #     long runs, errors of FP8, streams, candidates of tuning, goldens; their kernels have sweeps
-#   thousands of rows, where a kernel has them with less, samples of keys, which have not, vectors long enough for
-#     rings of stages where an operator has none or sequences are many and short, stacks in f32, and heads of f32 over
-#     96 columns, which cost it the most: each mask, bias, scaling and layout is there with fewer
+#   thousands of rows or keys, where a kernel has them with less, vectors long enough for rings of stages where an
+#     operator has none or sequences are many and short, stacks in f32, and heads of f32 over 96 columns, which cost it
+#     the most: each mask, bias, scaling and layout is there with fewer
 #   f16, whose kernels are those of bf16
 # Kernels are taken from $HSTUJIT_TEST_STORE, if it is set. EVERY=n: only each n-th test.
 set -uo pipefail
@@ -24,7 +24,8 @@ global=$global:'AttentionFp8Sums.*:*/AttentionFp8Error.*:*/Fp8Error.*:AddmmOnDev
 global=$global:'JaggedVectorsOnDevice.Long*'
 large='*_8460x*:*_17001x*:*_2300x*:*_n4500b*:*_n4655b*:*_n4803b*:*_n5804b*:LargeStackOnDevice*:*/LargeStackOnDevice*'
 large=$large:'*/JaggedVectorSweep.ReplacesTheLastRows/*Stages:*/JaggedVectorSweep.Expands/*Stages:*/ManyShortThroughStages'
-large=$large:'*/StackInAGraph.*/f32:*ContextPairs.*:*_n2568b4_du300*:*/f32*_n2568b4*:*/OneHuge:*/OneHugeAmongGroups:SampleSort.*'
+large=$large:'*/StackInAGraph.*/f32:*ContextPairs.*:*_n2568b4_du300*:*/f32*_n2568b4*:*/OneHuge:*/OneHugeAmongGroups'
+large=$large:'SampleSort.OrdersManyKeys:SampleSort.SortsRangesWithoutRoomInTurns'
 large=$large:'*/f32_h?_1??_*:*/f32_h?_2??_*:*/f32_h?k?_2??_*:*/f32_*_h?_1??_*:*/f32_*_h?_2??_*'
 [ "$tool" = racecheck ] && unfit=$unfit:PrimWarpgroup.RolesTradeRegistersAndHandOver:$global:$large:'*/f16_*'
 filter=${2:-*}

@@ -1,6 +1,7 @@
 // Warp-wide matrix products of the sm_80 generation: ldmatrix and mma.sync m16n8k16. With g = lane / 4, t = lane % 4:
-//   A (16x16)  a0 (g, 2t)  a1 (g+8, 2t)  a2 (g, 2t+8)  a3 (g+8, 2t+8), each two consecutive k B (16x8)   b0 (k = 2t, n
-//   = g)  b1 (k = 2t+8, n = g)        C, D (16x8)  c0,c1 (g, 2t)  c2,c3 (g+8, 2t)
+//   A (16x16)    a0 (g, 2t)  a1 (g+8, 2t)  a2 (g, 2t+8)  a3 (g+8, 2t+8), each two consecutive k
+//   B (16x8)     b0 (k = 2t, n = g)  b1 (k = 2t+8, n = g), likewise
+//   C, D (16x8)  c0,c1 (g, 2t)  c2,c3 (g+8, 2t)
 // PTX ISA "Matrix Fragments for mma.m16n8k16 with floating point type", "ldmatrix".
 #pragma once
 #include "prim/types.cuh"

@@ -2,8 +2,7 @@
 // of jagged vectors given by lengths take one launch and no workspace. Users: tile/runs_by_lengths.cuh,
 // tile/runs_ring.cuh.
 //
-//   lengths, coalesced ──► smem ──► sums before each sequence, or each kGroup-th ──► the runs of rows that a warp asks
-//   for
+//   lengths, coalesced ──► smem ──► sums before each sequence, or each kGroup-th ──► runs of rows that a warp asks for
 //
 // Where sequences are too many for shared memory, a warp adds up the lengths of 32 of a group for each question.
 // Barriers  three for so many lengths as a block adds up at once: they are there; the warps' sums are; all sums are.
@@ -75,8 +74,7 @@ struct SumsStorage {
 //   kRunsASequence, kOther (whether RowSums have it), kGivenOther
 //   kReordered            whether sequence_at(i) is the one of the i-th length, and rows_at(i) its RowSums
 //   kOutputs, kSameRows   whether all outputs have the same rows; else pieces of the second one are spread among those
-//   of
-//                         the first
+//                         of the first
 //   rows(sequence)        RowSums of one
 //   out(output), rows_of(output), density(output)
 //   key(output, sums)     the row of the output at which a sequence with these sums begins

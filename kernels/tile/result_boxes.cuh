@@ -16,9 +16,10 @@ enum class Activated { kNothing, kAll, kSome };  // of columns side by side
 
 // A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
 //   Config  with Element, Fp8 if any, kBias, kActivation, kActivatesPart, kSplitColumns, kBlockN, kBoxes as in
-//   addmm_sm90.cuh Params  with y, z, z_first, act_columns as in params/addmm_sm90.h kResultColumns  of the
-//   accumulators Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a
-//   barrier a warp)
+//           addmm_sm90.cuh
+//   Params  with y, z, z_first, act_columns as in params/addmm_sm90.h
+//   kResultColumns  of the accumulators
+//   Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a barrier a warp)
 template <class Shape>
 class ResultBoxes {
  public:

@@ -9,13 +9,13 @@
 //           (tile/tile_counter.cuh), each asked for a chunk ahead. A stage takes up to 32 runs; what a chunk has beyond
 //           goes to the next one.
 // Memory    A run is read with all that shares 16 bytes with it, where the tensor has that; at the tensor's ends
-// element
-//           by element. Where copies of the same rows go to two results they are read once.
+//           element by element. Where copies of the same rows go to two results they are read once.
 // Limits    Memory, and a start of 3 to 5 us until sums are there: meanwhile what is read first comes to L2. On an
-// H200,
-//           of a device copy of as many bytes: concatenation and splitting of 142,606,336 elements of 4 bytes in 4096
-//           sequences 96 % (a plain copying kernel 98), of 35,651,584 95 (100), of these in 65536 sequences 65 and 63.
-// Barriers  full[s]: producer → consumers, counts bytes. empty[s]: consumers → producer.
+//           H200, of a device copy of as many bytes: concatenation and splitting of 142,606,336 elements of 4 bytes in
+//           4096 sequences 96 % (a plain copying kernel 98), of 35,651,584 95 (100), of these in 65536 sequences 65
+//           and 63.
+// Barriers  full[s]: producer → consumers, counts bytes. empty[s]: consumers → producer. Every lane arrives for itself:
+//           racecheck does not follow one that arrives for its warp.
 // Config    of tile/length_sums.cuh; knobs: kPipes, kConsumers, kStages, kChunkBytes.
 #pragma once
 #include "prim/bulk.cuh"
@@ -78,8 +78,8 @@ class RunsRing {
   HSTU_PRIM void run() {
     if (threadIdx.x == Config::kThreads - 1) {
       for (int s = 0; s < Storage::kStages; ++s) {
-        prim::mbarrier_init(full(s), 1);
-        prim::mbarrier_init(empty(s), kConsumers);
+        prim::mbarrier_init(full(s), 32);
+        prim::mbarrier_init(empty(s), kConsumers * 32);
       }
       prim::mbarrier_fence_init();
     }
@@ -202,10 +202,10 @@ class RunsRing {
     }
     const int stage = first_stage + turn.stage;
     prim::mbarrier_wait(empty(stage), turn.parity);
-    if (prim::lane_id() != 0) return;
-    storage_.header[stage].runs = 0;
+    const bool leads = prim::lane_id() == 0;
+    if (leads) storage_.header[stage].runs = 0;
     prim::mbarrier_arrive(full(stage));
-    if (is_counted() && atomicAdd(&storage_.ended, 1u) == kPipes - 1) storage_.taker.leave();
+    if (leads && is_counted() && atomicAdd(&storage_.ended, 1u) == kPipes - 1) storage_.taker.leave();
   }
 
   HSTU_PRIM void consume(int first_stage, int consumer) const {
@@ -218,8 +218,7 @@ class RunsRing {
       if (header.runs == 0) return;
       write(stage, consumer, header.out, 0);
       if (Copy::kSameRows && header.second != nullptr) write(stage, consumer, header.second, kBytes);
-      __syncwarp();
-      if (prim::lane_id() == 0) prim::mbarrier_arrive(empty(stage));
+      prim::mbarrier_arrive(empty(stage));
       turn.go_on();
     }
   }
@@ -286,11 +285,12 @@ class RunsRing {
       prim::fence_async_shared();
     }
     const u32 all_bytes = prim::lane_add(bytes);
-    __syncwarp();
+    // The phase ends neither before the last lane has arrived, its copy under way, nor before all bytes have come.
     if (lane == 0) prim::mbarrier_arrive_expect_tx(full(stage), all_bytes);
     __syncwarp();
     if (bytes != 0)
       prim::bulk_load(at + static_cast<u32>(got - around), reinterpret_cast<const void*>(got), bytes, full(stage));
+    if (lane != 0) prim::mbarrier_arrive(full(stage));
     return high;
   }
 

@@ -5,8 +5,7 @@
 //
 // The slices of all of a block's tiles are one stream through the ring, so the next tile's arrive during an epilogue.
 //   kPingPong   each warpgroup has tiles of its own, and they take turns at the tensor cores: one's epilogue runs
-//   beside
-//               the other's products. Otherwise both halve each tile along m.
+//               beside the other's products. Otherwise both halve each tile along m.
 //   kResident   a block keeps its columns of w in shared memory, all of k, and only x runs through the ring: a third of
 //               the traffic, or less. For short k.
 //   kSpread     a tile's columns are panels of 64, evenly apart over the result. For resident columns of which an

@@ -4,6 +4,9 @@
 
 #include "families/jagged_lengths.hpp"
 
+#include <cstddef>
+#include <string_view>
+
 namespace hstujit::runs_by_lengths {
 
 enum : int { kThreads, kAccesses, kSpans, kKnobCount };
@@ -20,5 +23,23 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 hstu::JaggedLengthsParams& bind(const hstu_tensor& left_lengths, const hstu_tensor& left, const hstu_tensor* right,
                                 const hstu_tensor& combined, int64_t rows, const Problem& problem, const Config& config,
                                 const DeviceFacts& device, Launch& launch);
+
+/// The family of one operator, which adds its tensors in `bind`.
+constexpr Family family(std::string_view name, Op op, std::string_view smem_expression, decltype(Family::bind) bind) {
+  return {
+      .name = name,
+      .op = op,
+      .min_compute_capability = 80,
+      .knobs = kKnobs,
+      .rules = kRules,
+      .covers = jagged_lengths::covers,
+      .default_config = default_config,
+      .resources = resources,
+      .write_config = write_config,
+      .smem_expression = smem_expression,
+      .bind = bind,
+      .tile_counters_at = offsetof(hstu::JaggedLengthsParams, tile_counters),
+  };
+}
 
 }  // namespace hstujit::runs_by_lengths
