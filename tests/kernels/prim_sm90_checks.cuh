@@ -29,10 +29,12 @@ HSTU_PRIM void land(u32 barrier, u32 bytes, const Load& load) {
   if (threadIdx.x == 0) {
     prim::mbarrier_init(barrier, 1);
     prim::mbarrier_fence_init();
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
     prim::mbarrier_arrive_expect_tx(barrier, bytes);
     load();
   }
-  __syncthreads();
   prim::mbarrier_wait(barrier, 0);
 }
 
