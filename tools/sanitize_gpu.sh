@@ -25,7 +25,7 @@ global=$global:'JaggedVectorsOnDevice.Long*'
 large='*_8460x*:*_17001x*:*_2300x*:*_n4500b*:*_n4655b*:*_n4803b*:*_n5804b*:LargeStackOnDevice*:*/LargeStackOnDevice*'
 large=$large:'*/JaggedVectorSweep.ReplacesTheLastRows/*Stages:*/JaggedVectorSweep.Expands/*Stages:*/ManyShortThroughStages'
 large=$large:'*/StackInAGraph.*/f32:*ContextPairs.*:*_n2568b4_du300*:*/f32*_n2568b4*:*/OneHuge:*/OneHugeAmongGroups'
-large=$large:'SampleSort.OrdersManyKeys:SampleSort.SortsRangesWithoutRoomInTurns'
+large=$large:'SampleSort.OrdersMany*:SampleSort.SortsRangesWithoutRoomInTurns'
 large=$large:'*/f32_h?_1??_*:*/f32_h?_2??_*:*/f32_h?k?_2??_*:*/f32_*_h?_1??_*:*/f32_*_h?_2??_*'
 [ "$tool" = racecheck ] && unfit=$unfit:PrimWarpgroup.RolesTradeRegistersAndHandOver:$global:$large:'*/f16_*'
 filter=${2:-*}

@@ -72,6 +72,7 @@ const Family* const kFamilies[] = {
     &kSortKvPairsSm80,
     &kSortKvPartsSm80,
     &kSortByLengthSm80,
+    &kSortByLengthPartsSm80,
     &kBuildSlaFuncSm80,
     &kRelBiasSm80,
     &kJaggedRemove1dSm90,

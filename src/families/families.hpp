@@ -68,6 +68,7 @@ extern const Family kJaggedTruncateHistorySm80;
 extern const Family kSortKvPairsSm80;
 extern const Family kSortKvPartsSm80;
 extern const Family kSortByLengthSm80;
+extern const Family kSortByLengthPartsSm80;
 extern const Family kBuildSlaFuncSm80;
 extern const Family kRelBiasSm80;
 extern const Family kJaggedRemove1dSm90;

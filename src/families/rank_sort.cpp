@@ -1,6 +1,7 @@
 #include "families/rank_sort.hpp"
 
 #include "params/rank_sort.h"
+#include "problem/jagged_fields.hpp"
 #include "support/element.hpp"
 
 namespace hstujit::rank_sort {
@@ -54,6 +55,18 @@ void set_params(const hstu_sort_kv_pairs_args& a, Launch& launch) {
   p.flip = a.end_bit == 8 * bytes ? static_cast<int64_t>(uint64_t{1} << (8 * bytes - 1)) : 0;
   if (a.descending) p.flip = ~p.flip;
   p.count = static_cast<int>(a.keys.shape[0]);
+}
+
+void set_params(const hstu_sort_by_length_args& a, Launch& launch) {
+  auto& p = launch.emplace<hstu::RankSortParams>();
+  p.keys = a.offsets.data;
+  p.out_values = a.out.data;
+  p.count = static_cast<int>(a.out.shape[0]);
+}
+
+void write_length_types(ConfigText& text, const Problem& p) {
+  text.type("Key", device_type(static_cast<hstu_dtype>(p[sort_by_length::kOffsetDtype])));
+  text.type("Result", device_type(static_cast<hstu_dtype>(p[sort_by_length::kOutDtype])));
 }
 
 }  // namespace hstujit::rank_sort

@@ -1,7 +1,6 @@
 // sort_by_length_sm80: the numbers of the sequences, the longest first, kernels/sort_by_length_sm80.cuh.
 #include "families/families.hpp"
 #include "families/rank_sort.hpp"
-#include "params/rank_sort.h"
 #include "problem/jagged_fields.hpp"
 #include "problem/operators.hpp"
 
@@ -10,25 +9,21 @@ namespace {
 
 int key_bytes(const Problem& p) { return size_of(static_cast<hstu_dtype>(p[sort_by_length::kOffsetDtype])); }
 
-bool covers(const Problem&, const DeviceFacts&) { return true; }
+bool covers(const Problem& p, const DeviceFacts&) { return p[sort_by_length::kCount] <= sort::kMostByRank; }
 Config default_config(const Problem& p, const DeviceFacts& device) {
   return rank_sort::default_config(p[sort_by_length::kCount], device);
 }
 Resources resources(const Problem& p, const Config& c) { return rank_sort::resources(key_bytes(p), c); }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
-  text.type("Key", device_type(static_cast<hstu_dtype>(p[sort_by_length::kOffsetDtype])));
-  text.type("Result", device_type(static_cast<hstu_dtype>(p[sort_by_length::kOutDtype])));
+  rank_sort::write_length_types(text, p);
   rank_sort::write_knobs(text, c);
 }
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_sort_by_length_args*>(args);
   rank_sort::set_shape(a.out.shape[0], key_bytes(problem), c, launch);
-  auto& p = launch.emplace<hstu::RankSortParams>();
-  p.keys = a.offsets.data;
-  p.out_values = a.out.data;
-  p.count = static_cast<int>(a.out.shape[0]);
+  rank_sort::set_params(a, launch);
 }
 
 }  // namespace

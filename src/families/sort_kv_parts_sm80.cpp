@@ -1,72 +1,23 @@
 // sort_kv_parts_sm80: many pairs sorted by their keys, kernels/sort_kv_parts_sm80.cuh.
 #include "families/families.hpp"
 #include "families/rank_sort.hpp"
-#include "params/rank_sort.h"
+#include "families/sample_sort.hpp"
 #include "problem/jagged_fields.hpp"
 #include "problem/operators.hpp"
-
-#include <algorithm>
 
 namespace hstujit {
 namespace {
 
-enum : int { kThreads, kRoom, kKnobCount };
-
-constexpr int32_t kThreadsValues[] = {256, 512, 1024};
-constexpr int32_t kRoomValues[] = {256, 512, 1024, 2048, 4096, 8192};
-constexpr Knob kKnobs[kKnobCount] = {
-    {"threads", kThreadsValues, "of a block, which reads all keys"},
-    {"room", kRoomValues, "elements that a block sorts at once: more are fewer blocks and reads, and a larger sample"},
-};
-
-bool covers(const Problem& p, const DeviceFacts&) { return p[sort::kCount] > sort::kMostByRank; }
-
-int key_bytes(const Problem& p) { return size_of(static_cast<hstu_dtype>(p[sort::kKeyDtype])); }
-/// sizeof(tile::SampleSortStorage): keys with their indices, a sum a warp and one more.
-int smem_bytes(const Problem& p, const Config& c) {
-  const int item = 2 * key_bytes(p), sums = 4 * (c[kThreads] / 32 + 1);
-  return c[kRoom] * item + (sums + key_bytes(p) - 1) / key_bytes(p) * key_bytes(p);
-}
-Resources resources(const Problem& p, const Config& c) {
-  return {.threads = c[kThreads], .smem_bytes = smem_bytes(p, c), .registers = 32};
-}
-
-bool room_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
-  return smem_bytes(p, c) <= device.smem_per_block;
-}
-/// Whether ranges fit the room: blocks have a quarter of it on average, of a sample that is half a room.
-bool ranges_fit(const Problem& p, const Config& c, const DeviceFacts& device) {
-  const int64_t count = p[sort::kCount], room = c[kRoom];
-  return (4 * count <= room * device.sm_count && 32 * count <= room * room) || room >= 4096;
-}
-constexpr Rule kRules[] = {{"more elements than shared memory holds", room_fits},
-                           {"ranges that do not fit the room", ranges_fit, true}};
-
-/// The least room: a large sample takes long to sort. Measured on an H200, rooms of 256, 512, 1024, 2048, 4096: 1536
-/// pairs of i64 15, 17, 20, 29, 54 us; of i32, from 512 on, 16384: 25, 25, 29, 36; 65536: 555, 98, 46, 53.
-Config default_config(const Problem& p, const DeviceFacts& device) {
-  const int32_t count = p[sort::kCount], threads = count <= 1 << 11 ? 256 : count <= 1 << 14 ? 512 : 1024;
-  const Config large{{1024, 8192}};
-  if (count > 1 << 19 && room_fits(p, large, device)) return large;
-  const Config candidates[] = {{{threads, 256}}, {{threads, 512}}, {{threads, 1024}}, {{1024, 2048}}, {{1024, 4096}}};
-  return first_legal(std::span(candidates).subspan(count > 1 << 11), kRules, p, device);
-}
-
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Key", device_type(static_cast<hstu_dtype>(p[sort::kKeyDtype])));
   text.constant("kValueBytes", p[sort::kValueBytes]);
-  text.constant("kThreads", c[kThreads]);
-  text.constant("kRoom", c[kRoom]);
-  text.constant("kMinBlocks", 1);
+  sample_sort::write_knobs(text, c);
 }
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts& device, Launch& launch) {
-  rank_sort::set_params(*static_cast<const hstu_sort_kv_pairs_args*>(args), launch);
-  const int64_t count = static_cast<const hstu_sort_kv_pairs_args*>(args)->keys.shape[0];
-  const int64_t fill = c[kRoom] / 2;  // on average: ranges differ by what a sample lets pass
-  launch.grid[0] = static_cast<uint32_t>(std::max((count + fill - 1) / fill, int64_t{device.sm_count}));
-  launch.block[0] = static_cast<uint32_t>(c[kThreads]);
-  launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
+  const auto& a = *static_cast<const hstu_sort_kv_pairs_args*>(args);
+  sample_sort::set_shape(a.keys.shape[0], problem, c, device, launch);
+  rank_sort::set_params(a, launch);
 }
 
 }  // namespace
@@ -75,11 +26,11 @@ const Family kSortKvPartsSm80 = {
     .name = "sort_kv_parts_sm80",
     .op = Op::sort_kv_pairs,
     .min_compute_capability = 80,
-    .knobs = kKnobs,
-    .rules = kRules,
-    .covers = covers,
-    .default_config = default_config,
-    .resources = resources,
+    .knobs = sample_sort::kKnobs,
+    .rules = sample_sort::kRules,
+    .covers = sample_sort::covers,
+    .default_config = sample_sort::default_config,
+    .resources = sample_sort::resources,
     .write_config = write_config,
     .smem_expression = "sort_kv_parts_sm80_smem_bytes<Config>",
     .bind = bind,

@@ -59,7 +59,8 @@ enum : int { kAccessBytes, kRowBytes, kOffsetDtype, kBatch, kRows /* of what is 
 
 namespace sort {
 enum : int { kKeyDtype, kValueBytes, kCount };
-/// sort_kv_pairs_sm80 takes so many pairs and fewer, sort_kv_parts_sm80 more.
+/// sort_kv_pairs_sm80 and sort_by_length_sm80 take so many elements and fewer, sort_kv_parts_sm80 and
+/// sort_by_length_parts_sm80 more.
 constexpr int kMostByRank = 1 << 9;
 }  // namespace sort
 namespace sort_by_length {

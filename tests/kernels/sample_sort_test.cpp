@@ -5,6 +5,8 @@
 #include "support/device_call.hpp"
 #include "support/gpu.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -76,6 +78,31 @@ TEST(SampleSort, OrdersKeysThatSamplesTellLittleAbout) {
 TEST(SampleSort, OrdersManyKeys) {
   HSTU_NEEDS_GPU();
   expect_ordered({300001});
+}
+
+void expect_ordered_by_length(std::initializer_list<int64_t> counts) {
+  for (const auto& [offsets, out] : {std::pair{HSTU_DTYPE_I32, HSTU_DTYPE_I64}, {HSTU_DTYPE_I64, HSTU_DTYPE_I32}})
+    for (const Pattern& pattern : patterns())
+      for (const int64_t count : counts) {
+        SCOPED_TRACE(fmt::format("{}, {}", pattern.name, count));
+        HostMemory memory;
+        std::vector<int64_t> lengths = keys_of(pattern, count);
+        for (int64_t& length : lengths) length &= 0xfff;
+        hstu_sort_by_length_args args{};
+        args.offsets = memory.integers(offsets, test::offsets_of(lengths));
+        args.out = memory.poison(out, {count});
+        test::expect_same_bits(memory, args, {args.out});
+      }
+}
+
+TEST(SampleSort, OrdersSequencesByLength) {
+  HSTU_NEEDS_DEVICE();
+  expect_ordered_by_length({sort::kMostByRank, sort::kMostByRank + 1, 9000});
+}
+
+TEST(SampleSort, OrdersManySequencesByLength) {
+  HSTU_NEEDS_DEVICE();
+  expect_ordered_by_length({300001});
 }
 
 TEST(SampleSort, SortsRangesWithoutRoomInTurns) {

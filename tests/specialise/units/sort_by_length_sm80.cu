@@ -13,18 +13,3 @@ struct Config {
 static_assert(sort_by_length_sm80_smem_bytes<Config> == 1024, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// sort_by_length offset_dtype=i32 out_dtype=i32 count=16384
-// sort_by_length_sm80 sm_80 threads=128 items=1
-// sort_by_length_sm80 sm_90a threads=128 items=1
-#include "sort_by_length_sm80.cuh"
-namespace hstu {
-struct Config {
-  using Key = i32;
-  using Result = i32;
-  enum : int { kThreads = 128 };
-  enum : int { kItems = 1 };
-  enum : int { kMinBlocks = 1 };
-};
-static_assert(sort_by_length_sm80_smem_bytes<Config> == 512, "host and device disagree about shared memory");
-}  // namespace hstu
-
