@@ -50,8 +50,10 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
 }
-bool rows_are_there(const Problem& p, const Config& c, const DeviceFacts&) {
-  return block_m(c) <= std::max(16, facts_of(p).rows);
+bool rows_are_there(const Problem& p, const Config& c, const DeviceFacts& device) {
+  // Of few rows, wide heads do not fit a device of 100 KB: four groups of keys, of 16 rows. Two, of 32 rows, do.
+  const bool few_fit = smem_holds(device, 1, smem_bytes(p, {{16, 1, 4, 16, 2, 1}}));
+  return block_m(c) <= std::max(few_fit ? 16 : 32, facts_of(p).rows);
 }
 
 constexpr Rule kAllRules[] = {

@@ -173,6 +173,38 @@ TEST(AttentionCover, EveryCombinationOfDeltaAttention) {
   });
 }
 
+/// One new row a sequence, or few, with heads of every width: less shared memory than a block of many rows has.
+TEST(AttentionCover, FewNewRowsOfWideHeads) {
+  for (int64_t dim = 16; dim <= 256; dim += 16)
+    for (const int64_t rows : {1, 16, 17, 32})
+      for (const hstu_dtype dtype : {HSTU_DTYPE_BF16, kF32})
+        for (const int64_t intervals : {0, 32}) {
+          const Shape s{dtype, 4, dim, dim};
+          hstu_delta_attention_args delta{};
+          delta.struct_size = sizeof delta;
+          delta.q = heads(1, s, rows * kBatch, dim), delta.out = heads(4, s, rows * kBatch, dim);
+          delta.k = heads(2, s, kRows, dim), delta.v = heads(3, s, kRows, dim);
+          delta.seq_offsets = hstu_vector(buffer(5), kI64, kBatch + 1);
+          delta.max_seq_len = 1000;
+          hstu_paged_attention_args paged{};
+          paged.struct_size = sizeof paged;
+          paged.q = delta.q, paged.out = delta.out;
+          paged.k_cache = {buffer(13), dtype, 4, {200, 32, s.heads, dim}, {}};
+          paged.v_cache = {buffer(14), dtype, 4, {200, 32, s.heads, dim}, {}};
+          paged.page_offsets = hstu_vector(buffer(15), kI32, kBatch + 1);
+          paged.page_ids = hstu_vector(buffer(16), kI32, 150);
+          paged.last_page_lens = hstu_vector(buffer(17), kI32, kBatch);
+          paged.max_seq_len = 1000;
+          if (intervals > 0) {
+            delta.mask = paged.mask = HSTU_MASK_INTERVALS;
+            delta.intervals = paged.intervals = {buffer(8), kI32, 3, {1, 2 * intervals - 1, rows * kBatch}, {}};
+          }
+          expect_covered(prepare(delta));
+          expect_covered(prepare(paged));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+}
+
 TEST(AttentionCover, EveryCombinationOfPagedAttention) {
   expect_all_covered([](const Shape& s, Options& options, Problem& problem) {
     constexpr int64_t kNew = 32 * kBatch;
