@@ -2,6 +2,7 @@
 #include "layer/quantised.hpp"
 #include "layer/stages.hpp"
 #include "problem/checks.hpp"
+#include "problem/fp8_scales.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::layer {
@@ -20,6 +21,24 @@ Quantised take(const hstu_fp8_linear_args& args, Workspace& space) {
       .matrix(x.shape[0], x.shape[1], args.x_scaling);
 }
 
+/// The parameters under the caller's names; the two calls have names of their own for them.
+void check_parameters(hstu_fp8_linear_args& args) {
+  const checks::Tensor x = checks::required<2>("x", args.x), w = checks::required<2>("w", args.w);
+  const checks::Tensor out = checks::required<2>("out", args.out);
+  checks::floating(x);
+  checks::floating(out);
+  fp8::is_fp8(w);
+  checks::extent(w, 1, x.t.shape[1], "k = x.shape[1]");
+  checks::extent(out, 0, x.t.shape[0], "the rows of x");
+  checks::extent(out, 1, w.t.shape[0], "n = w.shape[0]");
+  fp8::check_scaling("w_scaling", args.w_scaling);
+  fp8::check_descale("w_descale", args.w_descale, args.w_scaling, w.t.shape[0], w.t.shape[1]);
+  if (!checks::given("bias", args.bias)) return;
+  const checks::Tensor bias = checks::required<1>("bias", args.bias);
+  checks::floating(bias);
+  checks::extent(bias, 0, w.t.shape[0], "n = w.shape[0]");
+}
+
 }  // namespace
 
 void measure(const hstu_fp8_linear_args& args, Workspace& space) { take(args, space); }
@@ -27,6 +46,7 @@ void measure(const hstu_fp8_linear_args& args, Workspace& space) { take(args, sp
 Fp8LinearCalls calls_of(hstu_fp8_linear_args& args, Workspace& space) {
   const Quantised x = take(args, space);
   space.check();
+  check_parameters(args);
   Fp8LinearCalls calls{};
   calls.quantise.struct_size = sizeof calls.quantise;
   calls.quantise.x = args.x;

@@ -3,6 +3,7 @@
 #include "layer/one_product.hpp"
 #include "layer/quantised.hpp"
 #include "problem/checks.hpp"
+#include "problem/fp8_scales.hpp"
 #include "problem/operators.hpp"
 #include "problem/output_rows.hpp"
 #include "support/error.hpp"
@@ -84,10 +85,11 @@ void check_rows(const char* name, const hstu_tensor& x) {
          x.shape[1]);
 }
 
-/// The parameters of a projection under the caller's names.
-void check_projection(const char* weight_name, hstu_tensor& weight, int64_t k, int64_t n, const char* k_what,
-                      const char* n_what) {
+/// The weight of a projection of `like` under the caller's names.
+void check_projection(const char* weight_name, hstu_tensor& weight, const checks::Tensor& like, int64_t k, int64_t n,
+                      const char* k_what, const char* n_what) {
   const checks::Tensor w = checks::required_any_strides<2>(weight_name, weight);
+  checks::same_dtype(w, like);
   checks::extent(w, 0, k, k_what);
   checks::extent(w, 1, n, n_what);
 }
@@ -122,7 +124,7 @@ void fill(hstu_layer_norm_args& norm, hstu_compute_uvqk_args& args, const Column
 void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std::byte* normed) {
   fill(calls.norm, args, c);
   const int64_t embedding = args.x.shape[1];
-  check_projection("uvqk_weight", args.uvqk_weight, embedding, c.all, kEmbedding, kAllColumns);
+  check_projection("uvqk_weight", args.uvqk_weight, {"x", args.x}, embedding, c.all, kEmbedding, kAllColumns);
   calls.norm.y = hstu_matrix(normed, args.x.dtype, args.x.shape[0], embedding);
   calls.project = sized<hstu_addmm_args>();
   calls.project.x = calls.norm.y;
@@ -172,11 +174,13 @@ void fill(hstu_attention_args& call, const hstu_attention_args& given, const hst
 
 /// All but where the gate writes; the residual and out of the projection are checked here.
 void fill(hstu_norm_mul_args& gate, hstu_compute_output_args& args) {
-  const int64_t rows = checks::required<2>("attn", args.attn).t.shape[0];
-  const checks::Tensor out = checks::required<2>("out", args.out);
+  const checks::Tensor attn = checks::required<2>("attn", args.attn), out = checks::required<2>("out", args.out);
+  const int64_t rows = attn.t.shape[0];
+  checks::same_dtype(out, attn);
   checks::extent(out, 0, rows, "attn.shape[0]");
   if (checks::given("x", args.x)) {
     const checks::Tensor x = checks::required<2>("x", args.x);
+    checks::same_dtype(x, attn);
     checks::extent(x, 0, rows, "attn.shape[0]");
     checks::extent(x, 1, out.t.shape[1], kOutColumns);
   }
@@ -202,7 +206,8 @@ int64_t gated_columns(const hstu_compute_output_args& args) { return segments_of
 void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) {
   fill(calls.gate, args);
   const int64_t inner = gated_columns(args);
-  check_projection("output_weight", args.output_weight, inner, args.out.shape[1], kGatedColumns, kOutColumns);
+  check_projection("output_weight", args.output_weight, {"attn", args.attn}, inner, args.out.shape[1], kGatedColumns,
+                   kOutColumns);
   calls.gate.out = hstu_matrix(gated, args.attn.dtype, args.attn.shape[0], inner);
   calls.project = sized<hstu_addmm_args>();
   calls.project.x = calls.gate.out;
@@ -259,9 +264,10 @@ hstu_fp8_gemm_args product_of(const Quantised& x, ProductWeights w, int64_t n, c
   if (checks::given(w.name, w.replaced))
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: fp8_layers has the projections; leave it absent", w.name);
   const checks::Tensor weight = checks::required<2>(w.fp8_name, w.weight);
+  fp8::is_fp8(weight);
   checks::extent(weight, 0, n, n_what);
   checks::extent(weight, 1, x.q.shape[1], k_what);
-  check_vector(w.descale_name, w.descale, n, n_what);
+  fp8::check_descale(w.descale_name, w.descale, kScaling, n, x.q.shape[1]);
   auto product = sized<hstu_fp8_gemm_args>();
   product.a = x.q;
   product.a_descale = x.descale;

@@ -444,6 +444,12 @@ struct Refused {
   const char* text;
 };
 
+/// Stores a value that the enum lacks, as a C caller can.
+template <class Enum>
+void set_code(Enum& target, int code) {
+  std::memcpy(&target, &code, sizeof target);
+}
+
 TEST_F(Layer, UvqkNamesTheFieldItRefuses) {
   using Args = hstu_compute_uvqk_args;
   const Refused<Args> cases[] = {
@@ -457,6 +463,8 @@ TEST_F(Layer, UvqkNamesTheFieldItRefuses) {
       {[](Args& a) { a.norm_weight.shape[0] = 3; }, HSTU_ERROR_SHAPE_MISMATCH, "norm_weight.shape[0] = 3"},
       {[](Args& a) { a.norm_bias = {}; }, HSTU_ERROR_INVALID_ARGUMENT, "norm_bias is absent"},
       {[](Args& a) { a.uvqk_weight.shape[1] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "uvqk_weight.shape[1] = 95"},
+      {[](Args& a) { a.uvqk_weight.dtype = HSTU_DTYPE_F16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
+       "uvqk_weight.dtype = f16: it must be that of x, f32"},
       {[](Args& a) { a.uvqk_bias.shape[0] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "uvqk_bias.shape[0] = 95"},
       {[](Args& a) { a.uvqk.shape[0] = 19; }, HSTU_ERROR_SHAPE_MISMATCH, "uvqk.shape[0] = 19"},
       {[](Args& a) { a.eps = -1; }, HSTU_ERROR_INVALID_ARGUMENT, "layer norm: eps = -1"},
@@ -482,13 +490,88 @@ TEST_F(Layer, OutputNamesTheFieldItRefuses) {
       {[](Args& a) { a.output_weight.shape[0] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "output_weight.shape[0] = 95"},
       {[](Args& a) { a.options.concat_u = 2; }, HSTU_ERROR_INVALID_ARGUMENT, "norm * u: concat_u = 2"},
       {[](Args& a) { a.u.shape[1] = 31; }, HSTU_ERROR_SHAPE_MISMATCH, "norm * u: u.shape[1] = 31"},
-      {[](Args& a) { a.out.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "output projection: "},
+      {[](Args& a) { a.out.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
+       "out.dtype = bf16: it must be that of attn, f32"},
+      {[](Args& a) { a.x.dtype = HSTU_DTYPE_F16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "x.dtype = f16"},
+      {[](Args& a) { a.output_weight.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
+       "output_weight.dtype = bf16: it must be that of attn, f32"},
+      {[](Args& a) { a.norm_weight.shape[0] = 31; }, HSTU_ERROR_SHAPE_MISMATCH, "norm * u: weight.shape[0] = 31"},
+      {[](Args& a) { a.norm_bias = {}; }, HSTU_ERROR_INVALID_ARGUMENT, "norm * u: bias is absent"},
+      {[](Args& a) { set_code(a.options.norm, 3); }, HSTU_ERROR_INVALID_ARGUMENT, "norm * u: norm = 3"},
+      {[](Args& a) { a.options.dropout_ratio = 1; }, HSTU_ERROR_INVALID_ARGUMENT, "norm * u: dropout_ratio = 1"},
+      {[](Args& a) { a.norm_weight.shape[0] = a.norm_bias.shape[0] = a.options.num_groups = 5; },
+       HSTU_ERROR_INVALID_ARGUMENT, "norm * u: num_groups = 5: it must divide"},
       {[](Args& a) { a.workspace_size = 0; }, HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = 0"},
   };
   for (const auto& c : cases) {
     Args args = output_args();
     c.spoil(args);
     EXPECT_EQ(hstu_compute_output(context_, &args, nullptr), c.status) << c.text << ": " << hstu_last_error();
+    EXPECT_NE(std::string(hstu_last_error()).find(c.text), std::string::npos) << hstu_last_error();
+  }
+}
+
+TEST_F(Layer, PreprocessAndAttentionNamesTheFieldItRefuses) {
+  using Args = hstu_preprocess_and_attention_args;
+  const Refused<Args> cases[] = {
+      {[](Args& a) { a.struct_size = 1; }, HSTU_ERROR_INVALID_ARGUMENT, "args.struct_size"},
+      {[](Args& a) { a.uvqk.x = {}; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "x.dtype"},
+      {[](Args& a) { a.uvqk.dims.hidden_dim = 0; }, HSTU_ERROR_INVALID_ARGUMENT, "dims.hidden_dim = 0"},
+      {[](Args& a) { a.attention.q = a.attention.out; }, HSTU_ERROR_INVALID_ARGUMENT, "attention.q is there"},
+      {[](Args& a) { a.attention.k = a.attention.out; }, HSTU_ERROR_INVALID_ARGUMENT, "attention.k is there"},
+      {[](Args& a) { a.attention.v = a.attention.out; }, HSTU_ERROR_INVALID_ARGUMENT, "attention.v is there"},
+      {[](Args& a) { a.attention.out = {}; }, HSTU_ERROR_INVALID_ARGUMENT, "attention: out is absent"},
+      {[](Args& a) { a.attention.out.shape[2] = 15; }, HSTU_ERROR_SHAPE_MISMATCH, "attention: out.shape[2] = 15"},
+      {[](Args& a) { a.attention.seq_offsets = {}; }, HSTU_ERROR_INVALID_ARGUMENT, "attention: seq_offsets is absent"},
+      {[](Args& a) { a.attention.max_seq_len = 0; }, HSTU_ERROR_INVALID_ARGUMENT, "attention: max_seq_len = 0"},
+      {[](Args& a) { a.workspace = nullptr; }, HSTU_ERROR_INVALID_ARGUMENT, "workspace = NULL"},
+      {[](Args& a) { a.workspace_size -= 1; }, HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = "},
+  };
+  for (const auto& c : cases) {
+    Args args{};
+    args.struct_size = sizeof args;
+    args.uvqk = uvqk_args();
+    args.attention = attention_args();
+    args.attention.out = memory_.poison(kDtype, {kRows, 2, 16});
+    ASSERT_EQ(hstu_preprocess_and_attention_workspace_size(&args, &args.workspace_size), HSTU_OK);
+    args.workspace = workspace(args.workspace_size);
+    c.spoil(args);
+    EXPECT_EQ(hstu_preprocess_and_attention(context_, &args, nullptr), c.status) << c.text << ": " << hstu_last_error();
+    EXPECT_NE(std::string(hstu_last_error()).find(c.text), std::string::npos) << hstu_last_error();
+  }
+}
+
+TEST_F(Layer, Fp8LinearNamesTheFieldItRefuses) {
+  using Args = hstu_fp8_linear_args;
+  const Refused<Args> cases[] = {
+      {[](Args& a) { a.struct_size = 1; }, HSTU_ERROR_INVALID_ARGUMENT, "args.struct_size"},
+      {[](Args& a) { a.x.rank = 1; }, HSTU_ERROR_INVALID_ARGUMENT, "x.rank = 1"},
+      {[](Args& a) { a.x.dtype = HSTU_DTYPE_I32; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "x.dtype = i32"},
+      {[](Args& a) { a.w = {}; }, HSTU_ERROR_INVALID_ARGUMENT, "w is absent"},
+      {[](Args& a) { a.w.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "w.dtype = bf16"},
+      {[](Args& a) { a.w.shape[1] = 39; }, HSTU_ERROR_SHAPE_MISMATCH, "w.shape[1] = 39"},
+      {[](Args& a) { a.w_descale.shape[0] = 7; }, HSTU_ERROR_SHAPE_MISMATCH, "w_descale.shape[0] = 7"},
+      {[](Args& a) { a.w_descale.dtype = HSTU_DTYPE_F16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "w_descale.dtype = f16"},
+      {[](Args& a) { a.bias.shape[0] = 7; }, HSTU_ERROR_SHAPE_MISMATCH, "bias.shape[0] = 7"},
+      {[](Args& a) { a.out.shape[0] = 7; }, HSTU_ERROR_SHAPE_MISMATCH, "out.shape[0] = 7"},
+      {[](Args& a) { a.out.dtype = HSTU_DTYPE_E4M3; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "out.dtype = e4m3"},
+      {[](Args& a) { a.x_scaling = HSTU_FP8_BLOCK; }, HSTU_ERROR_INVALID_ARGUMENT, "x_scaling = 3"},
+      {[](Args& a) { set_code(a.w_scaling, 4); }, HSTU_ERROR_INVALID_ARGUMENT, "w_scaling = 4"},
+      {[](Args& a) { a.workspace_size = 0; }, HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = 0"},
+  };
+  for (const auto& c : cases) {
+    Args args{};
+    args.struct_size = sizeof args;
+    args.x = random({kRows, 40});
+    args.w = memory_.random(HSTU_DTYPE_E4M3, {kEmbedding, 40});
+    args.w_descale = random({kEmbedding});
+    args.bias = random({kEmbedding});
+    args.out = memory_.poison(kDtype, {kRows, kEmbedding});
+    args.x_scaling = args.w_scaling = HSTU_FP8_ROW;
+    ASSERT_EQ(hstu_fp8_linear_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
+    args.workspace = workspace(args.workspace_size);
+    c.spoil(args);
+    EXPECT_EQ(hstu_fp8_linear(context_, &args, nullptr), c.status) << c.text << ": " << hstu_last_error();
     EXPECT_NE(std::string(hstu_last_error()).find(c.text), std::string::npos) << hstu_last_error();
   }
 }
@@ -513,9 +596,9 @@ TEST_F(Layer, StackNamesTheFp8WeightItRefuses) {
       {[](Plain&, Fp8& f) { f.output_weight.shape[1] = 48; }, HSTU_ERROR_SHAPE_MISMATCH,
        "fp8_layers.output_weight.shape[1] = 48"},
       {[](Plain&, Fp8& f) { f.output_descale.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
-       "output projection: b_descale.dtype"},
+       "fp8_layers.output_descale.dtype = bf16"},
       {[](Plain&, Fp8& f) { f.output_weight.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
-       "output projection: b.dtype"},
+       "fp8_layers.output_weight.dtype = bf16"},
   };
   const Workload w = workload(2, 16, kFp8);
   const std::unique_ptr<Memory> memory = host_memory();
