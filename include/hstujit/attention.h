@@ -24,7 +24,7 @@ typedef enum hstu_mask {
  *
  * q, out                 [total, num_heads, head_dim_qk], [total, num_heads, head_dim_v] f32 or 16-bit, same dtype,
  *                        last stride 1, other strides free. f32 has a kernel without tensor cores, for precision
- *                        rather than speed. head_dim_v may differ from head_dim_qk
+ *                        rather than speed. Head dims are 1 to 256, and may differ
  * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v], likewise; num_heads is
  *                        a multiple of num_kv_heads, and neighbouring heads of q share one
  * seq_offsets            [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
@@ -173,7 +173,7 @@ HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build
  * position_weights  [1 or num_heads, 2 n - 1] f32 or 16-bit, one row for all heads or a row a head; row stride free
  * time_weights      [1 or num_heads, buckets + 1] same dtype, likewise; at least one column
  * rab               [batch, num_heads, n, n] f32 or 16-bit, last stride 1, others free; num_heads may be 1, as
- *                   hstu_attention takes it. Every element is written
+ *                   hstu_attention takes it; n up to 131,072. Every element is written
  * Source: meta-recsys/generative-recommenders, research, RelativeBucketedTimeAndPositionBasedBias.
  */
 typedef struct hstu_rel_bias_args {
@@ -254,9 +254,10 @@ HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_page
 
 /**
  * Copies the keys and values of new rows to the end of each sequence's history in a cache, in pages or, without
- * page_offsets and page_ids, in one page a sequence. Exact: any element type.
+ * page_offsets and page_ids, in one page a sequence. Bits are copied as they are.
  *
- * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v] floating point
+ * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v] f32, 16-bit, E4M3 or
+ *                        E5M2, same dtype
  * k_cache, v_cache       as in hstu_paged_attention, k's dtype; only the new rows are written
  * seq_offsets            absent: every sequence has total / batch new rows; or [batch + 1] i32 or i64, of k and v
  * num_targets            absent or [batch] i32 or i64: the last num_targets[b] new rows are not history, and not copied

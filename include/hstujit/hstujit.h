@@ -2,8 +2,8 @@
  * libhstujit: run-time-compiled, auto-tuned kernels for HSTU recommenders (Zhai et al. 2024, arXiv:2402.17152).
  *
  * The tour: statuses and tensors (base.h), the context (here), operators (one header a group: norm.h, dense.h, fp8.h,
- * attention.h, jagged.h, position.h), plans (plan.h), looking inside (here). A host creates one context per device,
- * describes buffers with hstu_tensor, and calls operators on its own CUDA stream:
+ * attention.h, jagged.h, position.h), layers made of them (layer.h), plans (plan.h), looking inside (here). A host
+ * creates one context per device, describes buffers with hstu_tensor, and calls operators on its own CUDA stream:
  *
  *   hstu_context* ctx;
  *   hstu_context_create(&ctx, NULL);                            // cuda:0, default store, compile on a miss

@@ -23,12 +23,13 @@ extern "C" {
  * With is_replace, out has left's rows instead, and the last c rows of each sequence are right's; where right has more
  * rows than left, the last a of right.
  *
- * left, right          [total, dim], or [batch, rows, dim] for a dense part; same dtype, any; last stride 1, others
- * free offsets_left, _right [batch + 1] i32 or i64; absent: the part is dense, every sequence has the same number of
- * rows max_len_left, _right rows a sequence of a dense part; may be 0 for a part of rank 3. Not looked at for jagged
- * parts. out                  [rows of left + rows of right, dim], with is_replace [rows of left, dim]; dtype of left
- * n_prefix_from_right  rows of right that come first; 0 with is_replace
- * is_replace           0 or 1
+ * left, right            [total, dim], or [batch, rows, dim] for a dense part; same dtype, any; last stride 1, other
+ *                        strides free
+ * offsets_left, _right   [batch + 1] i32 or i64; absent: the part is dense, every sequence has as many rows
+ * max_len_left, _right   rows a sequence of a dense part; may be 0 for a part of rank 3; not looked at for jagged parts
+ * out                    [rows of left + rows of right, dim], with is_replace [rows of left, dim]; dtype of left
+ * n_prefix_from_right    rows of right that come first; 0 with is_replace
+ * is_replace             0 or 1
  *
  * The batch comes from the offsets; of two dense parts, from left's rows and max_len_left (or its first extent).
  * hstu_concat_l2_embeddings of upstream is this call with left = prefix, right = l2 and n_prefix_from_right = the
@@ -47,11 +48,12 @@ HSTU_API hstu_status hstu_concat_2d_jagged(hstu_context* context, const hstu_con
 /**
  * The inverse of hstu_concat_2d_jagged: gives each row of a combined jagged tensor back to the part it came from.
  *
- * values               [rows of left + rows of right, dim], any dtype; row stride free
- * left, right          [total, dim], or [batch, rows, dim] for a dense part; dtype of values; last stride 1, others
- * free offsets_left, _right [batch + 1] i32 or i64; absent (one of them at most): that part is dense max_len_left,
- * _right rows a sequence of a dense part; may be 0 for a part of rank 3 n_prefix_to_right    rows at the beginning of a
- * sequence that belong to right, where right has so many
+ * values                 [rows of left + rows of right, dim], any dtype; row stride free
+ * left, right            [total, dim], or [batch, rows, dim] for a dense part; dtype of values; last stride 1, other
+ *                        strides free
+ * offsets_left, _right   [batch + 1] i32 or i64; absent (one of them at most): that part is dense
+ * max_len_left, _right   rows a sequence of a dense part; may be 0 for a part of rank 3
+ * n_prefix_to_right      rows at the beginning of a sequence that belong to right, where right has so many
  *
  * hstu_split_l2_embeddings of upstream is this call with left = prefix and right = l2.
  * Source: meta-recsys/generative-recommenders, split_2D_jagged.
@@ -264,9 +266,11 @@ HSTU_API hstu_status hstu_split_1d_jagged(hstu_context* context, const hstu_spli
  * predicts the next item. Every sequence must have an element.
  *
  * lengths                      [batch] i32 or i64, at least 1 each, adding up to total. "cpu" refuses others; a GPU
- * does not look: with an empty sequence the values written are unspecified, but none lies outside of the outputs values
- * [total] any dtype without_first, without_last  [total - batch] dtype of values Source:
- * meta-recsys/generative-recommenders, jagged_remove_first_or_last_1D.
+ *                              does not look: with an empty sequence the values written are unspecified, but none lies
+ *                              outside of the outputs
+ * values                       [total] any dtype
+ * without_first, without_last  [total - batch] dtype of values
+ * Source: meta-recsys/generative-recommenders, jagged_remove_first_or_last_1D.
  */
 typedef struct hstu_jagged_remove_first_or_last_1d_args {
   size_t struct_size;
