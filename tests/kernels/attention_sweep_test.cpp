@@ -305,7 +305,23 @@ std::vector<AttentionCase> grouped() {
   return cases;
 }
 
+/// The same where heads of k and v are shared.
+std::vector<AttentionCase> grouped_combinations() {
+  std::vector<AttentionCase> cases;
+  for (AttentionCase c : RandomCases().draw(32)) {
+    const int64_t sharing = c.dim_qk % 32 == 0 ? 2 : 3;  // heads of q
+    c.kv_heads = c.heads;
+    c.heads *= sharing;
+    c.softmax_heads *= c.dim_v % 32 == 0 ? sharing : 1;
+    if (c.interval_heads > 1) c.interval_heads = c.heads;
+    if (c.placement != Placement::heads) c.placement = Placement::apart;
+    cases.push_back(c);
+  }
+  return cases;
+}
+
 const auto kNameOf = [](const auto& info) { return test::name_of_case(info.param); };
+INSTANTIATE_TEST_SUITE_P(GroupedCombinations, AttentionSweep, testing::ValuesIn(grouped_combinations()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Grouped, AttentionSweep, testing::ValuesIn(grouped()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Combinations, AttentionSweep, testing::ValuesIn(RandomCases().draw(96)), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Wide, AttentionSweep, testing::ValuesIn(wide()), kNameOf);

@@ -2,6 +2,8 @@
 // masks, pages and layouts. What is not to be read is NaN, what is not to be written must stay as it was.
 #include "support/cache_cases.hpp"
 
+#include <algorithm>
+
 namespace hstujit {
 namespace {
 
@@ -226,6 +228,65 @@ std::vector<CacheCase> elements() {
   return cases;
 }
 
+/// Any options with any others: what the masks take, biases, scales, grouped heads, head dims, new rows, pages,
+/// layouts. Seeded, so that names stay.
+class RandomCases {
+ public:
+  explicit RandomCases(uint64_t seed) : random_(seed) {}
+  std::vector<CacheCase> draw(int count) {
+    std::vector<CacheCase> cases;
+    while (static_cast<int>(cases.size()) < count) {
+      CacheCase c = one();
+      const auto same = [&](const CacheCase& other) { return name_of_case(other) == name_of_case(c); };
+      if (std::none_of(cases.begin(), cases.end(), same)) cases.push_back(c);
+    }
+    return cases;
+  }
+
+ private:
+  int64_t below(int64_t end) { return static_cast<int64_t>(random_.below(static_cast<uint64_t>(end))); }
+  bool coin() { return below(2) == 1; }
+  template <class T>
+  T any_of(std::initializer_list<T> values) {
+    return values.begin()[below(static_cast<int64_t>(values.size()))];
+  }
+
+  CacheCase one() {
+    CacheCase c{.dtype = any_of({HSTU_DTYPE_BF16, kF16}), .kv_heads = 1 + below(3), .dim_qk = 16 * (1 + below(16))};
+    c.heads = c.kv_heads * (1 + below(3));
+    c.dim_v = coin() ? c.dim_qk : below(8) == 0 ? 1 + below(256) : 16 * (1 + below(16));
+    c.lengths = coin() ? std::vector<int64_t>{200, 0, 67, 129, 1, 40, 261, 7} : std::vector<int64_t>{700, 40, 1025, 3};
+    c.delta = any_of({1, 5, 16, 17, 40, 130, -20, -140});
+    c.mask = any_of({HSTU_MASK_CAUSAL, HSTU_MASK_CAUSAL, HSTU_MASK_LOCAL, HSTU_MASK_INTERVALS, HSTU_MASK_FULL});
+    if (c.mask == HSTU_MASK_CAUSAL) causal(c);
+    if (c.mask == HSTU_MASK_LOCAL) c.left = below(150) - 1, c.right = below(150) - 1;
+    if (c.mask == HSTU_MASK_INTERVALS) c.intervals = any_of({1, 2, 3, 32}), c.interval_heads = coin() ? c.heads : 1;
+    c.bias = any_of({Bias::absent, Bias::shared, Bias::of_heads, Bias::short_of_positions, Bias::short_in_chunks});
+    c.scale = any_of({Scale::absent, Scale::one, Scale::rows});
+    c.integer_dtype = any_of({HSTU_DTYPE_I32, HSTU_DTYPE_I64});
+    c.page_size = any_of({1, 7, 16, 32, 64, 128});
+    c.interleaved = c.dim_v == c.dim_qk && below(4) == 0;
+    if (!c.interleaved && below(4) == 0)  // at most a row, for which there is room
+      c.page_padding = std::min<int64_t>(any_of({3, 8, 128}), c.kv_heads * std::min(c.dim_qk, c.dim_v));
+    if (below(4) == 0) c.layout = {.row_padding = any_of({1, 4, 8}), .shift = any_of({0, 1, 4})};
+    return c;
+  }
+  void causal(CacheCase& c) {
+    c.targets = any_of({Targets::absent, Targets::some, Targets::many});
+    if (c.targets != Targets::absent && coin()) c.group = 2 + below(40);
+    if (coin()) c.contextual = 1 + below(80), c.own_contexts = coin();
+    if (coin()) c.max_attn_len = 1 + below(100), c.min_full = coin() ? 1 + below(60) : 0;
+  }
+
+  Random random_;
+};
+
+std::vector<CacheCase> combinations(uint64_t seed) {
+  std::vector<CacheCase> cases = RandomCases(seed).draw(60);
+  for (size_t i = 0; i < cases.size(); i += 5) cases[i].dtype = HSTU_DTYPE_F32;
+  return cases;
+}
+
 /// f32, which has kernels of its own: some of all cases.
 std::vector<CacheCase> wide(const std::vector<std::vector<CacheCase>>& groups) {
   std::vector<CacheCase> cases;
@@ -237,6 +298,8 @@ std::vector<CacheCase> wide(const std::vector<std::vector<CacheCase>>& groups) {
   return cases;
 }
 
+INSTANTIATE_TEST_SUITE_P(Combinations, DeltaSweep, testing::ValuesIn(combinations(20261)), kNameOf);
+INSTANTIATE_TEST_SUITE_P(Combinations, PagedSweep, testing::ValuesIn(combinations(20262)), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Wide, DeltaSweep, testing::ValuesIn(wide({shapes(), masks()})), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Wide, PagedSweep, testing::ValuesIn(wide({shapes(), masks(), pages()})), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Shapes, DeltaSweep, testing::ValuesIn(shapes()), kNameOf);

@@ -3,7 +3,9 @@
 #include "support/large.hpp"
 #include "workload/stack.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace hstujit {
 namespace {
@@ -125,7 +127,7 @@ hstu_tensor as_vector(hstu_tensor t) {
   return t;
 }
 
-TEST(ManyElements, VectorsJoinedPartedAndShortened) {
+TEST(ManyElements, VectorsJoinedAndParted) {
   HSTU_NEEDS_LARGE_DEVICE();
   unless_too_small([] {
     constexpr int64_t kRow = 64, kLeft = 900, kRight = 100, kBoth = kLeft + kRight;  // rows of so many elements
@@ -177,6 +179,117 @@ TEST(ManyElements, VectorsJoinedPartedAndShortened) {
     expect_periods(memory, lefts_again, left_again, test::exact_result(part, &hstu_split_1d_jagged_args::left), kExact);
     expect_periods(memory, rights_again, right_again, test::exact_result(part, &hstu_split_1d_jagged_args::right),
                    kExact);
+  });
+}
+
+TEST(ManyElements, VectorsShortened) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kRow = 64, kRows = 9000, kLeft = kRows - 1;  // 64 sequences a period lose an element each
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t periods = many_rows(kRow, kLeft) / kLeft;
+    std::vector<int64_t> lengths;
+    for (int64_t b = 0; b < kRow; ++b) lengths.push_back(kRows + (b % 2 == 0 ? 8999 : -8999));
+    const hstu_tensor rows = host.random(kE4m3, {kRows, kRow}), first = host.poison(kE4m3, {kLeft, kRow}),
+                      last = host.poison(kE4m3, {kLeft, kRow});
+    auto args = sized<hstu_jagged_remove_first_or_last_1d_args>();
+    args.lengths = host.integers(kI64, lengths);
+    args.values = as_vector(rows);
+    args.without_first = as_vector(first);
+    args.without_last = as_vector(last);
+    auto large = args;
+    const hstu_tensor firsts = repeated(memory, first, periods * kLeft),
+                      lasts = repeated(memory, last, periods * kLeft);
+    large.lengths = repeated(memory, args.lengths, periods * kRow);
+    large.values = as_vector(repeated(memory, rows, periods * kRows));
+    large.without_first = as_vector(firsts);
+    large.without_last = as_vector(lasts);
+    ASSERT_EQ(hstu_jagged_remove_first_or_last_1d(test::test_device()->context, &large, nullptr), HSTU_OK)
+        << hstu_last_error();
+    (*memory).synchronise();
+    using Args = hstu_jagged_remove_first_or_last_1d_args;
+    expect_periods(memory, firsts, first, test::exact_result(args, &Args::without_first), kExact);
+    expect_periods(memory, lasts, last, test::exact_result(args, &Args::without_last), kExact);
+  });
+}
+
+/// Two rows of segments, of which the second is as the first: their columns are segments twice.
+TEST(ManyElements, VectorsTransposed) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kRow = 64, kRows = 900, kBoth = 2 * kRows, kPeriod = kRow * kRows;
+    const std::vector<int64_t> segments{30000, 0, 1, 27599};
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t periods = many_rows(kRow, kBoth) / kBoth, count = 8 * periods;
+    const hstu_tensor rows = host.random(kE4m3, {kBoth, kRow}), out_rows = host.poison(kE4m3, {kBoth, kRow});
+    std::memcpy(static_cast<std::byte*>(rows.data) + kPeriod, rows.data, kPeriod);
+    const PeriodicSequences two(host, 2 * kPeriod, segments), all(host, 2 * periods * kPeriod, segments);
+    std::vector<int64_t> lengths = segments;
+    lengths.insert(lengths.end(), segments.begin(), segments.end());
+    auto args = sized<hstu_jagged_transpose_1d_args>();
+    args.values = as_vector(rows);
+    args.out = as_vector(out_rows);
+    args.offsets = two.many;
+    args.out_offsets = host.poison(kI64, {9});
+    args.lengths = host.integers(kI64, lengths);
+    args.out_lengths = host.poison(kI64, {8});
+    args.rows = 2;
+    args.columns = 4;
+    auto large = args;
+    const hstu_tensor outs = repeated(memory, out_rows, periods * kBoth);
+    large.values = as_vector(repeated(memory, rows, periods * kBoth));
+    large.out = as_vector(outs);
+    large.offsets = repeated(memory, all.many, count + 1);
+    large.out_offsets = hstu_vector(memory.allocate(8 * (count + 1)), kI64, count + 1);
+    large.lengths = repeated(memory, args.lengths, count);
+    large.out_lengths = hstu_vector(memory.allocate(8 * count), kI64, count);
+    large.columns = 4 * periods;
+    ASSERT_EQ(hstu_jagged_transpose_1d(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    expect_periods(memory, outs, out_rows, test::exact_result(args, &hstu_jagged_transpose_1d_args::out), kExact);
+  });
+}
+
+TEST(ManyElements, VectorsExpandedAndRowsReplaced) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kRow = 64, kRows = 900, kLongest = 20000;
+    HostMemory host;
+    LargeMemory memory;
+    const std::vector<int64_t> lengths{30000, 0, 1, 27599};
+    const int64_t batch = many_rows(kLongest, 4), periods = batch / 4;
+    const PeriodicSequences sequences(host, periods * kRows * kRow, lengths);
+    const hstu_tensor rows = host.random(kE4m3, {kRows, kRow});
+    auto args = sized<hstu_expand_1d_jagged_to_dense_args>();
+    args.values = as_vector(rows);
+    args.offsets = sequences.one;
+    args.out = host.poison(kE4m3, {4, kLongest});
+    auto large = args;
+    large.values = as_vector(repeated(memory, rows, periods * kRows));
+    large.offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
+    large.out = repeated(memory, args.out, batch);
+    expect_large(memory, large, args, &hstu_expand_1d_jagged_to_dense_args::out, kExact);
+  });
+  unless_too_small([] {
+    constexpr int64_t kLeft = 1000, kRight = 100, kDim = 512;
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t periods = many_rows(kDim, kLeft) / kLeft;
+    auto args = sized<hstu_replace_last_n_with_jagged_args>();
+    args.lengths_left = host.integers(kI64, {300, 0, 700});
+    args.lengths_right = host.integers(kI64, {20, 5, 75});
+    args.left = host.random(kE4m3, {kLeft, kDim});
+    args.right = host.random(kE4m3, {kRight, kDim});
+    args.out = host.poison(kE4m3, {kLeft, kDim});
+    auto large = args;
+    large.lengths_left = repeated(memory, args.lengths_left, 3 * periods);
+    large.lengths_right = repeated(memory, args.lengths_right, 3 * periods);
+    large.left = repeated(memory, args.left, periods * kLeft);
+    large.right = repeated(memory, args.right, periods * kRight);
+    large.out = repeated(memory, args.out, periods * kLeft);
+    expect_large(memory, large, args, &hstu_replace_last_n_with_jagged_args::out, kExact);
   });
 }
 
@@ -415,6 +528,75 @@ TEST(ManyElements, DeltaAttentionAndTheCachesItReads) {
     expect_large(memory, large, args, &hstu_append_kv_cache_args::k_cache, kExact);
     test::expect_periods(memory, large.v_cache, args.v_cache,
                          test::exact_result(args, &hstu_append_kv_cache_args::v_cache), kExact);
+  });
+}
+
+TEST(ManyElements, PagedAttention) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kRoom = 1024, kHeads = 4, kDim = 128, kNew = 2;
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t pages = many_rows(kRoom * kHeads * kDim, 1);
+    auto args = sized<hstu_paged_attention_args>();
+    args.q = host.random(kBf16, {kNew, kHeads, kDim});
+    args.k_cache = args.v_cache = host.random(kBf16, {1, kRoom, kHeads, kDim});
+    args.out = host.poison(kBf16, {kNew, kHeads, kDim});
+    args.last_page_lens = host.integers(kI64, {700});
+    args.max_seq_len = 700;
+    auto large = args;
+    large.q = repeated(memory, args.q, pages * kNew);
+    large.k_cache = large.v_cache = repeated(memory, args.k_cache, pages);
+    large.out = repeated(memory, args.out, pages * kNew);
+    large.last_page_lens = repeated(memory, args.last_page_lens, pages);
+    expect_large(memory, large, args, &hstu_paged_attention_args::out, test::attention_tolerance(kBf16));
+  });
+}
+
+TEST(ManyElements, RelativeBiases) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    constexpr int64_t kHeads = 4, kPositions = 1024;
+    HostMemory host;
+    LargeMemory memory;
+    const int64_t batch = many_rows(kHeads * kPositions * kPositions, 1);
+    std::vector<int64_t> times;
+    for (int64_t i = 0; i < kPositions; ++i) times.push_back(1'750'000'000 + 3 * i);  // far from edges of buckets
+    auto args = sized<hstu_rel_bias_args>();
+    args.timestamps = host.integers(kI64, times);
+    args.timestamps.rank = 2;
+    args.timestamps.shape[0] = 1, args.timestamps.stride[0] = kPositions;
+    args.timestamps.shape[1] = kPositions, args.timestamps.stride[1] = 1;
+    args.position_weights = host.random(kF32, {kHeads, 2 * kPositions - 1});
+    args.time_weights = host.random(kF32, {1, 129});
+    args.rab = host.poison(kBf16, {1, kHeads, kPositions, kPositions});
+    auto large = args;
+    large.timestamps = repeated(memory, args.timestamps, batch);
+    large.position_weights = repeated(memory, args.position_weights, kHeads);
+    large.time_weights = repeated(memory, args.time_weights, 1);
+    large.rab = repeated(memory, args.rab, batch);
+    expect_large(memory, large, args, &hstu_rel_bias_args::rab, test::rounded_once(kBf16));
+  });
+}
+
+/// Each of the parts is longer than a period, so has its greatest magnitude.
+TEST(ManyElements, GreatestMagnitudes) {
+  HSTU_NEEDS_LARGE_DEVICE();
+  unless_too_small([] {
+    HostMemory host;
+    LargeMemory memory;
+    auto args = sized<hstu_fp8_amax_args>();
+    args.x = host.random(kBf16, {1000, 512});
+    args.amax = host.poison(kF32, {HSTU_FP8_AMAX_PARTS});
+    auto large = args;
+    large.x = repeated(memory, args.x, many_rows(512, 1000));
+    large.amax = repeated(memory, args.amax, HSTU_FP8_AMAX_PARTS);
+    ASSERT_EQ(hstu_fp8_amax(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
+    (*memory).synchronise();
+    double greatest = 0;
+    for (const double value : test::values(args.x)) greatest = std::max(greatest, std::fabs(value));
+    (*memory).download(args.amax.data, large.amax.data, HSTU_FP8_AMAX_PARTS * 4);
+    for (const double part : test::values(args.amax)) ASSERT_EQ(part, greatest);
   });
 }
 

@@ -1,8 +1,11 @@
 // The output stage before its projection, on the device against the oracle: every combination of flags, both norms,
-// lengths, types and layouts.
+// lengths, types and layouts; and any options with any others, norms and dropout among them, which have sweeps of their
+// own (dropout_sweep_test.cpp).
 #include "support/device_call.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace hstujit {
 namespace {
@@ -19,13 +22,19 @@ struct Case {
   int32_t concat_u = 1, concat_x = 1, silu_u = 0;
   hstu_activation activation = HSTU_ACTIVATION_NONE;
   Layout attn{}, u{}, weights{}, out{};
+  hstu_norm norm = HSTU_NORM_LAYER;
+  hstu_dropout_stream stream = HSTU_DROPOUT_COMPAT;
+  float ratio = 0;
 };
 
 std::string name_of_case(const Case& c) {
   const auto layout = [](const Layout& l) { return fmt::format("p{}s{}", l.row_padding, l.shift); };
+  const bool plain = c.norm == HSTU_NORM_LAYER && c.ratio == 0;
   return fmt::format("{}_{}_{}x{}_g{}_u{}x{}s{}a{}_{}_{}_{}_{}", name_of(c.dtype), name_of(c.weight), c.rows, c.dim,
                      c.groups, c.concat_u, c.concat_x, c.silu_u, static_cast<int>(c.activation), layout(c.attn),
-                     layout(c.u), layout(c.weights), layout(c.out));
+                     layout(c.u), layout(c.weights), layout(c.out)) +
+         (plain ? ""
+                : fmt::format("_n{}d{}r{:.0f}", static_cast<int>(c.norm), static_cast<int>(c.stream), 100 * c.ratio));
 }
 
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
@@ -37,7 +46,7 @@ hstu_norm_mul_args args_of(HostMemory& memory, const Case& c) {
   args.u = memory.random(c.dtype, {c.rows, c.dim}, c.u);
   const int64_t weights = c.groups > 0 ? c.groups : c.dim;
   args.weight = memory.random(c.weight, {weights}, c.weights, 1, 0.3);
-  args.bias = memory.random(c.weight, {weights}, c.weights);
+  if (c.norm != HSTU_NORM_RMS) args.bias = memory.random(c.weight, {weights}, c.weights);
   const bool one_segment = c.groups > 0 && !(c.concat_u && c.concat_x);
   const int64_t segments = one_segment ? 1 : 1 + c.concat_u + c.concat_x;
   args.out = memory.poison(c.dtype, {c.rows, segments * c.dim}, c.out);
@@ -46,6 +55,10 @@ hstu_norm_mul_args args_of(HostMemory& memory, const Case& c) {
   args.concat_x = c.concat_x;
   args.silu_u = c.silu_u;
   args.activation = c.activation;
+  args.norm = c.norm;
+  args.dropout_stream = c.stream;
+  args.dropout_ratio = c.ratio;
+  args.seed = 0x123456789abcdef;
   return args;
 }
 
@@ -107,7 +120,37 @@ std::vector<Case> layouts() {
           {.groups = 4, .attn = gap4, .weights = shift1}};
 }
 
+/// Any options with any others. Seeded, so that names stay.
+std::vector<Case> combinations() {
+  Random random(20263);
+  const auto below = [&](int end) { return static_cast<int32_t>(random.below(static_cast<uint64_t>(end))); };
+  const auto any_of = [&](auto... values) {
+    using T = std::common_type_t<decltype(values)...>;
+    const T all[] = {values...};
+    return all[below(static_cast<int>(sizeof...(values)))];
+  };
+  const auto layout = [&] {
+    return below(3) > 0 ? Layout{} : Layout{.row_padding = any_of(0, 1, 4, 64), .shift = any_of(0, 1, 2)};
+  };
+  std::vector<Case> cases;
+  while (cases.size() < 64) {
+    Case c{.dtype = any_of(kBf16, kF16, kF32), .weight = any_of(kBf16, kF16, kF32), .rows = 1 + below(70)};
+    c.groups = any_of(0, 0, 1, 2, 4, 7);
+    c.dim = std::max(c.groups, 1) * any_of(1, 8, 33, 64, 96, 128, 250, 512, 1024);
+    c.concat_u = below(2), c.concat_x = below(2), c.silu_u = below(2);
+    c.activation = any_of(HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_SIGMOID);
+    c.attn = layout(), c.u = layout(), c.weights = layout(), c.out = layout();
+    c.norm = any_of(HSTU_NORM_LAYER, HSTU_NORM_RMS, HSTU_NORM_SWISH);
+    c.stream = any_of(HSTU_DROPOUT_COMPAT, HSTU_DROPOUT_FAST, HSTU_DROPOUT_MASKS, HSTU_DROPOUT_ROWS);
+    c.ratio = any_of(0.0f, 0.1f, 0.5f, 0.9f);
+    const auto same = [&](const Case& other) { return name_of_case(other) == name_of_case(c); };
+    if (std::none_of(cases.begin(), cases.end(), same)) cases.push_back(c);
+  }
+  return cases;
+}
+
 const auto kNameOf = [](const auto& info) { return name_of_case(info.param); };
+INSTANTIATE_TEST_SUITE_P(Combinations, NormMulSweep, testing::ValuesIn(combinations()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Flags, NormMulSweep, testing::ValuesIn(flags()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Shapes, NormMulSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Layouts, NormMulSweep, testing::ValuesIn(layouts()), kNameOf);

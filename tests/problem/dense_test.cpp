@@ -494,6 +494,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.b.shape[1] = 263; }, kShape, "b.shape[1] = 263"},
         Spoiled<Gemm>{"OtherN", [](Gemm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
         Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.a_scaling, 9); }, kInvalid, "a_scaling = 9"},
+        Spoiled<Gemm>{"ScalingB", [](Gemm& a) { test::set_code(a.b_scaling, -1); }, kInvalid, "b_scaling = -1"},
         Spoiled<Gemm>{"Accumulation", [](Gemm& a) { test::set_code(a.accumulation, 2); }, kInvalid, "accumulation = 2"},
         Spoiled<Gemm>{"GroupsOfA", [](Gemm& a) { a.a_descale.shape[1] = 2; }, kShape, "a_descale.shape[1] = 2"},
         Spoiled<Gemm>{"BlocksOfB", [](Gemm& a) { a.b_descale.shape[0] = 2; }, kShape, "b_descale.shape[0] = 2"},

@@ -136,6 +136,12 @@ INSTANTIATE_TEST_SUITE_P(
                           a.max_len_left = -1;
                         },
                         kInvalid, "max_len_left = -1"},
+        Spoiled<Concat>{"NegativeMaxLenOfRight",
+                        [](Concat& a) {
+                          a.offsets_right = {};
+                          a.max_len_right = -1;
+                        },
+                        kInvalid, "max_len_right = -1"},
         Spoiled<Concat>{"PartOfASequence",
                         [](Concat& a) {
                           a.offsets_left = {};
@@ -188,6 +194,12 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Split>{"OtherDtype", [](Split& a) { a.values.dtype = HSTU_DTYPE_I64; }, kDtype, "values.dtype"},
         Spoiled<Split>{"BothDense", [](Split& a) { a.offsets_left = a.offsets_right = {}; }, kInvalid,
                        "offsets_left is absent"},
+        Spoiled<Split>{"PartOfASequence",
+                       [](Split& a) {
+                         a.offsets_right = {};
+                         a.max_len_right = 13;
+                       },
+                       kShape, "right.shape[0] = 24"},
         Spoiled<Split>{"NegativePrefix", [](Split& a) { a.n_prefix_to_right = -3; }, kInvalid,
                        "n_prefix_to_right = -3"},
         Spoiled<Split>{"LeftOverValues", [](Split& a) { a.left.data = slot(2); }, kInvalid, "left overlaps values"},

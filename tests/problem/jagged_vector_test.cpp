@@ -144,14 +144,19 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Split1dRefuses : public testing::TestWithParam<Spoiled<Split>> {};
 TEST_P(Split1dRefuses, Field) { test::expect_refused(sample_split(), GetParam()); }
-INSTANTIATE_TEST_SUITE_P(BadInput, Split1dRefuses,
-                         testing::Values(Spoiled<Split>{"OtherStructSize", [](Split& a) { a.struct_size = 8; },
-                                                        kInvalid, "struct_size = 8"},
-                                         Spoiled<Split>{"OtherSize", [](Split& a) { a.values.shape[0] = 63; }, kShape,
-                                                        "values.shape[0] = 63"},
-                                         Spoiled<Split>{"PartsOverEachOther", [](Split& a) { a.right.data = slot(2); },
-                                                        kInvalid, "left overlaps right"}),
-                         kNameOf);
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, Split1dRefuses,
+    testing::Values(
+        Spoiled<Split>{"OtherStructSize", [](Split& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<Split>{"FloatingLengths", [](Split& a) { a.lengths_right.dtype = HSTU_DTYPE_F32; }, kDtype,
+                       "lengths_right.dtype"},
+        Spoiled<Split>{"OtherBatch", [](Split& a) { a.lengths_right.shape[0] = 4; }, kShape,
+                       "lengths_right.shape[0] = 4"},
+        Spoiled<Split>{"OtherDtype", [](Split& a) { a.left.dtype = HSTU_DTYPE_I32; }, kDtype, "left.dtype = i32"},
+        Spoiled<Split>{"OtherSize", [](Split& a) { a.values.shape[0] = 63; }, kShape, "values.shape[0] = 63"},
+        Spoiled<Split>{"PartsOverEachOther", [](Split& a) { a.right.data = slot(2); }, kInvalid,
+                       "left overlaps right"}),
+    kNameOf);
 
 class RemoveRefuses : public testing::TestWithParam<Spoiled<Remove>> {};
 TEST_P(RemoveRefuses, Field) { test::expect_refused(sample_remove(), GetParam()); }
@@ -175,14 +180,19 @@ INSTANTIATE_TEST_SUITE_P(
 
 class ReplaceRefuses : public testing::TestWithParam<Spoiled<Replace>> {};
 TEST_P(ReplaceRefuses, Field) { test::expect_refused(sample_replace(), GetParam()); }
-INSTANTIATE_TEST_SUITE_P(BadInput, ReplaceRefuses,
-                         testing::Values(Spoiled<Replace>{"OtherStructSize", [](Replace& a) { a.struct_size = 8; },
-                                                          kInvalid, "struct_size = 8"},
-                                         Spoiled<Replace>{"OtherDim", [](Replace& a) { a.right.shape[1] = 60; }, kShape,
-                                                          "right.shape[1] = 60"},
-                                         Spoiled<Replace>{"OtherRows", [](Replace& a) { a.out.shape[0] = 39; }, kShape,
-                                                          "out.shape[0] = 39"}),
-                         kNameOf);
+INSTANTIATE_TEST_SUITE_P(
+    BadInput, ReplaceRefuses,
+    testing::Values(
+        Spoiled<Replace>{"OtherStructSize", [](Replace& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<Replace>{"FloatingLengths", [](Replace& a) { a.lengths_left.dtype = HSTU_DTYPE_F32; }, kDtype,
+                         "lengths_left.dtype"},
+        Spoiled<Replace>{"OtherBatch", [](Replace& a) { a.lengths_right.shape[0] = 4; }, kShape,
+                         "lengths_right.shape[0] = 4"},
+        Spoiled<Replace>{"OtherDtype", [](Replace& a) { a.right.dtype = HSTU_DTYPE_F16; }, kDtype, "right.dtype = f16"},
+        Spoiled<Replace>{"OutOverLeft", [](Replace& a) { a.out.data = slot(2); }, kInvalid, "out overlaps left"},
+        Spoiled<Replace>{"OtherDim", [](Replace& a) { a.right.shape[1] = 60; }, kShape, "right.shape[1] = 60"},
+        Spoiled<Replace>{"OtherRows", [](Replace& a) { a.out.shape[0] = 39; }, kShape, "out.shape[0] = 39"}),
+    kNameOf);
 
 class TransposeRefuses : public testing::TestWithParam<Spoiled<Transpose>> {};
 TEST_P(TransposeRefuses, Field) { test::expect_refused(sample_transpose(), GetParam()); }
@@ -194,6 +204,13 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Transpose>{"TooManySegments", [](Transpose& a) { a.rows = int64_t{1} << 40; }, kUnsupported,
                            "rows = 1099511627776"},
         Spoiled<Transpose>{"OtherSegments", [](Transpose& a) { a.columns = 4; }, kShape, "lengths.shape[0] = 6"},
+        Spoiled<Transpose>{"NegativeColumns", [](Transpose& a) { a.columns = -3; }, kInvalid, "columns = -3"},
+        Spoiled<Transpose>{"FloatingOffsets", [](Transpose& a) { a.offsets.dtype = HSTU_DTYPE_F32; }, kDtype,
+                           "offsets.dtype = f32"},
+        Spoiled<Transpose>{"FewerOffsets", [](Transpose& a) { a.offsets.shape[0] = 6; }, kShape,
+                           "offsets.shape[0] = 6"},
+        Spoiled<Transpose>{"OtherDtypeOfValues", [](Transpose& a) { a.out.dtype = HSTU_DTYPE_F32; }, kDtype,
+                           "out.dtype = f32"},
         Spoiled<Transpose>{"OtherDtypeOfOffsets", [](Transpose& a) { a.out_offsets.dtype = HSTU_DTYPE_I32; }, kDtype,
                            "out_offsets.dtype = i32"},
         Spoiled<Transpose>{"OutputsOverEachOther", [](Transpose& a) { a.out_lengths.data = slot(3); }, kInvalid,
@@ -217,6 +234,8 @@ INSTANTIATE_TEST_SUITE_P(
     BadInput, ExpandRefuses,
     testing::Values(
         Spoiled<Expand>{"OtherStructSize", [](Expand& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<Expand>{"FloatingOffsets", [](Expand& a) { a.offsets.dtype = HSTU_DTYPE_F32; }, kDtype,
+                        "offsets.dtype = f32"},
         Spoiled<Expand>{"OtherBatch", [](Expand& a) { a.out.shape[0] = 4; }, kShape, "out.shape[0] = 4"},
         Spoiled<Expand>{"OtherDtype", [](Expand& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype, "out.dtype = f16"},
         Spoiled<Expand>{"OutOverValues", [](Expand& a) { a.out.data = slot(0); }, kInvalid, "out overlaps values"}),

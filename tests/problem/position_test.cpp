@@ -160,15 +160,26 @@ class PlacesRefuse : public testing::TestWithParam<Spoiled<Places>> {};
 TEST_P(PlacesRefuse, Field) { test::expect_refused(sample_places(), GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
     BadInput, PlacesRefuse,
-    testing::Values(Spoiled<Places>{"OtherStructSize", [](Places& a) { a.struct_size = 8; }, kInvalid,
-                                    "struct_size = 8"},
-                    Spoiled<Places>{"AbsentTable", [](Places& a) { a.position_embeddings = {}; }, kInvalid,
-                                    "position_embeddings is absent"},
-                    Spoiled<Places>{"FloatingOffsets", [](Places& a) { a.seq_offsets.dtype = HSTU_DTYPE_F32; }, kDtype,
-                                    "seq_offsets.dtype"},
-                    Spoiled<Places>{"FlagOutOfRange", [](Places& a) { a.interleave_targets = -1; }, kInvalid,
-                                    "interleave_targets = -1"},
-                    Spoiled<Places>{"InfiniteAlpha", [](Places& a) { a.alpha = kInfinity; }, kInvalid, "alpha"}),
+    testing::Values(
+        Spoiled<Places>{"OtherStructSize", [](Places& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
+        Spoiled<Places>{"AbsentTable", [](Places& a) { a.position_embeddings = {}; }, kInvalid,
+                        "position_embeddings is absent"},
+        Spoiled<Places>{"FloatingOffsets", [](Places& a) { a.seq_offsets.dtype = HSTU_DTYPE_F32; }, kDtype,
+                        "seq_offsets.dtype"},
+        Spoiled<Places>{"OtherDtypeOfOut", [](Places& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype, "out.dtype = f16"},
+        Spoiled<Places>{"OtherRowsOfOut", [](Places& a) { a.out.shape[0] = 49; }, kShape, "out.shape[0] = 49"},
+        Spoiled<Places>{"OtherDimOfTable", [](Places& a) { a.position_embeddings.shape[1] = 63; }, kShape,
+                        "position_embeddings.shape[1] = 63"},
+        Spoiled<Places>{"TableWithoutRows", [](Places& a) { a.position_embeddings.shape[0] = 0; }, kShape,
+                        "position_embeddings.shape[0] = 0"},
+        Spoiled<Places>{"OtherBatchOfTargets",
+                        [](Places& a) { a.num_targets = hstu_vector(slot(6), HSTU_DTYPE_I32, 4); }, kShape,
+                        "num_targets.shape[0] = 4"},
+        Spoiled<Places>{"OutOverTable", [](Places& a) { a.out.data = slot(2); }, kInvalid,
+                        "out overlaps position_embeddings"},
+        Spoiled<Places>{"FlagOutOfRange", [](Places& a) { a.interleave_targets = -1; }, kInvalid,
+                        "interleave_targets = -1"},
+        Spoiled<Places>{"InfiniteAlpha", [](Places& a) { a.alpha = kInfinity; }, kInvalid, "alpha"}),
     kNameOf);
 
 class BroadcastRefuses : public testing::TestWithParam<Spoiled<Broadcast>> {};
@@ -178,6 +189,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Spoiled<Broadcast>{"OtherStructSize", [](Broadcast& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
         Spoiled<Broadcast>{"AbsentJagged", [](Broadcast& a) { a.jagged = {}; }, kInvalid, "jagged is absent"},
+        Spoiled<Broadcast>{"IntegerDense", [](Broadcast& a) { a.dense.dtype = HSTU_DTYPE_I32; }, kDtype,
+                           "dense.dtype = i32"},
+        Spoiled<Broadcast>{"OtherDtypeOfOut", [](Broadcast& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype,
+                           "out.dtype = f16"},
+        Spoiled<Broadcast>{"OtherRowsOfOut", [](Broadcast& a) { a.out.shape[0] = 49; }, kShape, "out.shape[0] = 49"},
+        Spoiled<Broadcast>{"OutOverDense", [](Broadcast& a) { a.out.data = slot(2); }, kInvalid, "out overlaps dense"},
         Spoiled<Broadcast>{"OtherBatch", [](Broadcast& a) { a.dense.shape[0] = 4; }, kShape, "dense.shape[0] = 4"},
         Spoiled<Broadcast>{"OtherDim", [](Broadcast& a) { a.dense.shape[1] = 60; }, kShape, "dense.shape[1] = 60"}),
     kNameOf);

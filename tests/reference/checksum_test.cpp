@@ -157,6 +157,33 @@ TEST(ExtendedAttentionChecksum, LocalWindowIsReproduced) {
   expect_sums(exact, 0.149055395, 2.34255149);
 }
 
+/// Softmax attention of the appendix's tensors, by its own operator and as heads of hstu_attention.
+TEST(SoftmaxAttentionChecksum, IsReproducedByBothOperators) {
+  const auto q = generated(1, 15 * 2 * 3), k = generated(2, 15 * 2 * 3), v = generated(3, 15 * 2 * 2);
+  const int32_t offsets[] = {0, 11, 11, 14, 15};
+  std::vector<float> out(15 * 2 * 2);
+  const auto fill = [&](auto& args) {
+    args.struct_size = sizeof args;
+    args.q = hstu_heads(q.data(), HSTU_DTYPE_F32, 15, 2, 3);
+    args.k = hstu_heads(k.data(), HSTU_DTYPE_F32, 15, 2, 3);
+    args.v = hstu_heads(v.data(), HSTU_DTYPE_F32, 15, 2, 2);
+    args.out = hstu_heads(out.data(), HSTU_DTYPE_F32, 15, 2, 2);
+    args.seq_offsets = hstu_vector(offsets, HSTU_DTYPE_I32, 5);
+    args.max_seq_len = 8;
+  };
+  hstu_flash_attention_args flash{};
+  fill(flash);
+  flash.scale = 0.5f;
+  prepare(flash);
+  expect_sums(exact_values(flash, out.size()), -3.23968405, -88.5798633);
+  hstu_attention_args heads{};
+  fill(heads);
+  heads.alpha = 0.5f;
+  heads.num_softmax_heads = 2;
+  prepare(heads);
+  expect_sums(exact_values(heads, out.size()), -3.23968405, -88.5798633);
+}
+
 TEST(LayerNormChecksum, IsReproduced) {
   const auto x = generated(5, 18), weight = generated(6, 6, 0.5, 1), bias = generated(7, 6);
   std::vector<float> y(18);
