@@ -19,7 +19,7 @@
 namespace hstu {
 
 template <class Config>
-constexpr int jagged_reduce_sum_sm80_smem_bytes = Config::kThreads* Config::kVector * 4;
+constexpr int jagged_reduce_sum_sm80_smem_bytes = Config::kThreads * 4 * Config::kVector;
 
 namespace jagged_reduce_sum {
 

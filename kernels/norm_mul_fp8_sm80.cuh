@@ -132,8 +132,8 @@ constexpr int kGroupBytes = Config::kGroups > 1 ? static_cast<int>(sizeof(tile::
 }  // namespace norm_mul
 
 template <class Config>
-constexpr int norm_mul_fp8_smem_bytes =
-    tile::SpanShape<Config>::kSmemBytes + tile::SpanShape<Config>::kRowsPerBlock* norm_mul::kGroupBytes<Config>;
+constexpr int norm_mul_fp8_smem_bytes = tile::SpanShape<Config>::kSmemBytes +
+                                        (tile::SpanShape<Config>::kRowsPerBlock * norm_mul::kGroupBytes<Config>);
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)

@@ -54,7 +54,7 @@ struct QuantizeShape {
 
 template <class Config>
 constexpr int quantize_fp8_sm80_smem_bytes =
-    Config::kScaling != tile::kPerTensor&& Config::kTeam > 32 ? Config::kThreads / 32 * 4 : 0;
+    Config::kTeam > 32 && Config::kScaling != tile::kPerTensor ? Config::kThreads / 32 * 4 : 0;
 
 // The unit's scale and its inverse.
 template <class Config>

@@ -224,9 +224,8 @@ HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delt
  * k, v                   [total_q, num_kv_heads, ...] rows of q's sequences, of which the targets' are read; absent
  *                        when num_targets is
  * k_cache, v_cache       [pages, page_size, num_kv_heads, head_dim]; strides of the first three dimensions are free, so
- *                        a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both
- *                        Fastest with pages of a multiple of 16 slots, a whole number of slots apart, as many for K as
- *                        for V
+ *                        a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both. Fastest with pages of a
+ *                        multiple of 16 slots, a whole number of slots apart, as many for K as for V
  * page_offsets           [batch + 1] i32 or i64: sequence b has the pages page_ids[page_offsets[b]] ...
  *                        page_ids[page_offsets[b + 1] - 1]; every page but the last is full
  * page_ids               [page_offsets[batch] or more], page_offsets' dtype. Both absent: sequence b has the one page
@@ -261,8 +260,8 @@ HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_page
  * k_cache, v_cache       as in hstu_paged_attention, k's dtype; only the new rows are written
  * seq_offsets            absent: every sequence has total / batch new rows; or [batch + 1] i32 or i64, of k and v
  * num_targets            absent or [batch] i32 or i64: the last num_targets[b] new rows are not history, and not copied
- * page_offsets, page_ids, last_page_lens  as in hstu_paged_attention, the state after the call: row r of the new
- * history of a sequence goes to position history - new + r. Rows before position 0 are dropped
+ * page_offsets, page_ids, last_page_lens  as in hstu_paged_attention, the state after the call
+ * Row r of the new history of a sequence goes to position history - new + r; rows before position 0 are dropped.
  * Source: NVIDIA recsys-examples, paged_kvcache_ops; FlashInfer, append_paged_kv_cache.
  */
 typedef struct hstu_append_kv_cache_args {

@@ -104,7 +104,7 @@ HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequa
  * How the sums of an FP8 product are accumulated where the device multiplies FP8 itself, whose sums keep 14 bits and
  * are cut, not rounded. Relative error by k, without the rounding of results (bf16's alone is 1.7e-3):
  *
- *                             k      512      1024     4096
+ *                             k =            512     1024     4096
  *   HSTU_FP8_ACCUMULATE_128   normal data 1.2e-4, data of one sign 6e-4, whatever k is
  *   HSTU_FP8_ACCUMULATE_FAST  normal data    3.3e-4           1.3e-3
  *                             of one sign    6e-3    1.5e-2   7e-2, all of it too small

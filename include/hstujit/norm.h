@@ -115,10 +115,10 @@ HSTU_API hstu_status hstu_rms_norm_rope(hstu_context* context, const hstu_rms_no
 /**
  * Softmax of rows: y = e^(x - max) / sum, or with log its logarithm, x - max - log(sum).
  *
- * x, y            [rows, dim] f32 or 16-bit, same dtype; dim at least 1; row stride free; y may be x itself. An element
- *                 of -inf has weight 0.
- * log             1: log-softmax
- * zero_empty_rows of a row of nothing but -inf: 0, NaN; 1, weights of 0 (and logarithms of -inf)
+ * x, y             [rows, dim] f32 or 16-bit, same dtype; dim at least 1; row stride free; y may be x itself. An
+ *                  element of -inf has weight 0.
+ * log              1: log-softmax
+ * zero_empty_rows  what becomes of a row of nothing but -inf. 0: NaN. 1: weights of 0 (and logarithms of -inf)
  * Source: triton-lang/triton, tutorial 02 (fused softmax); PyTorch, softmax and log_softmax (rows of -inf).
  */
 typedef struct hstu_softmax_args {

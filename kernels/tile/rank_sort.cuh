@@ -19,7 +19,7 @@ struct RankSort {
   enum : int { kThreads = Config::kThreads, kItems = Config::kItems, kTile = kThreads * kItems };
 };
 template <class Config>
-constexpr int rank_sort_smem_bytes = RankSort<Config>::kTile* static_cast<int>(sizeof(typename Config::Key));
+constexpr int rank_sort_smem_bytes = static_cast<int>(sizeof(typename Config::Key)) * RankSort<Config>::kTile;
 
 // Adds how many of the tile's first `count` keys go before the own ones: smaller, or with kEqual equal.
 template <class Config, bool kEqual>

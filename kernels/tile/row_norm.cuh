@@ -52,7 +52,7 @@ struct RowShape {
 
   // RowPartials that the warps of a team exchange.
   enum : int {
-    kExchangeBytes = kWarps > 1 || kLooped ? kRowsPerThread* kBlockWarps* static_cast<int>(sizeof(RowPartial)) : 0
+    kExchangeBytes = kWarps > 1 || kLooped ? static_cast<int>(sizeof(RowPartial)) * (kRowsPerThread * kBlockWarps) : 0
   };
 };
 

@@ -17,7 +17,7 @@ class RowGreatest {
  public:
   enum : bool { kOn = Config::kScaling != kPerTensor, kGrouped = Config::kScaling == kPerGroup };
   enum : int { kRows = Shape::kRowsPerThread, kPart = kWidth / kParts };
-  enum : int { kSmemBytes = Config::kScaling == kPerRow && Shape::kWarps > 1 ? kRows* Shape::kBlockWarps * 4 : 0 };
+  enum : int { kSmemBytes = Config::kScaling == kPerRow && Shape::kWarps > 1 ? kRows * 4 * Shape::kBlockWarps : 0 };
   enum : int { kUnitLanes = kScaleSpan / kPart < Shape::kThreadsPerRow ? kScaleSpan / kPart : Shape::kThreadsPerRow };
   enum : int { kUnits = kGrouped ? Shape::kAccesses * kParts : 1 };
   static_assert(!kGrouped || (kUnitLanes <= 32 && (Shape::kAccesses == 1 || kUnitLanes * kPart == kScaleSpan)),

@@ -4,11 +4,12 @@
 
 namespace hstu::tile {
 
-// What results are stored as: Config's Fp8, or Element where it has none.
 template <class...>
 struct AlwaysVoid {
   using type = void;
 };
+
+// What results are stored as: Config's Fp8, or Element where it has none.
 template <class Config, class = void>
 struct StoredOf {
   using type = typename Config::Element;

@@ -1,5 +1,7 @@
 #include "families/added_rows.hpp"
 
+#include "support/ceil_div.hpp"
+
 #include <algorithm>
 
 namespace hstujit::added_rows {
@@ -90,7 +92,7 @@ void bind(const hstu_tensor& x, const hstu_tensor& out, const hstu_tensor& seq_o
           const hstu_tensor* const (&tables)[kTables], float alpha, const Problem& problem, const Config& config,
           Launch& launch, hstu::AddedRowsParams& params) {
   const int64_t batch = seq_offsets.shape[0] - 1, rows = block_rows(problem, config);
-  const int64_t blocks = batch == 0 || problem[kDim] == 0 ? 0 : (x.shape[0] + rows - 1) / rows;
+  const int64_t blocks = batch == 0 || problem[kDim] == 0 ? 0 : ceil_div(x.shape[0], rows);
   launch.grid[0] = static_cast<uint32_t>(blocks);
   launch.block[0] = static_cast<uint32_t>(config[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(rows * kTables * 4);

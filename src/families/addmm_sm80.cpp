@@ -1,8 +1,10 @@
 // addmm_sm80: matrix product with bias, residual and activation, kernels/addmm_sm80.cuh.
 #include "families/families.hpp"
+#include "families/tile_product.hpp"
 #include "params/addmm.h"
 #include "problem/dense_fields.hpp"
 #include "problem/operand.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -11,7 +13,9 @@
 namespace hstujit {
 namespace {
 
-enum : int { kBlockM, kBlockN, kBlockK, kWarpsM, kWarpsN, kStages, kGroup, kPersistent, kMinBlocks, kKnobCount };
+using namespace tile_product;
+
+enum : int { kPersistent = kSharedKnobs, kMinBlocks, kKnobCount };
 
 constexpr int32_t kBlockMValues[] = {16, 32, 64, 128, 256};
 constexpr int32_t kBlockNValues[] = {32, 64, 128, 256};
@@ -39,11 +43,6 @@ int element_bytes(const Problem& p) { return size_of(static_cast<hstu_dtype>(p[a
 bool is_wide(const Problem& p) { return p[addmm::kDtype] == HSTU_DTYPE_F32; }
 bool gathers(const Problem& p) { return p[addmm::kVectorX] == 0 || p[addmm::kVectorW] == 0 || p[addmm::kGatherY] != 0; }
 
-int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
-int threads(const Config& c) { return 32 * warps(c); }
-int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
-int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
-
 /// Accumulators and two sets of fragments, per thread; of f32 two sets of sums, and both halves of fragments.
 int held_registers(const Problem& p, const Config& c) {
   const int sums = warp_m(c) * warp_n(c) / 32, fragments = (warp_m(c) + warp_n(c)) / 2;
@@ -69,7 +68,7 @@ bool small_parts_where_registers_go_elsewhere(const Problem& p, const Config& c,
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   constexpr int kAddressing = 40;
-  const int budget = std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+  const int budget = register_budget(c[kMinBlocks], threads(c));
   return held_registers(p, c) + kAddressing <= budget;
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
@@ -124,16 +123,11 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   const bool small_parts = is_wide(p) || gathers(p);
   const std::span<const Config> candidates =
       small_parts ? std::span<const Config>(kSmallPartCandidates) : std::span<const Config>(kCandidates);
-  const auto legal_here = [&](const Config& c) {
-    return std::all_of(std::begin(kRules), std::end(kRules),
-                       [&](const Rule& rule) { return rule.holds(p, c, device); });
-  };
   const Config* last = nullptr;
   for (const Config& c : candidates) {
-    if (!legal_here(c)) continue;
+    if (!legal(kRules, p, c, device)) continue;
     last = &c;
-    const int64_t tiles = ((int64_t{p[addmm::kM]} + c[kBlockM] - 1) / c[kBlockM]) *
-                          ((int64_t{p[addmm::kN]} + c[kBlockN] - 1) / c[kBlockN]);
+    const int64_t tiles = ceil_div(p[addmm::kM], c[kBlockM]) * ceil_div(p[addmm::kN], c[kBlockN]);
     if (tiles >= device.sm_count) return c;
   }
   return last ? *last : candidates.back();
@@ -159,22 +153,13 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kTailK", p[addmm::kK] % c[kBlockK] != 0);
   text.flag("kSplitColumns", p[addmm::kSplit] != 0);
   if (p[addmm::kZDtype] != HSTU_DTYPE_NONE) text.type("Fp8", device_type(static_cast<hstu_dtype>(p[addmm::kZDtype])));
-  text.constant("kBlockM", c[kBlockM]);
-  text.constant("kBlockN", c[kBlockN]);
-  text.constant("kBlockK", c[kBlockK]);
-  text.constant("kWarpsM", c[kWarpsM]);
-  text.constant("kWarpsN", c[kWarpsN]);
-  text.constant("kThreads", threads(c));
-  text.constant("kStages", c[kStages]);
-  text.constant("kGroup", c[kGroup]);
-  text.flag("kPersistent", c[kPersistent] != 0);
-  text.constant("kMinBlocks", c[kMinBlocks]);
+  write_knobs(text, c, c[kPersistent] != 0, c[kMinBlocks]);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
   const int64_t m = a.z.shape[0], n = a.w.shape[1];
-  const int64_t tiles = ((m + c[kBlockM] - 1) / c[kBlockM]) * ((n + c[kBlockN] - 1) / c[kBlockN]);
+  const int64_t tiles = ceil_div(m, c[kBlockM]) * ceil_div(n, c[kBlockN]);
   const int64_t resident = int64_t{device.sm_count} * c[kMinBlocks];
   launch.grid[0] = static_cast<uint32_t>(c[kPersistent] ? std::min(tiles, resident) : tiles);
   launch.block[0] = static_cast<uint32_t>(threads(c));
@@ -194,14 +179,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
   k.act_columns = a.activation_columns;
   k.z_descale = static_cast<const float*>(a.z_descale.data);
-  int64_t first = 0;
-  int part = 0;
-  for (const hstu_tensor* z : {&a.z, &a.z1, &a.z2, &a.z3}) {
-    k.z[part] = z->data;
-    k.z_row_stride[part] = z->stride[0];
-    k.z_first[part++] = first;
-    first += z->shape[1];
-  }
+  set_result({&a.z, &a.z1, &a.z2, &a.z3}, k);
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include "families/families.hpp"
 #include "families/tma_product.hpp"
 #include "params/addmm_split.h"
-#include "params/addmm_terms.h"
 #include "problem/dense_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -28,13 +28,12 @@ constexpr Knob kKnobs[kKnobCount] = {
 constexpr int kSmemPerBlock = 227 * 1024;  // of every device with these instructions
 constexpr int kMostStages = 8, kSliceK = 64;
 
-int64_t parts(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 int tall(const Config& c) { return c[kSwap] ? c[kBlockN] : c[kBlockM]; }
 int wide(const Config& c) { return c[kSwap] ? c[kBlockM] : c[kBlockN]; }
 int threads(const Config& c) { return 2 * tall(c) + 32; }
-int64_t slices(const Problem& p) { return parts(p[addmm::kK], kSliceK); }
+int64_t slices(const Problem& p) { return ceil_div(p[addmm::kK], kSliceK); }
 int64_t tiles(const Problem& p, const Config& c) {
-  return parts(p[addmm::kM], c[kBlockM]) * parts(p[addmm::kN], c[kBlockN]);
+  return ceil_div(p[addmm::kM], c[kBlockM]) * ceil_div(p[addmm::kN], c[kBlockN]);
 }
 
 int sums_bytes(const Config& c) { return c[kSplit] > 1 ? c[kBlockM] * c[kBlockN] * 4 : 0; }
@@ -48,7 +47,7 @@ int stage_bytes(const Config& c) { return (c[kBlockM] + c[kBlockN]) * 128; }
 int stages(const Problem& p, const Config& c) {
   constexpr int kBarriers = 16;
   const int fit = (kSmemPerBlock - fixed_bytes(c)) / (stage_bytes(c) + kBarriers);
-  return static_cast<int>(std::min<int64_t>({fit, kMostStages, parts(slices(p), c[kSplit])}));
+  return static_cast<int>(std::min<int64_t>({fit, kMostStages, ceil_div(slices(p), c[kSplit])}));
 }
 int smem_bytes(const Problem& p, const Config& c) { return stages(p, c) * (stage_bytes(c) + 16) + fixed_bytes(c); }
 
@@ -79,7 +78,7 @@ constexpr Rule kRules[] = {
 /// large ones do and it is very long. Elsewhere addmm_sm90's small tiles were faster on an H200.
 bool covers(const Problem& p, const DeviceFacts& device) {
   const auto fill_half = [&](int64_t size) {
-    return 2 * parts(p[addmm::kM], size) * parts(p[addmm::kN], size) <= device.sm_count;
+    return 2 * ceil_div(p[addmm::kM], size) * ceil_div(p[addmm::kN], size) <= device.sm_count;
   };
   const int64_t k = p[addmm::kK];
   const bool pays = p[addmm::kM] <= 64 ? fill_half(128) : fill_half(64) ? k >= 1024 : fill_half(128) && k >= 4096;
@@ -91,8 +90,8 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 /// Clocks of a call, as an H200 has them: slices arrive at 50 bytes a clock in each block; sums are exchanged.
 int64_t estimate(const Problem& p, const Config& c, const DeviceFacts& device) {
   const int64_t slice = stage_bytes(c) / 50, exchange = c[kSplit] > 1 ? 2000 + c[kBlockM] * c[kBlockN] / 4 : 0;
-  const int64_t waves = parts(tiles(p, c) * c[kSplit], device.sm_count);
-  return waves * (parts(slices(p), c[kSplit]) * slice + exchange);
+  const int64_t waves = ceil_div(tiles(p, c) * c[kSplit], device.sm_count);
+  return waves * (ceil_div(slices(p), c[kSplit]) * slice + exchange);
 }
 
 constexpr Config kTiles[] = {
@@ -129,9 +128,9 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
   const int64_t m = a.z.shape[0], n = a.z.shape[1];
-  launch.grid[0] = static_cast<uint32_t>(parts(m, c[kBlockM]) * c[kSplit]);
+  launch.grid[0] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]) * c[kSplit]);
   if (launch.grid[0] == 0) return;
-  launch.grid[1] = static_cast<uint32_t>(parts(n, c[kBlockN]));
+  launch.grid[1] = static_cast<uint32_t>(ceil_div(n, c[kBlockN]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
   launch.cluster = static_cast<uint32_t>(c[kSplit]);

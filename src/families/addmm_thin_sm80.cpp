@@ -3,6 +3,7 @@
 #include "params/addmm.h"
 #include "problem/dense_fields.hpp"
 #include "problem/operand.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -26,9 +27,8 @@ constexpr Knob kKnobs[kKnobCount] = {
 constexpr int kSlice = 32;  // k
 constexpr int kMostRows = 64;
 
-int64_t parts(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
 int64_t tiles(const Problem& p, const Config& c) {
-  return parts(p[addmm::kM], c[kBlockM]) * parts(p[addmm::kN], c[kBlockN]);
+  return ceil_div(p[addmm::kM], c[kBlockM]) * ceil_div(p[addmm::kN], c[kBlockN]);
 }
 int threads(const Config& c) { return 32 * c[kWarps]; }
 int smem_bytes(const Config& c) { return c[kWarps] * c[kBlockM] * c[kBlockN] * 4; }
@@ -46,7 +46,7 @@ bool rows_are_used(const Problem& p, const Config& c, const DeviceFacts&) {
   return c[kBlockM] <= std::max(16, p[addmm::kM]) && c[kBlockN] < 2 * std::max(16, p[addmm::kN]);
 }
 bool warps_have_slices(const Problem& p, const Config& c, const DeviceFacts&) {
-  const int64_t slices = parts(p[addmm::kK], kSlice);
+  const int64_t slices = ceil_div(p[addmm::kK], kSlice);
   return c[kWarps] == 4 || c[kWarps] * c[kAhead] < 2 * slices;
 }
 
@@ -59,7 +59,7 @@ constexpr Rule kRules[] = {
 
 /// Few rows, whose lines are aligned; x along k, w along either dimension. With more tiles than SMs wgmma is faster.
 bool covers(const Problem& p, const DeviceFacts& device) {
-  const int64_t least_tiles = parts(p[addmm::kM], 16) * parts(p[addmm::kN], 16);
+  const int64_t least_tiles = ceil_div(p[addmm::kM], 16) * ceil_div(p[addmm::kN], 16);
   return p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kZDtype] == HSTU_DTYPE_NONE && p[addmm::kSplit] == 0 &&
          p[addmm::kM] <= kMostRows && p[addmm::kXTransposed] == 0 && p[addmm::kVectorX] == 8 &&
          p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] >= 2 && p[addmm::kN] > 0 && p[addmm::kK] > 0 &&
@@ -101,8 +101,8 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
   const int64_t m = a.z.shape[0], n = a.z.shape[1];
-  launch.grid[0] = m == 0 ? 0 : static_cast<uint32_t>(parts(n, c[kBlockN]));
-  launch.grid[1] = static_cast<uint32_t>(parts(m, c[kBlockM]));
+  launch.grid[0] = m == 0 ? 0 : static_cast<uint32_t>(ceil_div(n, c[kBlockN]));
+  launch.grid[1] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(c));
   auto& k = launch.emplace<hstu::AddmmParams>();

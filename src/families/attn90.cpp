@@ -1,6 +1,7 @@
 #include "families/attn90.hpp"
 
 #include "families/attn_grid.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -76,7 +77,7 @@ int section_pairs(const Shape& s, int64_t pairs, int64_t keys, const DeviceFacts
     return bytes_of_all > sections * (percent > 0 ? cache * percent / 100 : many ? cache / 2 : cache * 2);
   };
   while (sections < pairs && too_large()) sections *= 2;
-  return static_cast<int>((pairs + sections - 1) / sections);
+  return static_cast<int>(ceil_div(pairs, sections));
 }
 
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows, const DeviceFacts& device) {

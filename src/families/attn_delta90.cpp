@@ -1,11 +1,11 @@
 #include "families/attn_delta90.hpp"
 
 #include "families/attn_split.hpp"
-#include "families/jagged_map.hpp"
 #include "params/attn_delta_sm90.h"
 #include "params/attn_paged_sm90.h"
 #include "problem/attention_extras.hpp"
 #include "problem/attention_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -42,7 +42,7 @@ attn90::Shape shape_of(const Problem& p, const Config& c) {
 }
 int64_t tiles(const Problem& p, const Config& c) {
   const int64_t block_m = attn90::block_m(c);
-  return int64_t{p[fields::kBatch]} * p[fields::kNumHeads] * ((p[fields::kMaxQLen] + block_m - 1) / block_m);
+  return int64_t{p[fields::kBatch]} * p[fields::kNumHeads] * ceil_div(p[fields::kMaxQLen], block_m);
 }
 
 /// Rows, places, descriptors; more for masks beside wide heads, most if they are given as data or bring a bias of keys
@@ -93,9 +93,8 @@ const std::span<const Knob> kKnobs = kAllKnobs;
 const std::span<const Rule> kRules = kAllRules;
 
 bool covers(const Problem& p, const DeviceFacts& device) {
-  const bool half = p[fields::kDtype] == HSTU_DTYPE_BF16 || p[fields::kDtype] == HSTU_DTYPE_F16;
-  return device.compute_capability == 90 && half && p[fields::kRab] != attention_extras::kBias &&
-         p[fields::kVector] == 8 && rows_pay(p, device);
+  return device.compute_capability == 90 && is_16_bit(p[fields::kDtype]) &&
+         p[fields::kRab] != attention_extras::kBias && p[fields::kVector] == 8 && rows_pay(p, device);
 }
 
 /// Measured best on an H200: as deep a ring as fits, and as many blocks a tile as the device runs at once.
@@ -126,9 +125,9 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 }
 
 template <class Params, class Args>
-Params* bind(const Args& a, const Problem& p, const Config& c, int64_t batch, const DeviceFacts& device,
-             Launch& launch) {
-  const int64_t pairs = batch * a.q.shape[1], rows = std::min(a.max_q_len, a.q.shape[0]);
+Params* bind(const Args& a, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
+  const int64_t batch = attn_split::batch_of(a), pairs = batch * a.q.shape[1];
+  const int64_t rows = std::min(a.max_q_len, a.q.shape[0]);
   const auto split = static_cast<uint32_t>(c[kSplit]);
   const int row_blocks = attn90::set_grid(launch, shape_of(p, c), c, pairs * split, rows, device);
   if (row_blocks == 0) return nullptr;
@@ -143,9 +142,9 @@ Params* bind(const Args& a, const Problem& p, const Config& c, int64_t batch, co
   return &k;
 }
 
-template hstu::AttnDeltaSm90Params* bind(const hstu_delta_attention_args&, const Problem&, const Config&, int64_t,
+template hstu::AttnDeltaSm90Params* bind(const hstu_delta_attention_args&, const Problem&, const Config&,
                                          const DeviceFacts&, Launch&);
-template hstu::AttnPagedSm90Params* bind(const hstu_paged_attention_args&, const Problem&, const Config&, int64_t,
+template hstu::AttnPagedSm90Params* bind(const hstu_paged_attention_args&, const Problem&, const Config&,
                                          const DeviceFacts&, Launch&);
 
 }  // namespace hstujit::attn_delta90

@@ -14,10 +14,9 @@ Config default_config(const Problem& problem, const DeviceFacts& device);
 Resources resources(const Problem& problem, const Config& config);
 void write_config(ConfigText& text, const Problem& problem, const Config& config);
 
-/// Fills q, out and attn of the kernel's parameters but for what says where keys lie, and sets the launch's shape for
-/// `batch` sequences. Null: there is nothing to do.
+/// Fills q, out and attn of the kernel's parameters but for what says where keys lie, and sets the launch's shape.
+/// Null: there is nothing to do.
 template <class Params, class Args>
-Params* bind(const Args& args, const Problem& problem, const Config& config, int64_t batch, const DeviceFacts& device,
-             Launch& launch);
+Params* bind(const Args& args, const Problem& problem, const Config& config, const DeviceFacts& device, Launch& launch);
 
 }  // namespace hstujit::attn_delta90

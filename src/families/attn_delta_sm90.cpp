@@ -11,7 +11,7 @@ namespace {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_delta_attention_args*>(args);
-  auto* k = attn_delta90::bind<hstu::AttnDeltaSm90Params>(a, p, c, a.seq_offsets.shape[0] - 1, device, launch);
+  auto* k = attn_delta90::bind<hstu::AttnDeltaSm90Params>(a, p, c, device, launch);
   if (!k) return;
   // Without keys nothing is loaded, but a map must have rows.
   const bool keys = a.k.shape[0] > 0;

@@ -3,6 +3,8 @@
 
 #include "families/family.hpp"
 
+#include <string_view>
+
 namespace hstujit::attn_f32 {
 
 enum : int { kBlockN, kMinBlocks, kKnobCount };
@@ -30,5 +32,24 @@ template <Shape (*shape_of)(const Problem&)>
 inline constexpr Rule kRules[kRuleCount] = {
     {"the tiles of min_blocks blocks must fit the shared memory of an SM", fits<shape_of>},
 };
+
+/// The family of one operator.
+template <Shape (*shape_of)(const Problem&)>
+constexpr Family family(std::string_view name, Op op, decltype(Family::covers) covers,
+                        decltype(Family::write_config) write_config, decltype(Family::bind) bind) {
+  return {
+      .name = name,
+      .op = op,
+      .min_compute_capability = 80,
+      .knobs = kKnobs,
+      .rules = kRules<shape_of>,
+      .covers = covers,
+      .default_config = [](const Problem& p, const DeviceFacts& device) { return default_config(shape_of(p), device); },
+      .resources = [](const Problem& p, const Config& c) { return resources(shape_of(p), c); },
+      .write_config = write_config,
+      .smem_expression = "attn_f32_smem_bytes<Config>",
+      .bind = bind,
+  };
+}
 
 }  // namespace hstujit::attn_f32

@@ -22,11 +22,6 @@ attn_space::Shape shape_of(const Problem& p) {
 
 bool covers(const Problem&, const DeviceFacts&) { return true; }
 
-Config default_config(const Problem& p, const DeviceFacts& device) {
-  return attn_space::default_config(shape_of(p), device);
-}
-Resources resources(const Problem& p, const Config& c) { return attn_space::resources(shape_of(p), c); }
-
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Mask", p[attention::kIntervals] > 0 ? "variant::IntervalMask<Config>" : "variant::HstuMask<Config>");
   text.type("Sequences", "variant::JaggedSequences<Config>");
@@ -54,18 +49,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnFp8Sm80 = {
-    .name = "attn_fp8_sm80",
-    .op = Op::hstu_attention_fp8,
-    .min_compute_capability = 80,
-    .knobs = attn_space::kKnobs,
-    .rules = attn_space::kRules<shape_of>,
-    .covers = covers,
-    .default_config = default_config,
-    .resources = resources,
-    .write_config = write_config,
-    .smem_expression = "attn_fwd_sm80_smem_bytes<Config>",
-    .bind = bind,
-};
+const Family kAttnFp8Sm80 =
+    attn_space::family<shape_of>("attn_fp8_sm80", Op::hstu_attention_fp8, covers, write_config, bind);
 
 }  // namespace hstujit

@@ -33,14 +33,8 @@ attn_space::Shape shape_of(const Problem& p) {
 }
 
 bool covers(const Problem& p, const DeviceFacts&) {
-  return (p[attention::kDtype] == HSTU_DTYPE_BF16 || p[attention::kDtype] == HSTU_DTYPE_F16) &&
-         p[attention::kMoments] == 0;
+  return is_16_bit(p[attention::kDtype]) && p[attention::kMoments] == 0;
 }
-
-Config default_config(const Problem& p, const DeviceFacts& device) {
-  return attn_space::default_config(shape_of(p), device);
-}
-Resources resources(const Problem& p, const Config& c) { return attn_space::resources(shape_of(p), c); }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Mask", p[attention::kIntervals] > 0 ? "variant::IntervalMask<Config>" : "variant::HstuMask<Config>");
@@ -66,18 +60,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnFwdSm80 = {
-    .name = "attn_fwd_sm80",
-    .op = Op::hstu_attention,
-    .min_compute_capability = 80,
-    .knobs = attn_space::kKnobs,
-    .rules = attn_space::kRules<shape_of>,
-    .covers = covers,
-    .default_config = default_config,
-    .resources = resources,
-    .write_config = write_config,
-    .smem_expression = "attn_fwd_sm80_smem_bytes<Config>",
-    .bind = bind,
-};
+const Family kAttnFwdSm80 =
+    attn_space::family<shape_of>("attn_fwd_sm80", Op::hstu_attention, covers, write_config, bind);
 
 }  // namespace hstujit

@@ -79,9 +79,8 @@ constexpr Rule kRules[] = {
 };
 
 bool covers(const Problem& p, const DeviceFacts& device) {
-  const auto dtype = static_cast<hstu_dtype>(p[attention::kDtype]);
   return device.compute_capability == 90 && p[attention::kRab] != attention_extras::kBias &&
-         p[attention::kVector] == 8 && (dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16);
+         p[attention::kVector] == 8 && is_16_bit(p[attention::kDtype]);
 }
 
 /// Measured best on an H200 for the common head dims; each falls back to what fits.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "families/family.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -15,8 +16,7 @@ inline int set(Launch& launch, int64_t pairs, int64_t rows, int block_m, int thr
     launch.grid[0] = 0;
     return 0;
   }
-  const int64_t row_blocks =
-      std::clamp((rows + block_m - 1) / block_m, int64_t{1}, std::max(int64_t{1}, kMostBlocks / pairs));
+  const int64_t row_blocks = std::clamp(ceil_div(rows, block_m), int64_t{1}, std::max(int64_t{1}, kMostBlocks / pairs));
   launch.grid[0] = static_cast<uint32_t>(pairs * row_blocks);
   launch.block[0] = static_cast<uint32_t>(threads);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes);

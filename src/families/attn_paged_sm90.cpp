@@ -29,7 +29,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_paged_attention_args*>(args);
-  auto* k = attn_delta90::bind<hstu::AttnPagedSm90Params>(a, p, c, a.last_page_lens.shape[0], device, launch);
+  auto* k = attn_delta90::bind<hstu::AttnPagedSm90Params>(a, p, c, device, launch);
   if (!k) return;
   // Without pages nothing is loaded, but a map must have rows.
   const int rows = piece_rows(p, c);

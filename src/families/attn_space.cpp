@@ -1,6 +1,7 @@
 #include "families/attn_space.hpp"
 
 #include "families/attn_grid.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -24,7 +25,7 @@ int held_registers(const Shape& s, const Config& c) {
 }
 
 /// What __launch_bounds__ leaves a thread.
-int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlocks] * c[kWarps] * 32) / 8 * 8); }
+int register_budget(const Config& c) { return hstujit::register_budget(c[kMinBlocks], c[kWarps] * 32); }
 
 /// Whether the shared memory of an SM holds the tiles of `blocks` blocks.
 bool blocks_fit(const Shape& s, const Config& c, const DeviceFacts& device, int blocks) {
@@ -122,7 +123,7 @@ void write_knobs(ConfigText& text, const Config& c) {
 int section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device) {
   int64_t sections = 1;
   while (sections < pairs && bytes_of_all > sections * (device.l2_bytes / 2)) sections *= 2;
-  return static_cast<int>((pairs + sections - 1) / sections);
+  return static_cast<int>(ceil_div(pairs, sections));
 }
 
 int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows) {

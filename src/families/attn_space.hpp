@@ -1,10 +1,11 @@
 // The search space that the attention kernels of the sm_80 generation share: knobs, the rules over them, and what a
-// configuration takes. A family gives its problem as an AttnShape.
+// configuration takes. A family gives its problem as a Shape.
 #pragma once
 
 #include "families/family.hpp"
 
 #include <array>
+#include <string_view>
 
 namespace hstujit::attn_space {
 
@@ -52,6 +53,25 @@ inline constexpr Rule kRules[] = {
     {"fewer than eight warps an SM leave its schedulers nothing to switch to, and another block would fit",
      holds<shape_of, some_warps_to_switch>, true},
 };
+
+/// The family of one operator, whose kernel is attn_fwd_sm80.cuh's.
+template <Shape (*shape_of)(const Problem&)>
+constexpr Family family(std::string_view name, Op op, decltype(Family::covers) covers,
+                        decltype(Family::write_config) write_config, decltype(Family::bind) bind) {
+  return {
+      .name = name,
+      .op = op,
+      .min_compute_capability = 80,
+      .knobs = kKnobs,
+      .rules = kRules<shape_of>,
+      .covers = covers,
+      .default_config = [](const Problem& p, const DeviceFacts& device) { return default_config(shape_of(p), device); },
+      .resources = [](const Problem& p, const Config& c) { return resources(shape_of(p), c); },
+      .write_config = write_config,
+      .smem_expression = "attn_fwd_sm80_smem_bytes<Config>",
+      .bind = bind,
+  };
+}
 
 /// (head, sequence) pairs whose K and V together stay in half of the L2 cache, in equal sections.
 int section_pairs(int64_t pairs, int64_t bytes_of_all, const DeviceFacts& device);

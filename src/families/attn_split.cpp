@@ -35,8 +35,6 @@ int smem_bytes(const Problem& p, const Config& c) {
 int held_registers(const Problem& p, const Config& c) {
   return c[kRowsPerWarp] / 16 * (padded(facts_of(p).head_dim_v) / 2 + 12);
 }
-/// What __launch_bounds__ leaves a thread.
-int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlocks] * warps(c) * 32) / 8 * 8); }
 
 bool four_or_eight_warps(const Problem&, const Config& c, const DeviceFacts&) { return warps(c) == 4 || warps(c) == 8; }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
@@ -45,7 +43,7 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   const Facts f = facts_of(p);
   const int usual = c[kRowsPerWarp] == 32 ? 84 : c[kBlockN] > 16 ? 56 : 52;
   const int others = usual + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0) + (f.target_groups ? 8 : 0);
-  return held_registers(p, c) + others <= register_budget(c);
+  return held_registers(p, c) + others <= register_budget(c[kMinBlocks], warps(c) * 32);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
@@ -124,6 +122,8 @@ Facts facts_of(const Problem& p) {
           p[d::kRab] != 0,
           p[d::kMaxQLen]};
 }
+
+bool covers(const Problem& p, const DeviceFacts&) { return is_16_bit(facts_of(p).element); }
 
 /// Measured best on an H200 at head dim 128, by queries a sequence; each falls back to what fits.
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -245,9 +245,8 @@ void fill_cache(hstu::AttnSplitParams& p, const hstu_paged_attention_args& a, co
 }
 
 template <class Args>
-hstu::AttnSplitParams* bind(const Args& a, const Problem& problem, const Config& c, int64_t batch, int64_t rows,
-                            Launch& launch) {
-  const int64_t pairs = batch * a.q.shape[1];
+hstu::AttnSplitParams* bind(const Args& a, const Problem& problem, const Config& c, int64_t rows, Launch& launch) {
+  const int64_t batch = batch_of(a), pairs = batch * a.q.shape[1];
   rows = std::min(rows, a.q.shape[0]);
   const int row_blocks = attn_grid::set(launch, pairs, rows, block_m(c), warps(c) * 32, smem_bytes(problem, c));
   if (row_blocks == 0) return nullptr;
@@ -260,11 +259,8 @@ hstu::AttnSplitParams* bind(const Args& a, const Problem& problem, const Config&
 template void fill(hstu::AttnSplitParams&, const hstu_attention_args&, const Problem&, int64_t);
 template void fill(hstu::AttnSplitParams&, const hstu_delta_attention_args&, const Problem&, int64_t);
 template void fill(hstu::AttnSplitParams&, const hstu_paged_attention_args&, const Problem&, int64_t);
-template hstu::AttnSplitParams* bind(const hstu_attention_args&, const Problem&, const Config&, int64_t, int64_t,
-                                     Launch&);
-template hstu::AttnSplitParams* bind(const hstu_delta_attention_args&, const Problem&, const Config&, int64_t, int64_t,
-                                     Launch&);
-template hstu::AttnSplitParams* bind(const hstu_paged_attention_args&, const Problem&, const Config&, int64_t, int64_t,
-                                     Launch&);
+template hstu::AttnSplitParams* bind(const hstu_attention_args&, const Problem&, const Config&, int64_t, Launch&);
+template hstu::AttnSplitParams* bind(const hstu_delta_attention_args&, const Problem&, const Config&, int64_t, Launch&);
+template hstu::AttnSplitParams* bind(const hstu_paged_attention_args&, const Problem&, const Config&, int64_t, Launch&);
 
 }  // namespace hstujit::attn_split

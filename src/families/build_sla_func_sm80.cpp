@@ -3,6 +3,7 @@
 #include "params/sla_intervals.h"
 #include "problem/jagged_fields.hpp"
 #include "problem/operators.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -40,7 +41,7 @@ void bind(const void* args, const Problem&, const Config& c, const DeviceFacts&,
   const auto& a = *static_cast<const hstu_build_sla_func_args*>(args);
   const int64_t rows = a.intervals.shape[2];
   const bool nothing = a.intervals.shape[0] == 0 || a.seq_offsets.shape[0] == 1;
-  launch.grid[0] = static_cast<uint32_t>(nothing ? 0 : (rows + c[kThreads] - 1) / c[kThreads]);
+  launch.grid[0] = static_cast<uint32_t>(nothing ? 0 : ceil_div(rows, c[kThreads]));
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   auto& p = launch.emplace<hstu::SlaIntervalsParams>();
   p.intervals = static_cast<int*>(a.intervals.data);

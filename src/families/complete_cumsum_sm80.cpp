@@ -2,6 +2,7 @@
 #include "families/families.hpp"
 #include "params/jagged_lengths.h"
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 
 namespace hstujit {
 namespace {
@@ -44,7 +45,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 void bind(const void* args, const Problem&, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_complete_cumsum_args*>(args);
   const int64_t count = a.values.shape[0], per_block = int64_t{c[kThreads]} * c[kItems];
-  launch.grid[0] = static_cast<uint32_t>(count == 0 ? 1 : (count + per_block - 1) / per_block);
+  launch.grid[0] = static_cast<uint32_t>(count == 0 ? 1 : ceil_div(count, per_block));
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(c));
   auto& p = launch.emplace<hstu::CumsumParams>();

@@ -3,6 +3,7 @@
 #include "params/jagged_lengths.h"
 #include "params/tile_counter.h"
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -108,7 +109,7 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   p.out = a.out.data;
   p.count = a.values.shape[0];
   const int64_t stage = stage_values(problem, c), most = hstu::LaunchBoard::kTiles * stage;
-  p.tile_parts = static_cast<int>((p.count + most - 1) / most);
+  p.tile_parts = static_cast<int>(ceil_div(p.count, most));
   p.tiles = static_cast<unsigned>((p.count + stage * p.tile_parts - 1) / (stage * p.tile_parts));
   launch.grid[0] = std::min(p.tiles, static_cast<uint32_t>(device.sm_count));
   launch.block[0] = static_cast<uint32_t>(threads(c));

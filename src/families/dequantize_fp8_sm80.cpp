@@ -4,6 +4,7 @@
 #include "params/dequantize_fp8.h"
 #include "problem/fp8_fields.hpp"
 #include "problem/fp8_scales.hpp"
+#include "support/ceil_div.hpp"
 
 namespace hstujit {
 namespace {
@@ -57,7 +58,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 void bind(const void* args, const Problem&, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_dequantize_fp8_args*>(args);
   const int64_t step = int64_t{c[kThreads]} * c[kAccesses] * c[kVector];
-  launch.grid[0] = static_cast<uint32_t>(fp8::ceil_div(a.q.shape[0] * a.q.shape[1], step));
+  launch.grid[0] = static_cast<uint32_t>(ceil_div(a.q.shape[0] * a.q.shape[1], step));
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   auto& p = launch.emplace<hstu::DequantizeFp8Params>();
   p.q = a.q.data;

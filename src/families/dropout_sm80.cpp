@@ -2,6 +2,7 @@
 #include "families/dropout_rate.hpp"
 #include "families/families.hpp"
 #include "problem/norm_fields.hpp"
+#include "support/ceil_div.hpp"
 
 namespace hstujit {
 namespace {
@@ -58,7 +59,7 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   p.x_row_stride = a.x.stride[0];
   p.y_row_stride = a.y.stride[0];
   if (problem[dropout::kActive] != 0) p.rate = dropout_rate(a.ratio, a.seed);
-  launch.grid[0] = static_cast<uint32_t>((p.elements + per_block - 1) / per_block);
+  launch.grid[0] = static_cast<uint32_t>(ceil_div(p.elements, per_block));
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
 }
 

@@ -3,6 +3,7 @@
 #include "params/jagged_lengths.h"
 #include "problem/checks.hpp"
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 
 namespace hstujit {
 namespace {
@@ -52,7 +53,7 @@ void bind(const void* args, const Problem&, const Config& c, const DeviceFacts&,
   const bool on_lines =
       (reinterpret_cast<uintptr_t>(a.out.data) | static_cast<uintptr_t>(stride_bytes)) % kLineBytes == 0;
   const int64_t bytes = p.max_len * element + (on_lines ? 0 : kLineBytes - element), span = kWarpBytes * c[kAccesses];
-  p.row_spans = static_cast<unsigned>(p.max_len == 0 ? 0 : (bytes + span - 1) / span);
+  p.row_spans = static_cast<unsigned>(p.max_len == 0 ? 0 : ceil_div(bytes, span));
   const int64_t warps = c[kThreads] / 32;
   launch.grid[0] = static_cast<uint32_t>((p.batch * p.row_spans + warps - 1) / warps);
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);

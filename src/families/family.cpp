@@ -23,6 +23,11 @@ bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes) {
   return smem_bytes <= device.smem_per_block && blocks * (smem_bytes + kReserved) <= device.smem_per_sm;
 }
 
+int register_budget(int blocks, int threads) {
+  constexpr int kOfAnSm = 65536, kMost = 255, kStep = 8;  // on every target
+  return std::min(kMost, kOfAnSm / (blocks * threads) / kStep * kStep);
+}
+
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
            std::string_view* why) {
   return legal(family.rules, problem, config, device, why);

@@ -55,6 +55,8 @@ struct Resources {
 
 /// Whether an SM has shared memory for so many blocks of this size.
 bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes);
+/// What __launch_bounds__ leaves a thread of the registers of an SM that holds so many blocks of so many threads.
+int register_budget(int blocks, int threads);
 
 /// One launch, filled on the caller's stack. The kernel takes the params struct by value as its only parameter.
 struct Launch {

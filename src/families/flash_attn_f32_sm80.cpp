@@ -12,11 +12,6 @@ attn_f32::Shape shape_of(const Problem& p) {
 }
 
 bool covers(const Problem& p, const DeviceFacts&) { return p[flash_attention::kDtype] == HSTU_DTYPE_F32; }
-Config default_config(const Problem& p, const DeviceFacts& device) {
-  return attn_f32::default_config(shape_of(p), device);
-}
-Resources resources(const Problem& p, const Config& c) { return attn_f32::resources(shape_of(p), c); }
-
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   flash_attn::write_facts(text, p);
   attn_f32::write_knobs(text, c);
@@ -34,18 +29,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kFlashAttnF32Sm80 = {
-    .name = "flash_attn_f32_sm80",
-    .op = Op::flash_attention,
-    .min_compute_capability = 80,
-    .knobs = attn_f32::kKnobs,
-    .rules = attn_f32::kRules<shape_of>,
-    .covers = covers,
-    .default_config = default_config,
-    .resources = resources,
-    .write_config = write_config,
-    .smem_expression = "attn_f32_smem_bytes<Config>",
-    .bind = bind,
-};
+const Family kFlashAttnF32Sm80 =
+    attn_f32::family<shape_of>("flash_attn_f32_sm80", Op::flash_attention, covers, write_config, bind);
 
 }  // namespace hstujit

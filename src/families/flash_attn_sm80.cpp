@@ -18,14 +18,7 @@ attn_space::Shape shape_of(const Problem& p) {
           .softmax = true};
 }
 
-bool covers(const Problem& p, const DeviceFacts&) {
-  return p[fields::kDtype] == HSTU_DTYPE_BF16 || p[fields::kDtype] == HSTU_DTYPE_F16;
-}
-
-Config default_config(const Problem& p, const DeviceFacts& device) {
-  return attn_space::default_config(shape_of(p), device);
-}
-Resources resources(const Problem& p, const Config& c) { return attn_space::resources(shape_of(p), c); }
+bool covers(const Problem& p, const DeviceFacts&) { return is_16_bit(p[fields::kDtype]); }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   flash_attn::write_facts(text, p);
@@ -49,18 +42,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kFlashAttnSm80 = {
-    .name = "flash_attn_sm80",
-    .op = Op::flash_attention,
-    .min_compute_capability = 80,
-    .knobs = attn_space::kKnobs,
-    .rules = attn_space::kRules<shape_of>,
-    .covers = covers,
-    .default_config = default_config,
-    .resources = resources,
-    .write_config = write_config,
-    .smem_expression = "attn_fwd_sm80_smem_bytes<Config>",
-    .bind = bind,
-};
+const Family kFlashAttnSm80 =
+    attn_space::family<shape_of>("flash_attn_sm80", Op::flash_attention, covers, write_config, bind);
 
 }  // namespace hstujit

@@ -48,8 +48,7 @@ constexpr Rule kRules[] = {
 };
 
 bool covers(const Problem& p, const DeviceFacts& device) {
-  const bool half = p[fields::kDtype] == HSTU_DTYPE_BF16 || p[fields::kDtype] == HSTU_DTYPE_F16;
-  return device.compute_capability == 90 && half && p[fields::kVector] == 8;
+  return device.compute_capability == 90 && is_16_bit(p[fields::kDtype]) && p[fields::kVector] == 8;
 }
 
 /// Measured best on an H200 for head dims 64 and 128; others take what fits.

@@ -3,6 +3,7 @@
 #include "params/fp8_amax.h"
 #include "problem/fp8_fields.hpp"
 #include "problem/fp8_scales.hpp"
+#include "support/ceil_div.hpp"
 
 namespace hstujit {
 namespace {
@@ -53,7 +54,7 @@ void bind(const void* args, const Problem&, const Config& c, const DeviceFacts&,
   p.amax = static_cast<float*>(a.amax.data);
   p.rows = a.x.shape[0];
   p.x_row_stride = a.x.stride[0];
-  p.part = 16 * fp8::ceil_div(a.x.shape[0] * a.x.shape[1], 16 * HSTU_FP8_AMAX_PARTS);
+  p.part = 16 * ceil_div(a.x.shape[0] * a.x.shape[1], 16 * HSTU_FP8_AMAX_PARTS);
 }
 
 }  // namespace

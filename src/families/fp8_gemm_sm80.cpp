@@ -1,7 +1,9 @@
 // fp8_gemm_sm80: products of FP8 matrices with scales, kernels/fp8_gemm_sm80.cuh.
 #include "families/families.hpp"
 #include "families/fp8_product.hpp"
+#include "families/tile_product.hpp"
 #include "params/fp8_gemm.h"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -10,7 +12,9 @@ namespace {
 
 using fp8_product::element_of, fp8_product::scales_along_k;
 
-enum : int { kBlockM, kBlockN, kBlockK, kWarpsM, kWarpsN, kStages, kGroup, kMinBlocks, kNative, kKnobCount };
+using namespace tile_product;
+
+enum : int { kMinBlocks = kSharedKnobs, kNative, kKnobCount };
 
 constexpr int32_t kBlockMValues[] = {32, 64, 128};
 constexpr int32_t kBlockNValues[] = {64, 128};
@@ -34,10 +38,6 @@ constexpr Knob kKnobs[kKnobCount] = {
     {"native", kNativeValues, "1: mma of FP8, which sm_89 alone has; 0: of f16, after conversion"},
 };
 
-int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
-int threads(const Config& c) { return 32 * warps(c); }
-int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
-int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
 bool promotes(const Problem& p, const Config& c) { return c[kNative] != 0 || scales_along_k(p); }
 
 /// Accumulators, twice where sums are promoted, and fragments: two sets as stored, one widened in part.
@@ -59,7 +59,7 @@ bool warp_tiles_are_whole(const Problem&, const Config& c, const DeviceFacts&) {
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   constexpr int kAddressing = 28;
-  const int budget = std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+  const int budget = register_budget(c[kMinBlocks], threads(c));
   const bool long_slices = promotes(p, c) && c[kBlockK] == 128;  // of which the compiler unrolls too much
   return held_registers(p, c) + kAddressing <= budget && (!long_slices || warp_m(c) * warp_n(c) <= 1024);
 }
@@ -112,11 +112,10 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   Config chosen;
   for (Config c : kCandidates) {
     c[kNative] = device.compute_capability == 89;
-    if (!std::all_of(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.holds(p, c, device); }))
-      continue;
+    if (!legal(kRules, p, c, device)) continue;
     chosen = c;
-    const int64_t down = (int64_t{p[fp8_gemm::kM]} + c[kBlockM] - 1) / c[kBlockM];
-    const int64_t across = (int64_t{p[fp8_gemm::kN]} + c[kBlockN] - 1) / c[kBlockN];
+    const int64_t down = ceil_div(p[fp8_gemm::kM], c[kBlockM]);
+    const int64_t across = ceil_div(p[fp8_gemm::kN], c[kBlockN]);
     if (down * across >= device.sm_count) break;
   }
   return chosen;
@@ -143,23 +142,14 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.flag("kSplitColumns", p[fp8_gemm::kSplit] != 0);
   if (fp8::stores(p[fp8_gemm::kDtype])) text.type("Fp8", device_type(static_cast<hstu_dtype>(p[fp8_gemm::kDtype])));
   text.flag("kTailK", p[fp8_gemm::kK] % c[kBlockK] != 0);
-  text.constant("kBlockM", c[kBlockM]);
-  text.constant("kBlockN", c[kBlockN]);
-  text.constant("kBlockK", c[kBlockK]);
-  text.constant("kWarpsM", c[kWarpsM]);
-  text.constant("kWarpsN", c[kWarpsN]);
-  text.constant("kThreads", threads(c));
-  text.constant("kStages", c[kStages]);
-  text.constant("kGroup", c[kGroup]);
-  text.flag("kPersistent", false);
-  text.constant("kMinBlocks", c[kMinBlocks]);
+  write_knobs(text, c, false, c[kMinBlocks]);
   text.flag("kNative", c[kNative] != 0);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_fp8_gemm_args*>(args);
   const int64_t m = a.out.shape[0], n = a.b.shape[0];
-  launch.grid[0] = static_cast<uint32_t>(fp8::ceil_div(m, c[kBlockM]) * fp8::ceil_div(n, c[kBlockN]));
+  launch.grid[0] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]) * ceil_div(n, c[kBlockN]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
   auto& k = launch.emplace<hstu::Fp8GemmParams>();
@@ -181,14 +171,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
   k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);
   k.b_descale_column_stride = fp8::column_stride(a.b_descale, a.b_scaling);
-  int64_t first = 0;
-  int part = 0;
-  for (const hstu_tensor* z : {&a.out, &a.out1, &a.out2, &a.out3}) {
-    k.z[part] = z->data;
-    k.z_row_stride[part] = z->stride[0];
-    k.z_first[part++] = first;
-    first += z->shape[1];
-  }
+  set_result({&a.out, &a.out1, &a.out2, &a.out3}, k);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "families/families.hpp"
 #include "families/tma_product.hpp"
 #include "problem/fp8_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -109,7 +110,7 @@ void encode_w(const hstu_tensor& w, int block_k, hstu::TensorMap& map) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_gated_fp8_gemm_args*>(args);
-  const int64_t tiles = (a.out.shape[0] + kBlockM - 1) / kBlockM * (a.out.shape[1] / kBlockN);
+  const int64_t tiles = ceil_div(a.out.shape[0], kBlockM) * (a.out.shape[1] / kBlockN);
   launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(tiles, device.sm_count));
   launch.block[0] = tma_product::kThreads;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));

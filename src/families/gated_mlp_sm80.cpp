@@ -1,15 +1,19 @@
 // gated_mlp_sm80: two products that share x, multiplied in their epilogue, kernels/gated_mlp_sm80.cuh.
 #include "families/families.hpp"
+#include "families/tile_product.hpp"
 #include "params/gated_mlp.h"
 #include "problem/dense_fields.hpp"
 #include "problem/operand.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
 namespace hstujit {
 namespace {
 
-enum : int { kBlockM, kBlockN, kBlockK, kWarpsM, kWarpsN, kStages, kGroup, kMinBlocks, kKnobCount };
+using namespace tile_product;
+
+enum : int { kMinBlocks = kSharedKnobs, kKnobCount };
 
 constexpr int32_t kBlockMValues[] = {32, 64, 128};
 constexpr int32_t kBlockNValues[] = {64, 128};
@@ -32,10 +36,6 @@ constexpr Knob kKnobs[kKnobCount] = {
 };
 
 int element_bytes(const Problem& p) { return size_of(static_cast<hstu_dtype>(p[gated_mlp::kDtype])); }
-int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
-int threads(const Config& c) { return 32 * warps(c); }
-int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
-int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
 bool gathers(const Problem& p) { return p[gated_mlp::kVectorX] == 0 || p[gated_mlp::kVectorW] == 0; }
 
 /// Accumulators, of f32 twice and with both halves of its fragments, and two sets of fragments.
@@ -55,7 +55,7 @@ bool warps_take_both_factors(const Problem&, const Config& c, const DeviceFacts&
 }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   constexpr int kAddressing = 40;
-  const int budget = std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8);
+  const int budget = register_budget(c[kMinBlocks], threads(c));
   const int limit = gathers(p) ? 32 : 64;
   return held_registers(p, c) + kAddressing <= budget && warp_m(c) <= limit;
 }
@@ -93,11 +93,10 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   };
   const Config* last = nullptr;
   for (const Config& c : kCandidates) {
-    if (!std::all_of(std::begin(kRules), std::end(kRules), [&](const Rule& r) { return r.holds(p, c, device); }))
-      continue;
+    if (!legal(kRules, p, c, device)) continue;
     last = &c;
-    const int64_t down = (int64_t{p[gated_mlp::kM]} + c[kBlockM] - 1) / c[kBlockM];
-    const int64_t across = (int64_t{p[gated_mlp::kN]} * 2 + c[kBlockN] - 1) / c[kBlockN];
+    const int64_t down = ceil_div(p[gated_mlp::kM], c[kBlockM]);
+    const int64_t across = ceil_div(int64_t{p[gated_mlp::kN]} * 2, c[kBlockN]);
     if (down * across >= device.sm_count) return c;
   }
   return last ? *last : kCandidates[std::size(kCandidates) - 1];
@@ -120,22 +119,13 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   if (p[gated_mlp::kOutDtype] != HSTU_DTYPE_NONE)
     text.type("Fp8", device_type(static_cast<hstu_dtype>(p[gated_mlp::kOutDtype])));
   text.flag("kTailK", p[gated_mlp::kK] % c[kBlockK] != 0);
-  text.constant("kBlockM", c[kBlockM]);
-  text.constant("kBlockN", c[kBlockN]);
-  text.constant("kBlockK", c[kBlockK]);
-  text.constant("kWarpsM", c[kWarpsM]);
-  text.constant("kWarpsN", c[kWarpsN]);
-  text.constant("kThreads", threads(c));
-  text.constant("kStages", c[kStages]);
-  text.constant("kGroup", c[kGroup]);
-  text.flag("kPersistent", false);
-  text.constant("kMinBlocks", c[kMinBlocks]);
+  write_knobs(text, c, false, c[kMinBlocks]);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_gated_mlp_args*>(args);
   const int64_t m = a.out.shape[0], n = a.out.shape[1], columns = c[kBlockN] / 2;
-  launch.grid[0] = static_cast<uint32_t>(((m + c[kBlockM] - 1) / c[kBlockM]) * ((n + columns - 1) / columns));
+  launch.grid[0] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]) * ceil_div(n, columns));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
   const bool along_k = p[gated_mlp::kWeightTransposed] != 0;

@@ -1,17 +1,21 @@
 // jagged_bmm_sm80: products of sequences with matrices of their own, kernels/jagged_bmm_sm80.cuh. Its tiles are those
 // of addmm_sm80.
 #include "families/families.hpp"
+#include "families/tile_product.hpp"
 #include "params/addmm_terms.h"
 #include "params/jagged_bmm.h"
 #include "problem/jagged_checks.hpp"
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
 namespace hstujit {
 namespace {
 
-enum : int { kBlockM, kBlockN, kBlockK, kWarpsM, kWarpsN, kStages, kGroup, kMinBlocks, kKnobCount };
+using namespace tile_product;
+
+enum : int { kMinBlocks = kSharedKnobs, kKnobCount };
 
 constexpr int32_t kBlockMValues[] = {16, 32, 64, 128};
 constexpr int32_t kBlockNValues[] = {32, 64, 128, 256};
@@ -32,11 +36,6 @@ constexpr Knob kKnobs[kKnobCount] = {
     {"group", kGroupValues, "tile rows walked together, so that concurrent blocks share operands in L2"},
     {"min_blocks", kMinBlocksValues, "blocks an SM: one's epilogue and search run beside another's products"},
 };
-
-int warps(const Config& c) { return c[kWarpsM] * c[kWarpsN]; }
-int threads(const Config& c) { return 32 * warps(c); }
-int warp_m(const Config& c) { return c[kBlockM] / c[kWarpsM]; }
-int warp_n(const Config& c) { return c[kBlockN] / c[kWarpsN]; }
 
 bool is_wide(const Problem& p) { return p[jagged_bmm::kDtype] == HSTU_DTYPE_F32; }
 int element_bytes(const Problem& p) { return is_wide(p) ? 4 : 2; }
@@ -59,7 +58,7 @@ bool warp_tiles_are_square(const Problem&, const Config& c, const DeviceFacts&) 
 bool small_parts_of_wide_elements(const Problem& p, const Config& c, const DeviceFacts&) {
   return !is_wide(p) || (warp_m(c) <= 32 && warp_n(c) <= 32 && c[kBlockM] >= 32);
 }
-int register_budget(const Config& c) { return std::min(255, 65536 / (c[kMinBlocks] * threads(c)) / 8 * 8); }
+int register_budget(const Config& c) { return hstujit::register_budget(c[kMinBlocks], threads(c)); }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   constexpr int kAddressing = 44;
   return held_registers(p, c) + kAddressing <= register_budget(c);
@@ -140,8 +139,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   for (const Config& c : kCandidates) {
     if (!legal(kRules, p, c, device)) continue;
     last = &c;
-    const int64_t tiles =
-        int64_t{p[jagged_bmm::kRows]} / c[kBlockM] * ((p[jagged_bmm::kN] + c[kBlockN] - 1) / c[kBlockN]);
+    const int64_t tiles = int64_t{p[jagged_bmm::kRows]} / c[kBlockM] * ceil_div(p[jagged_bmm::kN], c[kBlockN]);
     if (mean_rows(p) >= 2 * c[kBlockM] && tiles >= device.sm_count) return c;
   }
   return last ? *last : kCandidates[std::size(kCandidates) - 1];
@@ -168,23 +166,14 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kVectorZ", p[jagged_bmm::kVectorZ]);
   text.flag("kGatherY", false);
   text.flag("kTailK", p[jagged_bmm::kK] % c[kBlockK] != 0);
-  text.constant("kBlockM", c[kBlockM]);
-  text.constant("kBlockN", c[kBlockN]);
-  text.constant("kBlockK", c[kBlockK]);
-  text.constant("kWarpsM", c[kWarpsM]);
-  text.constant("kWarpsN", c[kWarpsN]);
-  text.constant("kThreads", threads(c));
-  text.constant("kStages", c[kStages]);
-  text.constant("kGroup", c[kGroup]);
-  text.flag("kPersistent", false);
-  text.constant("kMinBlocks", c[kMinBlocks]);
+  write_knobs(text, c, false, c[kMinBlocks]);
 }
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_jagged_dense_bmm_broadcast_add_args*>(args);
   const int64_t batch = a.seq_offsets.shape[0] - 1, rows = a.jagged.shape[0], n = a.out.shape[1];
   const int64_t tiles_m = batch == 0 || rows == 0 ? 0 : rows / c[kBlockM] + batch;
-  launch.grid[0] = static_cast<uint32_t>(tiles_m * ((n + c[kBlockN] - 1) / c[kBlockN]));
+  launch.grid[0] = static_cast<uint32_t>(tiles_m * ceil_div(n, c[kBlockN]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
   auto& p = launch.emplace<hstu::JaggedBmmParams>();

@@ -64,8 +64,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
 }
 
 Resources resources(const Problem& p, const Config& c) {
-  return {tma_product::kThreads, tma_product::smem_bytes(facts(p, c), c), tma_product::accumulators(c), 1,
-          tma_product::kHolders};
+  return tma_product::resources(facts(p, c), c, tma_product::accumulators(c));
 }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {

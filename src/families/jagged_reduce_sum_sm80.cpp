@@ -2,6 +2,7 @@
 #include "families/families.hpp"
 #include "params/jagged_reduce.h"
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -77,7 +78,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_jagged_reduce_sum_args*>(args);
   const int64_t columns = int64_t{c[kLanes]} * problem[jagged_reduce::kVector];
-  const int64_t column_blocks = (a.jagged.shape[1] + columns - 1) / columns;
+  const int64_t column_blocks = ceil_div(a.jagged.shape[1], columns);
   auto& p = launch.emplace<hstu::JaggedReduceParams>();
   p.jagged = a.jagged.data;
   p.seq_offsets = a.seq_offsets.data;

@@ -5,6 +5,7 @@
 #include "families/tma_product.hpp"
 #include "params/addmm_terms.h"
 #include "problem/dense_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -30,7 +31,7 @@ int stage_bytes(const Config& c) { return c[kStageSlices] * kSliceBytes; }
 int64_t fixed_bytes(const Problem& p) {
   const int dim = p[norm_addmm::kK], rows = kBlockM / kWarpgroups * 2 * dim;
   const int affine = 2 * dim * size_of(static_cast<hstu_dtype>(p[norm_addmm::kWeightDtype]));
-  const int64_t columns = (int64_t{p[norm_addmm::kN]} + kBlockN - 1) / kBlockN * kBlockN;
+  const int64_t columns = ceil_div(p[norm_addmm::kN], kBlockN) * kBlockN;
   const int64_t bias = p[norm_addmm::kBias] == hstu::kRowBias ? columns * 4 : 0;
   return rows + kWarps * kBoxes * kBoxBytes + affine + bias + 8 * (kWarpgroups + 1);
 }
@@ -118,7 +119,7 @@ void fill(const hstu_norm_addmm_args& a, const Problem& p, Launch& launch) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_norm_addmm_args*>(args);
-  const int64_t tiles = (a.x.shape[0] + kBlockM - 1) / kBlockM * ((a.w.shape[1] + kBlockN - 1) / kBlockN);
+  const int64_t tiles = ceil_div(a.x.shape[0], kBlockM) * ceil_div(a.w.shape[1], kBlockN);
   launch.grid[0] = static_cast<uint32_t>(std::min<int64_t>(tiles, device.sm_count));
   launch.block[0] = tma_product::kThreads;
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));

@@ -2,6 +2,7 @@
 
 #include "families/row_norm.hpp"
 #include "problem/fp8_scales.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,11 +22,11 @@ constexpr int32_t kThreadsPerRowValues[] = {32, 64, 128, 256, 512, 1024};
 /// Of a row of results.
 int64_t spans_of(const Problem& p) {
   const row_norm::Facts f = row_norm::facts_of(p);
-  return fp8::ceil_div(f.length * f.groups * f.results, fp8::kSpan);
+  return ceil_div(f.length * f.groups * f.results, fp8::kSpan);
 }
 
 /// Spans that a warp holds of its row.
-int64_t steps_of(const Problem& p, const Config& c) { return fp8::ceil_div(spans_of(p), c[kThreadsPerRow] / kWarp); }
+int64_t steps_of(const Problem& p, const Config& c) { return ceil_div(spans_of(p), c[kThreadsPerRow] / kWarp); }
 
 /// Spans that a warp can hold: 1024 threads have 64 registers each, and the operands of a turned head fill them all;
 /// those of the output stage are not what its results are.
@@ -74,7 +75,7 @@ bool quantises(int32_t scaling) { return scaling != HSTU_FP8_TENSOR; }
 Config default_config(const Problem& problem, const DeviceFacts&) {
   const int64_t spans = spans_of(problem);
   const auto warps =
-      std::bit_ceil(static_cast<uint64_t>(fp8::ceil_div(spans, spans > kMostSpans ? kUsualSpans : kMostSpans)));
+      std::bit_ceil(static_cast<uint64_t>(ceil_div(spans, spans > kMostSpans ? kUsualSpans : kMostSpans)));
   Config c;
   c[kThreadsPerRow] = kWarp * static_cast<int32_t>(std::clamp<uint64_t>(warps, 1, kReadThreads / kWarp));
   return c;
@@ -104,7 +105,7 @@ int rows_per_block(const Config& c) { return threads_of(c) / c[kThreadsPerRow]; 
 
 void bind_shape(const Config& c, int64_t rows, Launch& launch) {
   constexpr int64_t kRowsOfWarps = kLeastBlock / kWarp;  // a block's
-  launch.grid[0] = static_cast<uint32_t>(c[kThreadsPerRow] == kWarp ? fp8::ceil_div(rows, kRowsOfWarps) : rows);
+  launch.grid[0] = static_cast<uint32_t>(c[kThreadsPerRow] == kWarp ? ceil_div(rows, kRowsOfWarps) : rows);
   launch.block[0] = static_cast<uint32_t>(threads_of(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(c));
 }

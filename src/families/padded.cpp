@@ -2,6 +2,7 @@
 
 #include "problem/jagged_checks.hpp"
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 
@@ -60,7 +61,7 @@ hstu::PaddedParams& bind(const hstu_tensor& jagged, const hstu_tensor& dense, co
                          const Problem& problem, const Config& config, Launch& launch) {
   const int64_t bytes = checks::element_bytes(jagged.dtype), per_block = block_pieces(config);
   const int64_t pieces = problem[kRowBytes] == 0 || dense.shape[0] == 0 ? 0 : rows * row_accesses(problem);
-  launch.grid[0] = static_cast<uint32_t>((pieces + per_block - 1) / per_block);
+  launch.grid[0] = static_cast<uint32_t>(ceil_div(pieces, per_block));
   launch.block[0] = static_cast<uint32_t>(config[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(resources(problem, config).smem_bytes);
   auto& p = launch.emplace<hstu::PaddedParams>();

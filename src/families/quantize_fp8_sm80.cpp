@@ -4,6 +4,7 @@
 #include "params/quantize_fp8.h"
 #include "problem/fp8_fields.hpp"
 #include "problem/fp8_scales.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -41,14 +42,14 @@ Facts facts_of(const Problem& p, int vector) {
   const int64_t columns = std::max(p[quantize_fp8::kColumns], 1);
   const fp8::Unit unit = fp8::unit_of(scaling, 1, columns);
   f.tensor = scaling == HSTU_FP8_TENSOR;
-  f.chunks = fp8::ceil_div(unit.rows * unit.columns, vector);
+  f.chunks = ceil_div(unit.rows * unit.columns, vector);
   f.words = std::max(1, vector * size_of(static_cast<hstu_dtype>(p[quantize_fp8::kDtype])) / 4);
-  f.looped_anyway = fp8::ceil_div(f.chunks, kMaxTeam) * f.words > kMaxWords;
+  f.looped_anyway = ceil_div(f.chunks, kMaxTeam) * f.words > kMaxWords;
   return f;
 }
 Facts facts_of(const Problem& p, const Config& c) { return facts_of(p, c[kVector]); }
 
-int64_t held_words(const Facts& f, const Config& c) { return fp8::ceil_div(f.chunks, c[kTeam]) * f.words; }
+int64_t held_words(const Facts& f, const Config& c) { return ceil_div(f.chunks, c[kTeam]) * f.words; }
 
 bool vector_is_the_widest(const Problem& p, const Config& c, const DeviceFacts&) {
   return fp8_elements::vector_allowed(p[quantize_fp8::kVector], static_cast<hstu_dtype>(p[quantize_fp8::kDtype]),
@@ -96,7 +97,7 @@ Config default_config(const Problem& p, const DeviceFacts&) {
   }
   const bool block = p[quantize_fp8::kScaling] == HSTU_FP8_BLOCK;
   for (int64_t words = block ? kMaxWords : 8; words <= kMaxWords; words *= 2) {
-    const int64_t team = fp8::ceil_div(f.chunks, std::max<int64_t>(words / f.words, 1));
+    const int64_t team = ceil_div(f.chunks, std::max<int64_t>(words / f.words, 1));
     c[kTeam] = static_cast<int32_t>(std::bit_ceil(static_cast<uint64_t>(std::min<int64_t>(team, kMaxTeam))));
     if (c[kTeam] <= 256 && !f.looped_anyway) break;
   }
@@ -133,10 +134,10 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 int64_t blocks_of(const hstu_quantize_fp8_args& a, const Config& c) {
   const int64_t rows = a.x.shape[0], columns = a.x.shape[1];
   if (a.scaling == HSTU_FP8_TENSOR)
-    return std::max<int64_t>(fp8::ceil_div(rows * columns, int64_t{c[kThreads]} * c[kAccesses] * c[kVector]), 1);
+    return std::max<int64_t>(ceil_div(rows * columns, int64_t{c[kThreads]} * c[kAccesses] * c[kVector]), 1);
   int64_t units = a.descale.shape[0];
   if (a.descale.rank == 2) units *= a.descale.shape[1];
-  return fp8::ceil_div(units, c[kThreads] / c[kTeam]);
+  return ceil_div(units, c[kThreads] / c[kTeam]);
 }
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {

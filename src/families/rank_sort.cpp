@@ -2,7 +2,7 @@
 
 #include "params/rank_sort.h"
 #include "problem/jagged_fields.hpp"
-#include "support/element.hpp"
+#include "support/ceil_div.hpp"
 
 namespace hstujit::rank_sort {
 namespace {
@@ -37,7 +37,7 @@ void write_knobs(ConfigText& text, const Config& c) {
 
 void set_shape(int64_t count, int key_bytes, const Config& c, Launch& launch) {
   const int64_t per_block = int64_t{c[kThreads]} * c[kItems];
-  launch.grid[0] = static_cast<uint32_t>((count + per_block - 1) / per_block);
+  launch.grid[0] = static_cast<uint32_t>(ceil_div(count, per_block));
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(resources(key_bytes, c).smem_bytes);
 }

@@ -4,6 +4,7 @@
 #include "problem/attention_fields.hpp"
 #include "problem/operators.hpp"
 #include "problem/rel_bias.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <array>
@@ -122,11 +123,11 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   const auto& a = *static_cast<const hstu_rel_bias_args*>(args);
   const int64_t pairs = a.rab.shape[0] * a.rab.shape[1], n = a.rab.shape[3], groups = n / problem[rel_bias::kVector];
   const int64_t lanes = row_lanes(problem, groups), warps = c[kThreads] / kWarp;
-  const int64_t across = next_power((groups + lanes - 1) / lanes, warps), strip = lanes * across;  // pieces
-  const int64_t strips = (groups + strip - 1) / strip;
+  const int64_t across = next_power(ceil_div(groups, lanes), warps), strip = lanes * across;  // pieces
+  const int64_t strips = ceil_div(groups, strip);
   const int64_t block_rows = c[kRows] * (c[kThreads] / strip), depth = std::min(pairs, kMostDepth);
-  launch.grid[0] = static_cast<uint32_t>(strips * ((pairs + depth - 1) / depth));
-  launch.grid[1] = static_cast<uint32_t>((n + block_rows - 1) / block_rows);
+  launch.grid[0] = static_cast<uint32_t>(strips * ceil_div(pairs, depth));
+  launch.grid[1] = static_cast<uint32_t>(ceil_div(n, block_rows));
   launch.grid[2] = static_cast<uint32_t>(depth);
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));

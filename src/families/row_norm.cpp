@@ -1,7 +1,7 @@
 #include "families/row_norm.hpp"
 
 #include "params/row_norm.h"
-#include "problem/norm_fields.hpp"
+#include "support/ceil_div.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -23,8 +23,6 @@ constexpr int32_t kThreadsPerRowValues[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 51
 constexpr int32_t kRowsPerThreadValues[] = {1, 2, 4, 8};
 constexpr int32_t kPackedValues[] = {0, 1};
 constexpr int32_t kWeightsValues[] = {kWeightsLate, kWeightsFirst, kWeightsShared};
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// 16-byte parts of weight and bias that each thread carries to shared memory.
 int64_t weight_shares(const Facts& f, const Config& c) {
@@ -103,10 +101,6 @@ int smem_bytes(const Facts& f, const Config& c) {
          (c[kWeights] == kWeightsShared ? static_cast<int>(f.weight_vectors * f.length * f.weight_bytes) : 0);
 }
 
-bool lawful(const Problem& p, const Config& c, const DeviceFacts& d) {
-  return std::all_of(std::begin(kRules), std::end(kRules), [&](const Rule& rule) { return rule.holds(p, c, d); });
-}
-
 /// Blocks of an SM that the compiler must leave registers for. Left alone it gives a thread with 32 values and their
 /// weights 80 registers, and large blocks then lack company: bf16 16384 x 16384 runs at 60 % of a copy, with 64
 /// registers at 96 %. Elsewhere asking for residency spilled, or gained nothing.
@@ -128,132 +122,11 @@ int min_blocks(const Facts& f, const Config& c) {
   return tight && c[kThreads] >= least && c[kThreads] == c[kThreadsPerRow] ? kRegisters / (64 * c[kThreads]) : 1;
 }
 
-/// Threads, a power of two, that share `length` elements at up to `values` each.
+}  // namespace
+
 int32_t team_of(int64_t length, int64_t values) {
   return static_cast<int32_t>(
       std::min<uint64_t>(std::bit_ceil(static_cast<uint64_t>(ceil_div(length, values))), kMaxThreads));
-}
-
-int bytes_of(const Problem& p, int field) { return size_of(static_cast<hstu_dtype>(p[field])); }
-
-/// layer_norm, swish_layer_norm and rms_norm, whose keys begin alike.
-Facts facts_of_norm(const Problem& p, int dim, int vector, int rows, int vectors) {
-  static_assert(int{rms_norm::kDtype} == int{layer_norm::kDtype} &&
-                int{rms_norm::kWeightDtype} == int{layer_norm::kWeightDtype} &&
-                int{rms_norm::kHasWeight} == int{layer_norm::kHasWeight});
-  Facts f;
-  f.length = p[dim];
-  f.vector = p[vector];
-  f.element_bytes = bytes_of(p, layer_norm::kDtype);
-  f.weight_bytes = bytes_of(p, layer_norm::kWeightDtype);
-  f.weights_per_column = p[layer_norm::kHasWeight] != 0;
-  f.weight_vectors = vectors;
-  f.rows = p[rows];
-  return f;
-}
-
-/// `f` with what an FP8 result of this scaling asks for.
-Facts quantised(Facts f, int scaling) {
-  f.quantised = scaling != HSTU_FP8_TENSOR;
-  f.row_scales = scaling == HSTU_FP8_ROW;
-  f.in_turn = f.quantised;
-  if (scaling == HSTU_FP8_GROUP) f.least_team = team_of(std::min<int64_t>(f.length, 128), f.vector);
-  return f;
-}
-
-Facts facts_of_layer_norm(const Problem& p) {
-  Facts f =
-      quantised(facts_of_norm(p, layer_norm::kDim, layer_norm::kVector, layer_norm::kRows, 2), p[layer_norm::kScaling]);
-  f.compact = !f.quantised && p[layer_norm::kDtype] == HSTU_DTYPE_BF16 &&
-              p[layer_norm::kWeightDtype] == HSTU_DTYPE_BF16 && f.vector == 8;
-  return f;
-}
-
-Facts facts_of_swish(const Problem& p) {
-  Facts f = facts_of_norm(p, swish_layer_norm::kDim, swish_layer_norm::kVector, swish_layer_norm::kRows, 2);
-  f.rereads = true;
-  return f;
-}
-
-Facts facts_of_group_norm(const Problem& p) {
-  Facts f = facts_of_norm(p, group_norm::kDim, group_norm::kVector, group_norm::kRows, 2);
-  f.groups = std::max(1, p[group_norm::kGroups]);
-  f.length /= f.groups;
-  f.weights_per_column = false;
-  return f;
-}
-
-Facts facts_of_norm_mul(const Problem& p) {
-  Facts f;
-  f.groups = std::max(1, p[norm_mul::kGroups]);
-  f.length = p[norm_mul::kDim] / f.groups;
-  f.vector = p[norm_mul::kVector];
-  f.element_bytes = bytes_of(p, norm_mul::kDtype);
-  f.weight_bytes = bytes_of(p, norm_mul::kWeightDtype);
-  f.weights_per_column = p[norm_mul::kGroups] == 0;
-  f.weight_vectors = p[norm_mul::kNorm] == HSTU_NORM_RMS ? 1 : 2;
-  f.inputs = 2;
-  f.rows = p[norm_mul::kRows];
-  f.results = 1 + p[norm_mul::kConcatU] + p[norm_mul::kConcatX];
-  f = quantised(f, p[norm_mul::kScaling]);
-  f.in_turn = false;  // 1 to 4 % slower than one row a thread
-  return f;
-}
-
-Facts facts_of_softmax(const Problem& p) {
-  Facts f;
-  f.length = p[softmax::kDim];
-  f.vector = p[softmax::kVector];
-  f.element_bytes = bytes_of(p, softmax::kDtype);
-  f.rows = p[softmax::kRows];
-  return f;
-}
-
-/// An access is a pair: as many elements of a head's second half as of its first.
-Facts facts_of_rope(const Problem& p) {
-  Facts f;
-  f.length = p[rms_norm_rope::kDim];
-  f.vector = 2 * p[rms_norm_rope::kVector];
-  f.element_bytes = bytes_of(p, rms_norm_rope::kDtype);
-  f.weight_bytes = bytes_of(p, rms_norm_rope::kWeightDtype);
-  f.rows = int64_t{p[rms_norm_rope::kBatch]} * p[rms_norm_rope::kLength];
-  const int32_t scaling = p[rms_norm_rope::kScaling];
-  f.packable = f.element_bytes == 2 && scaling == HSTU_FP8_TENSOR;  // else rows are held as results, too
-  f = quantised(f, scaling);
-  f.turned = f.in_turn;
-  const int pair_bytes = p[rms_norm_rope::kVector] * f.element_bytes;
-  f.ahead = pair_bytes == 16 && p[rms_norm_rope::kVector] * bytes_of(p, rms_norm_rope::kAngleDtype) == 16;
-  f.half_accesses = p[rms_norm_rope::kHeadDim] / 2 / p[rms_norm_rope::kVector];
-  f.row_scales = false;  // the exchange of sums of squares carries greatest values, too
-  f.compact = scaling == HSTU_FP8_ROW && f.vector == 16 && f.weight_bytes == 2 &&
-              bytes_of(p, rms_norm_rope::kAngleDtype) == 2 &&
-              std::has_single_bit(static_cast<uint32_t>(p[rms_norm_rope::kHeadDim])) &&
-              p[rms_norm_rope::kHeadDim] <= 256;  // a thread's accesses have the same angles
-  // Halves of heads of 256 and more lie in units of their own, whose threads take half an access to each.
-  if (scaling == HSTU_FP8_GROUP && p[rms_norm_rope::kHeadDim] % 256 == 0) f.least_team *= 2;
-  return f;
-}
-
-}  // namespace
-
-Facts facts_of(const Problem& p) {
-  switch (p.op) {
-    case Op::norm_mul:
-      return facts_of_norm_mul(p);
-    case Op::rms_norm:
-      return quantised(facts_of_norm(p, rms_norm::kDim, rms_norm::kVector, rms_norm::kRows, 1), p[rms_norm::kScaling]);
-    case Op::softmax:
-      return facts_of_softmax(p);
-    case Op::rms_norm_rope:
-      return facts_of_rope(p);
-    case Op::group_norm:
-      return facts_of_group_norm(p);
-    case Op::swish_layer_norm:
-      return facts_of_swish(p);
-    case Op::layer_norm:
-    default:
-      return facts_of_layer_norm(p);
-  }
 }
 
 bool in_turn(const Facts& f, const Config& c) {
@@ -321,7 +194,7 @@ Config default_config(const Problem& problem, const DeviceFacts& device) {
   if (f.length > longest_held(f)) {
     c[kThreads] = kMaxThreads;  // fewer where as many would hold the row after all
     do c[kThreadsPerRow] = c[kThreads];
-    while (!lawful(problem, c, device) && (c[kThreads] /= 2) > 0);
+    while (!legal(kRules, problem, c, device) && (c[kThreads] /= 2) > 0);
     return c;
   }
   if (f.packable) {  // as many values a thread as fit: the more loads of each are in flight, the faster
@@ -342,7 +215,7 @@ Config default_config(const Problem& problem, const DeviceFacts& device) {
   for (const int32_t threads : {64, 128}) {
     c[kThreads] = std::max(c[kThreadsPerRow], threads);
     c[kWeights] = kWeightsShared;
-    if (lawful(problem, c, device)) {
+    if (legal(kRules, problem, c, device)) {
       if (input_bytes < kLargeInput) return c;
       return f.in_turn ? four_in_turn(f, c) : f.rereads ? two_in_turn(c) : c;
     }

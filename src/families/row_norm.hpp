@@ -39,6 +39,9 @@ struct Facts {
 /// Facts of a problem of one of these families.
 Facts facts_of(const Problem& problem);
 
+/// Threads, a power of two, that share `length` elements at up to `values` each.
+int32_t team_of(int64_t length, int64_t values);
+
 /// How a configuration covers a row.
 struct Shape {
   int64_t accesses = 0;  ///< of each thread to one row

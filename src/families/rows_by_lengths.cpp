@@ -1,6 +1,7 @@
 #include "families/rows_by_lengths.hpp"
 
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 
 namespace hstujit::rows_by_lengths {
 namespace {
@@ -76,8 +77,7 @@ hstu::JaggedLengthsParams& bind(const hstu_tensor& left_lengths, const hstu_tens
                                 Launch& launch) {
   auto& p = jagged_lengths::bind(left_lengths, left, right, combined, launch);
   const int64_t per_block = block_rows(problem, config);
-  launch.grid[0] =
-      static_cast<uint32_t>(problem[jagged_lengths::kRowBytes] == 0 ? 0 : (p.rows + per_block - 1) / per_block);
+  launch.grid[0] = static_cast<uint32_t>(problem[jagged_lengths::kRowBytes] == 0 ? 0 : ceil_div(p.rows, per_block));
   launch.block[0] = static_cast<uint32_t>(config[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(config));
   return p;

@@ -1,6 +1,7 @@
 #include "families/sample_sort.hpp"
 
 #include "problem/jagged_fields.hpp"
+#include "support/ceil_div.hpp"
 #include "support/element.hpp"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ void write_knobs(ConfigText& text, const Config& c) {
 
 void set_shape(int64_t count, const Problem& problem, const Config& c, const DeviceFacts& device, Launch& launch) {
   const int64_t fill = c[kRoom] / 2;  // on average: ranges differ by what a sample lets pass
-  launch.grid[0] = static_cast<uint32_t>(std::max((count + fill - 1) / fill, int64_t{device.sm_count}));
+  launch.grid[0] = static_cast<uint32_t>(std::max(ceil_div(count, fill), int64_t{device.sm_count}));
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
 }

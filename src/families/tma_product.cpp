@@ -1,5 +1,6 @@
 #include "families/tma_product.hpp"
 
+#include "support/ceil_div.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>
@@ -20,8 +21,6 @@ constexpr int kFewestStages = 3;
 constexpr int kBoxBytes = 16 * 128, kWarps = 8;
 constexpr int kPanel = 64;  // lines of an operand along its extent
 
-int64_t parts(int64_t extent, int64_t size) { return (extent + size - 1) / size; }
-
 int resident_bytes(const Facts& f, const Config& c) { return c[kResident] ? slices(f) * c[kBlockN] * 128 : 0; }
 int stage_bytes(const Config& c) { return (c[kBlockM] + (c[kResident] ? 0 : c[kBlockN])) * 128; }
 int tile_boxes(const Facts& f, const Config& c) { return rows(c) / 64 * c[kBlockN] / f.results / f.turns / 64; }
@@ -35,13 +34,13 @@ int stages_that_fit(const Facts& f, const Config& c) {
   constexpr int kBarriers = 16;  // a stage's
   return (kSmemPerBlock - fixed_bytes(f, c)) / (stage_bytes(c) + kBarriers);
 }
-int64_t tile_columns(const Facts& f, const Config& c) { return parts(f.n, c[kBlockN] / f.results); }
-int64_t tiles(const Facts& f, const Config& c) { return parts(f.m, c[kBlockM]) * tile_columns(f, c); }
+int64_t tile_columns(const Facts& f, const Config& c) { return ceil_div(f.n, c[kBlockN] / f.results); }
+int64_t tiles(const Facts& f, const Config& c) { return ceil_div(f.m, c[kBlockM]) * tile_columns(f, c); }
 
 uint32_t grid(const Facts& f, const Config& c, const DeviceFacts& device) {
-  const int64_t tile_rows = parts(f.m, c[kBlockM]), columns = tile_columns(f, c);
+  const int64_t tile_rows = ceil_div(f.m, c[kBlockM]), columns = tile_columns(f, c);
   if (c[kResident]) return static_cast<uint32_t>(columns * std::min(tile_rows, device.sm_count / columns));
-  const int64_t clusters = parts(tile_rows, c[kCluster]) * columns;
+  const int64_t clusters = ceil_div(tile_rows, c[kCluster]) * columns;
   return static_cast<uint32_t>(std::min<int64_t>(clusters, device.sm_count / c[kCluster]) * c[kCluster]);
 }
 
@@ -59,7 +58,7 @@ const Knob kKnobs[kSharedKnobs] = {
 
 int rows(const Config& c) { return c[kPingPong] ? c[kBlockM] : c[kBlockM] / 2; }
 int accumulators(const Config& c) { return rows(c) * c[kBlockN] / 128; }
-int slices(const Facts& f) { return static_cast<int>(parts(f.k * f.element_bytes, 128)); }
+int slices(const Facts& f) { return static_cast<int>(ceil_div(f.k * f.element_bytes, 128)); }
 int boxes(const Facts& f, const Config& c) {
   return f.residual ? tile_boxes(f, c) : std::min<int>(tile_boxes(f, c), c[kBoxes]);
 }
@@ -117,6 +116,10 @@ Config default_config(const Family& family, const Problem& p, const Facts& f, co
   }
   if (!last) fail(HSTU_ERROR_INTERNAL, "{} has no default configuration for {}", family.name, text(p));
   return *last;
+}
+
+Resources resources(const Facts& f, const Config& c, int held_registers) {
+  return {kThreads, smem_bytes(f, c), held_registers, 1, kHolders};
 }
 
 bool activates_part(int64_t active, int64_t n, int tile_columns) { return active < n && active % tile_columns != 0; }

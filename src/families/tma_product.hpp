@@ -36,10 +36,13 @@ int smem_bytes(const Facts&, const Config&);
 constexpr int kThreads = 384, kHolders = 256;  // the warpgroup that fetches gives its registers to the other two
 constexpr int kMostRows = 1 << 30;             ///< coordinates have 32 bits
 
+/// held_registers: accumulators, and what else a thread of the two holds all the time.
+Resources resources(const Facts&, const Config&, int held_registers);
+
 /// Whether an activation of the first `active` of n columns ends within a tile: code for that is left out if not.
 bool activates_part(int64_t active, int64_t n, int tile_columns);
 
-/// Legality, one function a reason: see shared_rules().
+/// Legality, one function a reason: see rules().
 bool parts_are_whole(const Config&);
 bool tile_is_used(const Facts&, const Config&);
 bool residency_pays(const Facts&, const Config&, const DeviceFacts&);

@@ -1,7 +1,5 @@
 #include "launch/module.hpp"
 
-#include "support/error.hpp"
-
 #include <fmt/format.h>
 
 namespace hstujit {

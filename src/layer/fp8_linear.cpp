@@ -3,6 +3,7 @@
 #include "layer/stages.hpp"
 #include "problem/checks.hpp"
 #include "problem/fp8_scales.hpp"
+#include "problem/operators.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::layer {
@@ -47,13 +48,11 @@ Fp8LinearCalls calls_of(hstu_fp8_linear_args& args, Workspace& space) {
   const Quantised x = take(args, space);
   space.check();
   check_parameters(args);
-  Fp8LinearCalls calls{};
-  calls.quantise.struct_size = sizeof calls.quantise;
+  Fp8LinearCalls calls{sized<hstu_quantize_fp8_args>(), sized<hstu_fp8_gemm_args>()};
   calls.quantise.x = args.x;
   calls.quantise.q = x.q;
   calls.quantise.descale = x.descale;
   calls.quantise.scaling = args.x_scaling;
-  calls.product.struct_size = sizeof calls.product;
   calls.product.a = x.q;
   calls.product.a_descale = x.descale;
   calls.product.a_scaling = args.x_scaling;

@@ -9,8 +9,6 @@
 namespace hstujit::layer {
 namespace {
 
-bool is_16_bit(hstu_dtype dtype) { return dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16; }
-
 // The products' tiles are large and take long: with less than two a multiprocessor, what some of these idle at the end
 // costs more than the pass that goes.
 constexpr int64_t kGatedResults = 128 * 256;  ///< of a tile of the output stage's

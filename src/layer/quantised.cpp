@@ -6,10 +6,10 @@ namespace hstujit::layer {
 namespace {
 
 /// Lines of whole 16 bytes, which the products' loads want.
-int64_t pitch_of(int64_t columns) { return fp8::ceil_div(columns, 16) * 16; }
+int64_t pitch_of(int64_t columns) { return ceil_div(columns, 16) * 16; }
 
 int64_t scales_of(int64_t columns, hstu_fp8_scaling scaling) {
-  return scaling == HSTU_FP8_GROUP ? fp8::ceil_div(columns, fp8::kSpan) : 1;
+  return scaling == HSTU_FP8_GROUP ? ceil_div(columns, fp8::kSpan) : 1;
 }
 
 }  // namespace

@@ -82,10 +82,8 @@ float alpha(float value) {
 Work work_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initializer_list<const hstu_tensor*> others) {
   const auto rows = static_cast<double>(integer_at(seq_offsets, seq_offsets.shape[0] - 1));
   const double elements = rows * static_cast<double>(x.shape[1]);
-  Work work{.flops = 2 * elements,
-            .bytes = 2 * elements * size_of(x.dtype) + static_cast<double>(extent_bytes(seq_offsets))};
-  for (const hstu_tensor* t : others) work.bytes += static_cast<double>(extent_bytes(*t));
-  return work;
+  return {.flops = 2 * elements,
+          .bytes = 2 * elements * size_of(x.dtype) + bytes_of_all({&seq_offsets}) + bytes_of_all(others)};
 }
 
 }  // namespace hstujit::added_rows

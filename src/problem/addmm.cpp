@@ -7,7 +7,6 @@
 #include "problem/operand.hpp"
 #include "problem/operators.hpp"
 #include "problem/product_terms.hpp"
-#include "support/error.hpp"
 
 namespace hstujit {
 namespace {

@@ -114,10 +114,8 @@ Work work_of(const hstu_append_kv_cache_args& args) {
   }
   const double row_bytes =
       static_cast<double>(args.k.shape[1] * (args.k.shape[2] + args.v.shape[2]) * size_of(args.k.dtype));
-  double integers = 0;
-  for (const hstu_tensor* t :
-       {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.seq_offsets, &args.num_targets})
-    integers += static_cast<double>(extent_bytes(*t));
+  const double integers =
+      bytes_of_all({&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.seq_offsets, &args.num_targets});
   return {.flops = 0, .bytes = 2 * rows * row_bytes + integers};
 }
 

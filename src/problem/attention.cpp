@@ -1,13 +1,10 @@
 // Jagged HSTU attention as a problem: checks, key and cost.
-#include "problem/attention_checks.hpp"
 #include "problem/attention_extras.hpp"
-#include "problem/attention_fields.hpp"
-#include "problem/checks.hpp"
+#include "problem/attention_problem.hpp"
 #include "problem/edge_case.hpp"
 #include "problem/operators.hpp"
 #include "reference/mask.hpp"
 #include "support/element.hpp"
-#include "support/error.hpp"
 
 namespace hstujit {
 namespace {
@@ -50,22 +47,6 @@ constexpr ScalarSlot kScalars[] = {
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i64},
     {"sort_by_length", offsetof(Args, sort_by_length), ScalarSlot::Kind::i32}};
 
-void check_heads(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v, const checks::Tensor& out) {
-  checks::floating(q);
-  for (const checks::Tensor* other : {&k, &v, &out}) {
-    checks::same_dtype(*other, q);
-    checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
-  }
-  checks::extent(out, 1, q.t.shape[1], "num_heads = q.shape[1]");
-  checks::extent(v, 1, k.t.shape[1], "num_kv_heads = k.shape[1]");
-  attention_checks::head_dim("head_dim_qk", q);
-  attention_checks::head_dim("head_dim_v", v);
-  checks::extent(k, 2, q.t.shape[2], "head_dim_qk = q.shape[2]");
-  checks::extent(out, 2, v.t.shape[2], "head_dim_v = v.shape[2]");
-  checks::no_self_overlap(out);
-  for (const checks::Tensor* in : {&q, &k, &v}) checks::disjoint(out, *in);
-}
-
 }  // namespace
 
 OperatorFacts facts_of(const hstu_attention_args*) { return {kFields, kTensors, kScalars}; }
@@ -74,37 +55,15 @@ Problem prepare(hstu_attention_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
   const checks::Tensor v = checks::required<3>("v", args.v), out = checks::required<3>("out", args.out);
-  check_heads(q, k, v, out);
-  const checks::Tensor offsets = attention_checks::offsets("seq_offsets", args.seq_offsets, out);
-  const int64_t batch = offsets.t.shape[0] - 1;
-  attention_checks::targets(args.num_targets, batch, out);
-  const int32_t contextual = attention_checks::contexts(args.num_contexts, args.contextual_seq_len, batch, out);
-  const int32_t scale = attention_checks::scale(args.attn_scale, out);
-  attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
-  const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
-  args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
-  const int32_t heads_per_kv = attention_checks::heads_per_kv(q, k);
-
-  Problem problem{Op::hstu_attention, {}};
-  problem[attention::kDtype] = q.t.dtype;
-  problem[attention::kHeadDimQk] = checks::field(q, 2);
-  problem[attention::kHeadDimV] = checks::field(v, 2);
-  problem[attention::kNumHeads] = checks::field(q, 1);
-  problem[attention::kOffsetDtype] = offsets.t.dtype;
-  problem[attention::kTargetDtype] = args.num_targets.dtype;
-  problem[attention::kMask] = args.mask;
-  problem[attention::kContextual] = contextual;
-  problem[attention::kMaxAttnLen] = args.max_attn_len > 0;
-  problem[attention::kMinFullAttn] = args.min_full_attn_seq_len > 0;
-  problem[attention::kAttnScale] = scale;
+  checks::floating(q);
+  for (const checks::Tensor* other : {&k, &v, &out}) {
+    checks::same_dtype(*other, q);
+    checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
+  }
+  attention::check_heads(q, k, v, out);
+  Problem problem = attention::problem_of(Op::hstu_attention, args, q, v, out);
   problem[attention::kVector] = checks::Vector(q.t.dtype).tensor(q.t).tensor(k.t).tensor(v.t).tensor(out.t).elements();
-  checks::field(offsets, 0);  // kernels count sequences in 32 bits
-  problem[attention::kBatch] = bucket(batch);
-  problem[attention::kTotal] = bucket(q.t.shape[0]);
-  problem[attention::kMaxSeqLen] = bucket(args.max_seq_len);
-  problem[attention::kTargetGroups] = args.target_group_size > 1;
-  problem[attention::kIntervals] = intervals;
-  problem[attention::kHeadsPerKv] = heads_per_kv;
+  problem[attention::kHeadsPerKv] = attention_checks::heads_per_kv(q, k);
   attention_extras::check(args, q, out, problem);
   return problem;
 }

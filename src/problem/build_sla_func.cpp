@@ -54,10 +54,9 @@ Problem prepare(Args& args) {
 
 Work work_of(const Args& args) {
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, args.seq_offsets.shape[0] - 1));
-  Work work{.flops = 0, .bytes = 12 * rows * static_cast<double>(args.intervals.shape[0])};
-  for (const hstu_tensor* t : {&args.seq_offsets, &args.num_targets})
-    work.bytes += static_cast<double>(extent_bytes(*t));
-  return work;
+  const double bounds = 3 * rows * static_cast<double>(args.intervals.shape[0]);
+  return {.flops = 0,
+          .bytes = bounds * size_of(args.intervals.dtype) + bytes_of_all({&args.seq_offsets, &args.num_targets})};
 }
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }

@@ -2,7 +2,6 @@
 #include "problem/edge_case.hpp"
 #include "problem/jagged_fields.hpp"
 #include "problem/jagged_lengths.hpp"
-#include "support/error.hpp"
 
 namespace hstujit {
 namespace {

@@ -1,4 +1,5 @@
-// What the operators that attend to a cache share: the fields of their keys, and the checks of queries and pages.
+// What the operators that attend to a cache share: their attributes, the fields of their keys, the checks of queries
+// and keys, and their cost.
 #pragma once
 
 #include "problem/attention_checks.hpp"
@@ -19,6 +20,20 @@ inline constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},          {"
                                         {"batch", FieldKind::bucket},         {"max_q_len", FieldKind::bucket},
                                         {"max_seq_len", FieldKind::bucket},   {"rab", FieldKind::exact},
                                         {"page_gaps", FieldKind::exact}};
+
+template <class Args>
+inline constexpr ScalarSlot kScalars[] = {
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
+    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
+    {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64},
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
+    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
+    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
+    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
+    {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
+    {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
+    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64}};
 
 /// q and out: [total_q, num_heads, ...], apart, of one dtype; head_dim_v is that of `v`.
 void check_queries(const checks::Tensor& q, const checks::Tensor& out, const checks::Tensor& v);
@@ -63,5 +78,9 @@ QueryRows query_rows(const hstu_tensor& q_offsets, int64_t total_q, int64_t batc
 
 /// Numbers of rab that the last `queries` rows of a sequence of n keys read.
 double bias_count(const hstu_tensor& rab, int64_t n, int64_t queries);
+
+/// Of `pairs` of query and key and so many keys, all heads counted, `biases` numbers of rab, and all of `others`.
+Work work_of_heads(const hstu_tensor& q, const hstu_tensor& out, double pairs, double keys, double biases,
+                   std::initializer_list<const hstu_tensor*> others);
 
 }  // namespace hstujit::delta_attention

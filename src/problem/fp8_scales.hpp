@@ -2,6 +2,7 @@
 #pragma once
 
 #include "problem/checks.hpp"
+#include "support/ceil_div.hpp"
 
 #include <hstujit/hstujit.h>
 
@@ -10,8 +11,6 @@
 namespace hstujit::fp8 {
 
 constexpr int64_t kSpan = 128;  ///< rows and columns of a block, columns of a group
-
-inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// The unit of a scaling: rows and columns of the matrix under one scale, counted from its corner.
 struct Unit {

@@ -1,8 +1,6 @@
 // Jagged HSTU attention in FP8 as a problem: checks, key and cost.
-#include "problem/attention_checks.hpp"
-#include "problem/attention_fields.hpp"
 #include "problem/attention_fp8.hpp"
-#include "problem/checks.hpp"
+#include "problem/attention_problem.hpp"
 #include "problem/edge_case.hpp"
 #include "problem/fp8_scales.hpp"
 #include "problem/operators.hpp"
@@ -50,20 +48,13 @@ constexpr ScalarSlot kScalars[] = {
     {"fast_sums", offsetof(Args, fast_sums), ScalarSlot::Kind::i32}};
 enum : size_t { kSeqOffsets = 7, kNumTargets = 8 };  // slots of kTensors
 
-void check_heads(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v, const checks::Tensor& out) {
+void check_tensors(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v,
+                   const checks::Tensor& out) {
   for (const checks::Tensor* in : {&q, &k, &v})
     if (in->t.dtype != HSTU_DTYPE_E4M3) checks::refuse_dtype(*in, "it must be e4m3");
-  if (out.t.dtype != HSTU_DTYPE_BF16 && out.t.dtype != HSTU_DTYPE_F16)
-    checks::refuse_dtype(out, "it must be bf16 or f16");
+  if (!is_16_bit(out.t.dtype)) checks::refuse_dtype(out, "it must be bf16 or f16");
   for (const checks::Tensor* other : {&k, &v, &out}) checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
-  checks::extent(out, 1, q.t.shape[1], "num_heads = q.shape[1]");
-  checks::extent(v, 1, k.t.shape[1], "num_kv_heads = k.shape[1]");
-  attention_checks::head_dim("head_dim_qk", q);
-  attention_checks::head_dim("head_dim_v", v);
-  checks::extent(k, 2, q.t.shape[2], "head_dim_qk = q.shape[2]");
-  checks::extent(out, 2, v.t.shape[2], "head_dim_v = v.shape[2]");
-  checks::no_self_overlap(out);
-  for (const checks::Tensor* in : {&q, &k, &v}) checks::disjoint(out, *in);
+  attention::check_heads(q, k, v, out);
 }
 
 /// Of a tensor with this many heads, which `what` explains.
@@ -84,7 +75,7 @@ void check_descale(const char* name, hstu_tensor& t, const Args& args, int64_t h
       checks::extent(descale, 0, args.seq_offsets.shape[0] - 1, "batch = seq_offsets.shape[0] - 1");
       break;
     case HSTU_FP8_ATTENTION_BLOCK:
-      checks::extent(descale, 0, fp8::ceil_div(args.q.shape[0], fp8::kSpan), "ceil(total / 128)");
+      checks::extent(descale, 0, ceil_div(args.q.shape[0], fp8::kSpan), "ceil(total / 128)");
       break;
   }
   if (matrix) checks::extent(descale, 1, heads, what);
@@ -136,41 +127,14 @@ Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
   const checks::Tensor v = checks::required<3>("v", args.v), out = checks::required<3>("out", args.out);
-  check_heads(q, k, v, out);
-  const checks::Tensor offsets = attention_checks::offsets("seq_offsets", args.seq_offsets, out);
-  const int64_t batch = offsets.t.shape[0] - 1;
+  check_tensors(q, k, v, out);
+  Problem problem = attention::problem_of(Op::hstu_attention_fp8, args, q, v, out);
   check_scaling(args, out);
-  attention_checks::targets(args.num_targets, batch, out);
-  const int32_t contextual = attention_checks::contexts(args.num_contexts, args.contextual_seq_len, batch, out);
-  const int32_t scale = attention_checks::scale(args.attn_scale, out);
-  attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
-  const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
-  args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
   checks::flag("fast_sums", args.fast_sums);
-  const int32_t heads_per_kv = attention_checks::heads_per_kv(q, k);
-
-  Problem problem{Op::hstu_attention_fp8, {}};
-  problem[attention::kDtype] = out.t.dtype;
-  problem[attention::kHeadDimQk] = checks::field(q, 2);
-  problem[attention::kHeadDimV] = checks::field(v, 2);
-  problem[attention::kNumHeads] = checks::field(q, 1);
-  problem[attention::kOffsetDtype] = offsets.t.dtype;
-  problem[attention::kTargetDtype] = args.num_targets.dtype;
-  problem[attention::kMask] = args.mask;
-  problem[attention::kContextual] = contextual;
-  problem[attention::kMaxAttnLen] = args.max_attn_len > 0;
-  problem[attention::kMinFullAttn] = args.min_full_attn_seq_len > 0;
-  problem[attention::kAttnScale] = scale;
   problem[attention::kVector] = checks::Vector(16).tensor(q.t).tensor(k.t).tensor(v.t).elements();
-  checks::field(offsets, 0);  // kernels count sequences in 32 bits
-  problem[attention::kBatch] = bucket(batch);
-  problem[attention::kTotal] = bucket(q.t.shape[0]);
-  problem[attention::kMaxSeqLen] = bucket(args.max_seq_len);
-  problem[attention::kTargetGroups] = args.target_group_size > 1;
-  problem[attention::kIntervals] = intervals;
   problem[attention_fp8::kScaling] = args.scaling;
   problem[attention_fp8::kFastSums] = args.fast_sums;
-  problem[attention_fp8::kHeadsPerKv] = heads_per_kv;
+  problem[attention_fp8::kHeadsPerKv] = attention_checks::heads_per_kv(q, k);
   problem[attention_fp8::kVectorOut] = checks::Vector(out.t.dtype).tensor(out.t).elements();
   return problem;
 }

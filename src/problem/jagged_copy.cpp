@@ -114,9 +114,7 @@ int64_t rows_in_sequences(const JaggedPartFacts& part, const hstu_tensor& offset
 
 Work work_of(int64_t rows, const hstu_tensor& values, std::initializer_list<const hstu_tensor*> offsets) {
   const auto row = static_cast<double>(values.shape[values.rank - 1] * size_of(values.dtype));
-  Work work{.flops = 0, .bytes = 2 * static_cast<double>(rows) * row};
-  for (const hstu_tensor* t : offsets) work.bytes += static_cast<double>(extent_bytes(*t));
-  return work;
+  return {.flops = 0, .bytes = 2 * static_cast<double>(rows) * row + bytes_of_all(offsets)};
 }
 
 }  // namespace hstujit::jagged_copy

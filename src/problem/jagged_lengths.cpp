@@ -65,9 +65,7 @@ Problem problem(Op op, std::initializer_list<const checks::Tensor*> tensors, con
 Work work_of(const hstu_tensor& combined, std::initializer_list<const hstu_tensor*> integers) {
   double elements = 1;
   for (int d = 0; d < combined.rank; ++d) elements *= static_cast<double>(combined.shape[d]);
-  Work work{.flops = 0, .bytes = 2 * elements * size_of(combined.dtype)};
-  for (const hstu_tensor* t : integers) work.bytes += static_cast<double>(extent_bytes(*t));
-  return work;
+  return {.flops = 0, .bytes = 2 * elements * size_of(combined.dtype) + bytes_of_all(integers)};
 }
 
 int64_t make_ragged(std::vector<int64_t>& lengths) {

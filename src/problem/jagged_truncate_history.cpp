@@ -68,10 +68,9 @@ Work work_of(const Args& args) {
     rows += static_cast<double>(n - std::max<int64_t>(n - args.contextual_seq_len - targets - args.keep, 0));
   }
   const double dim = args.values.rank == 2 ? static_cast<double>(args.values.shape[1]) : 1;
-  Work work{.flops = 0, .bytes = 2 * rows * dim * size_of(args.values.dtype)};
-  for (const hstu_tensor* t : {&args.seq_offsets, &args.num_targets, &args.out_offsets})
-    work.bytes += static_cast<double>(extent_bytes(*t));
-  return work;
+  return {.flops = 0,
+          .bytes = 2 * rows * dim * size_of(args.values.dtype) +
+                   bytes_of_all({&args.seq_offsets, &args.num_targets, &args.out_offsets})};
 }
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }

@@ -1,5 +1,4 @@
 // Layer norm and the product behind it as a problem: checks, key and cost.
-#include "params/addmm_terms.h"
 #include "problem/checks.hpp"
 #include "problem/dense_fields.hpp"
 #include "problem/edge_case.hpp"

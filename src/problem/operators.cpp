@@ -39,4 +39,10 @@ int64_t extent_bytes(const hstu_tensor& t) {
   return present(t) ? (last + 1) * size_of(t.dtype) : 0;
 }
 
+double bytes_of_all(std::initializer_list<const hstu_tensor*> tensors) {
+  double bytes = 0;
+  for (const hstu_tensor* t : tensors) bytes += static_cast<double>(extent_bytes(*t));
+  return bytes;
+}
+
 }  // namespace hstujit

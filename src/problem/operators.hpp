@@ -9,6 +9,7 @@
 #include <hstujit/hstujit.h>
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -98,8 +99,18 @@ inline const hstu_tensor& tensor_at(const void* args, const TensorSlot& slot) {
 inline bool present(const hstu_tensor& t) { return t.dtype != HSTU_DTYPE_NONE; }
 /// Bytes from data to the end of the last element.
 int64_t extent_bytes(const hstu_tensor& t);
+/// Those of all of these, as Work counts them.
+double bytes_of_all(std::initializer_list<const hstu_tensor*> tensors);
 
 // ---- The typed forms behind the table, per operator.
+
+/// An args struct of which nothing is set but its size.
+template <class Args>
+Args sized() {
+  Args args{};
+  args.struct_size = sizeof args;
+  return args;
+}
 
 /// The operator of an args struct.
 template <class Args>

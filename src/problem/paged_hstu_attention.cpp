@@ -27,18 +27,6 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"intervals", offsetof(Args, intervals), TensorRole::integer},
                                    {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer},
                                    {"rab", offsetof(Args, rab), TensorRole::input}};
-constexpr ScalarSlot kScalars[] = {
-    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
-    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
-    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
-    {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64},
-    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
-    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
-    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
-    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
-    {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64}};
 
 enum : size_t { kPageOffsets = 6, kLastPageLens = 8, kQOffsets = 9, kNumTargets = 10 };  // slots of kTensors
 
@@ -66,7 +54,7 @@ void check_new_rows(Args& args, const cache_pages::Checked& cache, const checks:
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_paged_attention_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const hstu_paged_attention_args*) { return {kFields, kTensors, kScalars<Args>}; }
 
 Problem prepare(hstu_paged_attention_args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -107,13 +95,9 @@ Work work_of(const hstu_paged_attention_args& args) {
     keys += static_cast<double>(n * args.k_cache.shape[2]);
     biases += bias_count(args.rab, n, queries);
   }
-  const double dims = static_cast<double>(args.q.shape[2] + args.out.shape[2]);
-  const double rows = static_cast<double>(total_q * args.q.shape[1]);
-  double integers = 0;
-  for (const hstu_tensor* t : {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets,
-                               &args.num_targets, &args.attn_scale, &args.intervals, &args.num_contexts})
-    integers += static_cast<double>(extent_bytes(*t));
-  return {.flops = 2 * pairs * dims, .bytes = ((rows + keys) * dims + biases) * size_of(args.q.dtype) + integers};
+  return work_of_heads(args.q, args.out, pairs, keys, biases,
+                       {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets, &args.num_targets,
+                        &args.attn_scale, &args.intervals, &args.num_contexts});
 }
 
 void make_edge_case(hstu_paged_attention_args&, Integers& integers) {

@@ -49,7 +49,7 @@ struct FieldInfo {
   bool rare = false;  ///< texts have it only where it is not 0
 };
 
-/// The operator's fields; index i names Problem::field[i]. The enums below are these indices.
+/// The operator's fields; index i names Problem::field[i]. The enums of norm_fields.hpp and its like are these indices.
 std::span<const FieldInfo> fields_of(Op op);
 std::string_view name_of(Op op);
 std::optional<Op> op_named(std::string_view name);
@@ -57,6 +57,8 @@ std::optional<Op> op_named(std::string_view name);
 std::string_view name_of(hstu_dtype dtype);  ///< "bf16"
 std::optional<hstu_dtype> dtype_named(std::string_view name);
 int size_of(hstu_dtype dtype);  ///< bytes; 0 for NONE
+/// bf16 or f16. dtype: as a problem's fields have it.
+inline bool is_16_bit(int dtype) { return dtype == HSTU_DTYPE_BF16 || dtype == HSTU_DTYPE_F16; }
 
 /// Smallest power of two >= value, at most 2^30; 0 stays 0.
 int32_t bucket(int64_t value);

@@ -3,7 +3,6 @@
 #include "problem/checks.hpp"
 #include "problem/edge_case.hpp"
 #include "problem/operators.hpp"
-#include "support/element.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>
@@ -71,10 +70,9 @@ Problem prepare(Args& args) {
 Work work_of(const Args& args) {
   double elements = 1;
   for (int d = 0; d < args.rab.rank; ++d) elements *= static_cast<double>(args.rab.shape[d]);
-  Work work{.flops = elements, .bytes = elements * size_of(args.rab.dtype)};
-  for (const hstu_tensor* t : {&args.timestamps, &args.position_weights, &args.time_weights})
-    work.bytes += static_cast<double>(extent_bytes(*t));
-  return work;
+  return {.flops = elements,
+          .bytes = elements * size_of(args.rab.dtype) +
+                   bytes_of_all({&args.timestamps, &args.position_weights, &args.time_weights})};
 }
 
 void make_edge_case(Args& args, Integers&) {

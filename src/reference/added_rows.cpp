@@ -1,8 +1,7 @@
 #include "reference/added_rows.hpp"
 
-#include "reference/jagged_rows.hpp"
+#include "reference/integers.hpp"
 #include "reference/rows.hpp"
-#include "support/error.hpp"
 
 #include <algorithm>
 
@@ -30,11 +29,7 @@ void add_rows(const hstu_tensor& x, const hstu_tensor& out, const hstu_tensor& s
 }
 
 int64_t target_rows(const hstu_tensor& num_targets, int32_t interleaved, int64_t sequence) {
-  if (!present(num_targets)) return 0;
-  const int64_t targets = integer_at(num_targets, sequence);
-  if (targets < 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", sequence, targets);
-  return targets * (interleaved ? 2 : 1);
+  return targets_at(num_targets, sequence) * (interleaved ? 2 : 1);
 }
 
 int64_t limited(int64_t number, const hstu_tensor& table) {

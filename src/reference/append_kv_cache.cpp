@@ -2,6 +2,7 @@
 #include "problem/cache_pages.hpp"
 #include "problem/delta_attention.hpp"
 #include "problem/operators.hpp"
+#include "reference/integers.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -34,12 +35,11 @@ void run(const hstu_append_kv_cache_args& args, double* const* exact) {
   const int64_t batch = args.last_page_lens.shape[0];
   for (int64_t b = 0; b < batch; ++b) {
     const auto rows = delta_attention::query_rows(args.seq_offsets, args.k.shape[0], batch, b);
-    const int64_t targets = present(args.num_targets) ? integer_at(args.num_targets, b) : 0;
+    const int64_t targets = targets_at(args.num_targets, b);
     if (rows.last < rows.first || rows.last > args.k.shape[0])
       fail(HSTU_ERROR_INVALID_ARGUMENT,
            "seq_offsets[{}] = {}: offsets never decrease (here from {}) nor pass k.shape[0] = {}", b + 1, rows.last,
            rows.first, args.k.shape[0]);
-    if (targets < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
     const int64_t history = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b);
     const int64_t fresh = std::max<int64_t>(rows.last - rows.first - targets, 0);
     for (int64_t r = std::max<int64_t>(fresh - history, 0); r < fresh; ++r) {

@@ -1,8 +1,8 @@
 // Jagged HSTU attention, straight from its definition: every pair asks the mask.
 #include "problem/operators.hpp"
+#include "reference/integers.hpp"
 #include "reference/mask.hpp"
 #include "reference/rows.hpp"
-#include "support/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,18 +15,8 @@ namespace {
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
 void check_contents(const hstu_attention_args& args) {
-  const int64_t batch = args.seq_offsets.shape[0] - 1, total = args.q.shape[0];
-  if (const int64_t first = integer_at(args.seq_offsets, 0); first != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "seq_offsets[0] = {}: offsets start at 0", first);
-  for (int64_t b = 0; b < batch; ++b) {
-    const int64_t begin = integer_at(args.seq_offsets, b), end = integer_at(args.seq_offsets, b + 1);
-    if (end < begin || end > total)
-      fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "seq_offsets[{}] = {}: offsets never decrease (here from {}) nor pass total = {}", b + 1, end, begin, total);
-    if (!present(args.num_targets)) continue;
-    if (const int64_t targets = integer_at(args.num_targets, b); targets < 0)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
-  }
+  check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
+  for (int64_t b = 0; b < args.num_targets.shape[0]; ++b) targets_at(args.num_targets, b);
 }
 
 double output_scale(const hstu_attention_args& args, int64_t row) {

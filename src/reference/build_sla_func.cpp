@@ -1,21 +1,10 @@
 // The intervals of semi-local attention.
-#include "reference/jagged_rows.hpp"
+#include "reference/integers.hpp"
 #include "reference/rows.hpp"
-#include "support/error.hpp"
 
 #include <algorithm>
 
 namespace hstujit::reference {
-namespace {
-
-int64_t history_of(const hstu_build_sla_func_args& args, int64_t b, int64_t rows) {
-  if (!present(args.num_targets)) return rows;
-  const int64_t targets = integer_at(args.num_targets, b);
-  if (targets < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
-  return std::max<int64_t>(rows - targets, 0);
-}
-
-}  // namespace
 
 void run(const hstu_build_sla_func_args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.intervals.shape[2]);
@@ -23,7 +12,7 @@ void run(const hstu_build_sla_func_args& args, double* const* exact) {
   const Output out(args.intervals, exact);
   for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
     const int64_t begin = offsets[static_cast<size_t>(b)], rows = offsets[static_cast<size_t>(b) + 1] - begin;
-    const int64_t history = history_of(args, b, rows);
+    const int64_t history = std::max<int64_t>(rows - targets_at(args.num_targets, b), 0);
     for (int64_t p = 0; p < rows; ++p) {
       const bool target = p >= history;
       const int64_t bounds[] = {target ? history : std::min(p + 1, first_keys),

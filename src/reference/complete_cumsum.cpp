@@ -1,5 +1,4 @@
 // Prefix sums from 0.
-#include "reference/jagged_rows.hpp"
 #include "reference/rows.hpp"
 
 namespace hstujit::reference {

@@ -1,4 +1,5 @@
 // Concatenation of jagged vectors.
+#include "reference/integers.hpp"
 #include "reference/jagged_copy.hpp"
 #include "reference/jagged_rows.hpp"
 

@@ -1,31 +1,18 @@
 // Attention of new rows against jagged keys and values, from its definition.
 #include "problem/delta_attention.hpp"
 #include "reference/cached_attention.hpp"
+#include "reference/integers.hpp"
 #include "support/element.hpp"
-#include "support/error.hpp"
 
 namespace hstujit::reference {
 namespace {
 
 using delta_attention::query_rows;
 
-void check_offsets(const char* name, const hstu_tensor& offsets, int64_t total, const char* what) {
-  if (const int64_t first = integer_at(offsets, 0); first != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[0] = {}: offsets start at 0", name, first);
-  for (int64_t b = 0; b + 1 < offsets.shape[0]; ++b) {
-    const int64_t begin = integer_at(offsets, b), end = integer_at(offsets, b + 1);
-    if (end < begin || end > total)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[{}] = {}: offsets never decrease (here from {}) nor pass {} = {}", name,
-           b + 1, end, begin, what, total);
-  }
-}
-
 void check_contents(const hstu_delta_attention_args& args) {
   check_offsets("seq_offsets", args.seq_offsets, args.k.shape[0], "k.shape[0]");
   if (present(args.q_offsets)) check_offsets("q_offsets", args.q_offsets, args.q.shape[0], "q.shape[0]");
-  for (int64_t b = 0; present(args.num_targets) && b < args.num_targets.shape[0]; ++b)
-    if (const int64_t targets = integer_at(args.num_targets, b); targets < 0)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
+  for (int64_t b = 0; b < args.num_targets.shape[0]; ++b) targets_at(args.num_targets, b);
 }
 
 CachedHead head_of(const hstu_delta_attention_args& args, int64_t b, int64_t head) {

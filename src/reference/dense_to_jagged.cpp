@@ -1,4 +1,5 @@
 // Rows of padded matrices as a jagged tensor.
+#include "reference/integers.hpp"
 #include "reference/jagged_rows.hpp"
 
 namespace hstujit::reference {

@@ -1,4 +1,5 @@
 // A jagged vector as rows of one length.
+#include "reference/integers.hpp"
 #include "reference/jagged_rows.hpp"
 
 #include <algorithm>

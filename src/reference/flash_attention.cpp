@@ -1,7 +1,7 @@
 // Softmax attention, straight from its definition, one query at a time.
 #include "problem/operators.hpp"
+#include "reference/integers.hpp"
 #include "reference/rows.hpp"
-#include "support/error.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -115,23 +115,10 @@ class Call {
   Rows rows_{};
 };
 
-void check_contents(const Args& args) {
-  if (!present(args.seq_offsets)) return;
-  if (const int64_t first = integer_at(args.seq_offsets, 0); first != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "seq_offsets[0] = {}: offsets start at 0", first);
-  for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
-    const int64_t begin = integer_at(args.seq_offsets, b), end = integer_at(args.seq_offsets, b + 1);
-    if (end < begin || end > args.q.shape[0])
-      fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "seq_offsets[{}] = {}: offsets never decrease (here from {}) nor pass total = {}", b + 1, end, begin,
-           args.q.shape[0]);
-  }
-}
-
 }  // namespace
 
 void run(const Args& args, double* const* exact) {
-  check_contents(args);
+  if (present(args.seq_offsets)) check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
   const Call call(args, exact);
   parallel_for(call.tasks(), operator_of(Op::flash_attention).work(&args).flops, [&](int64_t task) { call.run(task); });
 }

@@ -1,5 +1,7 @@
 #include "reference/jagged_copy.hpp"
 
+#include "reference/integers.hpp"
+
 #include <algorithm>
 
 namespace hstujit::reference {

@@ -1,5 +1,5 @@
 // Products of sequences with matrices of their own, plus bias.
-#include "reference/jagged_rows.hpp"
+#include "reference/integers.hpp"
 #include "reference/rows.hpp"
 
 namespace hstujit::reference {

@@ -1,5 +1,5 @@
 // Sums of each sequence's rows.
-#include "reference/jagged_rows.hpp"
+#include "reference/integers.hpp"
 #include "reference/rows.hpp"
 
 namespace hstujit::reference {

@@ -1,4 +1,5 @@
 // Sequences without their first or their last element.
+#include "reference/integers.hpp"
 #include "reference/jagged_rows.hpp"
 #include "support/error.hpp"
 

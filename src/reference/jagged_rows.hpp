@@ -1,5 +1,4 @@
-// Copies of rows for the jagged references: bits unchanged into a tensor, or values into a buffer of doubles; and the
-// checks of integers that devices cannot make.
+// Copies of rows for the jagged references: bits unchanged into a tensor, or values into a buffer of doubles.
 #pragma once
 
 #include "problem/operators.hpp"
@@ -8,18 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 namespace hstujit::reference {
-
-/// The offsets as numbers. Throws Error unless they start at 0, never decrease and stay within `rows`.
-std::vector<int64_t> read_offsets(const char* name, const hstu_tensor& t, int64_t rows);
-
-/// Prefix sums, from 0, of lengths. Throws Error unless these are not negative and add up to `rows`.
-std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows);
-
-/// Offsets of `batch` sequences of `length` rows each.
-std::vector<int64_t> dense_offsets(int64_t batch, int64_t length);
 
 /// Where rows of an output go. exact: as Operator::reference takes it; output: index among the operator's outputs.
 class RowCopies {

@@ -1,4 +1,5 @@
 // A jagged tensor as padded matrices.
+#include "reference/integers.hpp"
 #include "reference/jagged_rows.hpp"
 
 namespace hstujit::reference {

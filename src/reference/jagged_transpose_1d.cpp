@@ -1,4 +1,5 @@
 // Transposition of a matrix of segments.
+#include "reference/integers.hpp"
 #include "reference/jagged_rows.hpp"
 #include "reference/rows.hpp"
 #include "support/error.hpp"

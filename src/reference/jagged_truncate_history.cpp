@@ -1,4 +1,5 @@
 // Sequences without their oldest history.
+#include "reference/integers.hpp"
 #include "reference/jagged_rows.hpp"
 #include "reference/rows.hpp"
 #include "support/error.hpp"
@@ -6,16 +7,6 @@
 #include <algorithm>
 
 namespace hstujit::reference {
-namespace {
-
-int64_t targets_of(const hstu_jagged_truncate_history_args& args, int64_t b) {
-  if (!present(args.num_targets)) return 0;
-  const int64_t targets = integer_at(args.num_targets, b);
-  if (targets < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
-  return targets;
-}
-
-}  // namespace
 
 void run(const hstu_jagged_truncate_history_args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.values.shape[0]);
@@ -25,7 +16,8 @@ void run(const hstu_jagged_truncate_history_args& args, double* const* exact) {
   int64_t to = 0;
   for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
     const int64_t begin = offsets[static_cast<size_t>(b)], rows = offsets[static_cast<size_t>(b) + 1] - begin;
-    const int64_t drop = std::max<int64_t>(rows - args.contextual_seq_len - targets_of(args, b) - args.keep, 0);
+    const int64_t targets = targets_at(args.num_targets, b);
+    const int64_t drop = std::max<int64_t>(rows - args.contextual_seq_len - targets - args.keep, 0);
     if (to + rows - drop > args.out.shape[0])
       fail(HSTU_ERROR_INVALID_ARGUMENT, "out.shape[0] = {}: {} rows of the first {} sequences stay", args.out.shape[0],
            to + rows - drop, b + 1);

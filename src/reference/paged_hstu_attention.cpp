@@ -5,8 +5,6 @@
 #include "support/element.hpp"
 #include "support/error.hpp"
 
-#include <algorithm>
-
 namespace hstujit::reference {
 namespace {
 

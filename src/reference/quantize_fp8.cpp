@@ -53,7 +53,7 @@ class Quantizer {
     const int64_t first = unit_row * unit.rows, columns = args_.x.shape[1];
     const int64_t count = std::min(unit.rows, args_.x.shape[0] - first);
     const bool flat = args_.scaling == HSTU_FP8_ROW;  // one unit a row, even without columns
-    const int64_t units = flat ? 1 : fp8::ceil_div(columns, unit.columns);
+    const int64_t units = flat ? 1 : ceil_div(columns, unit.columns);
     std::vector<double> x(static_cast<size_t>(count * columns));
     for (int64_t r = 0; r < count; ++r) load(args_.x, (first + r) * args_.x.stride[0], columns, x.data() + r * columns);
     std::vector<Scale> scales;
@@ -116,7 +116,7 @@ void run(const hstu_quantize_fp8_args& args, double* const* exact) {
     return;
   }
   const fp8::Unit unit = fp8::unit_of(args.scaling, rows, columns);
-  parallel_for(fp8::ceil_div(rows, unit.rows), operations, [&](int64_t row) { quantizer.units(row, unit); });
+  parallel_for(ceil_div(rows, unit.rows), operations, [&](int64_t row) { quantizer.units(row, unit); });
 }
 
 }  // namespace hstujit::reference

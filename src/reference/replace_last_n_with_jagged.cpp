@@ -1,4 +1,5 @@
 // Replacement of the last rows of sequences.
+#include "reference/integers.hpp"
 #include "reference/jagged_copy.hpp"
 #include "reference/jagged_rows.hpp"
 

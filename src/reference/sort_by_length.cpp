@@ -1,5 +1,5 @@
 // The numbers of the sequences, the longest first.
-#include "reference/jagged_rows.hpp"
+#include "reference/integers.hpp"
 #include "reference/rows.hpp"
 
 #include <algorithm>

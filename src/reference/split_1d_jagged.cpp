@@ -1,4 +1,5 @@
 // Splitting a jagged vector in two.
+#include "reference/integers.hpp"
 #include "reference/jagged_copy.hpp"
 #include "reference/jagged_rows.hpp"
 

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
-#include <set>
 
 namespace hstujit {
 namespace {

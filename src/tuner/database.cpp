@@ -72,16 +72,6 @@ int64_t Connection::number(const std::string& sql) {
   return statement.step() ? statement.number(0) : 0;
 }
 
-int64_t Connection::change_counter() {
-  constexpr int kOffset = 24;  // in the file's header, big-endian: https://www.sqlite.org/fileformat.html
-  sqlite3_file* file = nullptr;
-  if (sqlite3_file_control(db_, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK || !file || !file->pMethods)
-    return -1;
-  unsigned char bytes[4];
-  if (file->pMethods->xRead(file, bytes, sizeof bytes, kOffset) != SQLITE_OK) return -1;
-  return int64_t{bytes[0]} << 24 | bytes[1] << 16 | bytes[2] << 8 | bytes[3];
-}
-
 Statement::Statement(Connection& connection, std::string_view sql) : db_(connection.get()) {
   const int result = sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
   if (result != SQLITE_OK) raise(db_, result, sql);

@@ -51,9 +51,6 @@ class Connection {
   void run(const std::string& sql);
   /// First column of the first row of a query, as an integer.
   int64_t number(const std::string& sql);
-  /// Rises with every transaction of any process that changed the file; -1 when it cannot be had. Inside a transaction
-  /// of this connection it belongs to what the transaction reads.
-  int64_t change_counter();
   /// Forgets the handle without closing it: a child after fork() must not touch its parent's database.
   void abandon() { db_ = nullptr; }
 

@@ -13,7 +13,7 @@
 namespace hstujit {
 namespace {
 
-// The columns that trial and winner share, in the order of bind_trial and read_trial.
+// The columns that trial and winner share, in the order of with_columns() and read_columns().
 #define HSTU_TRIAL_COLUMNS                                                                                            \
   "stage, standard, status, samples, median_ns, mad_ns, p20_ns, p80_ns, sm_mhz, registers, smem_bytes, spill_bytes, " \
   "at_ms"

@@ -1,7 +1,6 @@
 #include "workload/call_builder.hpp"
 
 #include "problem/output_rows.hpp"
-#include "support/error.hpp"
 #include "workload/values.hpp"
 
 #include <algorithm>
@@ -10,19 +9,12 @@
 namespace hstujit {
 namespace {
 
-template <class Args>
-Args sized() {
-  Args args{};
-  args.struct_size = sizeof args;
-  return args;
-}
-
 hstu_fp8_scaling scaling_with(const Placed& descale) {
   return present(descale.tensor) ? HSTU_FP8_ROW : HSTU_FP8_TENSOR;
 }
 
-template <class Args>
 /// places: of the operator's first tensors, in their order.
+template <class Args>
 Call call_with(Op op, const Args& args, std::vector<Place> places) {
   Call call;
   call.op = op;

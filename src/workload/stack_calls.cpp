@@ -1,4 +1,4 @@
-// The calls of a stack of HSTU layers (operators.md 2.1 and 2.3):
+// The calls of a stack of HSTU layers:
 //
 //   x ─ layer_norm ─ addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention ─ norm_mul ─ addmm + x ─► next layer's x
 //

@@ -1,7 +1,6 @@
 #include "workload/stack_check.hpp"
 
 #include "support/element.hpp"
-#include "support/error.hpp"
 #include "workload/call_builder.hpp"
 
 #include <fmt/format.h>
@@ -100,7 +99,7 @@ void round(Matrix& x, hstu_dtype dtype) {
                                   : static_cast<double>(static_cast<float>(e));
 }
 
-/// The canonical mask, closed form of operators.md 1.1.
+/// The causal mask of hstu_attention, in closed form.
 struct Mask {
   int64_t contextual, window, full, length, targets;
 

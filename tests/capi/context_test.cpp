@@ -1,6 +1,5 @@
 // The border without a GPU: options, statuses, messages, introspection, and contexts that compile for a named target.
 #include "recent_calls.hpp"
-#include "support/temp_dir.hpp"
 
 #include <hstujit/hstujit.h>
 

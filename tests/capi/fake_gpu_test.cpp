@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <new>

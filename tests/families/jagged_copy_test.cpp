@@ -3,7 +3,6 @@
 
 #include "families/families.hpp"
 #include "families/sequence_density.hpp"
-#include "problem/jagged_fields.hpp"
 #include "problem/operators.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,5 @@
 // Several processes on one store. Children are this program again (`--child ...`), because a fresh process is the
 // point: forked ones would inherit a loaded NVRTC.
-#include "cuda/nvrtc.hpp"
 #include "jit/jit.hpp"
 #include "jit/tiny_kernel.hpp"
 #include "support/files.hpp"

@@ -337,6 +337,12 @@ TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {
   expect_all_correct(memory, args, {&hstu_layer_norm_args::y}, test::rounded_once(kBf16));
 }
 
+/// Of an FP8 result, by rows or by 128 columns.
+hstu_tensor room_for_scales(HostMemory& memory, hstu_fp8_scaling scaling, int64_t rows, int64_t columns) {
+  if (scaling == HSTU_FP8_ROW) return memory.poison(HSTU_DTYPE_F32, {rows});
+  return memory.poison(HSTU_DTYPE_F32, {rows, (columns + 127) / 128});
+}
+
 /// A value between two of FP8's may go to either; scales are exact to a few roundings.
 TEST_P(RowNormCandidates, OfLayerNormToFp8AreAllCorrect) {
   HSTU_NEEDS_DEVICE();
@@ -350,8 +356,7 @@ TEST_P(RowNormCandidates, OfLayerNormToFp8AreAllCorrect) {
     args.weight = memory.random(weight, {GetParam()});
     args.bias = memory.random(weight, {GetParam()});
     args.scaling = scaling;
-    args.descale = scaling == HSTU_FP8_ROW ? memory.poison(HSTU_DTYPE_F32, {1003})
-                                           : memory.poison(HSTU_DTYPE_F32, {1003, (GetParam() + 127) / 128});
+    args.descale = room_for_scales(memory, scaling, 1003, GetParam());
     expect_all_correct(memory, args, {&hstu_layer_norm_args::y, &hstu_layer_norm_args::descale}, {1.5e-2, 1.25e6});
   }
 }
@@ -387,8 +392,7 @@ TEST_P(RowNormCandidates, OfNormMulToFp8AreAllCorrect) {
       args.bias = memory.random(kBf16, {groups > 0 ? groups : GetParam()});
       args.out = memory.poison(HSTU_DTYPE_E4M3, {501, 3 * GetParam()});
       args.scaling = scaling;
-      args.descale = scaling == HSTU_FP8_ROW ? memory.poison(HSTU_DTYPE_F32, {501})
-                                             : memory.poison(HSTU_DTYPE_F32, {501, (3 * GetParam() + 127) / 128});
+      args.descale = room_for_scales(memory, scaling, 501, 3 * GetParam());
       args.concat_u = args.concat_x = 1;
       args.num_groups = groups;
       expect_all_correct(memory, args, {&hstu_norm_mul_args::out, &hstu_norm_mul_args::descale}, {1.5e-2, 1.25e6});
@@ -409,8 +413,7 @@ TEST_P(RowNormCandidates, OfTurnedRowsToFp8AreAllCorrect) {
     args.sine = memory.random(kBf16, {67, head_dim});
     args.y = memory.poison(HSTU_DTYPE_E4M3, {3, 67, GetParam()});
     args.scaling = scaling;
-    args.descale = scaling == HSTU_FP8_ROW ? memory.poison(HSTU_DTYPE_F32, {201})
-                                           : memory.poison(HSTU_DTYPE_F32, {201, (GetParam() + 127) / 128});
+    args.descale = room_for_scales(memory, scaling, 201, GetParam());
     expect_all_correct(memory, args, {&hstu_rms_norm_rope_args::y, &hstu_rms_norm_rope_args::descale},
                        {1.5e-2, 1.25e6});
   }

@@ -247,6 +247,7 @@ std::vector<Case> endings() {
   add({kBf16, 17001, 144, 520}, kInPlace, kSilu, 200);
   return all;
 }
+
 /// Of every type, with a bias row and a residual, of all columns and of some; on every schedule.
 std::vector<Case> gelus() {
   std::vector<Case> all;

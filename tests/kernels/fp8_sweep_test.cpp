@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace hstujit {
 namespace {
 
@@ -16,7 +14,7 @@ constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_
                      kE5m2 = HSTU_DTYPE_E5M2;
 constexpr test::Tolerance kSameBits{0, 0};
 
-enum class Extra { none, power_of_two, static_scale, transposed_descale, nan, bound };
+enum class Extra { none, power_of_two, static_scale, nan, bound };
 
 struct Case {
   hstu_dtype dtype, fp8;

@@ -5,9 +5,6 @@
 #include "verify/golden.hpp"
 #include "workload/stack.hpp"
 
-#include <cstring>
-#include <deque>
-
 namespace hstujit {
 namespace {
 

@@ -10,7 +10,7 @@
 namespace hstujit {
 namespace {
 
-using test::expect_periods;
+using test::expect_large;
 using test::HostMemory;
 using test::LargeMemory;
 using test::many_rows;
@@ -71,19 +71,6 @@ void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
   EXPECT_TRUE(test::close(args.*output, test::exact_result(args, output), tolerance));
 }
 
-TEST(FarRows, LayerNorm) {
-  HSTU_NEEDS_RESULTS();
-  unless_too_small([] {
-    HostMemory memory;
-    hstu_layer_norm_args args{};
-    args.struct_size = sizeof args;
-    args.x = memory.random(kBf16, {kRows, 512});
-    args.y = memory.poison(kBf16, {kRows, 512});
-    expect_correct_when_spread(args, &hstu_layer_norm_args::y, {&hstu_layer_norm_args::x, &hstu_layer_norm_args::y},
-                               test::rounded_once(kBf16));
-  });
-}
-
 /// Operators that turn rows of x into rows of y, with these attributes.
 template <class Args>
 void expect_far_rows(Args args) {
@@ -97,6 +84,7 @@ void expect_far_rows(Args args) {
   });
 }
 
+TEST(FarRows, LayerNorm) { expect_far_rows(hstu_layer_norm_args{}); }
 TEST(FarRows, RmsNorm) { expect_far_rows(hstu_rms_norm_args{}); }
 TEST(FarRows, SwishLayerNorm) { expect_far_rows(hstu_swish_layer_norm_args{}); }
 TEST(FarRows, Softmax) { expect_far_rows(hstu_softmax_args{}); }
@@ -116,8 +104,7 @@ TEST(FarRows, RmsNormRope) {
   unless_too_small([] {
     HostMemory memory;
     using Args = hstu_rms_norm_rope_args;
-    Args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<Args>();
     args.x = memory.random(kBf16, {kRows, 1, 512});
     args.y = memory.poison(kBf16, {kRows, 1, 512});
     args.weight = memory.random(kBf16, {512});
@@ -131,8 +118,7 @@ TEST(FarRows, NormMul) {
   HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
-    hstu_norm_mul_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_norm_mul_args>();
     args.attn = memory.random(kBf16, {kRows, 256});
     args.u = memory.random(kBf16, {kRows, 256});
     args.weight = memory.random(kBf16, {256});
@@ -148,8 +134,7 @@ TEST(FarRows, AddmmOperandsResidualAndResult) {
   HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
-    hstu_addmm_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_addmm_args>();
     args.x = memory.random(kBf16, {kRows, 64});
     args.w = memory.random(kBf16, {64, 96}, {}, 0, 0.1);
     args.y = memory.random(kBf16, {kRows, 96});
@@ -163,8 +148,7 @@ TEST(FarRows, AddmmWeight) {
   HSTU_NEEDS_RESULTS();
   unless_too_small([] {
     HostMemory memory;
-    hstu_addmm_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_addmm_args>();
     args.x = memory.random(kBf16, {kRows, kRows});
     args.w = memory.random(kBf16, {kRows, 64}, {}, 0, 0.02);
     args.z = memory.poison(kBf16, {kRows, 64});
@@ -192,18 +176,14 @@ TEST(ManyElements, LayerNorm) {
   unless_too_small([] {
     HostMemory host;
     LargeMemory memory;
-    hstu_layer_norm_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_layer_norm_args>();
     args.x = host.random(kBf16, {1000, 512});
     args.y = host.poison(kBf16, {1000, 512});
     hstu_layer_norm_args large = args;
     const int64_t rows = many_rows(512, 1000);
     large.x = repeated(memory, args.x, rows);
     large.y = repeated(memory, args.y, rows);
-    ASSERT_EQ(hstu_layer_norm(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
-    (*memory).synchronise();
-    expect_periods(memory, large.y, args.y, test::exact_result(args, &hstu_layer_norm_args::y),
-                   test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
   });
 }
 
@@ -212,8 +192,7 @@ TEST(ManyElements, NormMul) {
   unless_too_small([] {
     HostMemory host;
     LargeMemory memory;
-    hstu_norm_mul_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_norm_mul_args>();
     args.attn = host.random(kBf16, {1000, 512});
     args.u = host.random(kBf16, {1000, 512});
     args.weight = host.random(kBf16, {512});
@@ -227,10 +206,7 @@ TEST(ManyElements, NormMul) {
       large.*t = repeated(memory, args.*t, rows);
     large.weight = repeated(memory, args.weight, 512);
     large.bias = repeated(memory, args.bias, 512);
-    ASSERT_EQ(hstu_norm_mul(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
-    (*memory).synchronise();
-    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_norm_mul_args::out),
-                   test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_norm_mul_args::out, test::rounded_once(kBf16));
   });
 }
 
@@ -239,8 +215,7 @@ TEST(ManyElements, Addmm) {
   unless_too_small([] {
     HostMemory host;
     LargeMemory memory;
-    hstu_addmm_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_addmm_args>();
     args.x = host.random(kBf16, {1000, 32});
     args.w = host.random(kBf16, {32, 1024}, {}, 0, 0.2);
     args.z = host.poison(kBf16, {1000, 1024});
@@ -249,9 +224,7 @@ TEST(ManyElements, Addmm) {
     large.x = repeated(memory, args.x, rows);
     large.w = repeated(memory, args.w, 32);
     large.z = repeated(memory, args.z, rows);
-    ASSERT_EQ(hstu_addmm(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
-    (*memory).synchronise();
-    expect_periods(memory, large.z, args.z, test::exact_result(args, &hstu_addmm_args::z), test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
   });
 }
 
@@ -272,10 +245,7 @@ TEST(ManyElements, Attention) {
          {&hstu_attention_args::q, &hstu_attention_args::k, &hstu_attention_args::v, &hstu_attention_args::out})
       large.*t = repeated(memory, args.*t, rows);
     large.seq_offsets = repeated(memory, offsets, offsets.shape[0]);
-    ASSERT_EQ(hstu_attention(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
-    (*memory).synchronise();
-    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_attention_args::out),
-                   test::attention_tolerance(kBf16));
+    expect_large(memory, large, args, &hstu_attention_args::out, test::attention_tolerance(kBf16));
   });
 }
 
@@ -286,8 +256,7 @@ TEST(ManyElements, JaggedReduceSum) {
     LargeMemory memory;
     const int64_t rows = many_rows(512, 1000);
     const PeriodicSequences sequences(host, rows);
-    hstu_jagged_reduce_sum_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_jagged_reduce_sum_args>();
     args.jagged = host.random(kBf16, {1000, 512});
     args.seq_offsets = sequences.one;
     args.out = host.poison(kBf16, {3, 512});
@@ -295,10 +264,7 @@ TEST(ManyElements, JaggedReduceSum) {
     large.jagged = repeated(memory, args.jagged, rows);
     large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
     large.out = repeated(memory, args.out, rows / 1000 * 3);
-    ASSERT_EQ(hstu_jagged_reduce_sum(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
-    (*memory).synchronise();
-    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_jagged_reduce_sum_args::out),
-                   test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_jagged_reduce_sum_args::out, test::rounded_once(kBf16));
   });
 }
 
@@ -309,8 +275,7 @@ TEST(ManyElements, PaddedMatricesAndBack) {
     LargeMemory memory;
     const int64_t rows = many_rows(512, 1000);
     const PeriodicSequences sequences(host, rows);
-    hstu_jagged_to_padded_dense_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_jagged_to_padded_dense_args>();
     args.values = host.random(kBf16, {1000, 512});
     args.offsets = sequences.one;
     args.out = host.poison(kBf16, {3, 600, 512});
@@ -319,23 +284,18 @@ TEST(ManyElements, PaddedMatricesAndBack) {
     large.values = repeated(memory, args.values, rows);
     large.offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
     large.out = repeated(memory, args.out, rows / 1000 * 3);
-    ASSERT_EQ(hstu_jagged_to_padded_dense(test::test_device()->context, &large, nullptr), HSTU_OK) << hstu_last_error();
-    (*memory).synchronise();
     const test::Tolerance exact{0, 0};
-    expect_periods(memory, large.out, args.out, test::exact_result(args, &hstu_jagged_to_padded_dense_args::out),
-                   exact);
+    expect_large(memory, large, args, &hstu_jagged_to_padded_dense_args::out, exact);
 
-    hstu_dense_to_jagged_args back{}, large_back{};
-    back.struct_size = large_back.struct_size = sizeof back;
+    auto back = sized<hstu_dense_to_jagged_args>();
     back.dense = args.out;  // the last period, as it came from the device
     back.offsets = args.offsets;
     back.out = host.poison(kBf16, {1000, 512});
+    auto large_back = back;
     large_back.dense = large.out;
     large_back.offsets = large.offsets;
     large_back.out = large.values;
-    ASSERT_EQ(hstu_dense_to_jagged(test::test_device()->context, &large_back, nullptr), HSTU_OK) << hstu_last_error();
-    (*memory).synchronise();
-    expect_periods(memory, large_back.out, back.out, test::exact_result(back, &hstu_dense_to_jagged_args::out), exact);
+    expect_large(memory, large_back, back, &hstu_dense_to_jagged_args::out, exact);
   });
 }
 
@@ -347,8 +307,7 @@ TEST(ManyElements, TruncatedHistory) {
     using Args = hstu_jagged_truncate_history_args;
     const int64_t periods = many_rows(512, 710) / 710;
     const PeriodicSequences sequences(host, periods * 1000);
-    Args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<Args>();
     args.values = host.random(kBf16, {1000, 512});
     args.seq_offsets = sequences.one;
     args.out = host.poison(kBf16, {710, 512});  // 300 and 410 rows stay
@@ -360,10 +319,7 @@ TEST(ManyElements, TruncatedHistory) {
     large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
     large.out = repeated(memory, args.out, periods * 710);
     large.out_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
-    ASSERT_EQ(hstu_jagged_truncate_history(test::test_device()->context, &large, nullptr), HSTU_OK)
-        << hstu_last_error();
-    (*memory).synchronise();
-    expect_periods(memory, large.out, args.out, test::exact_result(args, &Args::out), {0, 0});
+    expect_large(memory, large, args, &Args::out, {0, 0});
   });
 }
 

@@ -29,6 +29,19 @@ Workload workload(const Case& c) {
       c.dtype, c.hidden_dim, c.more));
 }
 
+/// The operators' results, which are there, are right, and the call writes the same bits.
+void expect_right_and_equal(const Workload& w, const Stack& stack, const hstu_stack_args& args, Memory& memory) {
+  const std::vector<double> expected = stack.result();
+  const StackCheck check = check_stack(w, stack);
+  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance << ", or "
+                              << check.quantisation_error.value_or(0) << " of " << check.quantisation_tolerance;
+  const auto bytes = static_cast<size_t>(extent_bytes(args.out));
+  memory.upload(args.out.data, std::string(bytes, '\xff').data(), bytes);
+  ASSERT_EQ(hstu_stack(test::test_device()->context, &args, nullptr), HSTU_OK) << hstu_last_error();
+  memory.synchronise();
+  EXPECT_EQ(stack.result(), expected);
+}
+
 class StackOnDevice : public testing::TestWithParam<Case> {};
 
 TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
@@ -45,15 +58,7 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
     GTEST_SKIP() << "compiled, not run";
   }
   memory->synchronise();
-  const std::vector<double> expected = stack.result();
-  const StackCheck check = check_stack(w, stack);
-  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance << ", or "
-                              << check.quantisation_error.value_or(0) << " of " << check.quantisation_tolerance;
-  const auto bytes = static_cast<size_t>(extent_bytes(args.args().out));
-  memory->upload(args.args().out.data, std::string(bytes, '\xff').data(), bytes);
-  ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
-  memory->synchronise();
-  EXPECT_EQ(stack.result(), expected);
+  expect_right_and_equal(w, stack, args.args(), *memory);
 }
 
 // Rows and columns enough for stages to be one product where the device has it: the output stage, the first, or both.
@@ -87,15 +92,7 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
   if (device.compile_only) GTEST_SKIP() << "compiled, not run";
   stack.run(device.context, nullptr);
   memory->synchronise();
-  const std::vector<double> expected = stack.result();
-  const StackCheck check = check_stack(w, stack);
-  EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance << ", or "
-                              << check.quantisation_error.value_or(0) << " of " << check.quantisation_tolerance;
-  const auto bytes = static_cast<size_t>(extent_bytes(args.args().out));
-  memory->upload(args.args().out.data, std::string(bytes, '\xff').data(), bytes);
-  ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
-  memory->synchronise();
-  EXPECT_EQ(stack.result(), expected);
+  expect_right_and_equal(w, stack, args.args(), *memory);
 }
 
 const auto kNameOfLarge = [](const auto& info) { return std::string(info.param.dtype); };

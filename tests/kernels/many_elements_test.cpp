@@ -10,6 +10,7 @@
 namespace hstujit {
 namespace {
 
+using test::expect_large;
 using test::HostMemory;
 using test::LargeMemory;
 using test::many_rows;
@@ -20,19 +21,6 @@ using test::unless_too_small;
 
 constexpr hstu_dtype kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3, kF32 = HSTU_DTYPE_F32, kI64 = HSTU_DTYPE_I64;
 constexpr Tolerance kExact{0, 0};
-
-template <class Args>
-void expect_large(LargeMemory& memory, const Args& large, const Args& period, hstu_tensor Args::*output,
-                  const Tolerance& tolerance) {
-  test::expect_large(memory, large, period, {{.output = output, .tolerance = tolerance}});
-}
-
-template <class Args>
-Args sized() {
-  Args args{};
-  args.struct_size = sizeof args;
-  return args;
-}
 
 // ---- Jagged rows
 

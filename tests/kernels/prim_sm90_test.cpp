@@ -38,6 +38,18 @@ void run(const std::string& entry, const MapParams& params, uint32_t threads, ui
   test::run_check(*kernel, launch);
 }
 
+/// What a block makes of `in`: `count` elements, all bits of which are set before.
+template <class Out, class In>
+std::vector<Out> result_of(const std::string& entry, const std::vector<In>& in, size_t count, uint32_t threads = 128) {
+  const std::vector<Out> poison(count, static_cast<Out>(~Out{0}));
+  const DeviceBuffer from(in.data(), in.size() * sizeof(In)), out(poison.data(), poison.size() * sizeof(Out));
+  MapParams params{};
+  params.in = from.data();
+  params.out = out.data();
+  run(entry, params, threads);
+  return out.read<Out>();
+}
+
 /// A map of `lines` lines of `length` elements, dense, in boxes of `bytes` (128 or 64, swizzled so) x `box` lines.
 hstu::TensorMap lines_map(const DeviceBuffer& of, hstu_dtype dtype, uint64_t length, uint64_t lines, uint32_t box,
                           uint32_t bytes = 128) {
@@ -181,13 +193,7 @@ TEST(PrimStmatrix, IsTheReverseOfLdmatrix) {
   HSTU_NEEDS_SM90A();
   std::vector<uint32_t> in(128);
   for (uint32_t i = 0; i < 128; ++i) in[i] = (2 * i + 1) << 16 | 2 * i;
-  const std::vector<uint16_t> poison(256, 0xdead);
-  const DeviceBuffer words(in.data(), in.size() * 4), result(poison.data(), poison.size() * 2);
-  MapParams params{};
-  params.in = words.data();
-  params.out = result.data();
-  run("stmatrix", params, 32);
-  const auto out = result.read<uint16_t>();
+  const auto out = result_of<uint16_t>("stmatrix", in, 256, 32);
   const auto word = [&](uint32_t row, uint32_t column, uint32_t matrix) {  // of an 8x8 matrix
     return 2 * (4 * (row * 4 + column / 2) + matrix) + column % 2;
   };
@@ -215,12 +221,7 @@ TEST(PrimBulk, BringsWhatItIsTold) {
   std::vector<uint32_t> words(1024);
   std::mt19937 random(9);
   for (uint32_t& word : words) word = static_cast<uint32_t>(random());
-  const DeviceBuffer in(words.data(), words.size() * 4), out(words.size() * 4);
-  MapParams params{};
-  params.in = in.data();
-  params.out = out.data();
-  run("bulk", params, 128);
-  EXPECT_EQ(out.read<uint32_t>(), words);
+  EXPECT_EQ(result_of<uint32_t>("bulk", words, words.size()), words);
 }
 
 TEST(PrimMath, GreaterMagnitudesOfPairsKeepNan) {
@@ -228,13 +229,7 @@ TEST(PrimMath, GreaterMagnitudesOfPairsKeepNan) {
   auto in = words_of_pairs(256, 0, 0x7bff);
   in[7] |= 0x7fffu;
   in[20] |= 0x7fff0000u;
-  const std::vector<uint32_t> poison(3 * 128, 0xffffffffu);
-  const DeviceBuffer words(in.data(), in.size() * 4), result(poison.data(), poison.size() * 4);
-  MapParams params{};
-  params.in = words.data();
-  params.out = result.data();
-  run("pairs", params, 128);
-  const auto out = result.read<uint32_t>();
+  const auto out = result_of<uint32_t>("pairs", in, 3 * 128);
   for (size_t i = 0; i < 128; ++i)
     for (const int shift : {0, 16}) {
       const auto magnitude = [&](uint32_t word) { return word >> shift & 0x7fff; };
@@ -247,13 +242,7 @@ TEST(PrimMath, GreaterMagnitudesOfPairsKeepNan) {
 TEST(PrimMath, ProductsOfPairsAreRoundedOnce) {
   HSTU_NEEDS_SM90A();
   const auto in = words_of_pairs(256, 0x3000, 0x4f00);  // whose products are normal numbers
-  const std::vector<uint32_t> poison(3 * 128, 0xffffffffu);
-  const DeviceBuffer words(in.data(), in.size() * 4), result(poison.data(), poison.size() * 4);
-  MapParams params{};
-  params.in = words.data();
-  params.out = result.data();
-  run("pairs", params, 128);
-  const auto out = result.read<uint32_t>();
+  const auto out = result_of<uint32_t>("pairs", in, 3 * 128);
   for (size_t i = 0; i < 128; ++i)
     for (const int shift : {0, 16}) {
       const auto half = [&](uint32_t word) { return static_cast<uint16_t>(word >> shift); };
@@ -268,13 +257,7 @@ TEST(PrimFp8, FourFloatsAreAWord) {
   std::vector<float> in(4 * 128);
   for (float& v : in) v = normal(random);
   in[1] = 1e30f, in[6] = -1e30f, in[11] = 1e-30f, in[12] = std::nanf("");
-  const std::vector<uint32_t> poison(128, 0xffffffffu);
-  const DeviceBuffer floats(in.data(), in.size() * 4), result(poison.data(), poison.size() * 4);
-  MapParams params{};
-  params.in = floats.data();
-  params.out = result.data();
-  run("four", params, 128);
-  const auto out = result.read<uint32_t>();
+  const auto out = result_of<uint32_t>("four", in, 128);
   for (size_t i = 0; i < in.size(); ++i) {
     const auto got = static_cast<uint8_t>(out[i / 4] >> (8 * (i % 4)));
     if (std::isnan(in[i]))

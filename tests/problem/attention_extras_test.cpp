@@ -8,12 +8,13 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
 using test::slot;
 using test::Spoiled;
 using Args = hstu_attention_args;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE;
 
 /// The sample with one of its two heads under softmax and a bias of 25 positions.
 Args sample() {
@@ -76,8 +77,6 @@ TEST(AttentionExtras, TheHintIsNotInTheKey) {
   without.sort_by_length = 0;
   EXPECT_EQ(prepare(with), prepare(without));
 }
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 class AttentionExtrasRefuse : public testing::TestWithParam<Spoiled<Args>> {};
 TEST_P(AttentionExtrasRefuse, Field) { test::expect_refused(sample(), GetParam()); }

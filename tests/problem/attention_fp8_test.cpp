@@ -7,12 +7,14 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
 using Args = hstu_attention_fp8_args;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
 
 Args sample() { return test::sample_attention_fp8(); }
 
@@ -86,8 +88,6 @@ TEST(AttentionFp8, DescalesHaveTheStridesOfTheirScaling) {
   EXPECT_EQ(attention_fp8::unit_stride(transposed.v_descale, transposed.scaling), 1);
   EXPECT_EQ(attention_fp8::head_stride(transposed.v_descale, transposed.scaling), 3);
 }
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 class AttentionFp8Refuses : public testing::TestWithParam<Spoiled<Args>> {};
 TEST_P(AttentionFp8Refuses, Field) { test::expect_refused(sample(), GetParam()); }

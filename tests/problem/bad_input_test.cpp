@@ -4,16 +4,16 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
 using test::kHuge;
 using test::kInfinity;
+using test::kInvalid;
+using test::kNameOf;
 using test::kNan;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 using Norm = hstu_layer_norm_args;
 class LayerNormRefuses : public testing::TestWithParam<Spoiled<Norm>> {};

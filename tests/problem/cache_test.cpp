@@ -7,11 +7,13 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
-constexpr auto kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-               kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
-constexpr auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 using Delta = hstu_delta_attention_args;
 using Paged = hstu_paged_attention_args;

@@ -7,11 +7,13 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
 using test::slot;
 using test::Spoiled;
 
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE;
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3;
 
 hstu_tensor stored(int index, hstu_dtype dtype, int64_t rows, int64_t columns, int64_t row_stride,
@@ -20,8 +22,7 @@ hstu_tensor stored(int index, hstu_dtype dtype, int64_t rows, int64_t columns, i
 }
 
 hstu_gated_mlp_args sample_gated() {
-  hstu_gated_mlp_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_gated_mlp_args>();
   args.x = hstu_matrix(slot(0), kBf16, 40, 64);
   args.gate = stored(1, kBf16, 64, 96, 1, 64);
   args.up = stored(2, kBf16, 64, 96, 1, 64);
@@ -32,8 +33,7 @@ hstu_gated_mlp_args sample_gated() {
 
 /// attn and u columns of one matrix [40, 384], as the layer has them.
 hstu_gated_addmm_args sample_gated_addmm() {
-  hstu_gated_addmm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_gated_addmm_args>();
   args.u = stored(0, kBf16, 40, 128, 384, 1);
   args.attn = args.u;
   args.attn.data = slot(0, 256);
@@ -48,8 +48,7 @@ hstu_gated_addmm_args sample_gated_addmm() {
 
 hstu_gated_fp8_gemm_args sample_gated_fp8_gemm() {
   const hstu_gated_addmm_args like = sample_gated_addmm();
-  hstu_gated_fp8_gemm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_gated_fp8_gemm_args>();
   args.u = like.u;
   args.attn = like.attn;
   args.moments = like.moments;
@@ -64,8 +63,7 @@ hstu_gated_fp8_gemm_args sample_gated_fp8_gemm() {
 
 /// In two parts, as the layer has them, of which the first is columns of a wider matrix.
 hstu_norm_addmm_args sample_norm_addmm() {
-  hstu_norm_addmm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_norm_addmm_args>();
   args.x = hstu_matrix(slot(0), kBf16, 40, 128);
   args.norm_weight = hstu_vector(slot(1), kF32, 128);
   args.norm_bias = hstu_vector(slot(2), kF32, 128);
@@ -79,8 +77,7 @@ hstu_norm_addmm_args sample_norm_addmm() {
 }
 
 hstu_fp8_gemm_args sample_gemm() {
-  hstu_fp8_gemm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_fp8_gemm_args>();
   args.a = hstu_matrix(slot(0), kE4m3, 40, 264);
   args.b = hstu_matrix(slot(1), HSTU_DTYPE_E5M2, 96, 264);
   args.a_descale = hstu_matrix(slot(2), kF32, 40, 3);
@@ -314,8 +311,6 @@ TEST(PrepareDense, Fp8GemmIsFastOnlyWhereNoScaleChangesAlongK) {
   args.accumulation = HSTU_FP8_ACCUMULATE_128;
   EXPECT_NE(text(prepare(args)).find(" fast=0 "), std::string::npos);
 }
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 using Gated = hstu_gated_mlp_args;
 class GatedMlpRefuses : public testing::TestWithParam<Spoiled<Gated>> {};

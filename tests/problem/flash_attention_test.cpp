@@ -5,12 +5,14 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
 using Args = hstu_flash_attention_args;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
 
 hstu_tensor tensor4(int index, int64_t batch, int64_t heads, int64_t rows, int64_t dim) {
   hstu_tensor t{};
@@ -23,8 +25,7 @@ hstu_tensor tensor4(int index, int64_t batch, int64_t heads, int64_t rows, int64
 
 /// 3 sequences, 2 heads, 20 queries and 50 keys; dims 64 and 32.
 Args sample_dense() {
-  Args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Args>();
   args.q = tensor4(0, 3, 2, 20, 64);
   args.k = tensor4(1, 3, 2, 50, 64);
   args.v = tensor4(2, 3, 2, 50, 32);
@@ -35,8 +36,7 @@ Args sample_dense() {
 
 /// 50 rows in 3 sequences.
 Args sample_jagged() {
-  Args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Args>();
   args.q = hstu_heads(slot(0), HSTU_DTYPE_F16, 50, 2, 64);
   args.k = hstu_heads(slot(1), HSTU_DTYPE_F16, 50, 2, 64);
   args.v = hstu_heads(slot(2), HSTU_DTYPE_F16, 50, 2, 32);
@@ -79,8 +79,6 @@ TEST(FlashAttention, CountsThePairsThatTheMaskLeaves) {
   args.mask = HSTU_MASK_CAUSAL;
   EXPECT_EQ(flops(), 3 * 2 * 2 * (20.0 * 21 / 2) * (64 + 32));
 }
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 class DenseRefuses : public testing::TestWithParam<Spoiled<Args>> {};
 TEST_P(DenseRefuses, Field) { test::expect_refused(sample_dense(), GetParam()); }

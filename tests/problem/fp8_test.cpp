@@ -4,19 +4,20 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
 using test::kInfinity;
+using test::kInvalid;
+using test::kNameOf;
 using test::kNan;
+using test::kShape;
 using test::slot;
 using test::Spoiled;
 
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE;
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3;
 
 /// x, q [300, 520], groups.
 hstu_quantize_fp8_args sample_quantize() {
-  hstu_quantize_fp8_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_quantize_fp8_args>();
   args.x = hstu_matrix(slot(0), kBf16, 300, 520);
   args.q = hstu_matrix(slot(1), kE4m3, 300, 520);
   args.descale = hstu_matrix(slot(2), kF32, 300, 5);
@@ -33,8 +34,7 @@ hstu_quantize_fp8_args sample_tensor() {
 }
 
 hstu_dequantize_fp8_args sample_dequantize() {
-  hstu_dequantize_fp8_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_dequantize_fp8_args>();
   args.q = hstu_matrix(slot(1), HSTU_DTYPE_E5M2, 300, 520);
   args.descale = hstu_matrix(slot(2), kF32, 3, 5);
   args.x = hstu_matrix(slot(0), kF32, 300, 520);
@@ -43,8 +43,7 @@ hstu_dequantize_fp8_args sample_dequantize() {
 }
 
 hstu_fp8_amax_args sample_amax() {
-  hstu_fp8_amax_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_fp8_amax_args>();
   args.x = hstu_matrix(slot(0), kBf16, 300, 520);
   args.amax = hstu_vector(slot(1), kF32, 256);
   return args;
@@ -116,8 +115,6 @@ TEST(PrepareFp8, EdgeCasesKeepDescalesInShape) {
   EXPECT_EQ(dequantize.descale.shape[0], (dequantize.x.shape[0] + 127) / 128);
   EXPECT_NO_THROW(prepare(dequantize));
 }
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 using Quantize = hstu_quantize_fp8_args;
 class QuantizeRefuses : public testing::TestWithParam<Spoiled<Quantize>> {};

@@ -5,22 +5,21 @@
 namespace hstujit {
 namespace {
 
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
-
+using test::kDtype;
 using test::kHuge;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
 
 using Concat = hstu_concat_2d_jagged_args;
 using Split = hstu_split_2d_jagged_args;
 
 /// left [40, 96], right [24, 96], out [64, 96] bf16 in 3 sequences.
 Concat sample_concat() {
-  Concat args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Concat>();
   args.left = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
   args.right = hstu_matrix(slot(1), HSTU_DTYPE_BF16, 24, 96);
   args.out = hstu_matrix(slot(2), HSTU_DTYPE_BF16, 64, 96);
@@ -32,8 +31,7 @@ Concat sample_concat() {
 
 Split sample_split() {
   const Concat concat = sample_concat();
-  Split args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Split>();
   args.values = concat.out;
   args.left = concat.left;
   args.right = concat.right;

@@ -6,14 +6,15 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
 
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
 constexpr hstu_dtype kBf16 = HSTU_DTYPE_BF16, kI32 = HSTU_DTYPE_I32, kI64 = HSTU_DTYPE_I64;
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 using Reduce = hstu_jagged_reduce_sum_args;
 using Pad = hstu_jagged_to_padded_dense_args;
@@ -22,13 +23,6 @@ using Truncate = hstu_jagged_truncate_history_args;
 using Sort = hstu_sort_kv_pairs_args;
 using ByLength = hstu_sort_by_length_args;
 using Sla = hstu_build_sla_func_args;
-
-template <class Args>
-Args sized() {
-  Args args{};
-  args.struct_size = sizeof args;
-  return args;
-}
 
 Reduce sample_reduce() {
   auto args = sized<Reduce>();

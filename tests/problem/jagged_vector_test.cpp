@@ -5,13 +5,13 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 using Concat = hstu_concat_1d_jagged_args;
 using Split = hstu_split_1d_jagged_args;
@@ -22,8 +22,7 @@ using Sum = hstu_complete_cumsum_args;
 using Expand = hstu_expand_1d_jagged_to_dense_args;
 
 Concat sample_concat() {
-  Concat args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Concat>();
   args.lengths_left = hstu_vector(slot(0), HSTU_DTYPE_I64, 3);
   args.lengths_right = hstu_vector(slot(1), HSTU_DTYPE_I32, 3);
   args.left = hstu_vector(slot(2), HSTU_DTYPE_F32, 40);
@@ -34,8 +33,7 @@ Concat sample_concat() {
 
 Split sample_split() {
   const Concat concat = sample_concat();
-  Split args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Split>();
   args.lengths_left = concat.lengths_left;
   args.lengths_right = concat.lengths_right;
   args.values = concat.out;
@@ -45,8 +43,7 @@ Split sample_split() {
 }
 
 Remove sample_remove() {
-  Remove args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Remove>();
   args.lengths = hstu_vector(slot(0), HSTU_DTYPE_I64, 3);
   args.values = hstu_vector(slot(1), HSTU_DTYPE_BF16, 40);
   args.without_first = hstu_vector(slot(2), HSTU_DTYPE_BF16, 37);
@@ -56,8 +53,7 @@ Remove sample_remove() {
 
 Replace sample_replace() {
   const Concat concat = sample_concat();
-  Replace args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Replace>();
   args.lengths_left = concat.lengths_left;
   args.lengths_right = concat.lengths_right;
   args.left = hstu_matrix(slot(2), HSTU_DTYPE_BF16, 40, 64);
@@ -67,8 +63,7 @@ Replace sample_replace() {
 }
 
 Transpose sample_transpose() {
-  Transpose args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Transpose>();
   args.values = hstu_vector(slot(0), HSTU_DTYPE_I64, 50);
   args.out = hstu_vector(slot(1), HSTU_DTYPE_I64, 50);
   args.offsets = hstu_vector(slot(2), HSTU_DTYPE_I64, 7);
@@ -81,16 +76,14 @@ Transpose sample_transpose() {
 }
 
 Sum sample_sum() {
-  Sum args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Sum>();
   args.values = hstu_vector(slot(0), HSTU_DTYPE_I32, 50);
   args.out = hstu_vector(slot(1), HSTU_DTYPE_I32, 51);
   return args;
 }
 
 Expand sample_expand() {
-  Expand args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Expand>();
   args.values = hstu_vector(slot(0), HSTU_DTYPE_BF16, 50);
   args.offsets = hstu_vector(slot(1), HSTU_DTYPE_I32, 4);
   args.out = hstu_matrix(slot(2), HSTU_DTYPE_BF16, 3, 20);

@@ -3,25 +3,21 @@
 #include "sample_args.hpp"
 #include "support/philox.hpp"
 
-#include <algorithm>
-
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
 using test::kNan;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 /// x, y [40, 96] bf16 and, where the operator has them, weight and bias [96] f32.
 template <class Args>
 Args sample() {
-  Args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Args>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
   args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
   if constexpr (requires { args.weight; }) args.weight = hstu_vector(slot(1), HSTU_DTYPE_F32, 96);
@@ -45,8 +41,7 @@ Group sample_group() {
 
 /// x [3, 20, 96] bf16 with heads of 24; angles f32.
 Rope sample_rope() {
-  Rope args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Rope>();
   args.x = hstu_heads(slot(0), HSTU_DTYPE_BF16, 3, 20, 96);
   args.weight = hstu_vector(slot(1), HSTU_DTYPE_BF16, 96);
   args.cosine = hstu_matrix(slot(2), HSTU_DTYPE_F32, 20, 24);

@@ -6,15 +6,14 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
 using test::kInfinity;
+using test::kInvalid;
+using test::kNameOf;
 using test::kNan;
+using test::kShape;
 using test::slot;
 using test::Spoiled;
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE;
-
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 using Times = hstu_add_timestamp_positional_embeddings_args;
 using Places = hstu_add_positional_embeddings_args;
@@ -23,8 +22,7 @@ using Product = hstu_jagged_dense_bmm_broadcast_add_args;
 
 /// x, out [50, 64] bf16 in 3 sequences; f32 tables of 30 and 40 rows; targets.
 Times sample_times() {
-  Times args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Times>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 50, 64);
   args.out = hstu_matrix(slot(1), HSTU_DTYPE_BF16, 50, 64);
   args.position_embeddings = hstu_matrix(slot(2), HSTU_DTYPE_F32, 30, 64);
@@ -37,8 +35,7 @@ Times sample_times() {
 
 Places sample_places() {
   const Times times = sample_times();
-  Places args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Places>();
   args.x = times.x;
   args.out = times.out;
   args.position_embeddings = times.position_embeddings;
@@ -47,8 +44,7 @@ Places sample_places() {
 }
 
 Broadcast sample_broadcast() {
-  Broadcast args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Broadcast>();
   args.jagged = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 50, 64);
   args.out = hstu_matrix(slot(1), HSTU_DTYPE_BF16, 50, 64);
   args.dense = hstu_matrix(slot(2), HSTU_DTYPE_BF16, 3, 64);
@@ -58,8 +54,7 @@ Broadcast sample_broadcast() {
 
 /// jagged [50, 64], dense [3, 64, 96], bias [3, 96], out [50, 96], bf16.
 Product sample_product() {
-  Product args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Product>();
   args.jagged = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 50, 64);
   args.dense = hstu_heads(slot(1), HSTU_DTYPE_BF16, 3, 64, 96);
   args.bias = hstu_matrix(slot(2), HSTU_DTYPE_BF16, 3, 96);

@@ -189,8 +189,7 @@ TEST(Prepare, VectorIsTheLargestAccessThatAlwaysFits) {
                               {HSTU_DTYPE_F32, 8, 512, 512, 2},             //
                               {HSTU_DTYPE_F32, 0, 514, 512, 2},             //
                               {HSTU_DTYPE_F32, 4, 512, 512, 1}}) {
-    hstu_layer_norm_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_layer_norm_args>();
     args.x = {slot(0, c.byte_offset), c.dtype, 2, {3, c.dim}, {c.stride, 1}};
     args.y = hstu_matrix(slot(1), c.dtype, 3, c.dim);
     EXPECT_EQ(prepare(args)[layer_norm::kVector], c.expected) << c.byte_offset << " " << c.stride << " " << c.dim;

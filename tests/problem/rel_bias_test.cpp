@@ -5,19 +5,18 @@
 namespace hstujit {
 namespace {
 
+using test::kDtype;
+using test::kInvalid;
+using test::kNameOf;
+using test::kShape;
+using test::kUnsupported;
 using test::slot;
 using test::Spoiled;
 using Args = hstu_rel_bias_args;
 
-const auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
-
-constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
-                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
-
 /// Three sequences of 40, two heads.
 Args sample() {
-  Args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Args>();
   args.timestamps = hstu_matrix(slot(0), HSTU_DTYPE_I64, 3, 40);
   args.position_weights = hstu_matrix(slot(1), HSTU_DTYPE_F32, 2, 79);
   args.time_weights = hstu_matrix(slot(2), HSTU_DTYPE_F32, 1, 129);

@@ -24,8 +24,7 @@ inline void* slot(int index, int64_t byte_offset = 0) {
 
 /// x, y [40, 96] bf16; weight and bias f32.
 inline hstu_layer_norm_args sample_layer_norm() {
-  hstu_layer_norm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_layer_norm_args>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
   args.weight = hstu_vector(slot(1), HSTU_DTYPE_F32, 96);
   args.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
@@ -35,8 +34,7 @@ inline hstu_layer_norm_args sample_layer_norm() {
 
 /// x [40, 64], w [64, 96], y [40, 96], all f16.
 inline hstu_addmm_args sample_addmm() {
-  hstu_addmm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_addmm_args>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_F16, 40, 64);
   args.w = hstu_matrix(slot(1), HSTU_DTYPE_F16, 64, 96);
   args.y = hstu_matrix(slot(2), HSTU_DTYPE_F16, 40, 96);
@@ -47,8 +45,7 @@ inline hstu_addmm_args sample_addmm() {
 
 /// 50 rows in 3 sequences, 2 heads of 64 (q, k) and 32 (v, out), bf16, with targets and per-row scales.
 inline hstu_attention_args sample_attention() {
-  hstu_attention_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_attention_args>();
   args.q = hstu_heads(slot(0), HSTU_DTYPE_BF16, 50, 2, 64);
   args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 50, 2, 64);
   args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 50, 2, 32);
@@ -62,8 +59,7 @@ inline hstu_attention_args sample_attention() {
 
 /// The same in FP8 with a scale a head, without attn_scale.
 inline hstu_attention_fp8_args sample_attention_fp8() {
-  hstu_attention_fp8_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_attention_fp8_args>();
   args.q = hstu_heads(slot(0), HSTU_DTYPE_E4M3, 50, 2, 64);
   args.k = hstu_heads(slot(1), HSTU_DTYPE_E4M3, 50, 2, 64);
   args.v = hstu_heads(slot(2), HSTU_DTYPE_E4M3, 50, 2, 32);
@@ -80,8 +76,7 @@ inline hstu_attention_fp8_args sample_attention_fp8() {
 
 /// 5 new rows in each of 3 sequences of 50 rows, 4 heads of q and 2 of k and v, bf16, with targets.
 inline hstu_delta_attention_args sample_delta() {
-  hstu_delta_attention_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_delta_attention_args>();
   args.q = hstu_heads(slot(0), HSTU_DTYPE_BF16, 15, 4, 64);
   args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 50, 2, 64);
   args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 50, 2, 32);
@@ -98,8 +93,7 @@ inline hstu_tensor sample_pages(int index, int64_t dim) {
 
 /// The same against 9 pages of 32 rows.
 inline hstu_paged_attention_args sample_paged() {
-  hstu_paged_attention_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_paged_attention_args>();
   args.q = hstu_heads(slot(0), HSTU_DTYPE_BF16, 15, 4, 64);
   args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 15, 2, 64);
   args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 15, 2, 32);
@@ -116,8 +110,7 @@ inline hstu_paged_attention_args sample_paged() {
 
 /// 15 new rows of 3 sequences to the same pages.
 inline hstu_append_kv_cache_args sample_append() {
-  hstu_append_kv_cache_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_append_kv_cache_args>();
   args.k = hstu_heads(slot(1), HSTU_DTYPE_BF16, 15, 2, 64);
   args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 15, 2, 32);
   args.k_cache = sample_pages(6, 64);
@@ -132,8 +125,7 @@ inline hstu_append_kv_cache_args sample_append() {
 
 /// attn, u [40, 96] f32 with 4 groups and both concatenations.
 inline hstu_norm_mul_args sample_norm_mul() {
-  hstu_norm_mul_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_norm_mul_args>();
   args.attn = hstu_matrix(slot(0), HSTU_DTYPE_F32, 40, 96);
   args.u = hstu_matrix(slot(1), HSTU_DTYPE_F32, 40, 96);
   args.weight = hstu_vector(slot(2), HSTU_DTYPE_F32, 4);
@@ -143,6 +135,9 @@ inline hstu_norm_mul_args sample_norm_mul() {
   args.num_groups = 4;
   return args;
 }
+
+constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERROR_SHAPE_MISMATCH,
+                      kDtype = HSTU_ERROR_UNSUPPORTED_DTYPE, kUnsupported = HSTU_ERROR_UNSUPPORTED;
 
 /// One way to spoil valid args, and what the error must be.
 template <class Args>
@@ -157,6 +152,9 @@ template <class Args>
 std::ostream& operator<<(std::ostream& out, const Spoiled<Args>& spoiled) {
   return out << spoiled.name;
 }
+
+/// Names the tests of a suite over Spoiled, or over anything else that has a name.
+inline constexpr auto kNameOf = [](const auto& info) { return std::string(info.param.name); };
 
 template <class Args>
 void expect_refused(Args args, const Spoiled<Args>& spoiled) {

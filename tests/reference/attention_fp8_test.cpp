@@ -71,8 +71,7 @@ class ReferenceAttentionFp8 : public testing::TestWithParam<Form> {};
 
 TEST_P(ReferenceAttentionFp8, IsAttentionOfTheDequantised) {
   HostMemory memory;
-  Args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<Args>();
   const int64_t kv_heads = GetParam().kv_heads;
   args.q = memory.random(HSTU_DTYPE_E4M3, {kRows, kHeads, kDim}, {.row_padding = 3});
   for (hstu_tensor* t : {&args.k, &args.v})

@@ -59,8 +59,7 @@ TEST_P(AttentionChecksum, IsReproduced) {
   const int32_t offsets[] = {0, 11, 11, 14, 15};
   const int64_t targets[] = {2, 0, 1, 0};
   std::vector<float> out(15 * 2 * 2);
-  hstu_attention_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_attention_args>();
   args.q = hstu_heads(q.data(), HSTU_DTYPE_F32, 15, 2, 3);
   args.k = hstu_heads(k.data(), HSTU_DTYPE_F32, 15, 2, 3);
   args.v = hstu_heads(v.data(), HSTU_DTYPE_F32, 15, 2, 2);
@@ -96,8 +95,7 @@ TEST(DeltaAttentionChecksum, IsReproduced) {
   std::vector<float> new_q;
   for (const int32_t end : {11, 13, 17}) new_q.insert(new_q.end(), q.begin() + (end - 2) * 6, q.begin() + end * 6);
   std::vector<float> out(6 * 2 * 2);
-  hstu_delta_attention_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_delta_attention_args>();
   args.q = hstu_heads(new_q.data(), HSTU_DTYPE_F32, 6, 2, 3);
   args.k = hstu_heads(k.data(), HSTU_DTYPE_F32, 17, 2, 3);
   args.v = hstu_heads(v.data(), HSTU_DTYPE_F32, 17, 2, 2);
@@ -121,8 +119,7 @@ std::vector<double> exact_by_sequence(const Spoil& spoil) {
     const int64_t n = starts[b + 1] - starts[b];
     const int64_t offsets[] = {0, n};
     std::vector<float> out(static_cast<size_t>(n * 4));
-    hstu_attention_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_attention_args>();
     args.q = hstu_heads(q.data() + starts[b] * 6, HSTU_DTYPE_F32, n, 2, 3);
     args.k = hstu_heads(k.data() + starts[b] * 6, HSTU_DTYPE_F32, n, 2, 3);
     args.v = hstu_heads(v.data() + starts[b] * 4, HSTU_DTYPE_F32, n, 2, 2);
@@ -187,8 +184,7 @@ TEST(SoftmaxAttentionChecksum, IsReproducedByBothOperators) {
 TEST(LayerNormChecksum, IsReproduced) {
   const auto x = generated(5, 18), weight = generated(6, 6, 0.5, 1), bias = generated(7, 6);
   std::vector<float> y(18);
-  hstu_layer_norm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_layer_norm_args>();
   args.x = hstu_matrix(x.data(), HSTU_DTYPE_F32, 3, 6);
   args.weight = hstu_vector(weight.data(), HSTU_DTYPE_F32, 6);
   args.bias = hstu_vector(bias.data(), HSTU_DTYPE_F32, 6);
@@ -216,8 +212,7 @@ TEST_P(NormMulChecksum, IsReproduced) {
   const auto attn = generated(5, 18), weight = generated(6, 6, 0.5, 1), bias = generated(7, 6), u = generated(9, 18);
   const int64_t columns = 6 * (1 + c.concat_u + c.concat_x), weights = c.groups ? c.groups : 6;
   std::vector<float> out(static_cast<size_t>(3 * columns));
-  hstu_norm_mul_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_norm_mul_args>();
   args.attn = hstu_matrix(attn.data(), HSTU_DTYPE_F32, 3, 6);
   args.u = hstu_matrix(u.data(), HSTU_DTYPE_F32, 3, 6);
   args.weight = hstu_vector(weight.data(), HSTU_DTYPE_F32, weights);
@@ -255,8 +250,7 @@ class GatedMlpChecksum : public testing::TestWithParam<GatedCase> {};
 TEST_P(GatedMlpChecksum, IsReproduced) {
   const auto x = generated(13, 12), gate = generated(14, 20), up = generated(15, 20);
   std::vector<float> out(15);
-  hstu_gated_mlp_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_gated_mlp_args>();
   args.x = hstu_matrix(x.data(), HSTU_DTYPE_F32, 3, 4);
   args.gate = {const_cast<float*>(gate.data()), HSTU_DTYPE_F32, 2, {4, 5}, {1, 4}};
   args.up = {const_cast<float*>(up.data()), HSTU_DTYPE_F32, 2, {4, 5}, {1, 4}};

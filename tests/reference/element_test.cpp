@@ -5,7 +5,6 @@
 
 #include <array>
 #include <limits>
-#include <random>
 #include <vector>
 
 namespace hstujit {

@@ -196,8 +196,7 @@ TEST(ReferenceAmax, PartsAreEqualStretches) {
 
 /// a, b and scales of 21 x 150 by 300 x 150, in more columns than a block of the reference.
 hstu_fp8_gemm_args product(HostMemory& memory) {
-  hstu_fp8_gemm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_fp8_gemm_args>();
   args.a = memory.random(kE4m3, {21, 150}, {.row_padding = 10});
   args.b = memory.random(kE5m2, {300, 150});
   args.a_descale = memory.random(kF32, {21, 2});
@@ -233,8 +232,7 @@ TEST(ReferenceFp8Gemm, ActivatesTheProductWithItsResidual) {
 
 /// What hstu_quantize_fp8 makes of x with a given scale.
 std::vector<double> quantised(HostMemory& memory, const hstu_tensor& x, hstu_dtype fp8, const hstu_tensor& descale) {
-  hstu_quantize_fp8_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_quantize_fp8_args>();
   args.x = x;
   args.q = memory.poison(fp8, {x.shape[0], x.shape[1]});
   args.descale = memory.poison(kF32, {1});
@@ -278,8 +276,7 @@ TEST(ReferenceGatedMlp, ResultsInFp8AreThoseInF32Quantised) {
 
 TEST(ReferenceAddmm, ResultsInFp8AreThoseInF32Quantised) {
   HostMemory memory;
-  hstu_addmm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {21, 40});
   args.w = memory.random(kF32, {40, 300});
   args.y = memory.random(kF32, {21, 300});

@@ -30,8 +30,7 @@ Numbers counted(int32_t from, size_t count) {
 Numbers concatenated(const Numbers& left, const Offsets& offsets_left, const Numbers& right,
                      const Offsets& offsets_right, int64_t prefix, bool replace = false) {
   Numbers out(replace ? left.size() : left.size() + right.size(), -1);
-  hstu_concat_2d_jagged_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_concat_2d_jagged_args>();
   args.left = rows(left);
   args.right = rows(right);
   args.offsets_left = vector(offsets_left);
@@ -71,8 +70,7 @@ TEST(JaggedCopyReference, SplitUndoesConcatenation) {
   for (const int64_t prefix : {0, 1, 2}) {
     const Numbers values = concatenated(a, kLeft, b, kRight, prefix);
     Numbers left(5, -1), right(6, -1);
-    hstu_split_2d_jagged_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_split_2d_jagged_args>();
     args.values = rows(values);
     args.left = rows(left);
     args.right = rows(right);

@@ -83,8 +83,7 @@ TEST(NormChecksum, RmsNormRope) {
       cosine[4 * s + d] = static_cast<float>(std::cos(angle));
       sine[4 * s + d] = static_cast<float>(std::sin(angle));
     }
-  hstu_rms_norm_rope_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_rms_norm_rope_args>();
   args.x = hstu_heads(x.data(), kF32, 1, 3, 8);
   args.weight = hstu_vector(weight.data(), kF32, 8);
   args.cosine = hstu_matrix(cosine.data(), kF32, 3, 4);
@@ -97,8 +96,7 @@ TEST(NormChecksum, RmsNormRope) {
 TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
   for (const hstu_fp8_scaling scaling : {HSTU_FP8_ROW, HSTU_FP8_GROUP}) {
     HostMemory memory;
-    hstu_rms_norm_rope_args args{};
-    args.struct_size = sizeof args;
+    auto args = sized<hstu_rms_norm_rope_args>();
     args.x = memory.random(kF32, {2, 3, 192});
     args.weight = memory.random(kF32, {192});
     args.cosine = memory.random(kF32, {3, 64});
@@ -145,8 +143,7 @@ TEST(ReferenceNorms, GroupNormOfOneGroupIsLayerNormWithScalars) {
 
 TEST(ReferenceNorms, GroupsAreNormalisedAlone) {
   HostMemory memory;
-  hstu_group_norm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_group_norm_args>();
   args.x = memory.random(kF32, {4, 12}, {.row_padding = 3});
   args.y = memory.poison(kF32, {4, 12});
   args.num_groups = 3;
@@ -162,8 +159,7 @@ TEST(ReferenceNorms, GroupsAreNormalisedAlone) {
 }
 
 hstu_softmax_args softmax_args(HostMemory& memory, int64_t rows, int64_t dim) {
-  hstu_softmax_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_softmax_args>();
   args.x = memory.random(kF32, {rows, dim});
   args.y = memory.poison(kF32, {rows, dim});
   return args;
@@ -207,8 +203,7 @@ TEST(ReferenceSoftmax, MinusInfinityWeighsNothing) {
 TEST(ReferenceDropout, KeepsWhatTheSpecificationKeeps) {
   constexpr int kKept[] = {0, 1, 0, 0, 0, 1, 0, 0, 1, 1, 0, 1, 0, 1, 1, 1};  // ratio 0.5, seed 123
   HostMemory memory;
-  hstu_dropout_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_dropout_args>();
   args.x = memory.poison(kF32, {4, 4}, {.row_padding = 3});  // strides do not matter
   test::fill(args.x, 3);
   args.y = memory.poison(kF32, {4, 4});
@@ -220,8 +215,7 @@ TEST(ReferenceDropout, KeepsWhatTheSpecificationKeeps) {
 
 TEST(ReferenceDropout, RateIsTheRatioWithFourWordsToo) {
   HostMemory memory;
-  hstu_dropout_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_dropout_args>();
   args.x = memory.poison(kF32, {100, 1000});
   test::fill(args.x, 1);
   args.y = memory.poison(kF32, {100, 1000});
@@ -237,8 +231,7 @@ TEST(ReferenceDropout, RateIsTheRatioWithFourWordsToo) {
 // ---- norm_mul's norms and streams
 
 hstu_norm_mul_args mul_args(HostMemory& memory, int64_t rows, int64_t dim, int32_t concat) {
-  hstu_norm_mul_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_norm_mul_args>();
   args.attn = memory.random(kF32, {rows, dim});
   args.u = memory.random(kF32, {rows, dim});
   args.weight = memory.random(kF32, {dim});

@@ -58,8 +58,7 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   const AddmmForm& form = GetParam();
   const int64_t m = 11, k = 7, n = 300;  // more columns than a block of the reference
   HostMemory memory;
-  hstu_addmm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {m, k}, {.row_padding = 3});
   args.w =
       form.transposed ? test::transposed(memory.random(kF32, {n, k}, {.row_padding = 2})) : memory.random(kF32, {k, n});
@@ -99,8 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, ReferenceAddmm,
 
 TEST(ReferenceAddmmEdges, WithoutTermsOnlyTheBiasIsLeft) {
   HostMemory memory;
-  hstu_addmm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_addmm_args>();
   args.x = memory.poison(kBf16, {3, 0});
   args.w = memory.poison(kBf16, {0, 2});
   args.z = memory.poison(kBf16, {3, 2});
@@ -113,8 +111,7 @@ TEST(ReferenceAddmmEdges, WithoutTermsOnlyTheBiasIsLeft) {
 
 TEST(ReferenceAddmmEdges, ResidualMayBeTheResult) {
   HostMemory memory;
-  hstu_addmm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {20, 6});
   args.w = memory.random(kF32, {6, 9});
   args.y = memory.random(kF32, {20, 9});
@@ -129,8 +126,7 @@ TEST(ReferenceAddmmEdges, ResidualMayBeTheResult) {
 // ---- Norms
 
 hstu_layer_norm_args layer_norm_args(HostMemory& memory, int64_t rows, int64_t dim) {
-  hstu_layer_norm_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_layer_norm_args>();
   args.x = memory.random(kBf16, {rows, dim});
   args.weight = memory.random(kF32, {dim});
   args.bias = memory.random(kF32, {dim});
@@ -178,8 +174,7 @@ TEST(ReferenceLayerNorm, MayWorkInPlace) {
 
 TEST(ReferenceNormMul, GroupNormIgnoresASingleConcatAndTheActivation) {
   HostMemory memory;
-  hstu_norm_mul_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_norm_mul_args>();
   args.attn = memory.random(kF32, {5, 12});
   args.u = memory.random(kF32, {5, 12});
   args.weight = memory.random(kF32, {3});
@@ -199,8 +194,7 @@ hstu_attention_args attention_args(HostMemory& memory, const std::vector<int64_t
                                    hstu_dtype dtype = kF32) {
   const auto offsets = test::offsets_of(lengths);
   const int64_t total = offsets.back() + spare_rows;
-  hstu_attention_args args{};
-  args.struct_size = sizeof args;
+  auto args = sized<hstu_attention_args>();
   args.q = memory.random(dtype, {total, 2, 6});
   args.k = memory.random(dtype, {total, 2, 6});
   args.v = memory.random(dtype, {total, 2, 4});

@@ -1,9 +1,6 @@
 #include "support/attention_cases.hpp"
 
-#include "support/cache_cases.hpp"
-
 #include <algorithm>
-#include <cmath>
 
 namespace hstujit::test {
 namespace {
@@ -66,6 +63,17 @@ hstu_tensor random_counts(HostMemory& memory, hstu_dtype dtype, int64_t count, i
   return memory.integers(dtype, counts);
 }
 
+hstu_tensor random_intervals(HostMemory& memory, int64_t heads, int64_t count, int64_t rows, int64_t longest) {
+  std::vector<int64_t> bounds;
+  for (int64_t i = 0; i < heads * (2 * count - 1) * rows; ++i)
+    bounds.push_back(static_cast<int64_t>(memory.random_numbers().below(static_cast<uint64_t>(longest) + 9)) - 3);
+  hstu_tensor t = memory.integers(HSTU_DTYPE_I32, bounds);
+  t.rank = 3;
+  const int64_t shape[] = {heads, 2 * count - 1, rows};
+  for (int64_t d = 2, stride = 1; d >= 0; stride *= shape[d--]) t.shape[d] = shape[d], t.stride[d] = stride;
+  return t;
+}
+
 hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
   const auto offsets = offsets_of(c.lengths);
   const int64_t rows = offsets.back(), total = rows + c.spare_rows;
@@ -83,26 +91,11 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
     args.num_targets = memory.integers(c.target_dtype, targets_of(c, memory.random_numbers()));
   if (c.scale == Scale::one) args.attn_scale = memory.floats({0.03f});
   if (c.scale == Scale::rows) args.attn_scale = memory.random(HSTU_DTYPE_F32, {total});
-  args.mask = c.mask;
   args.num_softmax_heads = c.softmax_heads;
   if (c.lse) args.lse = memory.poison(HSTU_DTYPE_F32, {c.softmax_heads, total});
   const int64_t longest = c.lengths.empty() ? 1 : *std::max_element(c.lengths.begin(), c.lengths.end());
   args.max_seq_len = c.max_seq_len > 0 ? c.max_seq_len : longest;
-  args.contextual_seq_len = c.own_contexts ? 0 : c.contextual;
-  if (c.own_contexts)
-    args.num_contexts = random_counts(memory, c.target_dtype, static_cast<int64_t>(c.lengths.size()), c.contextual);
-  args.max_attn_len = c.max_attn_len;
-  args.min_full_attn_seq_len = c.min_full;
-  args.target_group_size = c.group;
-  args.window_left = c.left;
-  args.window_right = c.right;
-  if (c.mask == HSTU_MASK_INTERVALS)
-    args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, args.max_seq_len);
-  if (c.bias != Bias::absent) {
-    const int64_t positions = bias_positions(c.bias, longest);
-    const auto batch = static_cast<int64_t>(c.lengths.size());
-    args.rab = memory.random(c.dtype, {batch, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});
-  }
+  set_mask_and_bias(memory, c, c.target_dtype, total, longest, args);
   return args;
 }
 

@@ -19,7 +19,7 @@ enum class Bias {
   short_of_positions,  ///< a table for the first rows only, not in whole chunks
   short_in_chunks,     ///< the same, in whole chunks
 };
-/// Positions that such a table has for sequences of up to `longest` rows.
+/// Positions that such a table has for sequences of up to `longest` rows: not enough, or more than any of them wants.
 int64_t bias_positions(Bias bias, int64_t longest);
 enum class Placement {
   apart,      ///< four buffers
@@ -70,6 +70,29 @@ inline void PrintTo(const AttentionCase& c, std::ostream* out) { *out << name_of
 
 /// `count` numbers from 0 to `most`.
 hstu_tensor random_counts(HostMemory& memory, hstu_dtype dtype, int64_t count, int64_t most);
+/// Random bounds of `count` intervals a row, some empty, some beyond the sequence.
+hstu_tensor random_intervals(HostMemory& memory, int64_t heads, int64_t count, int64_t rows, int64_t longest);
+
+/// What cases of attention and of caches say alike of masks and biases; max_seq_len is set by then. counts: dtype of
+/// num_contexts; total: rows of q; longest: positions that a whole bias has.
+template <class Case, class Args>
+void set_mask_and_bias(HostMemory& memory, const Case& c, hstu_dtype counts, int64_t total, int64_t longest,
+                       Args& args) {
+  const auto batch = static_cast<int64_t>(c.lengths.size());
+  args.mask = c.mask;
+  args.contextual_seq_len = c.own_contexts ? 0 : c.contextual;
+  if (c.own_contexts) args.num_contexts = random_counts(memory, counts, batch, c.contextual);
+  args.max_attn_len = c.max_attn_len;
+  args.min_full_attn_seq_len = c.min_full;
+  args.target_group_size = c.group;
+  args.window_left = c.left;
+  args.window_right = c.right;
+  if (c.mask == HSTU_MASK_INTERVALS)
+    args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, args.max_seq_len);
+  if (c.bias == Bias::absent) return;
+  const int64_t positions = bias_positions(c.bias, longest);
+  args.rab = memory.random(c.dtype, {batch, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});
+}
 
 /// The call; all its tensors lie in `memory`.
 hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c);

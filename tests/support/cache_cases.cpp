@@ -41,23 +41,8 @@ void place_queries(HostMemory& memory, const CacheCase& c, const Batch& batch, A
   }
   if (c.scale == Scale::one) args.attn_scale = memory.floats({0.03f});
   if (c.scale == Scale::rows) args.attn_scale = memory.random(HSTU_DTYPE_F32, {total});
-  args.mask = c.mask;
   args.max_seq_len = batch.longest;
-  args.contextual_seq_len = c.own_contexts ? 0 : c.contextual;
-  if (c.own_contexts)
-    args.num_contexts = random_counts(memory, c.integer_dtype, static_cast<int64_t>(c.lengths.size()), c.contextual);
-  args.max_attn_len = c.max_attn_len;
-  args.min_full_attn_seq_len = c.min_full;
-  args.target_group_size = c.group;
-  args.window_left = c.left;
-  args.window_right = c.right;
-  if (c.mask == HSTU_MASK_INTERVALS)
-    args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, batch.longest);
-  if (c.bias == Bias::absent) return;
-  // Positions without a number, or rows that are longer than any sequence.
-  const int64_t positions = bias_positions(c.bias, batch.longest);
-  const auto sequences = static_cast<int64_t>(c.lengths.size());
-  args.rab = memory.random(c.dtype, {sequences, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});
+  set_mask_and_bias(memory, c, c.integer_dtype, total, batch.longest, args);
 }
 
 /// Pages of a cache, poison; the page table names them in no order and leaves some out.
@@ -130,17 +115,6 @@ std::string name_of_case(const CacheCase& c) {
 }
 
 void PrintTo(const CacheCase& c, std::ostream* out) { *out << name_of_case(c); }
-
-hstu_tensor random_intervals(HostMemory& memory, int64_t heads, int64_t count, int64_t rows, int64_t longest) {
-  std::vector<int64_t> bounds;
-  for (int64_t i = 0; i < heads * (2 * count - 1) * rows; ++i)
-    bounds.push_back(static_cast<int64_t>(memory.random_numbers().below(static_cast<uint64_t>(longest) + 9)) - 3);
-  hstu_tensor t = memory.integers(HSTU_DTYPE_I32, bounds);
-  t.rank = 3;
-  const int64_t shape[] = {heads, 2 * count - 1, rows};
-  for (int64_t d = 2, stride = 1; d >= 0; stride *= shape[d--]) t.shape[d] = shape[d], t.stride[d] = stride;
-  return t;
-}
 
 hstu_delta_attention_args delta_args(HostMemory& memory, const CacheCase& c) {
   hstu_delta_attention_args args{};

@@ -36,7 +36,5 @@ std::string name_of_case(const CacheCase& c);
 hstu_delta_attention_args delta_args(HostMemory& memory, const CacheCase& c);
 hstu_paged_attention_args paged_args(HostMemory& memory, const CacheCase& c);
 hstu_append_kv_cache_args append_args(HostMemory& memory, const CacheCase& c);
-/// Random bounds of `count` intervals a row, some empty, some beyond the sequence.
-hstu_tensor random_intervals(HostMemory& memory, int64_t heads, int64_t count, int64_t rows, int64_t longest);
 
 }  // namespace hstujit::test

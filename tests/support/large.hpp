@@ -58,6 +58,12 @@ void expect_large(LargeMemory& memory, const Args& large, const Args& period,
     expect_periods(memory, large.*outputs[i].output, period.*outputs[i].output, exact[i], outputs[i].tolerance);
 }
 
+template <class Args>
+void expect_large(LargeMemory& memory, const Args& large, const Args& period, hstu_tensor Args::*output,
+                  const Tolerance& tolerance) {
+  expect_large(memory, large, period, {{.output = output, .tolerance = tolerance}});
+}
+
 /// What the library chooses for the call: "layer_norm_sm80 threads=64 ... (default)".
 std::string choice_for(const Problem& problem);
 template <class Args>

@@ -2,7 +2,6 @@
 #include "tuner/gpu_bench.hpp"
 
 #include "support/error.hpp"
-#include "support/temp_dir.hpp"
 #include "support/use_fake_driver.hpp"
 #include "tuner/fixtures.hpp"
 #include "tuner/tune.hpp"
@@ -10,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <vector>
 

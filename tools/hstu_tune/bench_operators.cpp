@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <thread>
 
 namespace hstujit::tool {

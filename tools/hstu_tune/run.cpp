@@ -8,14 +8,12 @@
 #include "hstu_tune/tuning.hpp"
 #include "hstu_tune/warming.hpp"
 #include "support/json.hpp"
-#include "tuner/statistics.hpp"
 #include "workload/stack_args.hpp"
 #include "workload/stack_check.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 namespace hstujit::tool {

@@ -1,4 +1,4 @@
-#include "reference/jagged_rows.hpp"
+#include "reference/integers.hpp"
 
 #include "support/error.hpp"
 
@@ -16,6 +16,17 @@ std::vector<int64_t> read_offsets(const char* name, const hstu_tensor& t, int64_
            b, offsets.back(), before, rows);
   }
   return offsets;
+}
+
+void check_offsets(const char* name, const hstu_tensor& t, int64_t total, const char* what) {
+  if (const int64_t first = integer_at(t, 0); first != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[0] = {}: offsets start at 0", name, first);
+  for (int64_t b = 0; b + 1 < t.shape[0]; ++b) {
+    const int64_t begin = integer_at(t, b), end = integer_at(t, b + 1);
+    if (end < begin || end > total)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[{}] = {}: offsets never decrease (here from {}) nor pass {} = {}", name,
+           b + 1, end, begin, what, total);
+  }
 }
 
 std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows) {
@@ -36,6 +47,13 @@ std::vector<int64_t> dense_offsets(int64_t batch, int64_t length) {
   std::vector<int64_t> offsets;
   for (int64_t b = 0; b <= batch; ++b) offsets.push_back(b * length);
   return offsets;
+}
+
+int64_t targets_at(const hstu_tensor& num_targets, int64_t b) {
+  if (!present(num_targets)) return 0;
+  const int64_t targets = integer_at(num_targets, b);
+  if (targets < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
+  return targets;
 }
 
 }  // namespace hstujit::reference

@@ -1,4 +1,5 @@
-// attn_delta_f32_sm80: attention of new rows against jagged keys and values in f32, kernels/attn_delta_f32_sm80.cuh.
+// attn_delta_f32_sm80 and attn_paged_f32_sm80: attention of new rows in f32, against jagged keys and values and against
+// a cache in pages, kernels/attn_delta_f32_sm80.cuh and kernels/attn_paged_f32_sm80.cuh.
 #include "families/attn_f32.hpp"
 #include "families/attn_split.hpp"
 #include "families/families.hpp"
@@ -14,10 +15,6 @@ attn_f32::Shape shape_of(const Problem& p) {
 }
 
 bool covers(const Problem& p, const DeviceFacts&) { return p[delta_attention::kDtype] == HSTU_DTYPE_F32; }
-Config default_config(const Problem& p, const DeviceFacts& device) {
-  return attn_f32::default_config(shape_of(p), device);
-}
-Resources resources(const Problem& p, const Config& c) { return attn_f32::resources(shape_of(p), c); }
 
 void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.type("Sequences", "variant::CachedSequences<Config>");
@@ -27,9 +24,10 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   attn_f32::write_knobs(text, c);
 }
 
+template <class Args>
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
-  const auto& a = *static_cast<const hstu_delta_attention_args*>(args);
-  const int64_t batch = a.seq_offsets.shape[0] - 1;
+  const auto& a = *static_cast<const Args*>(args);
+  const int64_t batch = attn_split::batch_of(a);
   const int row_blocks =
       attn_f32::set_grid(launch, shape_of(p), c, batch * a.q.shape[1], std::min(a.max_q_len, a.q.shape[0]));
   if (row_blocks == 0) return;
@@ -41,18 +39,10 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnDeltaF32Sm80 = {
-    .name = "attn_delta_f32_sm80",
-    .op = Op::delta_hstu_attention,
-    .min_compute_capability = 80,
-    .knobs = attn_f32::kKnobs,
-    .rules = attn_f32::kRules<shape_of>,
-    .covers = covers,
-    .default_config = default_config,
-    .resources = resources,
-    .write_config = write_config,
-    .smem_expression = "attn_f32_smem_bytes<Config>",
-    .bind = bind,
-};
+const Family kAttnDeltaF32Sm80 = attn_f32::family<shape_of>("attn_delta_f32_sm80", Op::delta_hstu_attention, covers,
+                                                            write_config, bind<hstu_delta_attention_args>);
+
+const Family kAttnPagedF32Sm80 = attn_f32::family<shape_of>("attn_paged_f32_sm80", Op::paged_hstu_attention, covers,
+                                                            write_config, bind<hstu_paged_attention_args>);
 
 }  // namespace hstujit
