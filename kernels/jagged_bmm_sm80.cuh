@@ -50,7 +50,8 @@ HSTU_PRIM AddmmParams product_of(const JaggedBmmParams& p, int sequence, i64 sta
   product.w_row_stride = p.dense_row_stride;
   product.y_row_stride = p.bias_row_stride;
   product.z_row_stride[0] = p.out_row_stride;
-  product.x_column_stride = product.w_column_stride = product.y_column_stride = 1;
+  product.w_column_stride = p.dense_element_stride;
+  product.x_column_stride = product.y_column_stride = 1;
   product.act_columns = 0;
   return product;
 }

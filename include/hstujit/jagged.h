@@ -88,7 +88,8 @@ HSTU_API hstu_status hstu_jagged_dense_broadcast_add(hstu_context* context,
  * sequence b, accumulated and biased in f32, rounded once.
  *
  * jagged       [total, k] f32 or 16-bit, last stride 1; f32 products are exact to about 2^-22
- * dense        [batch, k, n] same dtype; strides (any, s, 1), or (any, 1, s) for matrices stored [n, k]
+ * dense        [batch, k, n] same dtype, any strides: (any, s, 1), and (any, 1, s) for matrices stored [n, k], are read
+ *              fast, others element by element
  * bias         absent; or [batch, n], a row a sequence (f32 or 16-bit); or, with elementwise, [total, n] in jagged's
  *              dtype
  * seq_offsets  [batch + 1] i32 or i64

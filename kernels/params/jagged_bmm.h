@@ -14,11 +14,12 @@ struct JaggedBmmParams {
   long long n, k;
   long long jagged_row_stride;
   long long dense_batch_stride, dense_row_stride;  // a row: the dimension that is not contiguous
+  long long dense_element_stride;                  // of a row, where its elements are gathered
   long long bias_row_stride;
   long long out_row_stride;
   int batch;
   unsigned tiles_m;  // tiles along the rows, of all sequences
 };
-static_assert(sizeof(JaggedBmmParams) == 104, "host and device disagree about JaggedBmmParams");
+static_assert(sizeof(JaggedBmmParams) == 112, "host and device disagree about JaggedBmmParams");
 
 }  // namespace hstu

@@ -202,6 +202,9 @@ HSTU_PRIM void copy_keys(u32 base, const variant::CachedKeys<Config>& keys, cons
   using Element = typename Config::Element;
   constexpr int kThreads = AttnSplit<Config>::kGroupThreads, kChunks = Tile::kCols / 8;
   constexpr int kAll = Tile::kRows * kChunks, kParts = PagesAhead<Config>::kParts;
+  constexpr int kPasses = (kAll + kThreads - 1) / kThreads;
+  // The places of more take registers that wide heads do not leave; elements one by one want more of them.
+  constexpr int kAtOnce = !Config::kVectorIo && AttnSplit<Config>::kColsV > 192 ? 4 : 8;
   const int thread = static_cast<int>(prim::thread_id() % kThreads);
   const variant::RowsOf<Config> rows = in_shared;  // behind the first copy the compiler would read them again
   const Element* own[kParts];                      // when paged: the lane's rows
@@ -212,8 +215,8 @@ HSTU_PRIM void copy_keys(u32 base, const variant::CachedKeys<Config>& keys, cons
       own[part] = rows.at(keys, variant::max_int(position, begin), pages.page[part]);
     }
   }
-#pragma unroll
-  for (int pass = 0; pass < (kAll + kThreads - 1) / kThreads; ++pass) {
+#pragma unroll kAtOnce
+  for (int pass = 0; pass < kPasses; ++pass) {
     const int index = pass * kThreads + thread;
     const int row = index / kChunks, chunk = index % kChunks;
     const bool there = key + row >= begin;

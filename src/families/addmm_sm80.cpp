@@ -110,9 +110,12 @@ bool covers(const Problem&, const DeviceFacts&) { return true; }
 // What default_config() tries, large ones first; measured best on an H200.
 constexpr Config kCandidates[] = {
     {{128, 128, 64, 2, 2, 3, 8, 0, 2}}, {{128, 128, 32, 2, 2, 4, 8, 0, 2}}, {{128, 128, 32, 2, 2, 3, 8, 0, 1}},
-    {{64, 64, 64, 2, 2, 4, 8, 0, 3}},   {{64, 64, 64, 2, 2, 3, 8, 0, 2}},   {{32, 64, 64, 2, 2, 4, 8, 0, 2}},
-    {{32, 32, 64, 2, 1, 4, 8, 0, 2}},   {{16, 64, 64, 1, 2, 4, 8, 0, 2}},   {{16, 32, 64, 1, 1, 4, 8, 0, 4}},
+    {{128, 128, 32, 2, 2, 2, 8, 0, 2}}, {{64, 64, 64, 2, 2, 4, 8, 0, 3}},   {{64, 64, 64, 2, 2, 3, 8, 0, 2}},
+    {{32, 64, 64, 2, 2, 4, 8, 0, 2}},   {{32, 32, 64, 2, 1, 4, 8, 0, 2}},   {{16, 64, 64, 1, 2, 4, 8, 0, 2}},
+    {{16, 32, 64, 1, 1, 4, 8, 0, 4}},
 };
+// Of the least tiles, where SMs have 100 KB.
+constexpr Config kLeast = {{16, 32, 64, 1, 1, 3, 8, 0, 4}};
 constexpr Config kSmallPartCandidates[] = {
     {{128, 64, 32, 4, 2, 3, 8, 0, 1}}, {{64, 64, 32, 2, 2, 3, 8, 0, 2}}, {{64, 64, 32, 2, 2, 3, 8, 0, 1}},
     {{32, 32, 32, 1, 1, 3, 8, 0, 4}},  {{32, 32, 32, 1, 1, 2, 8, 0, 4}}, {{16, 32, 32, 1, 1, 3, 8, 0, 4}},
@@ -130,7 +133,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
     const int64_t tiles = ceil_div(p[addmm::kM], c[kBlockM]) * ceil_div(p[addmm::kN], c[kBlockN]);
     if (tiles >= device.sm_count) return c;
   }
-  return last ? *last : candidates.back();
+  return last ? *last : kLeast;
 }
 
 Resources resources(const Problem& p, const Config& c) {

@@ -46,15 +46,19 @@ int64_t tiles(const Problem& p, const Config& c) {
 }
 
 /// Rows, places, descriptors; more for masks beside wide heads, most if they are given as data or bring a bias of keys
-/// that lie apart, and to exchange sums behind long steps.
+/// that lie apart, and to exchange sums, behind long steps or of wide heads. With Q in shared memory its descriptors
+/// take its place, too.
 int other_registers(const Problem& p, const Config& c) {
   const bool targets = p[fields::kTargetDtype] != HSTU_DTYPE_NONE, intervals = p[fields::kIntervals] > 0;
   const bool masked = targets || intervals || p[fields::kContextual] + p[fields::kMaxAttnLen] > 0;
-  const bool apart = targets && p[fields::kRab] != 0 && p[fields::kPageSize] > 0;
+  const bool bias = p[fields::kRab] != 0, apart = targets && bias && p[fields::kPageSize] > 0;
+  const bool wide = p[fields::kHeadDimV] > 192, q_stays = c[attn90::kQSteps] > 0, split = c[kSplit] > 1;
   int others = 40;
-  if (p[fields::kHeadDimV] > 192) others = (intervals || apart) && c[attn90::kQSteps] == 0 ? 64 : masked ? 48 : 40;
+  if (wide) others = (intervals || apart) && !q_stays ? 64 : masked ? 48 : 40;
+  if (wide && split) others = q_stays ? (masked ? 60 : bias ? 52 : 40) : masked || bias ? 68 : 60;
+  if (wide && c[attn90::kConsumers] > 1) others = std::max(others, q_stays ? 48 : split && intervals ? 72 : 56);
   if (intervals && c[kBlockN] > 64) others += 8;
-  return others + (c[kSplit] > 1 && c[kBlockN] >= 96 ? 32 : 0);
+  return others + (split && c[kBlockN] >= 96 ? 32 : 0);
 }
 bool sums_fit(const Problem& p, const Config& c, const DeviceFacts&) {
   const attn90::Shape s = shape_of(p, c);
@@ -97,21 +101,19 @@ bool covers(const Problem& p, const DeviceFacts& device) {
          p[fields::kRab] != attention_extras::kBias && p[fields::kVector] == 8 && rows_pay(p, device);
 }
 
-/// Measured best on an H200: as deep a ring as fits, and as many blocks a tile as the device runs at once.
+/// Measured best on an H200: as many blocks a tile as the device runs at once, and as deep a ring as fits. Of wide
+/// heads the sums of two warpgroups may not fit where the keys were; those of one do.
 Config default_config(const Problem& p, const DeviceFacts& device) {
-  const auto fits = [&](const Config& c) { return legal(kAllRules, p, c, device); };
-  const int32_t consumers = p[fields::kMaxQLen] > 64 ? 2 : 1;
-  for (const int32_t block_n : {64, 48})
-    for (const int32_t q_steps : {8, 4, 0})
-      for (const int32_t stages : {6, 5, 4, 3, 2}) {
-        Config best{{consumers, block_n, stages, q_steps, 1, 1}};
-        if (!fits(best)) continue;
-        for (Config c = best; const int32_t split : kSplitValues) {
-          c[kSplit] = split;
-          if (tiles(p, c) * split <= blocks_at_once(split, device) && fits(c)) best = c;
-        }
-        return best;
-      }
+  const int32_t most_consumers = p[fields::kMaxQLen] > 64 ? 2 : 1;
+  for (const int32_t split : {4, 2, 1})
+    for (int32_t consumers = most_consumers; consumers >= 1; --consumers)
+      for (const int32_t block_n : {64, 48})
+        for (const int32_t q_steps : {8, 4, 0})
+          for (const int32_t stages : {6, 5, 4, 3, 2}) {
+            const Config c{{consumers, block_n, stages, q_steps, 1, split}};
+            const bool at_once = split == 1 || tiles(p, c) * split <= blocks_at_once(split, device);
+            if (at_once && legal(kAllRules, p, c, device)) return c;
+          }
   return {{1, 48, 2, 0, 1, 1}};
 }
 

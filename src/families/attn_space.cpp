@@ -24,6 +24,11 @@ int held_registers(const Shape& s, const Config& c) {
   return c[kRowsPerWarp] / 16 * (padded_v(s) / 2 + c[kBlockN] / 2 + 4 * c[kQSteps]);
 }
 
+/// Whether no other point of the space takes fewer registers.
+bool takes_least(const Config& c) {
+  return c[kRowsPerWarp] == 16 && c[kWarps] == 4 && c[kBlockN] == 32 && c[kQSteps] == 0;
+}
+
 /// What __launch_bounds__ leaves a thread.
 int register_budget(const Config& c) { return hstujit::register_budget(c[kMinBlocks], c[kWarps] * 32); }
 
@@ -73,14 +78,20 @@ bool registers_suffice(const Shape& s, const Config& c, const DeviceFacts&) {
                                                                                               : 56;
   const int sums = s.softmax ? (two_row_tiles || q_stays ? 16 : 8) : 0;
   const int spare = two_row_tiles ? s.spare : s.spare * 3 / 4;
-  // Of which options' spare registers count the most already.
-  const int panels = (s.spare > 0 ? 2 : 8) * (panel_kinds(s.head_dim_qk) + panel_kinds(s.head_dim_v) - 2);
+  // Of which options' spare registers count the most already; with all registers that a thread can have, the compiler
+  // finds places for the others of the least that can be asked for.
+  const bool all_there_are = takes_least(c) && c[kMinBlocks] <= 2;
+  const int panels =
+      (s.spare > 0 || all_there_are ? 2 : 8) * (panel_kinds(s.head_dim_qk) + panel_kinds(s.head_dim_v) - 2);
   return held_registers(s, c) + others + sums + spare + panels <= register_budget(c);
 }
 bool registers_are_used(const Shape& s, const Config& c, const DeviceFacts& device) {
   constexpr int kIdle = 136;
+  Config more = c;
+  more[kMinBlocks] += 1;
+  if (takes_least(c) && !registers_suffice(s, more, device)) return true;
   return c[kMinBlocks] * c[kWarps] >= 16 || held_registers(s, c) + s.spare + kIdle >= register_budget(c) ||
-         !blocks_fit(s, c, device, c[kMinBlocks] + 1);
+         !blocks_fit(s, c, device, more[kMinBlocks]);
 }
 bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {
   return blocks_fit(s, c, device, c[kMinBlocks]);
@@ -100,7 +111,8 @@ Config default_config(const Shape& s, const DeviceFacts& device) {
       {{32, 4, 64, 2, 0, 3}},          {{32, 4, 64, 2, 0, 2}},          {{32, 4, 32, 2, 0, 2}},
       {{32, 8, 64, 2, 0, 1}},          {{32, 8, 32, 2, 0, 1}},          {{16, 8, 32, 4, *steps(16), 1}},
       {{16, 8, 32, 2, *steps(16), 1}}, {{16, 4, 32, 2, *steps(16), 2}}, {{16, 8, 32, 2, 0, 1}},
-      {{16, 4, 32, 2, 0, 2}},          {{16, 4, 32, 2, 0, 4}},          {{16, 4, 32, 2, 0, 1}},
+      {{16, 4, 32, 2, 0, 2}},          {{16, 4, 32, 2, 0, 4}},          {{16, 4, 32, 2, 0, 3}},
+      {{16, 4, 32, 2, 0, 1}},
   };
   for (const Config& c : candidates)
     if (std::ranges::all_of(kAllRules, [&](const auto& rule) { return rule(s, c, device); })) return c;

@@ -38,6 +38,7 @@ constexpr Knob kKnobs[kKnobCount] = {
 };
 
 bool is_wide(const Problem& p) { return p[jagged_bmm::kDtype] == HSTU_DTYPE_F32; }
+bool gathers(const Problem& p) { return p[jagged_bmm::kVectorW] == 0; }
 int element_bytes(const Problem& p) { return is_wide(p) ? 4 : 2; }
 
 /// Accumulators and two sets of fragments, per thread; of f32 two sets of sums, and both halves of fragments.
@@ -55,8 +56,9 @@ bool warp_tiles_are_square(const Problem&, const Config& c, const DeviceFacts&) 
   if (warp_m(c) % 16 != 0 || (warp_n(c) != 32 && warp_n(c) != 64)) return false;
   return warp_m(c) == warp_n(c) || (c[kBlockM] < 64 && warp_m(c) <= warp_n(c));
 }
-bool small_parts_of_wide_elements(const Problem& p, const Config& c, const DeviceFacts&) {
-  return !is_wide(p) || (warp_m(c) <= 32 && warp_n(c) <= 32 && c[kBlockM] >= 32);
+bool small_parts_where_registers_go_elsewhere(const Problem& p, const Config& c, const DeviceFacts&) {
+  if (!is_wide(p) && !gathers(p)) return true;
+  return warp_m(c) <= 32 && warp_n(c) <= 32 && (c[kBlockM] >= 32 || !is_wide(p));
 }
 int register_budget(const Config& c) { return hstujit::register_budget(c[kMinBlocks], threads(c)); }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
@@ -109,7 +111,8 @@ bool parts_leave_registers_for_bias(const Problem& p, const Config& c, const Dev
 
 constexpr Rule kRules[] = {
     {"a warp's part is 32 or 64 columns wide and square, or flatter in blocks of few rows", warp_tiles_are_square},
-    {"f32, whose sums and fragments count twice, takes parts of 32 x 32 at most", small_parts_of_wide_elements},
+    {"f32, whose sums and fragments count twice, and gathered matrices take parts of 32 x 32 at most",
+     small_parts_where_registers_go_elsewhere},
     {"accumulators and fragments would not fit the registers", registers_suffice},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
     {"4 to 16 warps an SM; a part of 64 x 64 wants 8, and 4 a block: the threads of fewer copy more than they can hold",
@@ -133,7 +136,8 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   constexpr Config kCandidates[] = {
       {{128, 128, 64, 2, 2, 3, 8, 2}}, {{128, 128, 32, 2, 2, 4, 8, 2}}, {{64, 64, 64, 2, 2, 4, 8, 3}},
       {{64, 64, 32, 2, 2, 4, 8, 2}},   {{64, 64, 32, 2, 2, 3, 8, 2}},   {{32, 32, 32, 1, 1, 3, 8, 4}},
-      {{32, 64, 64, 2, 2, 3, 8, 2}},   {{32, 32, 64, 2, 1, 4, 8, 2}},   {{16, 32, 64, 1, 1, 4, 8, 4}},
+      {{32, 32, 32, 1, 1, 2, 8, 4}},   {{32, 64, 64, 2, 2, 3, 8, 2}},   {{32, 32, 64, 2, 1, 4, 8, 2}},
+      {{16, 32, 64, 1, 1, 4, 8, 4}},
   };
   const Config* last = nullptr;
   for (const Config& c : kCandidates) {
@@ -186,7 +190,9 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   p.k = a.jagged.shape[1];
   p.jagged_row_stride = a.jagged.stride[0];
   p.dense_batch_stride = a.dense.stride[0];
-  p.dense_row_stride = a.dense.stride[problem[jagged_bmm::kDenseTransposed] != 0 ? 2 : 1];
+  const bool along_k = problem[jagged_bmm::kDenseTransposed] != 0;
+  p.dense_row_stride = a.dense.stride[along_k ? 2 : 1];
+  p.dense_element_stride = a.dense.stride[along_k ? 1 : 2];
   p.bias_row_stride = a.bias.stride[0];
   p.out_row_stride = a.out.stride[0];
   p.batch = static_cast<int>(batch);

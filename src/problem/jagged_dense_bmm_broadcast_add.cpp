@@ -2,6 +2,7 @@
 #include "problem/edge_case.hpp"
 #include "problem/jagged_checks.hpp"
 #include "problem/jagged_fields.hpp"
+#include "problem/operand.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -32,16 +33,17 @@ enum : size_t { kSeqOffsets = 3 };  // slot of kTensors
 
 enum : int32_t { kNoBias = 0, kSequenceBias = 1, kElementBias = 2 };
 
-/// True for matrices stored [n, k]; their middle stride becomes 1 then.
-bool dense_transposed(hstu_tensor& dense) {
-  if (dense.stride[2] == 1) return false;
-  if (dense.stride[1] != 1 && dense.shape[1] > 1)
-    fail(HSTU_ERROR_INVALID_ARGUMENT,
-         "dense.stride = ({}, {}, {}): one of the last two must be 1, the middle one for matrices stored [n, k]; copy "
-         "the tensor to make it so",
-         dense.stride[0], dense.stride[1], dense.stride[2]);
-  dense.stride[1] = 1;
-  return true;
+/// Along k for matrices stored [n, k], whose middle stride becomes 1 then, and for those whose elements lie apart.
+Operand operand_of_all(hstu_tensor& dense) {
+  int contiguous = 2;
+  if (dense.stride[2] != 1) {
+    if (dense.stride[1] != 1 && dense.shape[1] > 1) return {};
+    dense.stride[1] = 1;
+    contiguous = 1;
+  }
+  checks::Vector vector(dense.dtype);
+  vector.address(dense).length(dense.stride[0]).length(dense.stride[3 - contiguous]).length(dense.shape[contiguous]);
+  return {contiguous == 1, vector.elements()};
 }
 
 int32_t check_bias(Args& args, const checks::Tensor& out, int64_t batch) {
@@ -83,12 +85,10 @@ Problem prepare(hstu_jagged_dense_bmm_broadcast_add_args& args) {
   checks::extent(out, 1, dense.t.shape[2], "n = dense.shape[2]");
   checks::no_self_overlap(out);
   for (const checks::Tensor* in : {&jagged, &dense, &offsets}) checks::disjoint(out, *in);
-  const bool transposed = dense_transposed(args.dense);
+  const Operand matrices = operand_of_all(args.dense);
   const int32_t bias = check_bias(args, out, batch);
 
-  checks::Vector vector_w(dense.t.dtype), vector_z(out.t.dtype);
-  vector_w.address(dense.t).length(dense.t.stride[0]);
-  vector_w.length(dense.t.stride[transposed ? 2 : 1]).length(dense.t.shape[transposed ? 1 : 2]);
+  checks::Vector vector_z(out.t.dtype);
   vector_z.tensor(out.t);
   if (bias == kElementBias) vector_z.tensor(args.bias);
 
@@ -99,9 +99,9 @@ Problem prepare(hstu_jagged_dense_bmm_broadcast_add_args& args) {
   problem[jagged_bmm::kK] = checks::field(dense, 1);
   problem[jagged_bmm::kBias] = bias;
   problem[jagged_bmm::kBiasDtype] = args.bias.dtype;
-  problem[jagged_bmm::kDenseTransposed] = transposed;
+  problem[jagged_bmm::kDenseTransposed] = matrices.along_k;
   problem[jagged_bmm::kVectorX] = checks::Vector(jagged.t.dtype).tensor(jagged.t).elements();
-  problem[jagged_bmm::kVectorW] = vector_w.elements();
+  problem[jagged_bmm::kVectorW] = matrices.vector;
   problem[jagged_bmm::kVectorZ] = vector_z.elements();
   problem[jagged_bmm::kBatch] = bucket(batch);
   problem[jagged_bmm::kRows] = bucket(jagged.t.shape[0]);

@@ -83,7 +83,6 @@ void expect_covered(const Problem& problem) {
     const auto families = families_for(problem, device);
     ASSERT_FALSE(families.empty()) << target << ' ' << text(problem);
     for (const Family* family : families) {
-      if (family == &kAttnFp8Sm80) continue;  // narrow heads: its default may be one that is not worth measuring
       const Config standard = family->default_config(problem, device);
       std::string_view why;
       ASSERT_TRUE(legal(*family, problem, standard, device, &why))

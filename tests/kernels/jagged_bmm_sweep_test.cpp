@@ -25,6 +25,7 @@ struct Case {
   int64_t k = 64, n = 96;
   Bias bias = Bias::sequence;
   bool transposed = false;
+  bool apart = false;   ///< every other element of the matrices' rows
   bool shared = false;  ///< one matrix for all sequences: batch stride 0
   int64_t spare = 0;    ///< rows behind the last sequence
   Layout jagged{}, dense{}, out{};
@@ -34,15 +35,16 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 hstu_tensor dense_of(HostMemory& memory, const Case& c) {
   const int64_t batch = c.shared ? 1 : static_cast<int64_t>(c.lengths.size());
-  const int64_t rows = c.transposed ? c.n : c.k, columns = c.transposed ? c.k : c.n;
+  const int64_t step = c.apart ? 2 : 1;
+  const int64_t rows = c.transposed ? c.n : c.k, columns = step * (c.transposed ? c.k : c.n);
   const hstu_tensor t =
       memory.random(c.dtype, {batch * rows, columns}, c.dense, 0, 1 / std::sqrt(static_cast<double>(c.k) + 1));
   for (int64_t b = 0; b < batch && !c.shared; ++b)
     if (c.lengths[static_cast<size_t>(b)] == 0) test::fill(test::rows_of(t, b * rows, rows), std::nan(""));
   hstu_tensor dense{t.data, t.dtype, 3, {static_cast<int64_t>(c.lengths.size()), c.k, c.n}, {}};
   dense.stride[0] = c.shared ? 0 : rows * t.stride[0];
-  dense.stride[1] = c.transposed ? 1 : t.stride[0];
-  dense.stride[2] = c.transposed ? t.stride[0] : 1;
+  dense.stride[1] = c.transposed ? step : t.stride[0];
+  dense.stride[2] = c.transposed ? t.stride[0] : step;
   return dense;
 }
 
@@ -91,6 +93,9 @@ std::vector<Case> cases() {
           {.name = "F32", .dtype = kF32, .bias_dtype = kF32},
           {.name = "Transposed", .transposed = true},
           {.name = "TransposedF16Elementwise", .dtype = kF16, .bias = Bias::element, .transposed = true},
+          {.name = "Apart", .apart = true},
+          {.name = "ApartManyTiles", .lengths = ragged, .k = 130, .n = 700, .bias = Bias::element, .apart = true},
+          {.name = "ApartTransposedF32", .dtype = kF32, .bias_dtype = kF32, .transposed = true, .apart = true},
           {.name = "I32Offsets", .offsets = HSTU_DTYPE_I32},
           {.name = "SharedMatrix", .shared = true},
           {.name = "OddExtents", .dtype = kF16, .bias_dtype = kF16, .k = 33, .n = 20},

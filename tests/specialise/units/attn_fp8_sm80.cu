@@ -233,8 +233,8 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagr
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0 heads_per_kv=1
-// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
-// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 #include "attn_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -266,7 +266,7 @@ struct Config {
   enum : int { kBlockN = 32 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 0 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kMinBlocks = 3 };
 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -352,8 +352,8 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagr
 }  // namespace hstu
 
 // hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
-// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
-// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 #include "attn_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -386,7 +386,7 @@ struct Config {
   enum : int { kBlockN = 32 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 0 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kMinBlocks = 3 };
 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 }  // namespace hstu

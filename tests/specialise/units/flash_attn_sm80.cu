@@ -36,8 +36,8 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagr
 }  // namespace hstu
 
 // flash_attention dtype=f16 head_dim_qk=64 head_dim_v=80 num_heads=3 offset_dtype=i64 mask=1 lse=0 vector=1 batch=16 queries=4096 keys=512
-// flash_attn_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
-// flash_attn_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
+// flash_attn_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
+// flash_attn_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 #include "flash_attn_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -67,7 +67,7 @@ struct Config {
   enum : int { kBlockN = 32 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 0 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kMinBlocks = 3 };
 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 27136, "host and device disagree about shared memory");
 }  // namespace hstu
@@ -147,8 +147,8 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
 }  // namespace hstu
 
 // flash_attention dtype=bf16 head_dim_qk=72 head_dim_v=136 num_heads=2 offset_dtype=none mask=1 lse=0 vector=8 batch=16 queries=512 keys=2048
-// flash_attn_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
-// flash_attn_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=1
+// flash_attn_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
+// flash_attn_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 #include "flash_attn_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -178,7 +178,7 @@ struct Config {
   enum : int { kBlockN = 32 };
   enum : int { kStages = 2 };
   enum : int { kQSteps = 0 };
-  enum : int { kMinBlocks = 1 };
+  enum : int { kMinBlocks = 3 };
 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 39424, "host and device disagree about shared memory");
 }  // namespace hstu
