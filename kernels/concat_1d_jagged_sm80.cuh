@@ -21,10 +21,11 @@ struct Copy : tile::VectorCopy<Config> {
   HSTU_PRIM char* out(int) const { return static_cast<char*>(p.combined); }
   HSTU_PRIM Row rows_of(int) const { return static_cast<Row>(p.rows); }
   HSTU_PRIM u64 density(int) const { return static_cast<u64>(p.density); }
-  HSTU_PRIM Sums rows(u32 sequence) const {
-    const Row left = static_cast<Row>(tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence));
-    return {left + static_cast<Row>(tile::length_at<typename Config::RightLength>(p.right_lengths, sequence)), left};
+  HSTU_PRIM Sums lengths(u32 sequence) const {
+    return {static_cast<Row>(tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence)),
+            static_cast<Row>(tile::length_at<typename Config::RightLength>(p.right_lengths, sequence))};
   }
+  HSTU_PRIM static Sums sums_of(const Sums& lengths) { return {lengths.out + lengths.other, lengths.out}; }
   HSTU_PRIM static Row key(int, const Sums& sums) { return sums.out; }
 
   HSTU_PRIM const void* read() const { return p.left; }

@@ -21,12 +21,12 @@ struct Copy : tile::VectorCopy<Config> {
   HSTU_PRIM char* out(int output) const { return static_cast<char*>(output == 0 ? p.left : p.right); }
   HSTU_PRIM Row rows_of(int) const { return static_cast<Row>(p.rows - p.batch); }
   HSTU_PRIM u64 density(int) const { return static_cast<u64>(p.density); }
+  HSTU_PRIM Sums lengths(u32 sequence) const {
+    return {static_cast<Row>(tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence)), 0};
+  }
   // Each sequence loses an element. One without any, which the caller promised not to have, moves what follows: row t
   // comes from t + sequence or the next, and both lie inside of the vector for all t and sequences that there are.
-  HSTU_PRIM Sums rows(u32 sequence) const {
-    const i64 length = tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence);
-    return {static_cast<Row>(max(length - 1, i64{0})), 0};
-  }
+  HSTU_PRIM static Sums sums_of(const Sums& lengths) { return {max(lengths.out - 1, Row{0}), 0}; }
   HSTU_PRIM static Row key(int, const Sums& sums) { return sums.out; }
 
   HSTU_PRIM const void* read() const { return p.combined; }

@@ -24,17 +24,31 @@ struct Copy : tile::VectorCopy<Config> {
   HSTU_PRIM char* out(int) const { return static_cast<char*>(p.combined); }
   HSTU_PRIM Row rows_of(int) const { return static_cast<Row>(p.rows); }
   HSTU_PRIM u64 density(int) const { return static_cast<u64>(p.density); }
-  HSTU_PRIM Sums rows(u32 segment) const {
+  HSTU_PRIM Sums lengths(u32 segment) const {
     const u32 rows = static_cast<u32>(p.segment_rows), columns = static_cast<u32>(p.columns);
-    return rows_at(segment % rows * columns + segment / rows);
+    return lengths_at(segment % rows * columns + segment / rows);
   }
-  HSTU_PRIM Sums rows_at(u32 source) const {
+  HSTU_PRIM Sums lengths_at(u32 source) const {
     return {static_cast<Row>(static_cast<const Length*>(p.left_lengths)[source]),
             static_cast<Row>(static_cast<const Offset*>(p.offsets)[source])};
   }
-  HSTU_PRIM u32 sequence_at(u32 source) const {
-    const u32 rows = static_cast<u32>(p.segment_rows), columns = static_cast<u32>(p.columns);
-    return source % columns * rows + source / columns;
+  // Of the source-th length, and of those `step` further each.
+  struct Sequences {
+    const u32 rows, columns, rows_on, columns_on;
+    u32 row, column;
+    HSTU_PRIM u32 sequence() const { return column * rows + row; }
+    HSTU_PRIM void go_on() {
+      row += rows_on;
+      column += columns_on;
+      if (column < columns) return;
+      column -= columns;
+      ++row;
+    }
+  };
+  HSTU_PRIM Sequences sequences_at(u32 source, u32 step) const {
+    const u32 columns = static_cast<u32>(p.columns);
+    return {
+        static_cast<u32>(p.segment_rows), columns, step / columns, step % columns, source / columns, source % columns};
   }
   HSTU_PRIM static Row key(int, const Sums& sums) { return sums.out; }
   HSTU_PRIM void finish(u32 segment, const Sums& before, const Sums& rows) const {
@@ -46,10 +60,12 @@ struct Copy : tile::VectorCopy<Config> {
 
   HSTU_PRIM const void* read() const { return p.left; }
   HSTU_PRIM i64 rows_read() const { return p.rows; }
-  HSTU_PRIM i64 row_ahead(u32 warp, i64 each) const {  // the first segments of each row of the matrix
-    const u32 rows = static_cast<u32>(p.segment_rows);
-    return warp % rows * (p.rows / rows) + warp / rows * each;
+  // The first segments of each row of the matrix.
+  HSTU_PRIM i64 base_ahead(u32 warp) const {
+    const u32 rows = static_cast<u32>(p.segment_rows), columns = static_cast<u32>(p.columns);
+    return static_cast<i64>(static_cast<const Offset*>(p.offsets)[warp % rows * columns]);
   }
+  HSTU_PRIM i64 row_ahead(u32 warp, i64 each) const { return warp / static_cast<u32>(p.segment_rows) * each; }
 
   template <class Before>
   struct Runs {

@@ -22,7 +22,7 @@ struct Copy : tile::VectorCopy<Config> {
   HSTU_PRIM char* out(int output) const { return static_cast<char*>(output == 0 ? p.left : p.right); }
   HSTU_PRIM Row rows_of(int output) const { return static_cast<Row>(output == 0 ? p.left_rows : p.rows - p.left_rows); }
   HSTU_PRIM u64 density(int output) const { return static_cast<u64>(output == 0 ? p.density : p.right_density); }
-  HSTU_PRIM Sums rows(u32 sequence) const {
+  HSTU_PRIM Sums lengths(u32 sequence) const {
     return {static_cast<Row>(tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence)),
             static_cast<Row>(tile::length_at<typename Config::RightLength>(p.right_lengths, sequence))};
   }

@@ -47,7 +47,16 @@ HSTU_PRIM T* settled(T* p) {
   return p;
 }
 
-// The same for a number: it stays in one register, and no part of it is kept for other sums.
+// The same for a number: it stays in one register, and no part of it is kept for other sums. A number that comes from
+// memory is not waited for before.
+HSTU_PRIM i32 settled(i32 x) {
+  asm volatile("" : "+r"(x));
+  return x;
+}
+HSTU_PRIM i64 settled(i64 x) {
+  asm volatile("" : "+l"(x));
+  return x;
+}
 HSTU_PRIM u32 settled(u32 x) {
   asm volatile("" : "+r"(x));
   return x;

@@ -82,17 +82,23 @@ HSTU_PRIM int find_sequence_together(const Starts& starts, int low, int high, i6
   return low;
 }
 
-// The same among all sequences, of which there are density / 2^32 a row. The warp looks first where the row's were if
-// all had as many rows, at 32 neighbours at once: mostly it is one of them, and they lie in two or three lines of
-// memory, where 32 that are far apart occupy the first-level cache 32 times.
+// The same among all sequences. The warp looks first around a guess, at 32 neighbours at once: mostly it is one of
+// them, and they lie in two or three lines of memory, where 32 that are far apart occupy the first-level cache 32
+// times.
 template <class Starts>
-HSTU_PRIM int find_sequence_near(const Starts& starts, int batch, u64 density, i64 row) {
-  const int guess = static_cast<int>(static_cast<u64>(row) * density >> 32);
+HSTU_PRIM int find_sequence_around(const Starts& starts, int batch, int guess, i64 row) {
   const int low = max(min(guess - 16, batch - 32), 0), high = min(low + 32, batch);
   const int probe = low + static_cast<int>(prim::lane_id());
   const int before = __popc(__ballot_sync(prim::kFullWarp, probe < high && starts.start(probe) <= row));
   if (before > 0 && (before < 32 || high == batch)) return low + before - 1;
   return find_sequence_together(starts, before == 0 ? 0 : high - 1, before == 0 ? low : batch, row);
+}
+
+// Where the row's sequence were if all had as many rows: density / 2^32 sequences a row.
+HSTU_PRIM int even_sequence(u64 density, i64 row) { return static_cast<int>(static_cast<u64>(row) * density >> 32); }
+template <class Starts>
+HSTU_PRIM int find_sequence_near(const Starts& starts, int batch, u64 density, i64 row) {
+  return find_sequence_around(starts, batch, even_sequence(density, row), row);
 }
 
 // The sequences that a warp's rows [first_row, last_row] belong to. Rows past the last sequence count as its.

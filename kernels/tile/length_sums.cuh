@@ -47,7 +47,9 @@ class VectorCopy {
   using Row = typename Config::Row;
   using Sums = RowSums<Row>;
   enum : bool { kGivenOther = false, kReordered = false, kSameRows = false };
+  HSTU_PRIM static Sums sums_of(const Sums& lengths) { return lengths; }
   HSTU_PRIM static void finish(u32, const Sums&, const Sums&) {}
+  HSTU_PRIM static i64 base_ahead(u32) { return 0; }
   HSTU_PRIM static i64 row_ahead(u32 warp, i64 each) { return warp * each; }
 
  protected:
@@ -72,15 +74,18 @@ struct SumsStorage {
 
 // Copy: what is written, on top of VectorCopy, constructed from the params; with
 //   kRunsASequence, kOther (whether RowSums have it), kGivenOther
-//   kReordered            whether sequence_at(i) is the one of the i-th length, and rows_at(i) its RowSums
+//   kReordered            whether lengths lie in another order: lengths_at(i) are the i-th, and sequences_at(i, step)
+//                         those of the i-th length and of each step-th from there on
 //   kOutputs, kSameRows   whether all outputs have the same rows; else pieces of the second one are spread among those
 //                         of the first
-//   rows(sequence)        RowSums of one
+//   lengths(sequence)     as they are given
+//   sums_of(lengths)      RowSums of the sequence
 //   out(output), rows_of(output), density(output)
 //   key(output, sums)     the row of the output at which a sequence with these sums begins
 //   Runs<Before>          runs as tile/runs.cuh has them, of an output and SumsBefore, counted from its first
 //   read(), rows_read()   a tensor that is read
-//   row_ahead(warp, each) a row of it of about the first that go to an output, if each warp has so many
+//   base_ahead(warp) + row_ahead(warp, each)  a row of it of about the first that go to an output, if each warp has so
+//                         many; the base comes from memory
 //   finish(sequence, before, rows)  once for each sequence, by one block
 template <class Config, class Copy>
 class LengthSums {
@@ -95,12 +100,11 @@ class LengthSums {
 
   HSTU_PRIM LengthSums(const JaggedLengthsParams& p, Storage& storage) : p_(p), copy_(p), storage_(storage) {}
 
-  // By the whole block; meanwhile() while the first lengths are on their way, behind() when they are there. A barrier
-  // is last.
+  // By the whole block; meanwhile() while the first lengths are on their way, behind() when they are there: neither
+  // where there are none. A barrier is last.
   template <class Meanwhile, class Behind>
   HSTU_PRIM void add_up(const Meanwhile& meanwhile, const Behind& behind) const {
     Sums before_all = {0, 0};
-    if (p_.batch == 0) meanwhile();
 #pragma unroll 1
     for (u32 first = 0; first < batch(); first += kAtOnce) {  // at most 2^31
       if (first > 0) __syncthreads();
@@ -118,18 +122,35 @@ class LengthSums {
       }
     }
     __syncthreads();
+    if constexpr (!kGroups) {
+#pragma unroll 1
+      for (u32 sequence = blockIdx.x * kThreads + threadIdx.x; sequence < batch(); sequence += gridDim.x * kThreads) {
+        const Row before = storage_.out[Table::place(sequence)];
+        copy_.finish(sequence, {before, 0}, {storage_.out[Table::place(sequence + 1)] - before, 0});
+      }
+    }
   }
 
   // visit(runs, low, high, run, last): runs of rows [low, high) of an output, of which `run` has the first; there are
   // sums as far as run `last`. For all rows in turn that sums are at hand of, until it is false.
   template <class Visit>
   HSTU_PRIM void find_runs(Rows span, const Visit& visit) const {
+    int drift = 0;
+    find_runs(span, drift, visit);
+  }
+  // The same where a warp asks again and again: drift, 0 at first, is how many sequences lie between the one found and
+  // where it were if all had as many rows, and changes little from one span to the next.
+  template <class Visit>
+  HSTU_PRIM void find_runs(Rows span, int& drift, const Visit& visit) const {
     if constexpr (kGroups) {
       visit_windows(span, visit);
     } else {
       const Table sums = {storage_.out, storage_.other, 0, p_.batch};
       const KeysOf<Table> keys{span.output, sums};
-      visit_runs(span, sums, find_sequence_near(keys, p_.batch, copy_.density(span.output), span.low), visit);
+      const int even = even_sequence(copy_.density(span.output), span.low);
+      const int found = find_sequence_around(keys, p_.batch, even + drift, span.low);
+      drift = found - even;
+      visit_runs(span, sums, found, visit);
     }
   }
 
@@ -145,35 +166,57 @@ class LengthSums {
   template <class Meanwhile, class Behind>
   HSTU_PRIM void read_lengths(u32 first, const Meanwhile& meanwhile, const Behind& behind) const {
     Sums rows[kEach];
+    const bool as_they_lie = reads_as_they_lie();
+    if constexpr (kGroups) {
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const u32 sequence = first + i * kThreads + threadIdx.x;
-      rows[i] = sequence < batch() ? rows_read(sequence) : Sums{0, 0};
+      for (int i = 0; i < kEach; ++i)
+        rows[i] = first + own(i) < batch() ? copy_.sums_of(copy_.lengths(first + own(i))) : Sums{0, 0};
+      if (first == 0) meanwhile();
+    } else {
+      // None is waited for before all are on their way and meanwhile() is done.
+      if (__builtin_expect(as_they_lie, Copy::kReordered)) {
+        if constexpr (Copy::kReordered) {
+#pragma unroll
+          for (int i = 0; i < kEach; ++i) rows[i] = copy_.lengths_at(min(own(i), batch() - 1));
+        }
+      } else {
+#pragma unroll
+        for (int i = 0; i < kEach; ++i) rows[i] = copy_.lengths(min(first + own(i), batch() - 1));
+      }
+      if (first == 0) meanwhile();
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        rows[i].out = prim::settled(rows[i].out);
+        if constexpr (kOther) rows[i].other = prim::settled(rows[i].other);
+        rows[i] = first + own(i) < batch() ? copy_.sums_of(rows[i]) : Sums{0, 0};
+      }
     }
-    if (first == 0) meanwhile();
+    if (as_they_lie) {
+      if constexpr (Copy::kReordered) {
+        auto of = copy_.sequences_at(own(0), kThreads);
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const u32 sequence = first + i * kThreads + threadIdx.x;
-      const int at = Table::place(static_cast<int>(kGroups ? sequence - first : sequence_read(sequence)));
-      storage_.out[at] = rows[i].out;
-      if constexpr (kOther) storage_.other[at] = rows[i].other;
+        for (int i = 0; i < kEach; ++i) {
+          keep_length(own(i) < batch() ? of.sequence() : own(i), rows[i]);
+          of.go_on();
+        }
+      }
+    } else {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) keep_length((kGroups ? 0 : first) + own(i), rows[i]);
     }
     if (first == 0) behind();
     __syncthreads();
   }
+  // This thread's i-th length of those that are read at once.
+  HSTU_PRIM static u32 own(int i) { return i * kThreads + threadIdx.x; }
+  HSTU_PRIM void keep_length(u32 i, const Sums& rows) const {
+    const int at = Table::place(static_cast<int>(i));
+    storage_.out[at] = rows.out;
+    if constexpr (kOther) storage_.other[at] = rows.other;
+  }
 
   // Lengths that lie in another order than that of the sequences are read as they lie, if the block has all at once.
   HSTU_PRIM bool reads_as_they_lie() const { return Copy::kReordered && !kGroups && batch() <= kAtOnce; }
-  HSTU_PRIM Sums rows_read(u32 i) const {
-    if constexpr (Copy::kReordered)
-      if (reads_as_they_lie()) return copy_.rows_at(i);
-    return copy_.rows(i);
-  }
-  HSTU_PRIM u32 sequence_read(u32 i) const {
-    if constexpr (Copy::kReordered)
-      if (reads_as_they_lie() && i < batch()) return copy_.sequence_at(i);
-    return i;
-  }
 
   // Puts the sums before them where lengths were. Neighbours are a thread's.
   HSTU_PRIM void add_up_at(u32 first, Sums& before_all) const {
@@ -211,7 +254,7 @@ class LengthSums {
         storage_.out[at + i * Storage::kRows] = before.out;
         if constexpr (sums_other()) storage_.other[at + i * Storage::kRows] = before.other;
       }
-      if (finishes && sequence < batch()) copy_.finish(sequence, before, rows[i]);
+      if (kGroups && finishes && sequence < batch()) copy_.finish(sequence, before, rows[i]);
       before.out += rows[i].out;
       if constexpr (sums_other()) before.other += rows[i].other;
     }
@@ -251,7 +294,7 @@ class LengthSums {
     Row(&window)[2][33] = storage_.window[threadIdx.x / 32];
 #pragma unroll 1
     for (u32 first = static_cast<u32>(group) * kGroup; first < batch() && span.low < span.high; first += 32) {
-      const Sums rows = first + lane < batch() ? copy_.rows(first + lane) : Sums{0, 0};
+      const Sums rows = first + lane < batch() ? copy_.sums_of(copy_.lengths(first + lane)) : Sums{0, 0};
       Sums after = rows;
       add_before(after.out, lane);
       if constexpr (sums_other()) add_before(after.other, lane);

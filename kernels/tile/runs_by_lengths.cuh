@@ -112,11 +112,12 @@ class RunsByLengths {
     u32 next_ = 0;  // the first lane's
   };
 
-  // What the warps read first, about: by rows alone. It comes from memory while lengths are added up.
+  // What the warps read first, about: as if lengths were alike. It comes from memory while lengths are added up.
   HSTU_PRIM void bring_ahead() const {
     if (p_.units <= all_warps() || prim::lane_id() != 0) return;
     const i64 rows = copy_.rows_read(), each = kAheadBytes / kBytes;
-    const i64 row = copy_.row_ahead(blockIdx.x * kWarps + threadIdx.x / 32, each);
+    const u32 warp = blockIdx.x * kWarps + threadIdx.x / 32;
+    const i64 row = copy_.base_ahead(warp) + copy_.row_ahead(warp, each);
     const u64 from = (reinterpret_cast<u64>(copy_.read()) + static_cast<u64>(row * kBytes)) & ~15ull;
     if (row > each && row + 2 * each <= rows) prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kAheadBytes);
   }

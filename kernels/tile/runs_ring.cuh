@@ -10,10 +10,11 @@
 //           goes to the next one.
 // Memory    A run is read with all that shares 16 bytes with it, where the tensor has that; at the tensor's ends
 //           element by element. Where copies of the same rows go to two results they are read once.
-// Limits    Memory, and a start of 3 to 5 us until sums are there: meanwhile what is read first comes to L2. On an
-//           H200, of a device copy of as many bytes: concatenation and splitting of 142,606,336 elements of 4 bytes in
-//           4096 sequences 96 % (a plain copying kernel 98), of 35,651,584 95 (100), of these in 65536 sequences 65
-//           and 63.
+// Limits    Memory, and a start of 3 us until sums are there and a first chunk is asked for: meanwhile what is read
+//           first comes to L2. A producer takes 0.8 us a chunk of one run. On an H200, of a device copy of as many
+//           bytes: concatenation and splitting of 142,606,336 elements of 4 bytes in 4096 sequences 97 % (a plain
+//           copying kernel 101), transposition of 134,217,728 95.7, removal 95.4 (a plain one 99), of a quarter as many
+//           elements 87 to 90, of those in 65536 sequences 60 and 58.
 // Barriers  full[s]: producer → consumers, counts bytes. empty[s]: consumers → producer. Every lane arrives for itself:
 //           racecheck does not follow one that arrives for its warp.
 // Config    of tile/length_sums.cuh; knobs: kPipes, kConsumers, kStages, kChunkBytes.
@@ -76,18 +77,15 @@ class RunsRing {
       : p_(p), copy_(p), storage_(*reinterpret_cast<Storage*>(smem)), sums_(p, storage_.sums) {}
 
   HSTU_PRIM void run() {
-    if (threadIdx.x == Config::kThreads - 1) {
-      for (int s = 0; s < Storage::kStages; ++s) {
-        prim::mbarrier_init(full(s), 32);
-        prim::mbarrier_init(empty(s), kConsumers * 32);
-      }
-      prim::mbarrier_fence_init();
-    }
+    i64 ahead = 0;
     sums_.add_up(
-        [this] {
+        [this, &ahead] {
+          if (threadIdx.x == Config::kThreads - 1) init_barriers();
           if (threadIdx.x == 0) claim();
+          ahead = copy_.base_ahead(warp_of_all());
         },
-        [this] { bring_ahead(); });
+        [this, &ahead] { bring_ahead(ahead); });
+    if (p_.units == 0) return;
     const int warp = static_cast<int>(prim::warp_id()), pipe = warp / (1 + kConsumers), role = warp % (1 + kConsumers);
     if (role == 0)
       produce(pipe * kStages, pipe);
@@ -96,6 +94,14 @@ class RunsRing {
   }
 
  private:
+  HSTU_PRIM void init_barriers() const {
+#pragma unroll 1
+    for (int s = 0; s < Storage::kStages; ++s) {
+      prim::mbarrier_init(full(s), 32);
+      prim::mbarrier_init(empty(s), kConsumers * 32);
+    }
+    prim::mbarrier_fence_init();
+  }
   HSTU_PRIM bool is_counted() const { return p_.units > p_.dealt_units; }
   HSTU_PRIM void claim() {
     storage_.ended = 0;
@@ -105,13 +111,14 @@ class RunsRing {
     storage_.taker = taker;
   }
 
-  // What is read first, about: by rows alone. It comes from memory while lengths are added up.
-  HSTU_PRIM void bring_ahead() const {
+  // What is read first, about: as if lengths were alike. It comes from memory while they are added up.
+  HSTU_PRIM static u32 warp_of_all() { return blockIdx.x * kWarps + threadIdx.x / 32; }
+  HSTU_PRIM void bring_ahead(i64 base) const {
     if (p_.units <= gridDim.x * kPipes || prim::lane_id() != 0) return;
-    const i64 rows = copy_.rows_read(), each = kAheadBytes / kBytes;
-    const i64 row = copy_.row_ahead(blockIdx.x * kWarps + threadIdx.x / 32, each);
-    const u64 from = (reinterpret_cast<u64>(copy_.read()) + static_cast<u64>(row * kBytes)) & ~15ull;
-    if (row > each && row + 2 * each <= rows) prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kAheadBytes);
+    const i64 row = base + copy_.row_ahead(warp_of_all(), kAheadBytes / kBytes);
+    if (row + kAheadBytes / kBytes + 16 > copy_.rows_read()) return;
+    const u64 from = (reinterpret_cast<u64>(copy_.read()) + static_cast<u64>(row * kBytes) + 15) & ~15ull;
+    prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kAheadBytes);
   }
 
   // Rows [low, high) of an output, or of both, are still to be read; row is the chunk's first.
@@ -143,6 +150,8 @@ class RunsRing {
 
   // A pipe's chunks in turn, for a whole warp. The next unit is asked for as soon as one begins.
   class Chunks {
+    enum : int { kDrifts = Copy::kSameRows ? 1 : Copy::kOutputs };
+
    public:
     Chunk chunk = {0, false, 0, 0, 0};
     HSTU_PRIM Chunks(const RunsRing& all, int pipe) : units_(all.p_.units) {
@@ -150,6 +159,14 @@ class RunsRing {
       go_on(all);
     }
     HSTU_PRIM bool left() const { return unit_ < units_; }
+    // What find_runs keeps from one chunk of an output to the next.
+    HSTU_PRIM int drift() const { return kDrifts == 2 && chunk.output == 1 ? drift_[kDrifts - 1] : drift_[0]; }
+    HSTU_PRIM void keep_drift(int drift) {
+      if (kDrifts == 2 && chunk.output == 1)
+        drift_[kDrifts - 1] = drift;
+      else
+        drift_[0] = drift;
+    }
     // Rows before `end` are read.
     HSTU_PRIM void done(const RunsRing& all, Row end) {
       chunk.low = end;
@@ -163,19 +180,23 @@ class RunsRing {
         if (++step_ >= kSteps) {
           step_ = 0;
           unit_ = prim::uniform(next_);
+          if (asked_) unit_ = min(unit_ + all.p_.dealt_units, units_);
           if (!left()) return;
-          next_ = after(all);
+          asked_ = all.is_counted() && unit_ + gridDim.x * kPipes >= all.p_.dealt_units;
+          if (!asked_)
+            next_ = min(unit_ + gridDim.x * kPipes, units_);
+          else if (prim::lane_id() == 0)
+            next_ = all.storage_.taker.ask();
         }
         chunk = all.chunk_of(unit_, step_);
       }
     }
-    HSTU_PRIM u32 after(const RunsRing& all) const {
-      if (unit_ + gridDim.x * kPipes < all.p_.dealt_units) return unit_ + gridDim.x * kPipes;
-      if (!all.is_counted() || prim::lane_id() != 0) return units_;
-      return all.p_.dealt_units + all.storage_.taker.take() - gridDim.x;
-    }
     const u32 units_;
-    u32 unit_ = 0, step_ = kSteps, next_;  // next: the first lane's
+    // next: the first lane's, not waited for before it is needed; asked: from the launch's counter, counted from the
+    // units that are dealt.
+    u32 unit_ = 0, step_ = kSteps, next_;
+    bool asked_ = false;
+    int drift_[kDrifts] = {};
   };
 
   HSTU_PRIM u32 full(int stage) const { return prim::smem_addr(&storage_.full[stage]); }
@@ -227,7 +248,9 @@ class RunsRing {
   HSTU_PRIM bool fill(int stage, Chunks& chunks) const {
     const Chunk chunk = chunks.chunk;
     Row end = chunk.low;
-    sums_.find_runs({chunk.output, chunk.low, chunk.high}, Loads{*this, stage, chunk, end});
+    int drift = chunks.drift();
+    sums_.find_runs({chunk.output, chunk.low, chunk.high}, drift, Loads{*this, stage, chunk, end});
+    chunks.keep_drift(drift);
     chunks.done(*this, end > chunk.low ? end : chunk.high);
     return end > chunk.low;
   }
@@ -247,28 +270,36 @@ class RunsRing {
   template <class Runs>
   HSTU_PRIM Row load(int stage, const Chunk& chunk, const Runs& runs, Row low, Row high, int first, int last) const {
     const u32 lane = prim::lane_id();
-    const int run = first + static_cast<int>(lane);
-    const bool mine = lane == 0 || (run < last && runs.start(run) < high);
+    const int run = min(first + static_cast<int>(lane), last - 1);
+    const Row start = runs.start(run), next = runs.start(run + 1);
+    const bool mine = (lane == 0) | ((first + static_cast<int>(lane) < last) & (start < high));
     const int count = __popc(__ballot_sync(prim::kFullWarp, mine));
-    const Row begin = mine ? max(runs.start(run), low) : high;
-    Row end = mine ? runs.start(run + 1) : high;
+    const Row begin = mine ? max(start, low) : high;
+    Row end = mine ? next : high;
     if (count == kRuns) high = min(high, __shfl_sync(prim::kFullWarp, end, kRuns - 1));
     end = min(end, high);
-    u64 from = 0, to = 0, least = 0, most = 0;
-    if (begin < end) {
-      from = runs.from(run) + static_cast<u64>(static_cast<i64>(begin) * kBytes);
-      to = from + static_cast<u64>(static_cast<i64>(end - begin) * kBytes) + (chunk.both ? kBytes : 0);
-      least = (runs.begin(run) + 15) & ~15ull;
-      most = runs.end(run) & ~15ull;
-    }
+    const u64 first_row = runs.from(run);
+    const bool some = begin < end;
+    const u64 from = some ? first_row + static_cast<u64>(static_cast<i64>(begin) * kBytes) : 0;
+    const u64 to = some ? from + static_cast<u32>((end - begin) * kBytes + (chunk.both ? kBytes : 0)) : 0;
     const u64 around = from & ~15ull, around_end = (to + 15) & ~15ull;  // of which the tensor has [got, got_end)
-    const u64 got = max(around, least), got_end = max(got, min(around_end, most));
+    const u64 got = some ? max(around, (runs.begin(run) + 15) & ~15ull) : 0;
+    const u64 got_end = some ? max(got, min(around_end, runs.end(run) & ~15ull)) : 0;
     const u32 size = static_cast<u32>(around_end - around), bytes = static_cast<u32>(got_end - got);
-    u32 before = size;
-    add_before(before, lane);
-    before -= size;
+    u32 before = 0;
+    if (count > 1) {
+      before = size;
+      add_before(before, lane);
+      before -= size;
+    }
     const u32 at = prim::smem_addr(storage_.data[stage]) + before;
     const int chunk_at = static_cast<int>(begin - chunk.row) * kBytes;
+    if (bytes != size) {
+      copy_ends(storage_.data[stage] + before, from, to, got, got_end);
+      prim::fence_async_shared();
+    }
+    if (bytes != 0)
+      prim::bulk_load(at + static_cast<u32>(got - around), reinterpret_cast<const void*>(got), bytes, full(stage));
     storage_.start[stage][lane] = mine ? chunk_at : int{kNever};
     storage_.place[stage][lane] = at + static_cast<u32>(from - around) - static_cast<u32>(chunk_at);
     if (lane == 0) {
@@ -280,17 +311,8 @@ class RunsRing {
                                 count,
                                 0};
     }
-    if (bytes != size) {
-      copy_ends(storage_.data[stage] + before, from, to, got, got_end);
-      prim::fence_async_shared();
-    }
-    const u32 all_bytes = prim::lane_add(bytes);
     // The phase ends neither before the last lane has arrived, its copy under way, nor before all bytes have come.
-    if (lane == 0) prim::mbarrier_arrive_expect_tx(full(stage), all_bytes);
-    __syncwarp();
-    if (bytes != 0)
-      prim::bulk_load(at + static_cast<u32>(got - around), reinterpret_cast<const void*>(got), bytes, full(stage));
-    if (lane != 0) prim::mbarrier_arrive(full(stage));
+    prim::mbarrier_arrive_expect_tx(full(stage), bytes);
     return high;
   }
 

@@ -33,7 +33,9 @@ class TileTaker {
   }
   HSTU_PRIM u32 take() const { return gridDim.x + atomicAdd(&at_->next, 1u); }
   // The same for a tile that is needed later: the thread goes on until it uses the result.
-  HSTU_PRIM u32 take_ahead() const { return gridDim.x + prim::fetch_increment(&at_->next); }
+  HSTU_PRIM u32 take_ahead() const { return gridDim.x + ask(); }
+  // As take_ahead(), counted from gridDim.x on.
+  HSTU_PRIM u32 ask() const { return prim::fetch_increment(&at_->next); }
   // Nobody need take a tile below `tile`, which is at least gridDim.x: those not taken yet are empty.
   HSTU_PRIM void pass_over(u32 tile) const { atomicMax(&at_->next, tile - gridDim.x); }
   HSTU_PRIM void leave() const {

@@ -1,5 +1,5 @@
 // concat_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=8192 rows=67108864
-// concat_1d_jagged_sm90 sm_90a pipes=2 consumers=7 stages=3 chunk=16
+// concat_1d_jagged_sm90 sm_90a pipes=1 consumers=15 stages=4 chunk=16
 #include "concat_1d_jagged_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -12,12 +12,12 @@ struct Config {
   enum : int { kEntries = 8192 };
   enum : int { kEach = 8 };
   enum : int { kThreads = 512 };
-  enum : int { kPipes = 2 };
-  enum : int { kConsumers = 7 };
-  enum : int { kStages = 3 };
+  enum : int { kPipes = 1 };
+  enum : int { kConsumers = 15 };
+  enum : int { kStages = 4 };
   enum : int { kChunkBytes = 16384 };
 };
-static_assert(concat_1d_jagged_sm90_smem_bytes<Config> == 172504, "host and device disagree about shared memory");
+static_assert(concat_1d_jagged_sm90_smem_bytes<Config> == 137080, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i32 offset=none batch=65536 rows=1073741824

@@ -1,5 +1,5 @@
 // jagged_remove_first_or_last_1d access_bytes=2 row_bytes=2 left_length=i64 right_length=none offset=none batch=8192 rows=67108864
-// jagged_remove_1d_sm90 sm_90a pipes=4 consumers=4 stages=2 chunk=8
+// jagged_remove_1d_sm90 sm_90a pipes=2 consumers=7 stages=3 chunk=8
 #include "jagged_remove_1d_sm90.cuh"
 namespace hstu {
 struct Config {
@@ -11,12 +11,12 @@ struct Config {
   enum : int { kGroup = 1 };
   enum : int { kEntries = 8192 };
   enum : int { kEach = 8 };
-  enum : int { kThreads = 640 };
-  enum : int { kPipes = 4 };
-  enum : int { kConsumers = 4 };
-  enum : int { kStages = 2 };
+  enum : int { kThreads = 512 };
+  enum : int { kPipes = 2 };
+  enum : int { kConsumers = 7 };
+  enum : int { kStages = 3 };
   enum : int { kChunkBytes = 8192 };
 };
-static_assert(jagged_remove_1d_sm90_smem_bytes<Config> == 158808, "host and device disagree about shared memory");
+static_assert(jagged_remove_1d_sm90_smem_bytes<Config> == 123352, "host and device disagree about shared memory");
 }  // namespace hstu
 
