@@ -18,16 +18,13 @@
 //           knobs: kThreads, kRows (of a piece).
 // Sources   meta-recsys/generative-recommenders, research, RelativeBucketedTimeAndPositionBasedBias.
 #pragma once
-#include "params/rel_bias.h"
-#include "prim/math.cuh"
-#include "tile/row_pack.cuh"
+#include "tile/time_buckets.cuh"
 
 namespace hstu {
 
 namespace rel_bias {
 
 enum : int { kStep = 4 };  // rows at once: 8 look up less often, but more of their pieces have edges
-enum : int { kBuckets = RelBiasParams::kBuckets, kSteps = RelBiasParams::kSteps };
 
 struct Step {
   int begin;  // the least difference in it
@@ -54,23 +51,6 @@ struct Area {
   int row_slots;                                     // in the storage, a multiple of 8
 };
 
-template <class Table>
-HSTU_PRIM float weight_at(const Table* table, int index) {
-  tile::RowPack<Table, 1> pack;
-  float weight[1];
-  tile::load(pack, table + index);
-  tile::unpack(weight, pack);
-  return weight[0];
-}
-
-// The bucket of an age of at least 0, or the one before, as the low bits of a number near kShift. A little less than
-// ln(2) / 0.301 buckets a doubling, so that rounding never leads too high.
-enum : u32 { kShiftBits = 0x4b000000u };
-HSTU_PRIM u32 shifted_bucket(float age) {
-  constexpr float kBucketsPerDoubling = 2.302812f, kShift = 8388608.0f;
-  return __float_as_uint(__fmaf_rz(prim::lg2_approx(fmaxf(age, 1.0f)), kBucketsPerDoubling, kShift));
-}
-
 HSTU_PRIM float weight_of(const Bucket* bucket, float age) {
   constexpr u32 kBytes = sizeof(Bucket);
   const prim::Quad found =
@@ -83,14 +63,6 @@ HSTU_PRIM const Step* step_of(const Step* zero, int difference) {
   const int bucket = static_cast<int>(shifted_bucket(fabsf(__int2float_rn(difference))) - kShiftBits);
   const Step* step = zero + (difference < 0 ? ~bucket : bucket);
   return step + (difference >= step[1].begin);
-}
-
-// The difference of times, if it is so small that those of two such are nearer than kNear.
-HSTU_PRIM int difference(i64 time, i64 base, bool& near) {
-  constexpr u64 kMost = RelBiasParams::kNear / 2;
-  const u64 exact = static_cast<u64>(time) - static_cast<u64>(base);
-  near &= exact + kMost - 1 < 2 * kMost - 1;
-  return static_cast<int>(static_cast<u32>(exact));
 }
 
 // Returns whether the block's times are near each other; only then all of the storage is filled.
@@ -150,16 +122,6 @@ HSTU_PRIM void write_each(const typename Config::Table* position, typename Confi
 #pragma unroll
     for (int v = 0; v < Config::kVector; ++v) sum[v] = weight_at(position, v) + weight(r, v);
     store_row<Config>(to, sum);
-  }
-}
-
-template <int Count>
-HSTU_PRIM void bounds(const int (&value)[Count], int& least, int& most) {
-  least = most = value[0];
-#pragma unroll
-  for (int i = 1; i < Count; ++i) {
-    least = min(least, value[i]);
-    most = max(most, value[i]);
   }
 }
 

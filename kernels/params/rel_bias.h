@@ -1,6 +1,7 @@
 // Parameters of rel_bias_*: fixed-width members only, passed by value as the kernel's one parameter. Strides are in
 // elements.
 #pragma once
+#include "params/tensor_map.h"
 
 namespace hstu {
 
@@ -28,5 +29,12 @@ struct RelBiasParams {
   int reserved;
 };
 static_assert(sizeof(RelBiasParams) == 1272, "host and device disagree about RelBiasParams");
+
+// rel_bias_sm90: lane_bits and warp_bits unused; strips have a tile for each of a block's warps.
+struct RelBiasSm90Params {
+  TensorMap rab;  // boxes of a tile
+  RelBiasParams bias;
+};
+static_assert(sizeof(RelBiasSm90Params) == 1408, "host and device disagree about RelBiasSm90Params");
 
 }  // namespace hstu

@@ -74,6 +74,7 @@ const Family* const kFamilies[] = {
     &kSortByLengthSm80,
     &kSortByLengthPartsSm80,
     &kBuildSlaFuncSm80,
+    &kRelBiasSm90,
     &kRelBiasSm80,
     &kJaggedRemove1dSm90,
     &kJaggedRemove1dSm80,

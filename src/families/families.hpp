@@ -70,6 +70,7 @@ extern const Family kSortKvPartsSm80;
 extern const Family kSortByLengthSm80;
 extern const Family kSortByLengthPartsSm80;
 extern const Family kBuildSlaFuncSm80;
+extern const Family kRelBiasSm90;
 extern const Family kRelBiasSm80;
 extern const Family kJaggedRemove1dSm90;
 extern const Family kJaggedRemove1dSm80;

@@ -1,25 +1,18 @@
 // rel_bias_sm80: the relative bias of positions and times, kernels/rel_bias_sm80.cuh.
 #include "families/families.hpp"
-#include "params/rel_bias.h"
+#include "families/rel_bias.hpp"
 #include "problem/attention_fields.hpp"
-#include "problem/operators.hpp"
-#include "problem/rel_bias.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <limits>
 
 namespace hstujit {
 namespace {
 
-static_assert(hstu::RelBiasParams::kBuckets == rel_bias::kLastBucket + 1);
-
 enum : int { kThreads, kRows, kKnobCount };
 
 constexpr int64_t kWarp = 32, kLine = 128;
-constexpr int64_t kMostDepth = 65535;  // of a grid
 
 constexpr int32_t kThreadsValues[] = {128, 256, 512};
 constexpr int32_t kRowsValues[] = {8, 16, 32, 64};
@@ -65,46 +58,6 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kMinBlocks", min_blocks(c));
 }
 
-/// The edges of buckets: of ages, and of differences with their signs.
-struct Edges {
-  std::array<float, hstu::RelBiasParams::kBuckets> limit{};
-  std::array<int, hstu::RelBiasParams::kSteps> step_begin{};
-};
-
-/// The least number above `below` in which the bucket has begun; at most `from`. age_of(number): in order.
-template <class Number, class AgeOf>
-Number beginning_of(int64_t bucket, Number below, Number from, AgeOf age_of) {
-  while (from - below > 1) {
-    const Number middle = below + (from - below) / 2;
-    (rel_bias::bucket_of(age_of(middle)) < bucket ? below : from) = middle;
-  }
-  return from;
-}
-
-/// Of a bucket from 1 on, as a difference; kNear if that is less.
-int least_near(int bucket) {
-  return beginning_of<int>(bucket, 1, hstu::RelBiasParams::kNear,
-                           [](int middle) { return static_cast<float>(middle); });
-}
-
-Edges edges() {
-  Edges edges;
-  // Bits of positive floats are in the order of their values.
-  const auto as_bits = [](float age) { return std::bit_cast<uint32_t>(age); };
-  edges.limit.back() = std::numeric_limits<float>::infinity();
-  for (int64_t bucket = 1; bucket <= rel_bias::kLastBucket; ++bucket) {
-    const uint32_t bits = beginning_of(bucket, as_bits(1.0f), as_bits(0x1p64f),
-                                       [](uint32_t middle) { return std::bit_cast<float>(middle); });
-    edges.limit[static_cast<size_t>(bucket - 1)] = std::bit_cast<float>(bits);
-  }
-  int step = hstu::RelBiasParams::kLeastStep;
-  for (int& begin : edges.step_begin) {
-    begin = step > 0 ? least_near(step) : 1 - least_near(1 - step);
-    ++step;
-  }
-  return edges;
-}
-
 /// The power of two from `count` on, at most `most`, which is one.
 int64_t next_power(int64_t count, int64_t most) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::clamp<int64_t>(count, 1, most))));
@@ -116,39 +69,23 @@ int64_t row_lanes(const Problem& p, int64_t pieces) {
   return next_power(pieces, std::min(kLine / bytes, kWarp));
 }
 
-int64_t head_stride(const hstu_tensor& table) { return table.shape[0] == 1 ? 0 : table.stride[0]; }
-
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts&, Launch& launch) {
-  static const Edges kEdges = edges();
   const auto& a = *static_cast<const hstu_rel_bias_args*>(args);
   const int64_t pairs = a.rab.shape[0] * a.rab.shape[1], n = a.rab.shape[3], groups = n / problem[rel_bias::kVector];
   const int64_t lanes = row_lanes(problem, groups), warps = c[kThreads] / kWarp;
   const int64_t across = next_power(ceil_div(groups, lanes), warps), strip = lanes * across;  // pieces
   const int64_t strips = ceil_div(groups, strip);
-  const int64_t block_rows = c[kRows] * (c[kThreads] / strip), depth = std::min(pairs, kMostDepth);
+  const int64_t block_rows = c[kRows] * (c[kThreads] / strip), depth = std::min(pairs, rel_bias::kMostDepth);
   launch.grid[0] = static_cast<uint32_t>(strips * ceil_div(pairs, depth));
   launch.grid[1] = static_cast<uint32_t>(ceil_div(n, block_rows));
   launch.grid[2] = static_cast<uint32_t>(depth);
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, c));
   auto& p = launch.emplace<hstu::RelBiasParams>();
-  p.timestamps = static_cast<const long long*>(a.timestamps.data);
-  p.position_weights = a.position_weights.data;
-  p.time_weights = a.time_weights.data;
-  p.rab = a.rab.data;
-  p.timestamps_row_stride = a.timestamps.stride[0];
-  p.position_weights_head_stride = head_stride(a.position_weights);
-  p.time_weights_head_stride = head_stride(a.time_weights);
-  p.rab_batch_stride = a.rab.stride[0], p.rab_head_stride = a.rab.stride[1], p.rab_row_stride = a.rab.stride[2];
-  p.positions = static_cast<int>(n);
-  p.heads = static_cast<int>(a.rab.shape[1]);
-  p.last_bucket = static_cast<int>(std::min<int64_t>(a.time_weights.shape[1] - 1, rel_bias::kLastBucket));
-  p.pairs = static_cast<unsigned>(pairs);
+  rel_bias::fill(a, p);
   p.lane_bits = static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(lanes)));
   p.warp_bits = static_cast<unsigned>(std::countr_zero(static_cast<uint64_t>(across)));
   p.strips = static_cast<unsigned>(strips);
-  std::copy(kEdges.limit.begin(), kEdges.limit.end(), p.limit);
-  std::copy(kEdges.step_begin.begin(), kEdges.step_begin.end(), p.step_begin);
 }
 
 }  // namespace

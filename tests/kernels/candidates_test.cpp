@@ -323,6 +323,32 @@ TEST_P(Fp8GemmCandidates, AreAllCorrectWithResultsInTwoParts) {
 INSTANTIATE_TEST_SUITE_P(Scales, Fp8GemmCandidates, testing::ValuesIn(kFp8Ways),
                          [](const auto& c) { return c.param.name; });
 
+// Times near and far from each other in one sequence, rows and columns that are no whole tiles.
+TEST(RelBiasCandidates, AreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const hstu_dtype dtype : {kBf16, HSTU_DTYPE_F32}) {
+    HostMemory memory;
+    constexpr int64_t kBatch = 2, kHeads = 2, kPositions = 552;
+    std::vector<int64_t> times;
+    for (int64_t i = 0, time = 0; i < kBatch * kPositions; ++i) {
+      time += static_cast<int64_t>(memory.random_numbers().below(i % 300 == 299 ? uint64_t{1} << 34 : 90'000));
+      times.push_back(time);
+    }
+    hstu_rel_bias_args args{};
+    args.struct_size = sizeof args;
+    args.timestamps = memory.integers(HSTU_DTYPE_I64, times);
+    args.timestamps.rank = 2;
+    args.timestamps.shape[0] = kBatch, args.timestamps.shape[1] = kPositions;
+    args.timestamps.stride[0] = kPositions, args.timestamps.stride[1] = 1;
+    args.position_weights = memory.random(HSTU_DTYPE_F32, {kHeads, 2 * kPositions - 1});
+    args.time_weights = memory.random(HSTU_DTYPE_F32, {kHeads, 129});
+    args.rab = memory.poison(dtype, {kBatch, kHeads, kPositions, kPositions});
+    test::Tolerance tolerance = test::rounded_once(dtype);
+    tolerance.ulps_of_row = 1e4;  // sums of two may cancel
+    expect_all_correct(memory, args, {&hstu_rel_bias_args::rab}, tolerance);
+  }
+}
+
 class RowNormCandidates : public testing::TestWithParam<int64_t> {};
 
 TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {

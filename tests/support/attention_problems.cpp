@@ -78,6 +78,7 @@ std::span<const std::string_view> attention_problems() {
       "rel_bias dtype=bf16 table_dtype=f32 num_heads=1 vector=8 batch=32 positions=2048",
       "rel_bias dtype=f32 table_dtype=bf16 num_heads=4 vector=4 batch=8 positions=256",
       "rel_bias dtype=f16 table_dtype=f16 num_heads=2 vector=1 batch=8 positions=64",
+      "rel_bias dtype=f32 table_dtype=f16 num_heads=2 vector=4 batch=8 positions=1024",
       "delta_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=80 num_heads=4 heads_per_kv=2 offset_dtype=i32 "
       "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 "
       "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096 "

@@ -46,3 +46,19 @@ struct Config {
 static_assert(rel_bias_sm80_smem_bytes<Config> == 5040, "host and device disagree about shared memory");
 }  // namespace hstu
 
+// rel_bias dtype=f32 table_dtype=f16 num_heads=2 vector=4 batch=8 positions=1024
+// rel_bias_sm80 sm_80 threads=128 rows=16
+// rel_bias_sm80 sm_90a threads=128 rows=16
+#include "rel_bias_sm80.cuh"
+namespace hstu {
+struct Config {
+  using Element = float;
+  using Table = f16;
+  enum : int { kVector = 4 };
+  enum : int { kThreads = 128 };
+  enum : int { kRows = 16 };
+  enum : int { kMinBlocks = 5 };
+};
+static_assert(rel_bias_sm80_smem_bytes<Config> == 5040, "host and device disagree about shared memory");
+}  // namespace hstu
+
