@@ -1,4 +1,4 @@
-// Declarations of every family, each defined in the file of its name, or with its twin in one.
+// Declarations of every family, each defined in its room, in the file of its name or with its twins in one.
 #pragma once
 
 #include "families/family.hpp"

@@ -18,6 +18,8 @@ void ConfigText::flag(std::string_view name, bool value) {
   text_ += fmt::format("  enum : bool {{ {} = {} }};\n", name, value);
 }
 
+std::string Family::header() const { return fmt::format("{}/{}.cuh", room, name); }
+
 bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes) {
   constexpr int kReserved = 1024;  // of each block, by the driver
   return smem_bytes <= device.smem_per_block && blocks * (smem_bytes + kReserved) <= device.smem_per_sm;

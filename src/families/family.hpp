@@ -87,7 +87,8 @@ class ConfigText {
 };
 
 struct Family {
-  std::string_view name;  ///< kernel file kernels/<name>.cuh, entry hstu::<name><hstu::Config>
+  std::string_view name;  ///< kernel file kernels/<room>/<name>.cuh, entry hstu::<name><hstu::Config>
+  std::string_view room;  ///< of the public header that declares the operator: "attention"
   Op op;
   int min_compute_capability;
   std::span<const Knob> knobs;
@@ -109,6 +110,9 @@ struct Family {
   bool dependent_launch = false;
   /// Where its params have the address of the counters of tiles (kernels/tile/tile_counter.cuh), if they have it.
   std::optional<size_t> tile_counters_at = std::nullopt;
+
+  /// The kernel file as #include spells it: "attention/attn_fwd_sm80.cuh".
+  std::string header() const;
 };
 
 /// Whether the family's kernels are launched that way on the device.

@@ -2,7 +2,7 @@
 #include "layer/quantised.hpp"
 #include "layer/stages.hpp"
 #include "problem/checks.hpp"
-#include "problem/fp8_scales.hpp"
+#include "problem/fp8/fp8_scales.hpp"
 #include "problem/operators.hpp"
 #include "support/error.hpp"
 

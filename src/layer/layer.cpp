@@ -2,7 +2,7 @@
 
 #include "layer/one_product.hpp"
 #include "layer/stages.hpp"
-#include "problem/attention_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
 #include "problem/checks.hpp"
 #include "support/error.hpp"
 

@@ -2,8 +2,8 @@
 
 #include "families/family.hpp"
 #include "problem/checks.hpp"
-#include "problem/dense_fields.hpp"
-#include "problem/fp8_fields.hpp"
+#include "problem/dense/dense_fields.hpp"
+#include "problem/fp8/fp8_fields.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::layer {

@@ -1,6 +1,6 @@
 #include "layer/quantised.hpp"
 
-#include "problem/fp8_scales.hpp"
+#include "problem/fp8/fp8_scales.hpp"
 
 namespace hstujit::layer {
 namespace {

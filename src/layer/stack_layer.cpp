@@ -2,7 +2,7 @@
 #include "layer/one_product.hpp"
 #include "layer/quantised.hpp"
 #include "layer/stage_parts.hpp"
-#include "problem/fp8_scales.hpp"
+#include "problem/fp8/fp8_scales.hpp"
 #include "problem/output_rows.hpp"
 #include "support/error.hpp"
 

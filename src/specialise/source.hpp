@@ -11,7 +11,7 @@ namespace hstujit {
 
 struct Source {
   std::string name;                  ///< for messages and logs: "attn_fwd_sm80 sm_90a block_m=128 ..."
-  std::string header;                ///< "attn_fwd_sm80.cuh", looked up in the kernel sources
+  std::string header;                ///< "attention/attn_fwd_sm80.cuh", looked up in the kernel sources
   std::string unit;                  ///< the text
   std::string entry;                 ///< name expression, "hstu::attn_fwd_sm80<hstu::Config>"
   std::string target;                ///< "sm_90a", or "compute_90" for PTX

@@ -11,7 +11,7 @@ std::string unit_of(const Family& family, const Problem& problem, const Config& 
   ConfigText members;
   family.write_config(members, problem, config);
   std::string unit =
-      fmt::format("#include \"{}.cuh\"\nnamespace hstu {{\nstruct Config {{\n{}}};\n", family.name, members.str());
+      fmt::format("#include \"{}\"\nnamespace hstu {{\nstruct Config {{\n{}}};\n", family.header(), members.str());
   if (!family.smem_expression.empty())
     unit += fmt::format("static_assert({} == {}, \"host and device disagree about shared memory\");\n",
                         family.smem_expression, family.resources(problem, config).smem_bytes);
@@ -29,7 +29,7 @@ std::vector<std::string> options_for(const std::string& target) {
 Source specialise(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device) {
   Source source;
   source.name = fmt::format("{} {} {}", family.name, device.target, text(family, config));
-  source.header = fmt::format("{}.cuh", family.name);
+  source.header = family.header();
   source.unit = unit_of(family, problem, config);
   source.entry = fmt::format("hstu::{}<hstu::Config>", family.name);
   source.target = device.target;

@@ -23,7 +23,7 @@ Evidence evidence_of(const Driver& driver, const DeviceFacts& device, const std:
 std::string kernels_digest(const std::vector<const Family*>& families, KernelSources& sources) {
   Digester digester;
   for (const Family* family : families) {
-    const std::string header = std::string(family->name) + ".cuh";
+    const std::string header = family->header();
     digester.add(header).add(sources.closure(header).digest.hex());
   }
   return digester.finish().hex();

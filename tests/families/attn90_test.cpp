@@ -1,5 +1,5 @@
 // Sections of the order of tiles: as many (sequence, head) pairs as were fast on an H200.
-#include "families/attn90.hpp"
+#include "families/attention/attn90.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // How a concatenation's grid is shared by its parts: every block of both is there once, whatever their sizes.
-#include "families/jagged_copy.hpp"
+#include "families/jagged/jagged_copy.hpp"
 
 #include "families/families.hpp"
-#include "families/sequence_density.hpp"
+#include "families/jagged/sequence_density.hpp"
 #include "problem/operators.hpp"
 
 #include <gtest/gtest.h>

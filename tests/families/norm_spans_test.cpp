@@ -1,6 +1,6 @@
 // The families that quantise norms of any row: they cover what the others leave, and what the host counts is what the
 // kernels will.
-#include "families/norm_spans.hpp"
+#include "families/norm/norm_spans.hpp"
 
 #include "families/families.hpp"
 #include "params/rms_norm_rope.h"

@@ -1,13 +1,13 @@
 // The space of the row-norm families: for every shape it is small enough to search in full, the default is in it, and
 // what the host counts is what the kernels' static_asserts will count.
-#include "families/row_norm.hpp"
+#include "families/norm/row_norm.hpp"
 
 #include "families/families.hpp"
 #include "params/dropout.h"
 #include "params/norm_mul.h"
 #include "params/rms_norm_rope.h"
 #include "params/row_norm.h"
-#include "problem/norm_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "problem/operators.hpp"
 #include "support/philox.hpp"
 #include "tuner/space.hpp"

@@ -1,6 +1,6 @@
 // Device side of sample_sort_test.cpp: blocks with so little room that each sorts its range in many turns.
 #pragma once
-#include "sort_kv_parts_sm80.cuh"
+#include "jagged/sort_kv_parts_sm80.cuh"
 
 namespace hstu::check {
 

@@ -1,8 +1,8 @@
 // Softmax heads, their log-sum-exp, the relative bias and the scheduling hint of hstu_attention: key and refusals.
-#include "problem/attention_extras.hpp"
+#include "problem/attention/attention_extras.hpp"
 
-#include "problem/attention_checks.hpp"
-#include "problem/attention_fields.hpp"
+#include "problem/attention/attention_checks.hpp"
+#include "problem/attention/attention_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

@@ -1,7 +1,7 @@
 // hstu_attention_fp8: what is in its key, the shapes of its descales, and refusals.
-#include "problem/attention_fp8.hpp"
+#include "problem/attention/attention_fp8.hpp"
 
-#include "problem/attention_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

@@ -1,5 +1,5 @@
 // The operators on caches as problems: keys, defaults, costs, and what they refuse.
-#include "problem/attention_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
 #include "sample_args.hpp"
 
 #include <gtest/gtest.h>

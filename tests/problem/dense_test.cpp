@@ -1,7 +1,7 @@
 // What prepare() makes of operands in any layout, of gated products, of norms with their product, and of FP8 products;
 // and what it refuses.
-#include "problem/dense_fields.hpp"
-#include "problem/fp8_fields.hpp"
+#include "problem/dense/dense_fields.hpp"
+#include "problem/fp8/fp8_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

@@ -1,5 +1,5 @@
 // Softmax attention as a problem: its key, defaults and cost, and everything it refuses.
-#include "problem/attention_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

@@ -1,5 +1,5 @@
 // Jagged copies as problems: keys and defaults of good input, and everything that prepare() refuses.
-#include "problem/jagged_fields.hpp"
+#include "problem/jagged/jagged_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

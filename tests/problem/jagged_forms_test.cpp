@@ -1,6 +1,6 @@
 // Sums, paddings, truncations, orders and intervals of sequences as problems: keys, and everything that prepare()
 // refuses.
-#include "problem/jagged_fields.hpp"
+#include "problem/jagged/jagged_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

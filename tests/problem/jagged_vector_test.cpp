@@ -1,5 +1,5 @@
 // Jagged vectors as problems: keys, and everything that prepare() refuses.
-#include "problem/jagged_fields.hpp"
+#include "problem/jagged/jagged_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

@@ -1,5 +1,5 @@
 // The normalising operators' keys, defaults and costs, and what they refuse.
-#include "problem/norm_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "sample_args.hpp"
 #include "support/philox.hpp"
 

@@ -1,6 +1,6 @@
 // Positions, times, broadcast rows and products of jagged rows as problems: keys, defaults, and what prepare() refuses.
-#include "problem/added_rows.hpp"
-#include "problem/jagged_fields.hpp"
+#include "problem/jagged/added_rows.hpp"
+#include "problem/jagged/jagged_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

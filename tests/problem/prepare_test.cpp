@@ -1,7 +1,7 @@
 // What prepare() makes of good input: the key, strides and defaults filled in, vector facts, and every zero size.
-#include "problem/attention_fields.hpp"
-#include "problem/dense_fields.hpp"
-#include "problem/norm_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
+#include "problem/dense/dense_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "sample_args.hpp"
 
 #include <array>

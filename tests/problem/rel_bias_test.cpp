@@ -1,5 +1,5 @@
 // The relative bias as a problem: key, and everything that prepare() refuses.
-#include "problem/attention_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
 #include "sample_args.hpp"
 
 namespace hstujit {

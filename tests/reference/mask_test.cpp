@@ -1,6 +1,6 @@
 // The attention mask: the worked matrices of its specification, and its three forms (predicate, identities, intervals)
 // against each other on all small sequences.
-#include "reference/mask.hpp"
+#include "reference/attention/mask.hpp"
 
 #include <gtest/gtest.h>
 

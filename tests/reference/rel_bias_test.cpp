@@ -1,5 +1,5 @@
 // The reference of the relative bias by hand: the next item's time, the positions' order, buckets and their last one.
-#include "problem/rel_bias.hpp"
+#include "problem/attention/rel_bias.hpp"
 
 #include "support/host_tensor.hpp"
 #include "support/oracle.hpp"

@@ -133,7 +133,7 @@ TEST(KernelSources, FamiliesThatStartEarlyHaveTheWaitInTheirKernels) {
     if (!family->dependent_launch) continue;
     ++early;
     bool waits = false;
-    for (const auto& file : sources.closure(std::string(family->name) + ".cuh").files)
+    for (const auto& file : sources.closure(family->header()).files)
       waits = waits || (std::string_view(file.name) != "tile/dependent_launch.cuh" &&
                         std::string_view(file.text).find("wait_for_kernels_before();") != std::string::npos);
     EXPECT_TRUE(waits) << family->name;

@@ -1,5 +1,5 @@
 // The generated unit, word for word, and what may and may not change it.
-#include "problem/norm_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "specialise/source.hpp"
 
 #include <gtest/gtest.h>
@@ -16,6 +16,7 @@ const std::array<Knob, 2> kKnobs = {Knob{"block_m", kBlocks, "rows per block"}, 
 Family example() {
   Family family{};
   family.name = "example_sm80";
+  family.room = "norm";
   family.op = Op::layer_norm;
   family.min_compute_capability = 80;
   family.knobs = kKnobs;
@@ -48,7 +49,7 @@ Config config_with(int block_m, int lanes) {
 
 TEST(Specialise, PrintsTheUnitWordForWord) {
   const Source source = specialise(example(), problem_with(512, 64), config_with(128, 64), *facts_of_target("sm_90a"));
-  EXPECT_EQ(source.unit, R"(#include "example_sm80.cuh"
+  EXPECT_EQ(source.unit, R"(#include "norm/example_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -60,7 +61,7 @@ static_assert(example_smem_bytes<Config> == 32768, "host and device disagree abo
 }  // namespace hstu
 )");
   EXPECT_EQ(source.name, "example_sm80 sm_90a block_m=128 lanes=64");
-  EXPECT_EQ(source.header, "example_sm80.cuh");
+  EXPECT_EQ(source.header, "norm/example_sm80.cuh");
   EXPECT_EQ(source.entry, "hstu::example_sm80<hstu::Config>");
   EXPECT_EQ(source.target, "sm_90a");
   EXPECT_EQ(source.options, (std::vector<std::string>{"--gpu-architecture=sm_90a", "--std=c++17", "--no-source-include",

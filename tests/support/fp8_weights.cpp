@@ -1,8 +1,8 @@
 #include "support/fp8_weights.hpp"
 
-#include "problem/attention_fp8.hpp"
-#include "problem/fp8_scales.hpp"
-#include "reference/mask.hpp"
+#include "problem/attention/attention_fp8.hpp"
+#include "problem/fp8/fp8_scales.hpp"
+#include "reference/attention/mask.hpp"
 #include "reference/rows.hpp"
 
 #include <algorithm>

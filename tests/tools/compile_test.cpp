@@ -178,7 +178,7 @@ TEST_F(ToolCompiles, RunFailsWhenAKernelDoesNotCompile) {
   HSTU_NEEDS_NVRTC();
   const std::string kernels = store_.str() + "/kernels";
   std::filesystem::copy(source_dir() / "kernels", kernels, std::filesystem::copy_options::recursive);
-  std::ofstream(kernels + "/layer_norm_sm80.cuh", std::ios::app) << "\nthis is no C++\n";
+  std::ofstream(kernels + "/norm/layer_norm_sm80.cuh", std::ios::app) << "\nthis is no C++\n";
   const Outcome outcome = run({"run", layer()}, {{"HSTUJIT_KERNELS", kernels}});
   EXPECT_EQ(outcome.code, 1);
   EXPECT_TRUE(contains(outcome.err, "layer_norm_sm80")) << outcome.err;

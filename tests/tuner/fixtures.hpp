@@ -2,7 +2,7 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "problem/norm_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "tuner/record.hpp"
 
 #include <string>

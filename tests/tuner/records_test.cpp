@@ -1,7 +1,7 @@
 // Records as its users see them: lookups, layers, merge, export. What happens to files is in tuner_file_test.cpp.
 #include "tuner/records.hpp"
 
-#include "problem/norm_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "support/captured_log.hpp"
 #include "support/cpu_time.hpp"
 #include "support/error.hpp"

@@ -18,6 +18,7 @@ constexpr Rule kRules[] = {{"a tile of 16 has no work for 8 warps",
 Resources needs(const Problem&, const Config& c) { return {c[2] * 32, c[0] * c[1] * 1024, c[0] * 8 / c[2], 1}; }
 
 const Family kToy{"toy",
+                  "norm",
                   Op::layer_norm,
                   80,
                   kKnobs,

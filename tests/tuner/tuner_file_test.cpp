@@ -1,7 +1,7 @@
 // The database as a file: damaged, newer, older, read-only, full, replaced, shared with processes that are killed.
 #include "tuner/tuner_file.hpp"
 
-#include "problem/norm_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "support/captured_log.hpp"
 #include "support/storm.hpp"
 #include "support/temp_dir.hpp"

@@ -1,7 +1,7 @@
 // The table of records in memory: exact and nearest.
 #include "tuner/winners.hpp"
 
-#include "problem/attention_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
 #include "tuner/fixtures.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
-#include "problem/attention_fields.hpp"
-#include "problem/dense_fields.hpp"
-#include "problem/norm_fields.hpp"
+#include "problem/attention/attention_fields.hpp"
+#include "problem/dense/dense_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 #include "support/source_dir.hpp"

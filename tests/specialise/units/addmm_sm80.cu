@@ -1,6 +1,6 @@
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -32,7 +32,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -64,7 +64,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 
 // addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16384
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -96,7 +96,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16384
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -129,7 +129,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 // addmm dtype=bf16 n=130 k=67 bias=1 bias_dtype=f32 activation=1 act_columns=65 x_transposed=0 weight_transposed=0 vector_x=1 vector_w=2 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=128
 // addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -161,7 +161,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 25856, "host and device disagree 
 
 // addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -193,7 +193,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -226,7 +226,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 // addmm dtype=f16 n=500 k=100 bias=2 bias_dtype=f16 activation=1 act_columns=500 x_transposed=0 weight_transposed=1 vector_x=0 vector_w=0 vector_z=4 gather_y=1 allow_tf32=0 split=0 m=4096
 // addmm_sm80 sm_80 block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 // addmm_sm80 sm_90a block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -259,7 +259,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 47104, "host and device disagree 
 // addmm dtype=f32 n=2048 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 // addmm_sm80 sm_90a block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -292,7 +292,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 94208, "host and device disagree 
 // addmm dtype=f32 n=33 k=31 bias=2 bias_dtype=f32 activation=0 act_columns=0 x_transposed=1 weight_transposed=1 vector_x=1 vector_w=1 vector_z=1 gather_y=1 allow_tf32=1 split=0 m=8
 // addmm_sm80 sm_80 block_m=32 block_n=32 block_k=32 warps_m=1 warps_n=1 stages=2 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=32 block_n=32 block_k=32 warps_m=1 warps_n=1 stages=2 group=8 persistent=0 min_blocks=4
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -324,7 +324,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 18944, "host and device disagree 
 
 // addmm dtype=bf16 n=2048 k=2048 bias=1 bias_dtype=f32 activation=3 act_columns=2048 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -356,7 +356,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=bf16 n=2048 k=2048 bias=1 bias_dtype=f32 activation=3 act_columns=2048 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -388,7 +388,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 
 // addmm dtype=f16 n=2048 k=512 bias=1 bias_dtype=f16 activation=3 act_columns=500 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -420,7 +420,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=f16 n=2048 k=512 bias=1 bias_dtype=f16 activation=3 act_columns=500 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -452,7 +452,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 
 // addmm dtype=f16 n=1024 k=1536 bias=2 bias_dtype=f16 activation=4 act_columns=1000 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -484,7 +484,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=f16 n=1024 k=1536 bias=2 bias_dtype=f16 activation=4 act_columns=1000 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -517,7 +517,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 // addmm dtype=f32 n=2048 k=512 bias=2 bias_dtype=f32 activation=3 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 // addmm_sm80 sm_90a block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -550,7 +550,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 94208, "host and device disagree 
 // addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -582,7 +582,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 25856, "host and device disagree 
 
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=3 act_columns=500 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=64 z_dtype=e4m3 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -615,7 +615,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=3 act_columns=500 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=64 z_dtype=e4m3 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -648,7 +648,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 
 // addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=0 z_dtype=e5m2 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -681,7 +681,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=0 z_dtype=e5m2 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -715,7 +715,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 // addmm dtype=f32 n=2048 k=512 bias=2 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_z=1 gather_y=0 allow_tf32=0 split=1 z_dtype=e4m3 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
 // addmm_sm80 sm_90a block_m=128 block_n=64 block_k=32 warps_m=4 warps_n=2 stages=3 group=8 persistent=0 min_blocks=1
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -749,7 +749,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 94208, "host and device disagree 
 // addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -781,7 +781,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 25856, "host and device disagree 
 
 // addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64
 // addmm_sm80 sm_90a block_m=32 block_n=32 block_k=64 warps_m=2 warps_n=1 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -813,7 +813,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 35328, "host and device disagree 
 
 // addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64
 // addmm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -845,7 +845,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 54272, "host and device disagree 
 
 // addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512
 // addmm_sm80 sm_90a block_m=32 block_n=32 block_k=64 warps_m=2 warps_n=1 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -877,7 +877,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 35328, "host and device disagree 
 
 // addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512
 // addmm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -909,7 +909,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 54272, "host and device disagree 
 
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536
 // addmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -941,7 +941,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 74752, "host and device disagree 
 
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536
 // addmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 persistent=0 min_blocks=2
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -974,7 +974,7 @@ static_assert(addmm_sm80_smem_bytes<Config> == 107520, "host and device disagree
 // addmm dtype=f16 n=130 k=67 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=0 vector_x=1 vector_w=2 vector_z=1 gather_y=0 allow_tf32=0 split=1 m=128
 // addmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
 // addmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 persistent=0 min_blocks=4
-#include "addmm_sm80.cuh"
+#include "dense/addmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

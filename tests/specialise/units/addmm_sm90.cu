@@ -1,6 +1,6 @@
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=2048 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -28,7 +28,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 230736, "host and device disagree
 
 // addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16384
 // addmm_sm90 sm_90a block_m=128 block_n=128 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -56,7 +56,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 229536, "host and device disagree
 
 // addmm dtype=bf16 n=512 k=512 bias=2 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -84,7 +84,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 229648, "host and device disagree
 
 // addmm dtype=bf16 n=2048 k=2048 bias=1 bias_dtype=f32 activation=3 act_columns=2048 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm90 sm_90a block_m=128 block_n=192 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -112,7 +112,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 198352, "host and device disagree
 
 // addmm dtype=f16 n=2048 k=512 bias=1 bias_dtype=f16 activation=3 act_columns=500 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -140,7 +140,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 230736, "host and device disagree
 
 // addmm dtype=f16 n=1024 k=1536 bias=2 bias_dtype=f16 activation=4 act_columns=1000 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536
 // addmm_sm90 sm_90a block_m=128 block_n=128 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -168,7 +168,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 229536, "host and device disagree
 
 // addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_sm90 sm_90a block_m=64 block_n=64 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -196,7 +196,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 147664, "host and device disagree
 
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=3 act_columns=500 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=64 z_dtype=e4m3 m=65536
 // addmm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -225,7 +225,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 230736, "host and device disagree
 
 // addmm dtype=f16 n=512 k=1536 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=0 z_dtype=e5m2 m=65536
 // addmm_sm90 sm_90a block_m=128 block_n=128 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -254,7 +254,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 229536, "host and device disagree
 
 // addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_sm90 sm_90a block_m=64 block_n=64 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -282,7 +282,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 148240, "host and device disagree
 
 // addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512
 // addmm_sm90 sm_90a block_m=64 block_n=64 ping_pong=1 resident=0 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -310,7 +310,7 @@ static_assert(addmm_sm90_smem_bytes<Config> == 147600, "host and device disagree
 
 // addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536
 // addmm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "addmm_sm90.cuh"
+#include "dense/addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

@@ -1,6 +1,6 @@
 // addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_split_sm90 sm_90a block_m=16 block_n=64 swap=1 split=8
-#include "addmm_split_sm90.cuh"
+#include "dense/addmm_split_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -22,7 +22,7 @@ static_assert(addmm_split_sm90_smem_bytes<Config> == 45128, "host and device dis
 
 // addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_split_sm90 sm_90a block_m=16 block_n=64 swap=1 split=1
-#include "addmm_split_sm90.cuh"
+#include "dense/addmm_split_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -44,7 +44,7 @@ static_assert(addmm_split_sm90_smem_bytes<Config> == 82056, "host and device dis
 
 // addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64
 // addmm_split_sm90 sm_90a block_m=32 block_n=64 swap=1 split=1
-#include "addmm_split_sm90.cuh"
+#include "dense/addmm_split_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -66,7 +66,7 @@ static_assert(addmm_split_sm90_smem_bytes<Config> == 98440, "host and device dis
 
 // addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512
 // addmm_split_sm90 sm_90a block_m=128 block_n=128 swap=0 split=8
-#include "addmm_split_sm90.cuh"
+#include "dense/addmm_split_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

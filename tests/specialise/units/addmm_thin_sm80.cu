@@ -1,7 +1,7 @@
 // addmm dtype=bf16 n=512 k=2048 bias=2 bias_dtype=bf16 activation=3 act_columns=100 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_thin_sm80 sm_80 block_m=16 block_n=16 warps=8 ahead=2
 // addmm_thin_sm80 sm_90a block_m=16 block_n=16 warps=8 ahead=2
-#include "addmm_thin_sm80.cuh"
+#include "dense/addmm_thin_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -21,7 +21,7 @@ static_assert(addmm_thin_sm80_smem_bytes<Config> == 8192, "host and device disag
 // addmm dtype=bf16 n=512 k=512 bias=1 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
 // addmm_thin_sm80 sm_80 block_m=16 block_n=16 warps=8 ahead=2
 // addmm_thin_sm80 sm_90a block_m=16 block_n=16 warps=8 ahead=2
-#include "addmm_thin_sm80.cuh"
+#include "dense/addmm_thin_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -40,7 +40,7 @@ static_assert(addmm_thin_sm80_smem_bytes<Config> == 8192, "host and device disag
 
 // addmm dtype=f16 n=4096 k=1024 bias=2 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64
 // addmm_thin_sm80 sm_80 block_m=32 block_n=32 warps=8 ahead=2
-#include "addmm_thin_sm80.cuh"
+#include "dense/addmm_thin_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

@@ -1,7 +1,7 @@
 // append_kv_cache element_bytes=2 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 vector=16 batch=32 total=4096
 // append_kv_cache_sm80 sm_80 threads=64 accesses=1
 // append_kv_cache_sm80 sm_90a threads=64 accesses=1
-#include "append_kv_cache_sm80.cuh"
+#include "attention/append_kv_cache_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = i32;
@@ -21,7 +21,7 @@ struct Config {
 // append_kv_cache element_bytes=1 head_dim_qk=33 head_dim_v=3 num_heads=3 offset_dtype=none target_dtype=none page_dtype=i64 page_size=7 vector=1 batch=1 total=8
 // append_kv_cache_sm80 sm_80 threads=64 accesses=1
 // append_kv_cache_sm80 sm_90a threads=64 accesses=1
-#include "append_kv_cache_sm80.cuh"
+#include "attention/append_kv_cache_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = tile::Dense;

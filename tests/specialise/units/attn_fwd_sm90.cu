@@ -1,6 +1,6 @@
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -33,7 +33,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disag
 
 // hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=6 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -66,7 +66,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 230400, "host and device disag
 
 // hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=1 block_n=64 stages=3 q_steps=0 blocks=3 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -99,7 +99,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 66560, "host and device disagr
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=2 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::IntervalTile<Config>;
@@ -133,7 +133,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 148480, "host and device disag
 
 // hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=1 block_n=64 stages=3 q_steps=0 blocks=3 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -166,7 +166,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 66560, "host and device disagr
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -199,7 +199,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disag
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=8 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -232,7 +232,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 164864, "host and device disag
 
 // hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=4 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -265,7 +265,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagr
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=2 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=8 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -298,7 +298,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 214016, "host and device disag
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=8 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -331,7 +331,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 214016, "host and device disag
 
 // hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=2 heads_per_kv=1 moments=0
 // attn_fwd_sm90 sm_90a consumers=2 block_n=48 stages=2 q_steps=0 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -364,7 +364,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 230400, "host and device disag
 
 // hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=131072 max_seq_len=16384 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=1
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -398,7 +398,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 197632, "host and device disag
 
 // hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=40 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=2 moments=1
 // attn_fwd_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=4 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -433,7 +433,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 99328, "host and device disagr
 
 // hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=1
 // attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=4 blocks=1 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;
@@ -467,7 +467,7 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 230400, "host and device disag
 
 // hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=4 moments=0
 // attn_fwd_sm90 sm_90a consumers=1 block_n=64 stages=3 q_steps=0 blocks=3 section=0 whole=0
-#include "attn_fwd_sm90.cuh"
+#include "attention/attn_fwd_sm90.cuh"
 namespace hstu {
 struct Config {
   using Tile = attn90::HstuTile<Config>;

@@ -1,7 +1,7 @@
 // build_sla_func offset_dtype=i64 target_dtype=i64 rows=65536
 // build_sla_func_sm80 sm_80 threads=128
 // build_sla_func_sm80 sm_90a threads=128
-#include "build_sla_func_sm80.cuh"
+#include "attention/build_sla_func_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = i64;
@@ -15,7 +15,7 @@ struct Config {
 // build_sla_func offset_dtype=i32 target_dtype=none rows=1024
 // build_sla_func_sm80 sm_80 threads=128
 // build_sla_func_sm80 sm_90a threads=128
-#include "build_sla_func_sm80.cuh"
+#include "attention/build_sla_func_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = i32;

@@ -1,7 +1,7 @@
 // complete_cumsum dtype=i64 out_dtype=i64 count=512
 // complete_cumsum_sm80 sm_80 threads=1024 items=1
 // complete_cumsum_sm80 sm_90a threads=1024 items=1
-#include "complete_cumsum_sm80.cuh"
+#include "jagged/complete_cumsum_sm80.cuh"
 namespace hstu {
 struct Config {
   using Value = i64;
@@ -17,7 +17,7 @@ static_assert(complete_cumsum_sm80_smem_bytes<Config> == 256, "host and device d
 // complete_cumsum dtype=f32 out_dtype=f32 count=512
 // complete_cumsum_sm80 sm_80 threads=1024 items=1
 // complete_cumsum_sm80 sm_90a threads=1024 items=1
-#include "complete_cumsum_sm80.cuh"
+#include "jagged/complete_cumsum_sm80.cuh"
 namespace hstu {
 struct Config {
   using Value = float;

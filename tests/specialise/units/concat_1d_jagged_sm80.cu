@@ -1,7 +1,7 @@
 // concat_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=524288
 // concat_1d_jagged_sm80 sm_80 threads=512 accesses=1 spans=1
 // concat_1d_jagged_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "concat_1d_jagged_sm80.cuh"
+#include "jagged/concat_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -23,7 +23,7 @@ static_assert(concat_1d_jagged_sm80_smem_bytes<Config> == 4776, "host and device
 // concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i64 offset=none batch=32 rows=64
 // concat_1d_jagged_sm80 sm_80 threads=512 accesses=1 spans=1
 // concat_1d_jagged_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "concat_1d_jagged_sm80.cuh"
+#include "jagged/concat_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i32;
@@ -45,7 +45,7 @@ static_assert(concat_1d_jagged_sm80_smem_bytes<Config> == 4776, "host and device
 // concat_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=8192 rows=67108864
 // concat_1d_jagged_sm80 sm_80 threads=1024 accesses=2 spans=2
 // concat_1d_jagged_sm80 sm_90a threads=1024 accesses=2 spans=2
-#include "concat_1d_jagged_sm80.cuh"
+#include "jagged/concat_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -67,7 +67,7 @@ static_assert(concat_1d_jagged_sm80_smem_bytes<Config> == 66344, "host and devic
 // concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i32 offset=none batch=65536 rows=1073741824
 // concat_1d_jagged_sm80 sm_80 threads=256 accesses=2 spans=2
 // concat_1d_jagged_sm80 sm_90a threads=256 accesses=2 spans=2
-#include "concat_1d_jagged_sm80.cuh"
+#include "jagged/concat_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i32;

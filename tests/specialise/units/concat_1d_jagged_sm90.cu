@@ -1,6 +1,6 @@
 // concat_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=8192 rows=67108864
 // concat_1d_jagged_sm90 sm_90a pipes=1 consumers=15 stages=4 chunk=16
-#include "concat_1d_jagged_sm90.cuh"
+#include "jagged/concat_1d_jagged_sm90.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -22,7 +22,7 @@ static_assert(concat_1d_jagged_sm90_smem_bytes<Config> == 137080, "host and devi
 
 // concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i32 offset=none batch=65536 rows=1073741824
 // concat_1d_jagged_sm90 sm_90a pipes=8 consumers=1 stages=2 chunk=4
-#include "concat_1d_jagged_sm90.cuh"
+#include "jagged/concat_1d_jagged_sm90.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i32;

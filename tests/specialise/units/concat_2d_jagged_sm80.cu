@@ -1,7 +1,7 @@
 // concat_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 rows=524288
 // concat_2d_jagged_sm80 sm_80 threads=64 accesses=2
 // concat_2d_jagged_sm80 sm_90a threads=64 accesses=2
-#include "concat_2d_jagged_sm80.cuh"
+#include "jagged/concat_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftOffset = i64;
@@ -18,7 +18,7 @@ struct Config {
 // concat_2d_jagged access_bytes=4 row_bytes=516 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 rows=2048
 // concat_2d_jagged_sm80 sm_80 threads=128 accesses=1
 // concat_2d_jagged_sm80 sm_90a threads=128 accesses=1
-#include "concat_2d_jagged_sm80.cuh"
+#include "jagged/concat_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftOffset = tile::Dense;
@@ -35,7 +35,7 @@ struct Config {
 // concat_2d_jagged access_bytes=1 row_bytes=1 left_offset=i32 right_offset=none prefix=0 replace=1 batch=32 rows=2048
 // concat_2d_jagged_sm80 sm_80 threads=128 accesses=1
 // concat_2d_jagged_sm80 sm_90a threads=128 accesses=1
-#include "concat_2d_jagged_sm80.cuh"
+#include "jagged/concat_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftOffset = i32;

@@ -1,7 +1,7 @@
 // complete_cumsum dtype=i32 out_dtype=i64 count=65536
 // cumsum_tiles_sm80 sm_80 stage_kb=16 stages=6 summers=1 stretches=4 writers=8
 // cumsum_tiles_sm80 sm_90a stage_kb=16 stages=6 summers=1 stretches=4 writers=8
-#include "cumsum_tiles_sm80.cuh"
+#include "jagged/cumsum_tiles_sm80.cuh"
 namespace hstu {
 struct Config {
   using Value = i32;
@@ -20,7 +20,7 @@ static_assert(cumsum_tiles_sm80_smem_bytes<Config> == 99872, "host and device di
 
 // complete_cumsum dtype=f32 out_dtype=f32 count=1073741824
 // cumsum_tiles_sm80 sm_80 stage_kb=32 stages=3 summers=1 stretches=8 writers=16
-#include "cumsum_tiles_sm80.cuh"
+#include "jagged/cumsum_tiles_sm80.cuh"
 namespace hstu {
 struct Config {
   using Value = float;
@@ -39,7 +39,7 @@ static_assert(cumsum_tiles_sm80_smem_bytes<Config> == 99728, "host and device di
 
 // complete_cumsum dtype=f32 out_dtype=f32 count=1073741824
 // cumsum_tiles_sm80 sm_90a stage_kb=32 stages=6 summers=1 stretches=8 writers=16
-#include "cumsum_tiles_sm80.cuh"
+#include "jagged/cumsum_tiles_sm80.cuh"
 namespace hstu {
 struct Config {
   using Value = float;

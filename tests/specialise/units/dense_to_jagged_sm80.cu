@@ -1,7 +1,7 @@
 // dense_to_jagged access_bytes=16 row_bytes=1024 offset_dtype=i64 batch=512 rows=524288
 // dense_to_jagged_sm80 sm_80 threads=256 accesses=4 rounds=1
 // dense_to_jagged_sm80 sm_90a threads=256 accesses=4 rounds=1
-#include "dense_to_jagged_sm80.cuh"
+#include "jagged/dense_to_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = i64;
@@ -18,7 +18,7 @@ static_assert(dense_to_jagged_sm80_smem_bytes<Config> == 8, "host and device dis
 // dense_to_jagged access_bytes=1 row_bytes=1 offset_dtype=i32 batch=32 rows=1024
 // dense_to_jagged_sm80 sm_80 threads=256 accesses=1 rounds=1
 // dense_to_jagged_sm80 sm_90a threads=256 accesses=1 rounds=1
-#include "dense_to_jagged_sm80.cuh"
+#include "jagged/dense_to_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = i32;

@@ -1,7 +1,7 @@
 // dequantize_fp8 dtype=bf16 fp8=e4m3 scaling=2 columns=1024 vector=16 rows=131072
 // dequantize_fp8_sm80 sm_80 threads=256 accesses=2 vector=8
 // dequantize_fp8_sm80 sm_90a threads=256 accesses=2 vector=8
-#include "dequantize_fp8_sm80.cuh"
+#include "fp8/dequantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -18,7 +18,7 @@ struct Config {
 // dequantize_fp8 dtype=f16 fp8=e5m2 scaling=1 columns=100 vector=4 rows=128
 // dequantize_fp8_sm80 sm_80 threads=256 accesses=2 vector=4
 // dequantize_fp8_sm80 sm_90a threads=256 accesses=2 vector=4
-#include "dequantize_fp8_sm80.cuh"
+#include "fp8/dequantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -35,7 +35,7 @@ struct Config {
 // dequantize_fp8 dtype=f32 fp8=e4m3 scaling=3 columns=512 vector=8 rows=128
 // dequantize_fp8_sm80 sm_80 threads=256 accesses=2 vector=4
 // dequantize_fp8_sm80 sm_90a threads=256 accesses=2 vector=4
-#include "dequantize_fp8_sm80.cuh"
+#include "fp8/dequantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -52,7 +52,7 @@ struct Config {
 // dequantize_fp8 dtype=f32 fp8=e4m3 scaling=0 columns=33 vector=1 rows=128
 // dequantize_fp8_sm80 sm_80 threads=256 accesses=2 vector=1
 // dequantize_fp8_sm80 sm_90a threads=256 accesses=2 vector=1
-#include "dequantize_fp8_sm80.cuh"
+#include "fp8/dequantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

@@ -1,7 +1,7 @@
 // dropout dtype=bf16 active=1 flat=1 words=1 vector=8 rows=524288 dim=512
 // dropout_sm80 sm_80 threads=128 accesses=1
 // dropout_sm80 sm_90a threads=128 accesses=1
-#include "dropout_sm80.cuh"
+#include "norm/dropout_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -18,7 +18,7 @@ struct Config {
 // dropout dtype=f32 active=1 flat=0 words=4 vector=4 rows=65536 dim=1024
 // dropout_sm80 sm_80 threads=128 accesses=1
 // dropout_sm80 sm_90a threads=128 accesses=1
-#include "dropout_sm80.cuh"
+#include "norm/dropout_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -35,7 +35,7 @@ struct Config {
 // dropout dtype=f16 active=1 flat=0 words=4 vector=1 rows=64 dim=64
 // dropout_sm80 sm_80 threads=128 accesses=1
 // dropout_sm80 sm_90a threads=128 accesses=1
-#include "dropout_sm80.cuh"
+#include "norm/dropout_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -52,7 +52,7 @@ struct Config {
 // dropout dtype=f16 active=0 flat=1 words=1 vector=8 rows=64 dim=64
 // dropout_sm80 sm_80 threads=128 accesses=1
 // dropout_sm80 sm_90a threads=128 accesses=1
-#include "dropout_sm80.cuh"
+#include "norm/dropout_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

@@ -1,7 +1,7 @@
 // expand_1d_jagged_to_dense element_bytes=8 offset_dtype=i64 batch=512 max_len=1024
 // expand_1d_jagged_sm80 sm_80 threads=128 accesses=2
 // expand_1d_jagged_sm80 sm_90a threads=128 accesses=2
-#include "expand_1d_jagged_sm80.cuh"
+#include "jagged/expand_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = i64;
@@ -15,7 +15,7 @@ struct Config {
 // expand_1d_jagged_to_dense element_bytes=1 offset_dtype=i32 batch=32 max_len=64
 // expand_1d_jagged_sm80 sm_80 threads=128 accesses=1
 // expand_1d_jagged_sm80 sm_90a threads=128 accesses=1
-#include "expand_1d_jagged_sm80.cuh"
+#include "jagged/expand_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using Offset = i32;

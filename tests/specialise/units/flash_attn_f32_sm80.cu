@@ -1,7 +1,7 @@
 // flash_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=16 offset_dtype=none mask=0 lse=1 vector=4 batch=16 queries=2048 keys=2048
 // flash_attn_f32_sm80 sm_80 block_n=32 min_blocks=2
 // flash_attn_f32_sm80 sm_90a block_n=32 min_blocks=2
-#include "flash_attn_f32_sm80.cuh"
+#include "attention/flash_attn_f32_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

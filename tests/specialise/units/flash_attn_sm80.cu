@@ -1,7 +1,7 @@
 // flash_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=16 offset_dtype=none mask=0 lse=1 vector=8 batch=16 queries=2048 keys=2048
 // flash_attn_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 // flash_attn_sm80 sm_90a rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
-#include "flash_attn_sm80.cuh"
+#include "attention/flash_attn_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -38,7 +38,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagr
 // flash_attention dtype=f16 head_dim_qk=64 head_dim_v=80 num_heads=3 offset_dtype=i64 mask=1 lse=0 vector=1 batch=16 queries=4096 keys=512
 // flash_attn_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 // flash_attn_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
-#include "flash_attn_sm80.cuh"
+#include "attention/flash_attn_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -75,7 +75,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 27136, "host and device disagr
 // flash_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 mask=1 lse=1 vector=8 batch=16 queries=16384 keys=2048
 // flash_attn_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // flash_attn_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
-#include "flash_attn_sm80.cuh"
+#include "attention/flash_attn_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -112,7 +112,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
 // flash_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 mask=0 lse=1 vector=8 batch=16 queries=16384 keys=2048
 // flash_attn_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // flash_attn_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
-#include "flash_attn_sm80.cuh"
+#include "attention/flash_attn_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -149,7 +149,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
 // flash_attention dtype=bf16 head_dim_qk=72 head_dim_v=136 num_heads=2 offset_dtype=none mask=1 lse=0 vector=8 batch=16 queries=512 keys=2048
 // flash_attn_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 // flash_attn_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
-#include "flash_attn_sm80.cuh"
+#include "attention/flash_attn_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

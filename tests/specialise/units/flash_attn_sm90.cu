@@ -1,6 +1,6 @@
 // flash_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=16 offset_dtype=none mask=0 lse=1 vector=8 batch=16 queries=2048 keys=2048
 // flash_attn_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=8 turns=0
-#include "flash_attn_sm90.cuh"
+#include "attention/flash_attn_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -34,7 +34,7 @@ static_assert(flash_attn_sm90_smem_bytes<Config> == 197632, "host and device dis
 
 // flash_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 mask=1 lse=1 vector=8 batch=16 queries=16384 keys=2048
 // flash_attn_sm90 sm_90a consumers=3 block_n=96 stages=4 q_steps=0 turns=1
-#include "flash_attn_sm90.cuh"
+#include "attention/flash_attn_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -68,7 +68,7 @@ static_assert(flash_attn_sm90_smem_bytes<Config> == 148480, "host and device dis
 
 // flash_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 mask=0 lse=1 vector=8 batch=16 queries=16384 keys=2048
 // flash_attn_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=4 turns=0
-#include "flash_attn_sm90.cuh"
+#include "attention/flash_attn_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -102,7 +102,7 @@ static_assert(flash_attn_sm90_smem_bytes<Config> == 230400, "host and device dis
 
 // flash_attention dtype=bf16 head_dim_qk=72 head_dim_v=136 num_heads=2 offset_dtype=none mask=1 lse=0 vector=8 batch=16 queries=512 keys=2048
 // flash_attn_sm90 sm_90a consumers=2 block_n=128 stages=2 q_steps=4 turns=0
-#include "flash_attn_sm90.cuh"
+#include "attention/flash_attn_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

@@ -1,7 +1,7 @@
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -36,7 +36,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 54272, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -71,7 +71,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=1 split=0 m=65536
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -106,7 +106,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=4096 k=1024 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -141,7 +141,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=2 scaling_b=3 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -176,7 +176,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 54272, "host and device disagr
 // fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e5m2;
@@ -211,7 +211,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=333 k=77 scaling_a=2 scaling_b=2 bias=1 bias_dtype=f32 activation=0 act_columns=0 vector_a=1 vector_b=1 vector_out=1 fast=0 split=0 m=128
 // fp8_gemm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=2 group=8 min_blocks=1 native=0
 // fp8_gemm_sm80 sm_90a block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=2 group=8 min_blocks=1 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -246,7 +246,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 22528, "host and device disagr
 // fp8_gemm dtype=f32 dtype_a=e5m2 dtype_b=e5m2 n=2048 k=2048 scaling_a=2 scaling_b=2 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=8 vector_b=4 vector_out=4 fast=0 split=0 m=8192
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e5m2;
@@ -281,7 +281,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 59392, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -316,7 +316,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -351,7 +351,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=2 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=131072
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -386,7 +386,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=f16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=512 scaling_a=2 scaling_b=3 bias=2 bias_dtype=f16 activation=1 act_columns=100 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -421,7 +421,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 54272, "host and device disagr
 // fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=130 k=77 scaling_a=0 scaling_b=1 bias=2 bias_dtype=f32 activation=1 act_columns=65 vector_a=1 vector_b=1 vector_out=1 fast=0 split=1 m=128
 // fp8_gemm_sm80 sm_80 block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=2 group=8 min_blocks=1 native=0
 // fp8_gemm_sm80 sm_90a block_m=32 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=2 group=8 min_blocks=1 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -456,7 +456,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 22528, "host and device disagr
 // fp8_gemm dtype=e4m3 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=16 fast=0 split=64 m=65536
 // fp8_gemm_sm80 sm_80 block_m=64 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=64 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -492,7 +492,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 29696, "host and device disagr
 // fp8_gemm dtype=e5m2 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=2 scaling_b=3 bias=2 bias_dtype=f32 activation=3 act_columns=100 vector_a=16 vector_b=16 vector_out=1 fast=0 split=0 m=65536
 // fp8_gemm_sm80 sm_80 block_m=64 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=64 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -528,7 +528,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 34816, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=3 act_columns=2048 vector_a=16 vector_b=16 vector_out=8 fast=1 split=0 m=65536
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -563,7 +563,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=f16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=f32 activation=3 act_columns=2000 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -598,7 +598,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=4 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -633,7 +633,7 @@ static_assert(fp8_gemm_sm80_smem_bytes<Config> == 58368, "host and device disagr
 // fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=2 bias_dtype=f32 activation=3 act_columns=512 vector_a=16 vector_b=16 vector_out=4 fast=0 split=0 m=65536
 // fp8_gemm_sm80 sm_80 block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
 // fp8_gemm_sm80 sm_90a block_m=128 block_n=64 block_k=64 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2 native=0
-#include "fp8_gemm_sm80.cuh"
+#include "fp8/fp8_gemm_sm80.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;

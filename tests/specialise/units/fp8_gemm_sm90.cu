@@ -1,6 +1,6 @@
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
 // fp8_gemm_sm90 sm_90a block_m=128 block_n=256 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -34,7 +34,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 229456, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
 // fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -68,7 +68,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231760, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=1 split=0 m=65536
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -102,7 +102,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 230640, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=4096 k=1024 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -136,7 +136,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 230736, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=2 scaling_b=3 bias=1 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -170,7 +170,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 197424, "host and device disag
 
 // fp8_gemm dtype=f16 dtype_a=e5m2 dtype_b=e4m3 n=2048 k=2048 scaling_a=0 scaling_b=0 bias=0 bias_dtype=none activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=8192
 // fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e5m2;
@@ -204,7 +204,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 229456, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -238,7 +238,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -272,7 +272,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 230640, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=2 bias_dtype=bf16 activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=131072
 // fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -306,7 +306,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 214272, "host and device disag
 
 // fp8_gemm dtype=f16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=512 scaling_a=2 scaling_b=3 bias=2 bias_dtype=f16 activation=1 act_columns=100 vector_a=16 vector_b=16 vector_out=8 fast=0 split=64 m=131072
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -340,7 +340,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 196912, "host and device disag
 
 // fp8_gemm dtype=e4m3 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=16 fast=0 split=64 m=65536
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -375,7 +375,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=3 act_columns=2048 vector_a=16 vector_b=16 vector_out=8 fast=1 split=0 m=65536
 // fp8_gemm_sm90 sm_90a block_m=256 block_n=128 ping_pong=0 resident=0 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -409,7 +409,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231760, "host and device disag
 
 // fp8_gemm dtype=f16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=f32 activation=3 act_columns=2000 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;
@@ -443,7 +443,7 @@ static_assert(fp8_gemm_sm90_smem_bytes<Config> == 231728, "host and device disag
 
 // fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 activation=4 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072
 // fp8_gemm_sm90 sm_90a block_m=64 block_n=256 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "fp8_gemm_sm90.cuh"
+#include "fp8/fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using A = e4m3;

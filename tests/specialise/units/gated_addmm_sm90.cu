@@ -1,6 +1,6 @@
 // gated_addmm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 weight_transposed=0 vector=8 vector_w=8 m=131072
 // gated_addmm_sm90 sm_90a block_n=256 block_k=32 stages_x=2 boxes=1 lead=2 group=8
-#include "gated_addmm_sm90.cuh"
+#include "dense/gated_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -27,7 +27,7 @@ static_assert(gated_addmm_sm90_smem_bytes<Config> == 231608, "host and device di
 
 // gated_addmm dtype=f16 weight_dtype=f32 dim=512 n=256 parts=1 residual=0 weight_transposed=1 vector=8 vector_w=8 m=4096
 // gated_addmm_sm90 sm_90a block_n=256 block_k=64 stages_x=2 boxes=2 lead=0 group=8
-#include "gated_addmm_sm90.cuh"
+#include "dense/gated_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -54,7 +54,7 @@ static_assert(gated_addmm_sm90_smem_bytes<Config> == 200784, "host and device di
 
 // gated_addmm dtype=bf16 weight_dtype=f32 dim=1024 n=1024 parts=16 residual=1 weight_transposed=0 vector=8 vector_w=8 m=65536
 // gated_addmm_sm90 sm_90a block_n=256 block_k=32 stages_x=2 boxes=1 lead=2 group=8
-#include "gated_addmm_sm90.cuh"
+#include "dense/gated_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -81,7 +81,7 @@ static_assert(gated_addmm_sm90_smem_bytes<Config> == 221352, "host and device di
 
 // gated_addmm dtype=bf16 weight_dtype=f32 dim=1024 n=384 parts=16 residual=1 weight_transposed=0 vector=8 vector_w=8 m=65536
 // gated_addmm_sm90 sm_90a block_n=128 block_k=64 stages_x=2 boxes=1 lead=0 group=8
-#include "gated_addmm_sm90.cuh"
+#include "dense/gated_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -108,7 +108,7 @@ static_assert(gated_addmm_sm90_smem_bytes<Config> == 221280, "host and device di
 
 // gated_addmm dtype=bf16 weight_dtype=bf16 dim=64 n=128 parts=2 residual=1 weight_transposed=1 vector=8 vector_w=8 m=131072
 // gated_addmm_sm90 sm_90a block_n=128 block_k=64 stages_x=2 boxes=1 lead=0 group=8
-#include "gated_addmm_sm90.cuh"
+#include "dense/gated_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

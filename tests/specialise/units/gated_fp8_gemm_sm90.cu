@@ -1,6 +1,6 @@
 // gated_fp8_gemm dtype=bf16 weight_dtype=bf16 dim=512 n=512 parts=4 residual=1 vector=8 vector_w=16 m=131072
 // gated_fp8_gemm_sm90 sm_90a block_k=128 group=1
-#include "gated_fp8_gemm_sm90.cuh"
+#include "fp8/gated_fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -26,7 +26,7 @@ static_assert(gated_fp8_gemm_sm90_smem_bytes<Config> == 219376, "host and device
 
 // gated_fp8_gemm dtype=f16 weight_dtype=f32 dim=512 n=256 parts=2 residual=0 vector=8 vector_w=16 m=4096
 // gated_fp8_gemm_sm90 sm_90a block_k=64 group=1
-#include "gated_fp8_gemm_sm90.cuh"
+#include "fp8/gated_fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -52,7 +52,7 @@ static_assert(gated_fp8_gemm_sm90_smem_bytes<Config> == 219440, "host and device
 
 // gated_fp8_gemm dtype=bf16 weight_dtype=f32 dim=1024 n=1024 parts=16 residual=1 vector=8 vector_w=16 m=65536
 // gated_fp8_gemm_sm90 sm_90a block_k=128 group=1
-#include "gated_fp8_gemm_sm90.cuh"
+#include "fp8/gated_fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -78,7 +78,7 @@ static_assert(gated_fp8_gemm_sm90_smem_bytes<Config> == 223472, "host and device
 
 // gated_fp8_gemm dtype=f16 weight_dtype=f16 dim=384 n=768 parts=8 residual=1 vector=8 vector_w=16 m=65536
 // gated_fp8_gemm_sm90 sm_90a block_k=128 group=1
-#include "gated_fp8_gemm_sm90.cuh"
+#include "fp8/gated_fp8_gemm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

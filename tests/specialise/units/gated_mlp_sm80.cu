@@ -1,6 +1,6 @@
 // gated_mlp dtype=bf16 n=2048 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=65536
 // gated_mlp_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=1
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -29,7 +29,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 54272, "host and device disag
 
 // gated_mlp dtype=bf16 n=2048 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=65536
 // gated_mlp_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -58,7 +58,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 103424, "host and device disa
 
 // gated_mlp dtype=f16 n=2048 k=512 activation=3 activate_gate=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=4096
 // gated_mlp_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=1
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -87,7 +87,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 54272, "host and device disag
 
 // gated_mlp dtype=f16 n=2048 k=512 activation=3 activate_gate=0 x_transposed=1 weight_transposed=0 vector_x=8 vector_w=8 vector_out=8 allow_tf32=0 m=4096
 // gated_mlp_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -117,7 +117,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 103424, "host and device disa
 // gated_mlp dtype=bf16 n=77 k=33 activation=4 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=0 vector_w=0 vector_out=1 allow_tf32=0 m=128
 // gated_mlp_sm80 sm_80 block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
 // gated_mlp_sm80 sm_90a block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -147,7 +147,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 20992, "host and device disag
 // gated_mlp dtype=f32 n=512 k=256 activation=3 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=4 vector_w=4 vector_out=4 allow_tf32=0 m=4096
 // gated_mlp_sm80 sm_80 block_m=64 block_n=64 block_k=32 warps_m=4 warps_n=1 stages=3 group=8 min_blocks=2
 // gated_mlp_sm80 sm_90a block_m=64 block_n=64 block_k=32 warps_m=4 warps_n=1 stages=3 group=8 min_blocks=2
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -177,7 +177,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 59392, "host and device disag
 // gated_mlp dtype=f32 n=512 k=256 activation=1 activate_gate=1 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_out=4 allow_tf32=1 m=64
 // gated_mlp_sm80 sm_80 block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
 // gated_mlp_sm80 sm_90a block_m=32 block_n=64 block_k=32 warps_m=2 warps_n=1 stages=3 group=8 min_blocks=2
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -206,7 +206,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 41984, "host and device disag
 
 // gated_mlp dtype=bf16 n=1024 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_out=16 allow_tf32=0 out_dtype=e4m3 m=65536
 // gated_mlp_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=1
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -236,7 +236,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 54272, "host and device disag
 
 // gated_mlp dtype=bf16 n=1024 k=512 activation=1 activate_gate=1 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_out=16 allow_tf32=0 out_dtype=e4m3 m=65536
 // gated_mlp_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -267,7 +267,7 @@ static_assert(gated_mlp_sm80_smem_bytes<Config> == 103424, "host and device disa
 // gated_mlp dtype=f32 n=500 k=256 activation=4 activate_gate=0 x_transposed=0 weight_transposed=0 vector_x=4 vector_w=4 vector_out=1 allow_tf32=0 out_dtype=e5m2 m=4096
 // gated_mlp_sm80 sm_80 block_m=64 block_n=64 block_k=32 warps_m=4 warps_n=1 stages=3 group=8 min_blocks=2
 // gated_mlp_sm80 sm_90a block_m=64 block_n=64 block_k=32 warps_m=4 warps_n=1 stages=3 group=8 min_blocks=2
-#include "gated_mlp_sm80.cuh"
+#include "dense/gated_mlp_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

@@ -1,7 +1,7 @@
 // group_norm dtype=bf16 weight_dtype=bf16 has_weight=1 dim=512 groups=4 vector=8 rows=524288
 // group_norm_sm80 sm_80 threads=64 threads_per_row=8 rows_per_thread=1 weights=0
 // group_norm_sm80 sm_90a threads=64 threads_per_row=8 rows_per_thread=1 weights=0
-#include "group_norm_sm80.cuh"
+#include "norm/group_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -28,7 +28,7 @@ static_assert(group_norm_smem_bytes<Config> == 0, "host and device disagree abou
 // group_norm dtype=f16 weight_dtype=none has_weight=0 dim=99 groups=3 vector=1 rows=1024
 // group_norm_sm80 sm_80 threads=64 threads_per_row=16 rows_per_thread=1 weights=0
 // group_norm_sm80 sm_90a threads=64 threads_per_row=16 rows_per_thread=1 weights=0
-#include "group_norm_sm80.cuh"
+#include "norm/group_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

@@ -1,6 +1,6 @@
 // jagged_dense_bmm_broadcast_add dtype=bf16 offset_dtype=i64 n=512 k=512 bias=1 bias_dtype=bf16 dense_transposed=0 vector_x=8 vector_w=8 vector_z=8 batch=512 rows=524288
 // jagged_bmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2
-#include "jagged_bmm_sm80.cuh"
+#include "jagged/jagged_bmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -33,7 +33,7 @@ static_assert(jagged_bmm_sm80_smem_bytes<Config> == 74752, "host and device disa
 
 // jagged_dense_bmm_broadcast_add dtype=bf16 offset_dtype=i64 n=512 k=512 bias=1 bias_dtype=bf16 dense_transposed=0 vector_x=8 vector_w=8 vector_z=8 batch=512 rows=524288
 // jagged_bmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2
-#include "jagged_bmm_sm80.cuh"
+#include "jagged/jagged_bmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -67,7 +67,7 @@ static_assert(jagged_bmm_sm80_smem_bytes<Config> == 107520, "host and device dis
 // jagged_dense_bmm_broadcast_add dtype=f16 offset_dtype=i32 n=20 k=33 bias=2 bias_dtype=f16 dense_transposed=1 vector_x=1 vector_w=1 vector_z=4 batch=2 rows=64
 // jagged_bmm_sm80 sm_80 block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 min_blocks=4
 // jagged_bmm_sm80 sm_90a block_m=16 block_n=32 block_k=64 warps_m=1 warps_n=1 stages=4 group=8 min_blocks=4
-#include "jagged_bmm_sm80.cuh"
+#include "jagged/jagged_bmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -100,7 +100,7 @@ static_assert(jagged_bmm_sm80_smem_bytes<Config> == 25856, "host and device disa
 
 // jagged_dense_bmm_broadcast_add dtype=bf16 offset_dtype=i64 n=512 k=130 bias=1 bias_dtype=f32 dense_transposed=1 vector_x=2 vector_w=2 vector_z=8 batch=512 rows=524288
 // jagged_bmm_sm80 sm_80 block_m=128 block_n=128 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2
-#include "jagged_bmm_sm80.cuh"
+#include "jagged/jagged_bmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -133,7 +133,7 @@ static_assert(jagged_bmm_sm80_smem_bytes<Config> == 74752, "host and device disa
 
 // jagged_dense_bmm_broadcast_add dtype=bf16 offset_dtype=i64 n=512 k=130 bias=1 bias_dtype=f32 dense_transposed=1 vector_x=2 vector_w=2 vector_z=8 batch=512 rows=524288
 // jagged_bmm_sm80 sm_90a block_m=128 block_n=128 block_k=64 warps_m=2 warps_n=2 stages=3 group=8 min_blocks=2
-#include "jagged_bmm_sm80.cuh"
+#include "jagged/jagged_bmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -167,7 +167,7 @@ static_assert(jagged_bmm_sm80_smem_bytes<Config> == 107520, "host and device dis
 // jagged_dense_bmm_broadcast_add dtype=f32 offset_dtype=i64 n=200 k=130 bias=1 bias_dtype=f32 dense_transposed=0 vector_x=2 vector_w=4 vector_z=4 batch=32 rows=16384
 // jagged_bmm_sm80 sm_80 block_m=64 block_n=64 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2
 // jagged_bmm_sm80 sm_90a block_m=64 block_n=64 block_k=32 warps_m=2 warps_n=2 stages=4 group=8 min_blocks=2
-#include "jagged_bmm_sm80.cuh"
+#include "jagged/jagged_bmm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

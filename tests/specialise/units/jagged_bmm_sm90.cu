@@ -1,6 +1,6 @@
 // jagged_dense_bmm_broadcast_add dtype=bf16 offset_dtype=i64 n=512 k=512 bias=1 bias_dtype=bf16 dense_transposed=0 vector_x=8 vector_w=8 vector_z=8 batch=512 rows=524288
 // jagged_bmm_sm90 sm_90a block_m=64 block_n=128 ping_pong=1 resident=1 cluster=1 group=8 boxes=2
-#include "jagged_bmm_sm90.cuh"
+#include "jagged/jagged_bmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

@@ -1,7 +1,7 @@
 // jagged_dense_broadcast_add dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=none dim=512 vector=8 logarithm=0 batch=512 rows=524288
 // jagged_broadcast_add_sm80 sm_80 threads=256 accesses=1 rounds=4
 // jagged_broadcast_add_sm80 sm_90a threads=256 accesses=1 rounds=4
-#include "jagged_broadcast_add_sm80.cuh"
+#include "jagged/jagged_broadcast_add_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -20,7 +20,7 @@ static_assert(jagged_broadcast_add_sm80_smem_bytes<Config> == 64, "host and devi
 // jagged_dense_broadcast_add dtype=f32 table_dtype=f16 offset_dtype=i32 target_dtype=none dim=33 vector=1 logarithm=0 batch=32 rows=1024
 // jagged_broadcast_add_sm80 sm_80 threads=128 accesses=1 rounds=1
 // jagged_broadcast_add_sm80 sm_90a threads=128 accesses=1 rounds=1
-#include "jagged_broadcast_add_sm80.cuh"
+#include "jagged/jagged_broadcast_add_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

@@ -1,7 +1,7 @@
 // jagged_reduce_sum dtype=bf16 out_dtype=bf16 offset_dtype=i64 dim=512 vector=8 batch=512 rows=524288
 // jagged_reduce_sum_sm80 sm_80 threads=512 unroll=8 lanes=8
 // jagged_reduce_sum_sm80 sm_90a threads=512 unroll=8 lanes=8
-#include "jagged_reduce_sum_sm80.cuh"
+#include "jagged/jagged_reduce_sum_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -20,7 +20,7 @@ static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 16384, "host and devi
 // jagged_reduce_sum dtype=f32 out_dtype=f32 offset_dtype=i32 dim=33 vector=1 batch=32 rows=1024
 // jagged_reduce_sum_sm80 sm_80 threads=512 unroll=8 lanes=32
 // jagged_reduce_sum_sm80 sm_90a threads=512 unroll=8 lanes=32
-#include "jagged_reduce_sum_sm80.cuh"
+#include "jagged/jagged_reduce_sum_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -39,7 +39,7 @@ static_assert(jagged_reduce_sum_sm80_smem_bytes<Config> == 2048, "host and devic
 // jagged_reduce_sum dtype=f16 out_dtype=f32 offset_dtype=i64 dim=20000 vector=4 batch=32 rows=1024
 // jagged_reduce_sum_sm80 sm_80 threads=512 unroll=8 lanes=16
 // jagged_reduce_sum_sm80 sm_90a threads=512 unroll=8 lanes=16
-#include "jagged_reduce_sum_sm80.cuh"
+#include "jagged/jagged_reduce_sum_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

@@ -1,7 +1,7 @@
 // jagged_remove_first_or_last_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=none batch=512 rows=524288
 // jagged_remove_1d_sm80 sm_80 threads=512 accesses=1 spans=1
 // jagged_remove_1d_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "jagged_remove_1d_sm80.cuh"
+#include "jagged/jagged_remove_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -23,7 +23,7 @@ static_assert(jagged_remove_1d_sm80_smem_bytes<Config> == 4776, "host and device
 // jagged_remove_first_or_last_1d access_bytes=2 row_bytes=2 left_length=i64 right_length=none offset=none batch=8192 rows=67108864
 // jagged_remove_1d_sm80 sm_80 threads=1024 accesses=2 spans=2
 // jagged_remove_1d_sm80 sm_90a threads=1024 accesses=2 spans=2
-#include "jagged_remove_1d_sm80.cuh"
+#include "jagged/jagged_remove_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -45,7 +45,7 @@ static_assert(jagged_remove_1d_sm80_smem_bytes<Config> == 66344, "host and devic
 // jagged_remove_first_or_last_1d access_bytes=1 row_bytes=1 left_length=i32 right_length=none offset=none batch=32 rows=64
 // jagged_remove_1d_sm80 sm_80 threads=512 accesses=1 spans=1
 // jagged_remove_1d_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "jagged_remove_1d_sm80.cuh"
+#include "jagged/jagged_remove_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i32;

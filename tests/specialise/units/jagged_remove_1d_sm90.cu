@@ -1,6 +1,6 @@
 // jagged_remove_first_or_last_1d access_bytes=2 row_bytes=2 left_length=i64 right_length=none offset=none batch=8192 rows=67108864
 // jagged_remove_1d_sm90 sm_90a pipes=2 consumers=7 stages=3 chunk=8
-#include "jagged_remove_1d_sm90.cuh"
+#include "jagged/jagged_remove_1d_sm90.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;

@@ -1,7 +1,7 @@
 // jagged_transpose_1d access_bytes=8 row_bytes=8 left_length=i64 right_length=none offset=i64 batch=4096 rows=65536
 // jagged_transpose_1d_sm80 sm_80 threads=512 accesses=1 spans=1
 // jagged_transpose_1d_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "jagged_transpose_1d_sm80.cuh"
+#include "jagged/jagged_transpose_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -23,7 +23,7 @@ static_assert(jagged_transpose_1d_sm80_smem_bytes<Config> == 33448, "host and de
 // jagged_transpose_1d access_bytes=4 row_bytes=4 left_length=i64 right_length=none offset=i64 batch=4096 rows=33554432
 // jagged_transpose_1d_sm80 sm_80 threads=1024 accesses=2 spans=2
 // jagged_transpose_1d_sm80 sm_90a threads=1024 accesses=2 spans=2
-#include "jagged_transpose_1d_sm80.cuh"
+#include "jagged/jagged_transpose_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -45,7 +45,7 @@ static_assert(jagged_transpose_1d_sm80_smem_bytes<Config> == 33576, "host and de
 // jagged_transpose_1d access_bytes=2 row_bytes=2 left_length=i32 right_length=none offset=i64 batch=64 rows=1024
 // jagged_transpose_1d_sm80 sm_80 threads=512 accesses=1 spans=1
 // jagged_transpose_1d_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "jagged_transpose_1d_sm80.cuh"
+#include "jagged/jagged_transpose_1d_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i32;

@@ -1,6 +1,6 @@
 // jagged_transpose_1d access_bytes=4 row_bytes=4 left_length=i64 right_length=none offset=i64 batch=4096 rows=33554432
 // jagged_transpose_1d_sm90 sm_90a pipes=1 consumers=15 stages=4 chunk=16
-#include "jagged_transpose_1d_sm90.cuh"
+#include "jagged/jagged_transpose_1d_sm90.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;

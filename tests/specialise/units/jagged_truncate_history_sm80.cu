@@ -1,7 +1,7 @@
 // jagged_truncate_history access_bytes=16 row_bytes=1024 left_length=i64 right_length=none offset=i64 batch=512 rows=524288
 // jagged_truncate_history_sm80 sm_80 threads=256 rounds=8 accesses=2
 // jagged_truncate_history_sm80 sm_90a threads=256 rounds=8 accesses=2
-#include "jagged_truncate_history_sm80.cuh"
+#include "jagged/jagged_truncate_history_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -20,7 +20,7 @@ static_assert(jagged_truncate_history_sm80_smem_bytes<Config> == 8352, "host and
 // jagged_truncate_history access_bytes=4 row_bytes=4 left_length=none right_length=none offset=i32 batch=32 rows=1024
 // jagged_truncate_history_sm80 sm_80 threads=256 rounds=1 accesses=1
 // jagged_truncate_history_sm80 sm_90a threads=256 rounds=1 accesses=1
-#include "jagged_truncate_history_sm80.cuh"
+#include "jagged/jagged_truncate_history_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = tile::Dense;

@@ -1,7 +1,7 @@
 // layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536
 // layer_norm_fp8_sm80 sm_80 threads_per_row=32
 // layer_norm_fp8_sm80 sm_90a threads_per_row=32
-#include "layer_norm_fp8_sm80.cuh"
+#include "norm/layer_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -25,7 +25,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagre
 // layer_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e5m2 scaling=2 dim=4100 vector=4 rows=1024
 // layer_norm_fp8_sm80 sm_80 threads_per_row=512
 // layer_norm_fp8_sm80 sm_90a threads_per_row=512
-#include "layer_norm_fp8_sm80.cuh"
+#include "norm/layer_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -49,7 +49,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disag
 // layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=2 dim=1001 vector=1 rows=4096
 // layer_norm_fp8_sm80 sm_80 threads_per_row=32
 // layer_norm_fp8_sm80 sm_90a threads_per_row=32
-#include "layer_norm_fp8_sm80.cuh"
+#include "norm/layer_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -73,7 +73,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagre
 // layer_norm dtype=f16 weight_dtype=none has_weight=0 fp8=e5m2 scaling=1 dim=20002 vector=2 rows=512
 // layer_norm_fp8_sm80 sm_80 threads_per_row=512
 // layer_norm_fp8_sm80 sm_90a threads_per_row=512
-#include "layer_norm_fp8_sm80.cuh"
+#include "norm/layer_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

@@ -1,7 +1,7 @@
 // layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=65536
 // layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-#include "layer_norm_sm80.cuh"
+#include "norm/layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -28,7 +28,7 @@ static_assert(layer_norm_smem_bytes<Config> == 2048, "host and device disagree a
 // layer_norm dtype=f16 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=8192 vector=8 rows=4096
 // layer_norm_sm80 sm_80 threads=256 threads_per_row=256 rows_per_thread=1 weights=0
 // layer_norm_sm80 sm_90a threads=256 threads_per_row=256 rows_per_thread=1 weights=0
-#include "layer_norm_sm80.cuh"
+#include "norm/layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -55,7 +55,7 @@ static_assert(layer_norm_smem_bytes<Config> == 128, "host and device disagree ab
 // layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=257 vector=1 rows=1024
 // layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
-#include "layer_norm_sm80.cuh"
+#include "norm/layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -82,7 +82,7 @@ static_assert(layer_norm_smem_bytes<Config> == 0, "host and device disagree abou
 // layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536
 // layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-#include "layer_norm_sm80.cuh"
+#include "norm/layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -109,7 +109,7 @@ static_assert(layer_norm_smem_bytes<Config> == 2048, "host and device disagree a
 // layer_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e5m2 scaling=2 dim=4100 vector=4 rows=1024
 // layer_norm_sm80 sm_80 threads=256 threads_per_row=256 rows_per_thread=1 weights=0
 // layer_norm_sm80 sm_90a threads=256 threads_per_row=256 rows_per_thread=1 weights=0
-#include "layer_norm_sm80.cuh"
+#include "norm/layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

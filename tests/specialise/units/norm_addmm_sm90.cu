@@ -1,6 +1,6 @@
 // norm_addmm dtype=bf16 weight_dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 weight_transposed=0 vector=8 vector_w=8 split=64 m=131072
 // norm_addmm_sm90 sm_90a stage_slices=4
-#include "norm_addmm_sm90.cuh"
+#include "dense/norm_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -26,7 +26,7 @@ static_assert(norm_addmm_sm90_smem_bytes<Config> == 223320, "host and device dis
 
 // norm_addmm dtype=f16 weight_dtype=f32 n=1024 k=256 bias=1 bias_dtype=f32 activation=0 act_columns=0 weight_transposed=1 vector=8 vector_w=8 split=0 m=65536
 // norm_addmm_sm90 sm_90a stage_slices=4
-#include "norm_addmm_sm90.cuh"
+#include "dense/norm_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -52,7 +52,7 @@ static_assert(norm_addmm_sm90_smem_bytes<Config> == 219240, "host and device dis
 
 // norm_addmm dtype=bf16 weight_dtype=f32 n=40 k=64 bias=0 bias_dtype=none activation=1 act_columns=40 weight_transposed=0 vector=8 vector_w=8 split=0 m=65536
 // norm_addmm_sm90 sm_90a stage_slices=1
-#include "norm_addmm_sm90.cuh"
+#include "dense/norm_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -78,7 +78,7 @@ static_assert(norm_addmm_sm90_smem_bytes<Config> == 230312, "host and device dis
 
 // norm_addmm dtype=bf16 weight_dtype=bf16 n=320 k=128 bias=0 bias_dtype=none activation=0 act_columns=0 weight_transposed=1 vector=8 vector_w=8 split=64 m=131072
 // norm_addmm_sm90 sm_90a stage_slices=2
-#include "norm_addmm_sm90.cuh"
+#include "dense/norm_addmm_sm90.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

@@ -1,7 +1,7 @@
 // norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=0 vector=8 rows=131072
 // norm_mul_fp8_sm80 sm_80 threads_per_row=128
 // norm_mul_fp8_sm80 sm_90a threads_per_row=128
-#include "norm_mul_fp8_sm80.cuh"
+#include "norm/norm_mul_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -32,7 +32,7 @@ static_assert(norm_mul_fp8_smem_bytes<Config> == 64, "host and device disagree a
 // norm_mul dtype=f16 weight_dtype=f32 fp8=e5m2 scaling=2 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 dropout=3 vector=8 rows=65536
 // norm_mul_fp8_sm80 sm_80 threads_per_row=128
 // norm_mul_fp8_sm80 sm_90a threads_per_row=128
-#include "norm_mul_fp8_sm80.cuh"
+#include "norm/norm_mul_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -63,7 +63,7 @@ static_assert(norm_mul_fp8_smem_bytes<Config> == 112, "host and device disagree 
 // norm_mul dtype=f32 weight_dtype=f32 fp8=e4m3 scaling=1 dim=4096 groups=0 activation=1 concat_u=0 concat_x=1 silu_u=0 norm=1 dropout=2 vector=4 rows=1024
 // norm_mul_fp8_sm80 sm_80 threads_per_row=512
 // norm_mul_fp8_sm80 sm_90a threads_per_row=512
-#include "norm_mul_fp8_sm80.cuh"
+#include "norm/norm_mul_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -94,7 +94,7 @@ static_assert(norm_mul_fp8_smem_bytes<Config> == 256, "host and device disagree 
 // norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=0 vector=8 rows=65536
 // norm_mul_fp8_sm80 sm_80 threads_per_row=128
 // norm_mul_fp8_sm80 sm_90a threads_per_row=128
-#include "norm_mul_fp8_sm80.cuh"
+#include "norm/norm_mul_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -125,7 +125,7 @@ static_assert(norm_mul_fp8_smem_bytes<Config> == 112, "host and device disagree 
 // norm_mul dtype=bf16 weight_dtype=f32 fp8=e4m3 scaling=2 dim=99 groups=0 activation=2 concat_u=1 concat_x=1 silu_u=1 norm=2 dropout=1 vector=1 rows=1024
 // norm_mul_fp8_sm80 sm_80 threads_per_row=32
 // norm_mul_fp8_sm80 sm_90a threads_per_row=32
-#include "norm_mul_fp8_sm80.cuh"
+#include "norm/norm_mul_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -156,7 +156,7 @@ static_assert(norm_mul_fp8_smem_bytes<Config> == 0, "host and device disagree ab
 // norm_mul dtype=f16 weight_dtype=f16 fp8=e5m2 scaling=1 dim=20000 groups=0 activation=0 concat_u=1 concat_x=0 silu_u=0 norm=1 dropout=4 vector=8 rows=512
 // norm_mul_fp8_sm80 sm_80 threads_per_row=512
 // norm_mul_fp8_sm80 sm_90a threads_per_row=512
-#include "norm_mul_fp8_sm80.cuh"
+#include "norm/norm_mul_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -187,7 +187,7 @@ static_assert(norm_mul_fp8_smem_bytes<Config> == 256, "host and device disagree 
 // norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=0 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=0 vector=8 rows=512
 // norm_mul_fp8_sm80 sm_80 threads_per_row=32
 // norm_mul_fp8_sm80 sm_90a threads_per_row=32
-#include "norm_mul_fp8_sm80.cuh"
+#include "norm/norm_mul_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

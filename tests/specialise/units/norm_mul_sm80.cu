@@ -1,7 +1,7 @@
 // norm_mul dtype=bf16 weight_dtype=bf16 fp8=none scaling=0 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 dropout=0 vector=8 rows=65536
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -33,7 +33,7 @@ static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree abo
 // norm_mul dtype=f16 weight_dtype=f32 fp8=none scaling=0 dim=1024 groups=8 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=8 rows=16384
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=8 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=8 rows_per_thread=1 weights=0
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -65,7 +65,7 @@ static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about 
 // norm_mul dtype=f32 weight_dtype=f32 fp8=none scaling=0 dim=99 groups=0 activation=2 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=0 vector=1 rows=128
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -97,7 +97,7 @@ static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about 
 // norm_mul dtype=bf16 weight_dtype=bf16 fp8=none scaling=0 dim=512 groups=0 activation=1 concat_u=1 concat_x=1 silu_u=1 norm=2 dropout=1 vector=8 rows=65536
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -129,7 +129,7 @@ static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree abo
 // norm_mul dtype=f16 weight_dtype=f16 fp8=none scaling=0 dim=512 groups=0 activation=0 concat_u=1 concat_x=0 silu_u=0 norm=1 dropout=2 vector=8 rows=65536
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -161,7 +161,7 @@ static_assert(norm_mul_smem_bytes<Config> == 1024, "host and device disagree abo
 // norm_mul dtype=f32 weight_dtype=f32 fp8=none scaling=0 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=3 vector=4 rows=4096
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=8 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=8 rows_per_thread=1 weights=0
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -193,7 +193,7 @@ static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about 
 // norm_mul dtype=bf16 weight_dtype=f32 fp8=none scaling=0 dim=20000 groups=0 activation=0 concat_u=0 concat_x=0 silu_u=0 norm=0 dropout=4 vector=8 rows=4096
 // norm_mul_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -225,7 +225,7 @@ static_assert(norm_mul_smem_bytes<Config> == 256, "host and device disagree abou
 // norm_mul dtype=bf16 weight_dtype=bf16 fp8=e4m3 scaling=1 dim=512 groups=0 activation=0 concat_u=1 concat_x=1 silu_u=0 norm=0 dropout=0 vector=8 rows=131072
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -257,7 +257,7 @@ static_assert(norm_mul_smem_bytes<Config> == 2048, "host and device disagree abo
 // norm_mul dtype=f16 weight_dtype=f32 fp8=e5m2 scaling=2 dim=512 groups=4 activation=0 concat_u=1 concat_x=1 silu_u=1 norm=0 dropout=3 vector=8 rows=65536
 // norm_mul_sm80 sm_80 threads=64 threads_per_row=16 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=64 threads_per_row=16 rows_per_thread=1 weights=0
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -289,7 +289,7 @@ static_assert(norm_mul_smem_bytes<Config> == 0, "host and device disagree about 
 // norm_mul dtype=f32 weight_dtype=f32 fp8=e4m3 scaling=1 dim=4096 groups=0 activation=1 concat_u=0 concat_x=1 silu_u=0 norm=1 dropout=2 vector=4 rows=1024
 // norm_mul_sm80 sm_80 threads=256 threads_per_row=256 rows_per_thread=1 weights=0
 // norm_mul_sm80 sm_90a threads=256 threads_per_row=256 rows_per_thread=1 weights=0
-#include "norm_mul_sm80.cuh"
+#include "norm/norm_mul_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

@@ -1,7 +1,7 @@
 // add_positional_embeddings dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=i64 dim=512 vector=8 logarithm=0 batch=512 rows=524288
 // positional_sm80 sm_80 threads=256 accesses=1 rounds=4
 // positional_sm80 sm_90a threads=256 accesses=1 rounds=4
-#include "positional_sm80.cuh"
+#include "position/positional_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -22,7 +22,7 @@ static_assert(positional_sm80_smem_bytes<Config> == 64, "host and device disagre
 // add_positional_embeddings dtype=f16 table_dtype=f32 offset_dtype=i32 target_dtype=none dim=20000 vector=8 logarithm=0 batch=32 rows=1024
 // positional_sm80 sm_80 threads=128 accesses=1 rounds=1
 // positional_sm80 sm_90a threads=128 accesses=1 rounds=1
-#include "positional_sm80.cuh"
+#include "position/positional_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

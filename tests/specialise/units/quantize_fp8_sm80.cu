@@ -1,7 +1,7 @@
 // quantize_fp8 dtype=bf16 fp8=e4m3 scaling=2 columns=1024 vector=16 static=0 power_of_two=0 rows=131072
 // quantize_fp8_sm80 sm_80 threads=256 team=8 accesses=1 vector=16
 // quantize_fp8_sm80 sm_90a threads=256 team=8 accesses=1 vector=16
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -22,7 +22,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagr
 // quantize_fp8 dtype=bf16 fp8=e5m2 scaling=1 columns=512 vector=16 static=0 power_of_two=1 rows=65536
 // quantize_fp8_sm80 sm_80 threads=256 team=32 accesses=1 vector=16
 // quantize_fp8_sm80 sm_90a threads=256 team=32 accesses=1 vector=16
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -43,7 +43,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagr
 // quantize_fp8 dtype=f32 fp8=e4m3 scaling=1 columns=70001 vector=1 static=0 power_of_two=0 rows=64
 // quantize_fp8_sm80 sm_80 threads=1024 team=1024 accesses=1 vector=1
 // quantize_fp8_sm80 sm_90a threads=1024 team=1024 accesses=1 vector=1
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -64,7 +64,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 128, "host and device disa
 // quantize_fp8 dtype=f16 fp8=e4m3 scaling=1 columns=0 vector=16 static=0 power_of_two=0 rows=64
 // quantize_fp8_sm80 sm_80 threads=256 team=1 accesses=1 vector=16
 // quantize_fp8_sm80 sm_90a threads=256 team=1 accesses=1 vector=16
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -85,7 +85,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagr
 // quantize_fp8 dtype=f16 fp8=e4m3 scaling=3 columns=130 vector=2 static=0 power_of_two=0 rows=4096
 // quantize_fp8_sm80 sm_80 threads=256 team=256 accesses=1 vector=2
 // quantize_fp8_sm80 sm_90a threads=256 team=256 accesses=1 vector=2
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -106,7 +106,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 32, "host and device disag
 // quantize_fp8 dtype=f32 fp8=e4m3 scaling=3 columns=512 vector=8 static=0 power_of_two=0 rows=4096
 // quantize_fp8_sm80 sm_80 threads=512 team=512 accesses=1 vector=8
 // quantize_fp8_sm80 sm_90a threads=512 team=512 accesses=1 vector=8
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -127,7 +127,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 64, "host and device disag
 // quantize_fp8 dtype=bf16 fp8=e4m3 scaling=2 columns=333 vector=1 static=0 power_of_two=0 rows=128
 // quantize_fp8_sm80 sm_80 threads=256 team=16 accesses=1 vector=1
 // quantize_fp8_sm80 sm_90a threads=256 team=16 accesses=1 vector=1
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -148,7 +148,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagr
 // quantize_fp8 dtype=bf16 fp8=e4m3 scaling=0 columns=1024 vector=16 static=0 power_of_two=0 rows=65536
 // quantize_fp8_sm80 sm_80 threads=256 team=1 accesses=2 vector=8
 // quantize_fp8_sm80 sm_90a threads=256 team=1 accesses=2 vector=8
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -169,7 +169,7 @@ static_assert(quantize_fp8_sm80_smem_bytes<Config> == 0, "host and device disagr
 // quantize_fp8 dtype=f32 fp8=e5m2 scaling=0 columns=7 vector=1 static=1 power_of_two=0 rows=64
 // quantize_fp8_sm80 sm_80 threads=256 team=1 accesses=2 vector=1
 // quantize_fp8_sm80 sm_90a threads=256 team=1 accesses=2 vector=1
-#include "quantize_fp8_sm80.cuh"
+#include "fp8/quantize_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

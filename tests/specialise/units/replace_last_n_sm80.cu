@@ -1,7 +1,7 @@
 // replace_last_n_with_jagged access_bytes=16 row_bytes=1024 left_length=i64 right_length=i32 offset=none batch=512 rows=524288
 // replace_last_n_sm80 sm_80 threads=512 rounds=4 accesses=2
 // replace_last_n_sm80 sm_90a threads=512 rounds=4 accesses=2
-#include "replace_last_n_sm80.cuh"
+#include "jagged/replace_last_n_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -20,7 +20,7 @@ static_assert(replace_last_n_sm80_smem_bytes<Config> == 16672, "host and device 
 // replace_last_n_with_jagged access_bytes=2 row_bytes=66 left_length=i32 right_length=i32 offset=none batch=32 rows=64
 // replace_last_n_sm80 sm_80 threads=512 rounds=1 accesses=1
 // replace_last_n_sm80 sm_90a threads=512 rounds=1 accesses=1
-#include "replace_last_n_sm80.cuh"
+#include "jagged/replace_last_n_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i32;

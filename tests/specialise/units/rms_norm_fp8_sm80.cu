@@ -1,7 +1,7 @@
 // rms_norm dtype=f16 weight_dtype=f16 has_weight=1 fp8=e4m3 scaling=2 dim=1024 activation=0 vector=8 rows=65536
 // rms_norm_fp8_sm80 sm_80 threads_per_row=32
 // rms_norm_fp8_sm80 sm_90a threads_per_row=32
-#include "rms_norm_fp8_sm80.cuh"
+#include "norm/rms_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -25,7 +25,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagre
 // rms_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=1 dim=16382 activation=1 vector=2 rows=512
 // rms_norm_fp8_sm80 sm_80 threads_per_row=512
 // rms_norm_fp8_sm80 sm_90a threads_per_row=512
-#include "rms_norm_fp8_sm80.cuh"
+#include "norm/rms_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -49,7 +49,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disag
 // rms_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=e4m3 scaling=2 dim=65536 activation=1 vector=8 rows=512
 // rms_norm_fp8_sm80 sm_80 threads_per_row=512
 // rms_norm_fp8_sm80 sm_90a threads_per_row=512
-#include "rms_norm_fp8_sm80.cuh"
+#include "norm/rms_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -73,7 +73,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disag
 // rms_norm dtype=bf16 weight_dtype=none has_weight=0 fp8=e4m3 scaling=1 dim=0 activation=0 vector=8 rows=512
 // rms_norm_fp8_sm80 sm_80 threads_per_row=32
 // rms_norm_fp8_sm80 sm_90a threads_per_row=32
-#include "rms_norm_fp8_sm80.cuh"
+#include "norm/rms_norm_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

@@ -1,7 +1,7 @@
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=e4m3 scaling=1 dim=4096 head_dim=64 vector=8 batch=8 length=8192
 // rms_norm_rope_fp8_sm80 sm_80 threads_per_row=256
 // rms_norm_rope_fp8_sm80 sm_90a threads_per_row=256
-#include "rms_norm_rope_fp8_sm80.cuh"
+#include "norm/rms_norm_rope_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -24,7 +24,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 128, "host and device disag
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=e4m3 scaling=2 dim=4096 head_dim=128 vector=8 batch=8 length=8192
 // rms_norm_rope_fp8_sm80 sm_80 threads_per_row=256
 // rms_norm_rope_fp8_sm80 sm_90a threads_per_row=256
-#include "rms_norm_rope_fp8_sm80.cuh"
+#include "norm/rms_norm_rope_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -47,7 +47,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 128, "host and device disag
 // rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=2 dim=2560 head_dim=256 vector=4 batch=8 length=512
 // rms_norm_rope_fp8_sm80 sm_80 threads_per_row=256
 // rms_norm_rope_fp8_sm80 sm_90a threads_per_row=256
-#include "rms_norm_rope_fp8_sm80.cuh"
+#include "norm/rms_norm_rope_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -70,7 +70,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 128, "host and device disag
 // rms_norm_rope dtype=f16 weight_dtype=f16 angle_dtype=f16 fp8=e4m3 scaling=1 dim=16128 head_dim=96 vector=8 batch=1 length=512
 // rms_norm_rope_fp8_sm80 sm_80 threads_per_row=512
 // rms_norm_rope_fp8_sm80 sm_90a threads_per_row=512
-#include "rms_norm_rope_fp8_sm80.cuh"
+#include "norm/rms_norm_rope_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -93,7 +93,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disag
 // rms_norm_rope dtype=bf16 weight_dtype=f32 angle_dtype=f32 fp8=e4m3 scaling=2 dim=1152 head_dim=96 vector=8 batch=8 length=512
 // rms_norm_rope_fp8_sm80 sm_80 threads_per_row=128
 // rms_norm_rope_fp8_sm80 sm_90a threads_per_row=128
-#include "rms_norm_rope_fp8_sm80.cuh"
+#include "norm/rms_norm_rope_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -116,7 +116,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 64, "host and device disagr
 // rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=1 dim=16382 head_dim=2 vector=1 batch=1 length=512
 // rms_norm_rope_fp8_sm80 sm_80 threads_per_row=512
 // rms_norm_rope_fp8_sm80 sm_90a threads_per_row=512
-#include "rms_norm_rope_fp8_sm80.cuh"
+#include "norm/rms_norm_rope_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -139,7 +139,7 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disag
 // rms_norm_rope dtype=f16 weight_dtype=bf16 angle_dtype=f16 fp8=e4m3 scaling=2 dim=24576 head_dim=192 vector=8 batch=1 length=512
 // rms_norm_rope_fp8_sm80 sm_80 threads_per_row=512
 // rms_norm_rope_fp8_sm80 sm_90a threads_per_row=512
-#include "rms_norm_rope_fp8_sm80.cuh"
+#include "norm/rms_norm_rope_fp8_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

@@ -1,7 +1,7 @@
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=none scaling=0 dim=4096 head_dim=64 vector=8 batch=8 length=8192
 // rms_norm_rope_sm80 sm_80 threads=64 threads_per_row=64 rows_per_thread=1 weights=0 packed=1
 // rms_norm_rope_sm80 sm_90a threads=64 threads_per_row=64 rows_per_thread=1 weights=0 packed=1
-#include "rms_norm_rope_sm80.cuh"
+#include "norm/rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -27,7 +27,7 @@ static_assert(rms_norm_rope_smem_bytes<Config> == 32, "host and device disagree 
 // rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=1024 head_dim=32 vector=4 batch=8 length=512
 // rms_norm_rope_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0 packed=0
 // rms_norm_rope_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0 packed=0
-#include "rms_norm_rope_sm80.cuh"
+#include "norm/rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -53,7 +53,7 @@ static_assert(rms_norm_rope_smem_bytes<Config> == 0, "host and device disagree a
 // rms_norm_rope dtype=f16 weight_dtype=f32 angle_dtype=f32 fp8=none scaling=0 dim=20010 head_dim=6 vector=1 batch=1 length=16
 // rms_norm_rope_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=1
 // rms_norm_rope_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=1
-#include "rms_norm_rope_sm80.cuh"
+#include "norm/rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -79,7 +79,7 @@ static_assert(rms_norm_rope_smem_bytes<Config> == 256, "host and device disagree
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=bf16 fp8=e4m3 scaling=1 dim=4096 head_dim=64 vector=8 batch=8 length=8192
 // rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
 // rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
-#include "rms_norm_rope_sm80.cuh"
+#include "norm/rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -105,7 +105,7 @@ static_assert(rms_norm_rope_smem_bytes<Config> == 12544, "host and device disagr
 // rms_norm_rope dtype=bf16 weight_dtype=bf16 angle_dtype=f32 fp8=e4m3 scaling=2 dim=4096 head_dim=128 vector=8 batch=8 length=8192
 // rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
 // rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=4 weights=0 packed=0
-#include "rms_norm_rope_sm80.cuh"
+#include "norm/rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -131,7 +131,7 @@ static_assert(rms_norm_rope_smem_bytes<Config> == 256, "host and device disagree
 // rms_norm_rope dtype=f32 weight_dtype=f32 angle_dtype=f32 fp8=e5m2 scaling=2 dim=2560 head_dim=256 vector=4 batch=8 length=512
 // rms_norm_rope_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
 // rms_norm_rope_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0 packed=0
-#include "rms_norm_rope_sm80.cuh"
+#include "norm/rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -157,7 +157,7 @@ static_assert(rms_norm_rope_smem_bytes<Config> == 64, "host and device disagree 
 // rms_norm_rope dtype=f16 weight_dtype=f16 angle_dtype=f16 fp8=e4m3 scaling=1 dim=16128 head_dim=96 vector=8 batch=1 length=512
 // rms_norm_rope_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=0
 // rms_norm_rope_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0 packed=0
-#include "rms_norm_rope_sm80.cuh"
+#include "norm/rms_norm_rope_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

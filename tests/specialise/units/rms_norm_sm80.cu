@@ -1,7 +1,7 @@
 // rms_norm dtype=f16 weight_dtype=f16 has_weight=1 fp8=e4m3 scaling=2 dim=1024 activation=0 vector=8 rows=65536
 // rms_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=4 weights=2
 // rms_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=4 weights=2
-#include "rms_norm_sm80.cuh"
+#include "norm/rms_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;
@@ -28,7 +28,7 @@ static_assert(rms_norm_smem_bytes<Config> == 2048, "host and device disagree abo
 // rms_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 activation=0 vector=8 rows=65536
 // rms_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
 // rms_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
-#include "rms_norm_sm80.cuh"
+#include "norm/rms_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -55,7 +55,7 @@ static_assert(rms_norm_smem_bytes<Config> == 1024, "host and device disagree abo
 // rms_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=none scaling=0 dim=4096 activation=1 vector=4 rows=4096
 // rms_norm_sm80 sm_80 threads=128 threads_per_row=128 rows_per_thread=1 weights=0
 // rms_norm_sm80 sm_90a threads=128 threads_per_row=128 rows_per_thread=1 weights=0
-#include "rms_norm_sm80.cuh"
+#include "norm/rms_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -82,7 +82,7 @@ static_assert(rms_norm_smem_bytes<Config> == 64, "host and device disagree about
 // rms_norm dtype=f16 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=20000 activation=1 vector=8 rows=1024
 // rms_norm_sm80 sm_80 threads=512 threads_per_row=512 rows_per_thread=1 weights=0
 // rms_norm_sm80 sm_90a threads=512 threads_per_row=512 rows_per_thread=1 weights=0
-#include "rms_norm_sm80.cuh"
+#include "norm/rms_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = f16;

@@ -1,7 +1,7 @@
 // softmax dtype=bf16 dim=512 log=0 zero_empty=0 vector=8 rows=524288
 // softmax_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // softmax_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
-#include "softmax_sm80.cuh"
+#include "norm/softmax_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -22,7 +22,7 @@ static_assert(softmax_smem_bytes<Config> == 0, "host and device disagree about s
 // softmax dtype=f32 dim=781 log=1 zero_empty=1 vector=1 rows=2048
 // softmax_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // softmax_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
-#include "softmax_sm80.cuh"
+#include "norm/softmax_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;
@@ -43,7 +43,7 @@ static_assert(softmax_smem_bytes<Config> == 0, "host and device disagree about s
 // softmax dtype=bf16 dim=65536 log=0 zero_empty=1 vector=8 rows=4096
 // softmax_sm80 sm_80 threads=1024 threads_per_row=1024 rows_per_thread=1 weights=0
 // softmax_sm80 sm_90a threads=1024 threads_per_row=1024 rows_per_thread=1 weights=0
-#include "softmax_sm80.cuh"
+#include "norm/softmax_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;

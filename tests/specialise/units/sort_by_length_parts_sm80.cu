@@ -1,7 +1,7 @@
 // sort_by_length offset_dtype=i32 out_dtype=i32 count=16384
 // sort_by_length_parts_sm80 sm_80 threads=512 room=1024
 // sort_by_length_parts_sm80 sm_90a threads=512 room=1024
-#include "sort_by_length_parts_sm80.cuh"
+#include "jagged/sort_by_length_parts_sm80.cuh"
 namespace hstu {
 struct Config {
   using Key = i32;

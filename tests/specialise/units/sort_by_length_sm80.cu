@@ -1,7 +1,7 @@
 // sort_by_length offset_dtype=i64 out_dtype=i64 count=512
 // sort_by_length_sm80 sm_80 threads=128 items=1
 // sort_by_length_sm80 sm_90a threads=128 items=1
-#include "sort_by_length_sm80.cuh"
+#include "jagged/sort_by_length_sm80.cuh"
 namespace hstu {
 struct Config {
   using Key = i64;

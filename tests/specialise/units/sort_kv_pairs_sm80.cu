@@ -1,7 +1,7 @@
 // sort_kv_pairs key_dtype=i32 value_bytes=2 count=512
 // sort_kv_pairs_sm80 sm_80 threads=128 items=1
 // sort_kv_pairs_sm80 sm_90a threads=128 items=1
-#include "sort_kv_pairs_sm80.cuh"
+#include "jagged/sort_kv_pairs_sm80.cuh"
 namespace hstu {
 struct Config {
   using Key = i32;

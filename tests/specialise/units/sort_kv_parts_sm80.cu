@@ -1,7 +1,7 @@
 // sort_kv_pairs key_dtype=i64 value_bytes=8 count=16384
 // sort_kv_parts_sm80 sm_80 threads=512 room=1024
 // sort_kv_parts_sm80 sm_90a threads=512 room=1024
-#include "sort_kv_parts_sm80.cuh"
+#include "jagged/sort_kv_parts_sm80.cuh"
 namespace hstu {
 struct Config {
   using Key = i64;
@@ -16,7 +16,7 @@ static_assert(sort_kv_parts_sm80_smem_bytes<Config> == 16456, "host and device d
 // sort_kv_pairs key_dtype=i32 value_bytes=1 count=1048576
 // sort_kv_parts_sm80 sm_80 threads=1024 room=8192
 // sort_kv_parts_sm80 sm_90a threads=1024 room=8192
-#include "sort_kv_parts_sm80.cuh"
+#include "jagged/sort_kv_parts_sm80.cuh"
 namespace hstu {
 struct Config {
   using Key = i32;

@@ -1,7 +1,7 @@
 // split_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=512 rows=524288
 // split_1d_jagged_sm80 sm_80 threads=512 accesses=1 spans=1
 // split_1d_jagged_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "split_1d_jagged_sm80.cuh"
+#include "jagged/split_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;
@@ -23,7 +23,7 @@ static_assert(split_1d_jagged_sm80_smem_bytes<Config> == 4776, "host and device 
 // split_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=67108864
 // split_1d_jagged_sm80 sm_80 threads=1024 accesses=2 spans=2
 // split_1d_jagged_sm80 sm_90a threads=1024 accesses=2 spans=2
-#include "split_1d_jagged_sm80.cuh"
+#include "jagged/split_1d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;

@@ -1,6 +1,6 @@
 // split_1d_jagged access_bytes=8 row_bytes=8 left_length=i64 right_length=i64 offset=none batch=512 rows=67108864
 // split_1d_jagged_sm90 sm_90a pipes=1 consumers=15 stages=4 chunk=16
-#include "split_1d_jagged_sm90.cuh"
+#include "jagged/split_1d_jagged_sm90.cuh"
 namespace hstu {
 struct Config {
   using LeftLength = i64;

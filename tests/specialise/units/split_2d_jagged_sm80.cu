@@ -1,7 +1,7 @@
 // split_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 rows=524288
 // split_2d_jagged_sm80 sm_80 threads=64 accesses=2
 // split_2d_jagged_sm80 sm_90a threads=64 accesses=2
-#include "split_2d_jagged_sm80.cuh"
+#include "jagged/split_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftOffset = i64;
@@ -17,7 +17,7 @@ struct Config {
 // split_2d_jagged access_bytes=8 row_bytes=24 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 rows=2048
 // split_2d_jagged_sm80 sm_80 threads=128 accesses=1
 // split_2d_jagged_sm80 sm_90a threads=128 accesses=1
-#include "split_2d_jagged_sm80.cuh"
+#include "jagged/split_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftOffset = tile::Dense;
@@ -33,7 +33,7 @@ struct Config {
 // split_2d_jagged access_bytes=2 row_bytes=66 left_offset=i32 right_offset=none prefix=1 replace=0 batch=32 rows=2048
 // split_2d_jagged_sm80 sm_80 threads=128 accesses=1
 // split_2d_jagged_sm80 sm_90a threads=128 accesses=1
-#include "split_2d_jagged_sm80.cuh"
+#include "jagged/split_2d_jagged_sm80.cuh"
 namespace hstu {
 struct Config {
   using LeftOffset = i32;

@@ -1,7 +1,7 @@
 // swish_layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=524288
 // swish_layer_norm_sm80 sm_80 threads=128 threads_per_row=32 rows_per_thread=2 weights=2
 // swish_layer_norm_sm80 sm_90a threads=128 threads_per_row=32 rows_per_thread=2 weights=2
-#include "swish_layer_norm_sm80.cuh"
+#include "norm/swish_layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -29,7 +29,7 @@ static_assert(swish_layer_norm_smem_bytes<Config> == 2048, "host and device disa
 // swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=99 vector=1 rows=1024
 // swish_layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // swish_layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
-#include "swish_layer_norm_sm80.cuh"
+#include "norm/swish_layer_norm_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

@@ -1,7 +1,7 @@
 // add_timestamp_positional_embeddings dtype=bf16 table_dtype=bf16 offset_dtype=i64 target_dtype=i64 dim=512 vector=8 logarithm=0 batch=512 rows=524288
 // timestamp_positional_sm80 sm_80 threads=128 accesses=2 rounds=4
 // timestamp_positional_sm80 sm_90a threads=128 accesses=2 rounds=4
-#include "timestamp_positional_sm80.cuh"
+#include "position/timestamp_positional_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -23,7 +23,7 @@ static_assert(timestamp_positional_sm80_smem_bytes<Config> == 128, "host and dev
 // add_timestamp_positional_embeddings dtype=bf16 table_dtype=f32 offset_dtype=i64 target_dtype=i32 dim=512 vector=8 logarithm=1 batch=512 rows=524288
 // timestamp_positional_sm80 sm_80 threads=128 accesses=2 rounds=4
 // timestamp_positional_sm80 sm_90a threads=128 accesses=2 rounds=4
-#include "timestamp_positional_sm80.cuh"
+#include "position/timestamp_positional_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = bf16;
@@ -45,7 +45,7 @@ static_assert(timestamp_positional_sm80_smem_bytes<Config> == 128, "host and dev
 // add_timestamp_positional_embeddings dtype=f32 table_dtype=f32 offset_dtype=i32 target_dtype=none dim=3 vector=1 logarithm=1 batch=32 rows=65536
 // timestamp_positional_sm80 sm_80 threads=128 accesses=1 rounds=1
 // timestamp_positional_sm80 sm_90a threads=128 accesses=1 rounds=1
-#include "timestamp_positional_sm80.cuh"
+#include "position/timestamp_positional_sm80.cuh"
 namespace hstu {
 struct Config {
   using Element = float;

@@ -1,0 +1,21 @@
+// Sequences without their first or last element, sm_90: what jagged_remove_1d_sm80 does, through shared memory. See
+// tile/runs_ring.cuh.
+//
+// Config    facts and knobs of tile/runs_ring.cuh.
+#pragma once
+#include "jagged/jagged_remove_1d_sm80.cuh"
+#include "tile/runs_ring.cuh"
+
+namespace hstu {
+
+template <class Config>
+constexpr int jagged_remove_1d_sm90_smem_bytes = tile::runs_ring_smem_bytes<Config>;
+
+template <class Config>
+__global__ void __launch_bounds__(Config::kThreads, 1)
+    jagged_remove_1d_sm90(const __grid_constant__ JaggedLengthsParams p) {
+  extern __shared__ __align__(1024) unsigned char smem[];
+  tile::RunsRing<Config, jagged_remove_1d::Copy<Config>>(p, smem).run();
+}
+
+}  // namespace hstu

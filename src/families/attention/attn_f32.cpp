@@ -1,0 +1,47 @@
+#include "families/attention/attn_f32.hpp"
+
+#include "families/attention/attn_grid.hpp"
+
+namespace hstujit::attn_f32 {
+namespace {
+
+constexpr int32_t kBlockNValues[] = {16, 32};
+constexpr int32_t kMinBlocksValues[] = {1, 2, 3};
+constexpr int kThreads = 128, kBlockM = 32;  // of the kernel
+
+int smem_bytes(const Shape& s, const Config& c) {
+  const int qk = (s.head_dim_qk + 3) / 4 * 4 + 4, v = (s.head_dim_v + 15) / 16 * 16 + 4, n = c[kBlockN];
+  return 4 * (kBlockM * qk + n * (qk + v) + kBlockM * (n + 4)) + 512 + 32 * s.intervals;
+}
+
+}  // namespace
+
+const Knob kKnobs[kKnobCount] = {
+    {"block_n", kBlockNValues, "keys a step: fewer barriers, for shared memory"},
+    {"min_blocks", kMinBlocksValues, "blocks an SM: one loads beside another's products"},
+};
+
+bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {
+  return smem_holds(device, c[kMinBlocks], smem_bytes(s, c));
+}
+
+Config default_config(const Shape& s, const DeviceFacts& device) {
+  for (const Config& c : {Config{{32, 2}}, Config{{16, 2}}, Config{{32, 1}}})
+    if (smem_fits(s, c, device)) return c;
+  return {{16, 1}};
+}
+
+Resources resources(const Shape& s, const Config& c) {
+  return {kThreads, smem_bytes(s, c), (s.head_dim_v + 15) / 16 * 4 + c[kBlockN] / 4, c[kMinBlocks]};
+}
+
+void write_knobs(ConfigText& text, const Config& c) {
+  text.constant("kBlockN", c[kBlockN]);
+  text.constant("kMinBlocks", c[kMinBlocks]);
+}
+
+int set_grid(Launch& launch, const Shape& s, const Config& c, int64_t pairs, int64_t rows) {
+  return attn_grid::set(launch, pairs, rows, kBlockM, kThreads, smem_bytes(s, c));
+}
+
+}  // namespace hstujit::attn_f32

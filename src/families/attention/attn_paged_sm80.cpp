@@ -1,0 +1,17 @@
+// attn_paged_sm80: attention of new rows against a cache in pages, kernels/attention/attn_paged_sm80.cuh.
+#include "families/attention/attn_split.hpp"
+#include "families/families.hpp"
+
+namespace hstujit {
+namespace {
+
+void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
+  const auto& a = *static_cast<const hstu_paged_attention_args*>(args);
+  if (auto* k = attn_split::bind(a, p, c, a.max_q_len, launch)) attn_split::fill_cache(*k, a, p);
+}
+
+}  // namespace
+
+const Family kAttnPagedSm80 = attn_split::family("attn_paged_sm80", Op::paged_hstu_attention, attn_split::covers, bind);
+
+}  // namespace hstujit

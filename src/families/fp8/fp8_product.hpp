@@ -1,0 +1,23 @@
+// What the families of fp8_gemm read of a problem alike.
+#pragma once
+
+#include "params/addmm_terms.h"
+#include "problem/fp8/fp8_fields.hpp"
+#include "problem/fp8/fp8_scales.hpp"
+#include "problem/problem.hpp"
+
+namespace hstujit::fp8_product {
+
+/// Of a residual and of results, or what these are made of, if they are in FP8.
+inline hstu_dtype element_of(const Problem& p) {
+  const auto stored = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
+             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
+  if (!fp8::stores(stored)) return stored;
+  return p[fp8_gemm::kBias] == hstu::kResidual ? bias : HSTU_DTYPE_BF16;
+}
+
+inline bool scales_along_k(const Problem& p) {
+  return fp8::changes_along_k(p[fp8_gemm::kScalingA]) || fp8::changes_along_k(p[fp8_gemm::kScalingB]);
+}
+
+}  // namespace hstujit::fp8_product

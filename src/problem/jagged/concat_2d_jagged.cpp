@@ -1,0 +1,48 @@
+// Concatenation of two jagged tensors as a problem: checks, key and cost.
+#include "problem/edge_case.hpp"
+#include "problem/jagged/jagged_copy.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_concat_2d_jagged_args;
+
+constexpr TensorSlot kTensors[] = {{"left", offsetof(Args, left), TensorRole::input},
+                                   {"right", offsetof(Args, right), TensorRole::input},
+                                   {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer},
+                                   {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer},
+                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64},
+                                   {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64},
+                                   {"n_prefix_from_right", offsetof(Args, n_prefix_from_right), ScalarSlot::Kind::i64},
+                                   {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i32}};
+enum : size_t { kOffsetsLeft = 2, kOffsetsRight = 3 };  // slots of kTensors
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_concat_2d_jagged_args*) { return {jagged_copy::fields(), kTensors, kScalars}; }
+
+Problem prepare(hstu_concat_2d_jagged_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  checks::flag("is_replace", args.is_replace);
+  return jagged_copy::prepare(
+      Op::concat_2d_jagged,
+      {args.left, args.right, args.offsets_left, args.offsets_right, args.out, args.max_len_left, args.max_len_right,
+       args.n_prefix_from_right, "out", "n_prefix_from_right", args.is_replace != 0, true});
+}
+
+Work work_of(const hstu_concat_2d_jagged_args& args) {
+  const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
+                                           args.max_len_left, args.max_len_right);
+  int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch);
+  if (!args.is_replace) rows += jagged_copy::rows_in_sequences(parts.right, args.offsets_right, parts.batch);
+  return jagged_copy::work_of(rows, args.left, {&args.offsets_left, &args.offsets_right});
+}
+
+void make_edge_case(hstu_concat_2d_jagged_args&, Integers& integers) {
+  std::vector<int64_t> no_targets;
+  edge_case::make_ragged(integers[kOffsetsLeft], no_targets);
+  edge_case::make_ragged(integers[kOffsetsRight], no_targets);
+}
+
+}  // namespace hstujit

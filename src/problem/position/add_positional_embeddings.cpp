@@ -1,0 +1,43 @@
+// Position embeddings as a problem: checks, key and cost.
+#include "problem/edge_case.hpp"
+#include "problem/jagged/added_rows.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_add_positional_embeddings_args;
+
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"position_embeddings", offsetof(Args, position_embeddings), TensorRole::input},
+                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
+                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
+                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+                                   {"interleave_targets", offsetof(Args, interleave_targets), ScalarSlot::Kind::i32}};
+enum : size_t { kSeqOffsets = 2, kNumTargets = 3 };  // slots of kTensors
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_add_positional_embeddings_args*) {
+  return {added_rows::fields(), kTensors, kScalars};
+}
+
+Problem prepare(hstu_add_positional_embeddings_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  added_rows::Check check(Op::add_positional_embeddings, "x", args.x, args.out, args.seq_offsets);
+  check.table("position_embeddings", args.position_embeddings, false);
+  check.targets(args.num_targets);
+  checks::flag("interleave_targets", args.interleave_targets);
+  args.alpha = added_rows::alpha(args.alpha);
+  return check.problem();
+}
+
+Work work_of(const hstu_add_positional_embeddings_args& args) {
+  return added_rows::work_of(args.x, args.seq_offsets, {&args.position_embeddings, &args.num_targets});
+}
+
+void make_edge_case(hstu_add_positional_embeddings_args&, Integers& integers) {
+  edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
+}
+
+}  // namespace hstujit

@@ -1,0 +1,122 @@
+// Quantisation to FP8. Unlike the other operators it is defined by f32 roundings, so that results have the same bits
+// everywhere, and follows them here.
+#include "problem/operators.hpp"
+#include "reference/fp8/fp8_scales.hpp"
+#include "reference/rows.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+namespace hstujit::reference {
+namespace {
+
+constexpr uint32_t kInfinity = 0x7f800000;
+
+struct Scale {
+  float descale, multiplier;
+};
+
+float largest_of(hstu_dtype fp8) { return fp8 == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f; }
+
+Scale scale_of(const hstu_quantize_fp8_args& args, float greatest) {
+  const float largest = largest_of(args.q.dtype);
+  const float size = std::isnan(greatest) ? greatest : std::max(std::min(greatest, args.amax_bound), args.amin);
+  Scale scale{size / largest, largest / size};
+  if (args.power_of_two) {
+    if (std::isfinite(size))
+      scale.descale = std::bit_cast<float>((std::bit_cast<uint32_t>(scale.descale) + 0x7fffff) & kInfinity);
+    scale.multiplier = 1 / scale.descale;
+  }
+  return scale;
+}
+
+/// The scale of the tensor as a whole.
+Scale tensor_scale(const hstu_quantize_fp8_args& args) {
+  if (present(args.static_descale)) {
+    const float given = *static_cast<const float*>(args.static_descale.data);
+    return {given, 1 / given};
+  }
+  const auto* parts = static_cast<const float*>(args.amax.data);
+  float greatest = 0;
+  for (int i = 0; i < HSTU_FP8_AMAX_PARTS; ++i) greatest = greater(greatest, static_cast<double>(parts[i]));
+  return scale_of(args, greatest);
+}
+
+class Quantizer {
+ public:
+  Quantizer(const hstu_quantize_fp8_args& args, double* const* exact)
+      : args_(args), q_(args.q, exact), exact_(exact), descales_(exact ? exact[1] : nullptr) {}
+
+  /// Row `unit_row` of units, of `rows` rows and `columns` columns each.
+  void units(int64_t unit_row, const fp8::Unit& unit) const {
+    const int64_t first = unit_row * unit.rows, columns = args_.x.shape[1];
+    const int64_t count = std::min(unit.rows, args_.x.shape[0] - first);
+    const bool flat = args_.scaling == HSTU_FP8_ROW;  // one unit a row, even without columns
+    const int64_t units = flat ? 1 : ceil_div(columns, unit.columns);
+    std::vector<double> x(static_cast<size_t>(count * columns));
+    for (int64_t r = 0; r < count; ++r) load(args_.x, (first + r) * args_.x.stride[0], columns, x.data() + r * columns);
+    std::vector<Scale> scales;
+    for (int64_t u = 0; u < units; ++u) {
+      float greatest = 0;
+      for (int64_t r = 0; r < count; ++r)
+        for (int64_t c = u * unit.columns; c < std::min(columns, (u + 1) * unit.columns); ++c)
+          greatest = greater(greatest, x[static_cast<size_t>(r * columns + c)]);
+      scales.push_back(scale_of(args_, greatest));
+      write_descale(unit_row, u, units, scales.back().descale);
+    }
+    for (int64_t r = 0; r < count; ++r)
+      write_row(first + r, x.data() + r * columns,
+                [&](int64_t c) { return scales[static_cast<size_t>(c / unit.columns)]; });
+  }
+
+  void tensor(int64_t row, const Scale& scale) const {
+    std::vector<double> x(static_cast<size_t>(args_.x.shape[1]));
+    load(args_.x, row * args_.x.stride[0], args_.x.shape[1], x.data());
+    write_row(row, x.data(), [&](int64_t) { return scale; });
+  }
+
+  void write_descale(int64_t row, int64_t column, int64_t columns, float value) const {
+    if (descales_) {
+      descales_[row * columns + column] = static_cast<double>(value);
+    } else if (!exact_) {
+      const hstu_tensor& t = args_.descale;
+      static_cast<float*>(t.data)[row * t.stride[0] + (t.rank == 2 ? column * t.stride[1] : 0)] = value;
+    }
+  }
+
+ private:
+  template <class ScaleOf>
+  void write_row(int64_t row, double* x, const ScaleOf& scale_of_column) const {
+    const int64_t columns = args_.x.shape[1];
+    for (int64_t c = 0; c < columns; ++c) {
+      const float product = static_cast<float>(x[c]) * scale_of_column(c).multiplier;
+      x[c] = args_.q.dtype == HSTU_DTYPE_E4M3 ? E4m3::widen(E4m3::round(static_cast<double>(product)))
+                                              : E5m2::widen(E5m2::round(static_cast<double>(product)));
+    }
+    q_.write(row, 0, columns, x);
+  }
+
+  const hstu_quantize_fp8_args& args_;
+  const Output q_;
+  double* const* exact_;
+  double* descales_;
+};
+
+}  // namespace
+
+void run(const hstu_quantize_fp8_args& args, double* const* exact) {
+  const int64_t rows = args.x.shape[0], columns = args.x.shape[1];
+  const double operations = 20.0 * static_cast<double>(rows) * static_cast<double>(columns);
+  const Quantizer quantizer(args, exact);
+  if (args.scaling == HSTU_FP8_TENSOR) {
+    const Scale scale = tensor_scale(args);
+    quantizer.write_descale(0, 0, 1, scale.descale);
+    parallel_for(rows, operations, [&](int64_t row) { quantizer.tensor(row, scale); });
+    return;
+  }
+  const fp8::Unit unit = fp8::unit_of(args.scaling, rows, columns);
+  parallel_for(ceil_div(rows, unit.rows), operations, [&](int64_t row) { quantizer.units(row, unit); });
+}
+
+}  // namespace hstujit::reference
