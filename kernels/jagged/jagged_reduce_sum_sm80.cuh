@@ -4,10 +4,10 @@
 //
 // Work      A block takes kLanes pieces of the columns of one sequence; its threads share the rows, kUnroll of them on
 //           their way at once. The order of the sums depends on the configuration alone.
-// Limits    Sequences differ in length, and the longest ones' blocks end last: with 128 bytes of columns a block, an
-//           eighth of a sequence of 512 bf16, 419584 rows of 103 to 1536 in a sequence are read at 3815 GB/s on an H200
-//           whose copies run at 4166, with whole sequences at 3630. A block waits twice before its first sum: for the
-//           offsets, then for rows.
+// Limits    Sequences differ in length, and the longest ones' blocks end last: so a block has 256 bytes of columns, not
+//           whole rows. It waits twice before its first sum: for the offsets, then for rows. 419584 rows of 512 bf16 in
+//           512 sequences take 150.8 us on an H100; a plain kernel that reads as many bytes takes 148.7, a copy that
+//           moves as many in all 144.4.
 // Barriers  one __syncthreads: the threads' sums are in shared memory.
 // Config    facts: Element, Result, Offset, kDim, kVector (elements of an aligned access).
 //           knobs: kThreads, kUnroll; kLanes (pieces side by side, a power of two).

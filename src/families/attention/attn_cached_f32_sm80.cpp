@@ -11,7 +11,7 @@ namespace hstujit {
 namespace {
 
 attn_f32::Shape shape_of(const Problem& p) {
-  return {p[delta_attention::kHeadDimQk], p[delta_attention::kHeadDimV], p[delta_attention::kIntervals]};
+  return {p[delta_attention::kHeadDimQk], p[delta_attention::kHeadDimV], p[delta_attention::kIntervals], true};
 }
 
 bool covers(const Problem& p, const DeviceFacts&) { return p[delta_attention::kDtype] == HSTU_DTYPE_F32; }

@@ -11,9 +11,10 @@ enum : int { kBlockN, kMinBlocks, kKnobCount };
 inline constexpr int kRuleCount = 1;
 extern const Knob kKnobs[kKnobCount];
 
-/// What decides about shared memory.
+/// What of a problem decides about shared memory, and about the default.
 struct Shape {
   int32_t head_dim_qk, head_dim_v, intervals;
+  bool cached = false;  ///< few rows against many keys
 };
 bool smem_fits(const Shape& shape, const Config& config, const DeviceFacts& device);
 Config default_config(const Shape& shape, const DeviceFacts& device);

@@ -87,15 +87,23 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 Config default_config(const Problem& p, const DeviceFacts& device) {
   const auto steps = [&](int most) { return attn90::q_steps_up_to(most, kQStepsValues, shape_of(p, {})); };
   const bool softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax;
-  const bool narrow = std::max(p[attention::kHeadDimQk], p[attention::kHeadDimV]) <= 64;
+  const int32_t head_dim = std::max(p[attention::kHeadDimQk], p[attention::kHeadDimV]);
+  const bool narrow = head_dim <= 64;
   const auto longest = p[attention::kMaxSeqLen];
   // Keys of short sequences pass between the halves of L2 more often than scores are worth.
   const int32_t section = longest <= 512 ? 12 : 0, whole = longest <= 256;
+  // Fewer tiles of 128 rows than SMs: the longest one decides, so they are halved. An H100, us: (1, 4096, 4, 128) 46.9
+  // and so 39.7; (1, 4096, 2, 256) 82 and 59; but (8, 512, 4, 128) 15.6 and 17.2.
+  const bool few = int64_t{p[attention::kNumHeads]} * p[attention::kTotal] <= int64_t{128} * device.sm_count;
+  const bool halved = few && longest > 512 && !softmax && !narrow;
+  const Config half = head_dim <= 128 ? Config{{1, 64, 4, steps(8), 1, section, whole}}
+                                      : Config{{1, 48, 3, steps(6), 1, section, whole}};
   // Softmax goes through a block twice, so longer ones pay.
   const Config candidates[] = {
-      softmax  ? Config{{2, 128, 2, steps(8), 1, section, whole}}
-      : narrow ? Config{{1, 64, 3, 0, 3, section, whole}}
-               : Config{{2, 64, 4, steps(8), 1, section, whole}},
+      halved    ? half
+      : softmax ? Config{{2, 128, 2, steps(8), 1, section, whole}}
+      : narrow  ? Config{{1, 64, 3, 0, 3, section, whole}}
+                : Config{{2, 64, 4, steps(8), 1, section, whole}},
       softmax ? Config{{2, 128, 2, steps(6), 1, section, whole}} : Config{{2, 64, 3, steps(8), 1, section, whole}},
       {{2, 64, 3, steps(8), 1, section, whole}},
       {{2, 64, 2, steps(6), 1, section, whole}},

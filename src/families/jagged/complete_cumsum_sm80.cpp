@@ -19,10 +19,12 @@ constexpr Knob kKnobs[kKnobCount] = {
 
 bool covers(const Problem& p, const DeviceFacts&) { return p[cumsum::kCount] <= cumsum::kMostByBlocks; }
 
+/// Measured on an H100, us with 1024 threads and so: 1024 elements 5.6, 4.5; 4096 6.7, 5.6; 8192 of i64 9.4, 6.3; 16384
+/// of i64 with 4 elements a thread 7.3, so 6.9; 32768 8.6, 7.8; on an H200 8192 7.2, 6.0.
 Config default_config(const Problem& p, const DeviceFacts&) {
   Config c;
-  c[kThreads] = p[cumsum::kCount] <= 256 ? 256 : 1024;
-  c[kItems] = p[cumsum::kCount] <= 1024 ? 1 : 4;
+  c[kThreads] = p[cumsum::kCount] <= 8192 ? 256 : 512;
+  c[kItems] = p[cumsum::kCount] > 256 && p[cumsum::kCount] <= 8192 ? 4 : 1;
   return c;
 }
 

@@ -1,6 +1,6 @@
 // flash_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=16 offset_dtype=none mask=0 lse=1 vector=4 batch=16 queries=2048 keys=2048
-// flash_attn_f32_sm80 sm_80 block_n=32 min_blocks=2
-// flash_attn_f32_sm80 sm_90a block_n=32 min_blocks=2
+// flash_attn_f32_sm80 sm_80 block_n=16 min_blocks=2
+// flash_attn_f32_sm80 sm_90a block_n=16 min_blocks=2
 #include "attention/flash_attn_f32_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -23,9 +23,9 @@ struct Config {
   enum : bool { kSoftmax = true };
   enum : bool { kLse = true };
   enum : bool { kBias = false };
-  enum : int { kBlockN = 32 };
+  enum : int { kBlockN = 16 };
   enum : int { kMinBlocks = 2 };
 };
-static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree about shared memory");
+static_assert(attn_f32_smem_bytes<Config> == 36864, "host and device disagree about shared memory");
 }  // namespace hstu
 
