@@ -153,8 +153,8 @@ std::string copy_text(const Result& r, const Yardsticks& yardsticks) {
   return r.copy_gbs > 0 ? fmt::format("{}, of as many bytes {:.0f}", text, r.copy_gbs) : text;
 }
 
-/// Figures in GB/s that are asked of an H200, whose copies run at 4167: of a chip with slower memory as large a share of
-/// its own copies. Chips of one model differ by 1 to 2 %, which changes nothing.
+/// Figures in GB/s that are asked of an H200, whose copies run at 4167: of a chip with slower memory as large a share
+/// of its own copies. Chips of one model differ by 1 to 2 %, which changes nothing.
 std::optional<double> gbs_asked(std::optional<double> of_an_h200, const Yardsticks& yardsticks) {
   constexpr double kH200CopyGbs = 4167;
   if (!of_an_h200 || yardsticks.copy_gbs > 0.9 * kH200CopyGbs) return of_an_h200;
