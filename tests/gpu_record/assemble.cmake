@@ -2,6 +2,7 @@
 # Usage: cmake -DROOT=<repository> -DTESTS="a.json;b.json" -DTESTS_ON_SM80="..." -DREPORTS="a.json;b.json" -DOUT=<folder> -P assemble.cmake
 #   TESTS          --gtest_output=json of the GPU tests, one file a shard
 #   TESTS_ON_SM80  the same on the device cuda@sm_80, whose kernels are those of that generation
+#   ALL_TESTS      how many there are, where not all were run: the record says how many were not
 #   REPORTS        results of hstu-tune bench --json, run --json: their figures are put one behind another
 include(${CMAKE_CURRENT_LIST_DIR}/sources_digest.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/results_page.cmake)
@@ -25,7 +26,11 @@ function(hstu_count_tests outputs out)
     math(EXPR failed "${failed} + ${failures}")
     math(EXPR skipped "${skipped} + ${skips}")
   endforeach()
-  set(${out} "{\"passed\": ${passed}, \"failed\": ${failed}, \"skipped\": ${skipped}}" PARENT_SCOPE)
+  set(not_run 0)
+  if(ALL_TESTS)
+    math(EXPR not_run "${ALL_TESTS} - ${passed} - ${failed} - ${skipped}")
+  endif()
+  set(${out} "{\"passed\": ${passed}, \"failed\": ${failed}, \"skipped\": ${skipped}, \"not_run\": ${not_run}}" PARENT_SCOPE)
 endfunction()
 hstu_count_tests("${TESTS}" tests)
 hstu_count_tests("${TESTS_ON_SM80}" older_tests)

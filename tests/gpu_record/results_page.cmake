@@ -116,14 +116,26 @@ function(hstu_results_line figure out)
   set(${out} "| `${id}` | ${shown} ${unit} | ${shown_target} | ${state} | ${yardstick} |\n" PARENT_SCOPE)
 endfunction()
 
+# How tests ended, in words.
+function(hstu_tests_text record tests out)
+  foreach(member passed failed skipped not_run)
+    string(JSON ${member} GET "${record}" ${tests} ${member})
+  endforeach()
+  set(text "${passed} passed, ${failed} failed, ${skipped} skipped")
+  if(passed EQUAL 0 AND failed EQUAL 0 AND not_run GREATER 0)
+    set(text "not run")
+  elseif(not_run GREATER 0)
+    string(APPEND text ", ${not_run} not run")
+  endif()
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
 function(hstu_results_page record out)
   foreach(member date device driver nvrtc)
     string(JSON ${member} GET "${record}" ${member})
   endforeach()
-  foreach(member passed failed skipped)
-    string(JSON ${member} GET "${record}" tests ${member})
-    string(JSON ${member}_on_sm_80 GET "${record}" tests_on_sm_80 ${member})
-  endforeach()
+  hstu_tests_text("${record}" tests tests)
+  hstu_tests_text("${record}" tests_on_sm_80 tests_on_sm_80)
   string(JSON count LENGTH "${record}" figures)
   math(EXPR last "${count} - 1")
   set(short 0)
@@ -149,9 +161,8 @@ function(hstu_results_page record out)
   endforeach()
   set(page "# ${device}, ${date}\n\n")
   string(APPEND page "All ${count} figures of `tests/gpu_record/` for this device, made from the JSON by "
-                     "`tests/gpu_record/results_page.cmake`.\nDriver ${driver}, ${nvrtc}; GPU tests: ${passed} passed, "
-                     "${failed} failed, ${skipped} skipped; on kernels\nof the sm_80 generation alone, `cuda@sm_80`: "
-                     "${passed_on_sm_80} passed, ${failed_on_sm_80} failed, ${skipped_on_sm_80} skipped.\n\n"
+                     "`tests/gpu_record/results_page.cmake`.\nDriver ${driver}, ${nvrtc}.\nGPU tests: ${tests}; on kernels of the sm_80 "
+                     "generation alone,\n`cuda@sm_80`: ${tests_on_sm_80}.\n\n"
                      "`met` and `short` say whether the target is reached; nothing stands where there is none. "
                      "`behind` says of a share of\nsomething else that it is under 100 %: that is faster. "
                      "${short} are short, ${behind} behind.\n"
