@@ -1,12 +1,15 @@
 # Prints SHA-256 over kernels/ and the host code that launches them (file names and contents, sorted), the identity that a
-# GPU record belongs to. Usage: cmake -DROOT=<repository> -P sources_digest.cmake, or include() it and call the function.
+# GPU record belongs to. Lines that are all comment are left out: no kernel is another for them.
+# Usage: cmake -DROOT=<repository> -P sources_digest.cmake, or include() it and call the function.
 function(hstu_sources_digest given out)
   get_filename_component(root "${given}" ABSOLUTE)
   file(GLOB_RECURSE files RELATIVE ${root} ${root}/kernels/* ${root}/src/families/* ${root}/src/specialise/* ${root}/src/launch/*)
   list(SORT files)
   set(all "")
   foreach(name IN LISTS files)
-    file(SHA256 ${root}/${name} digest)
+    file(READ ${root}/${name} text)
+    string(REGEX REPLACE "\n[ \t]*//[^\n]*" "" text "\n${text}")
+    string(SHA256 digest "${text}")
     string(APPEND all "${digest} ${name}\n")
   endforeach()
   string(SHA256 digest "${all}")

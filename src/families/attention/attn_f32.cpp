@@ -25,8 +25,8 @@ bool smem_fits(const Shape& s, const Config& c, const DeviceFacts& device) {
   return smem_holds(device, c[kMinBlocks], smem_bytes(s, c));
 }
 
-/// Measured on an H100, ms with 16 and 32 keys a step, 32 sequences of 512: head dim 32 0.355, 0.384; 64 more than 0.71,
-/// 0.685; 128 1.32, 1.51; 256 1.68, 2.05; 32 new rows on 512, head dim 128, more than 0.61, 0.59.
+/// Measured on an H100, ms with 16 and 32 keys a step, 32 sequences of 512: head dim 32 0.355, 0.384; 64 more than
+/// 0.71, 0.685; 128 1.32, 1.51; 256 1.68, 2.05; 32 new rows on 512, head dim 128, more than 0.61, 0.59.
 Config default_config(const Shape& s, const DeviceFacts& device) {
   const bool wide = s.cached || (s.head_dim_v > 32 && s.head_dim_v <= 64);
   for (const Config& c : {Config{{wide ? 32 : 16, 2}}, Config{{16, 2}}})

@@ -48,9 +48,9 @@ int smem_bytes(const Problem& p, const Config& c) { return c[kThreads] * p[jagge
 
 bool covers(const Problem&, const DeviceFacts&) { return true; }
 
-/// Two lines of columns a block, and threads for a sixteenth of a sequence's rows each. Measured on an H100, us, bf16 with
-/// 512 columns, 512 sequences of 103 to 1536 rows: so 150.8; 512 threads with one line 153.3, 256 154.7; a plain kernel
-/// that reads as many bytes 148.7. 4096 sequences of 20 to 180 rows: so 150.5, 512 threads with one line 263.
+/// Two lines of columns a block, and threads for a sixteenth of a sequence's rows each. Measured on an H100, us, bf16
+/// with 512 columns, 512 sequences of 103 to 1536 rows: so 150.8; 512 threads with one line 153.3, 256 154.7; a plain
+/// kernel that reads as many bytes 148.7. 4096 sequences of 20 to 180 rows: so 150.5, 512 threads with one line 263.
 Config default_config(const Problem& p, const DeviceFacts&) {
   const int pieces = row_pieces(p);
   const int64_t rows = int64_t{p[jagged_reduce::kRows]} / std::max(p[jagged_reduce::kBatch], 1);
