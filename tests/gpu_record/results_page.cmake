@@ -166,8 +166,7 @@ function(hstu_results_page record out)
                      "`met` and `short` say whether the target is reached; nothing stands where there is none. "
                      "`behind` says of a share of\nsomething else that it is under 100 %: that is faster. "
                      "${short} are short, ${behind} behind.\n"
-                     "Targets are an H200's; those in GB/s are, on a chip with slower memory, as large a share of its "
-                     "own copies.\n")
+                     "Targets are an H200's.\n")
   foreach(room IN LISTS HSTU_ROOMS_SHOWN)
     if(tables_${room})
       string(APPEND page "\n## ${HSTU_ROOM_${room}}\n${tables_${room}}")

@@ -1,5 +1,5 @@
 # Prints SHA-256 over kernels/ and the host code that launches them (file names and contents, sorted), the identity that a
-# GPU record belongs to. Lines that are all comment are left out: no kernel is another for them.
+# GPU record belongs to. Where a comment is broken into lines does not count: that is the formatter's; its words do.
 # Usage: cmake -DROOT=<repository> -P sources_digest.cmake, or include() it and call the function.
 function(hstu_sources_digest given out)
   get_filename_component(root "${given}" ABSOLUTE)
@@ -8,7 +8,7 @@ function(hstu_sources_digest given out)
   set(all "")
   foreach(name IN LISTS files)
     file(READ ${root}/${name} text)
-    string(REGEX REPLACE "\n[ \t]*//[^\n]*" "" text "\n${text}")
+    string(REGEX REPLACE "[ \t]*\n[ \t]*///?[ \t]*" " " text "${text}")
     string(SHA256 digest "${text}")
     string(APPEND all "${digest} ${name}\n")
   endforeach()

@@ -11,7 +11,6 @@
 
 #include <chrono>
 #include <cmath>
-#include <optional>
 #include <thread>
 
 namespace hstujit::tool {
@@ -153,14 +152,6 @@ std::string copy_text(const Result& r, const Yardsticks& yardsticks) {
   return r.copy_gbs > 0 ? fmt::format("{}, of as many bytes {:.0f}", text, r.copy_gbs) : text;
 }
 
-/// Figures in GB/s that are asked of an H200, whose copies run at 4167: of a chip with slower memory as large a share
-/// of its own copies. Chips of one model differ by 1 to 2 %, which changes nothing.
-std::optional<double> gbs_asked(std::optional<double> of_an_h200, const Yardsticks& yardsticks) {
-  constexpr double kH200CopyGbs = 4167;
-  if (!of_an_h200 || yardsticks.copy_gbs > 0.9 * kH200CopyGbs) return of_an_h200;
-  return std::round(*of_an_h200 * yardsticks.copy_gbs / kH200CopyGbs);
-}
-
 /// What the workload asks of the operator.
 Figure figure_of(const FigureSpec& promise, const Result& r, const Yardsticks& yardsticks) {
   const std::string& id = promise.id;
@@ -169,7 +160,7 @@ Figure figure_of(const FigureSpec& promise, const Result& r, const Yardsticks& y
       return {id,   r.tflops(),     "TFLOP/s",
               true, promise.target, fmt::format("cuBLASLt 8192^3: {:.0f} TFLOP/s", yardsticks.product_tflops)};
     case FigureSpec::Rate::gbs:
-      return {id, r.gbs(), "GB/s", true, gbs_asked(promise.target, yardsticks), copy_text(r, yardsticks)};
+      return {id, r.gbs(), "GB/s", true, promise.target, copy_text(r, yardsticks)};
     case FigureSpec::Rate::of_vendor:
       return {id,
               100 * r.vendor_s / r.seconds(),
