@@ -13,8 +13,8 @@
 // Limits    Memory, and a start of 3 us until sums are there and a first chunk is asked for: meanwhile what is read
 //           first comes to L2. A producer takes 0.8 us a chunk of one run. On an H200, of a device copy of as many
 //           bytes: concatenation of 142,606,336 elements of 4 bytes in 4096 sequences 97 % (a plain copying kernel
-//           101), transposition of 134,217,728 95.7, removal 95.4 (a plain one 99), of a quarter as many
-//           elements 87 to 90, of those in 65536 sequences 60 and 58.
+//           101), transposition of 134,217,728 95, removal 96 (a plain one 99), of a quarter as many elements 87 to
+//           91, of those in 65536 sequences 60 and 58.
 // Barriers  full[s]: producer → consumers, counts bytes. empty[s]: consumers → producer. Every lane arrives for itself:
 //           racecheck does not follow one that arrives for its warp.
 // Config    of tile/length_sums.cuh; knobs: kPipes, kConsumers, kStages, kChunkBytes.

@@ -2,6 +2,7 @@
 #include "families/families.hpp"
 #include "problem/attention/attention_fields.hpp"
 #include "problem/jagged/jagged_fields.hpp"
+#include "problem/norm/norm_fields.hpp"
 #include "problem/operators.hpp"
 
 #include <gtest/gtest.h>
@@ -80,6 +81,53 @@ TEST(DefaultShape, ShortPrefixSumsTakeSmallBlocks) {
   };
   EXPECT_EQ(threads(8192), 256);
   EXPECT_EQ(threads(16384), 512);
+}
+
+TEST(DefaultShape, RemovalOfLongSequencesHasOneProducer) {
+  const auto pipes = [](int batch, int rows) {
+    Problem p;
+    p.op = Op::jagged_remove_first_or_last_1d;
+    p[jagged_lengths::kAccessBytes] = p[jagged_lengths::kRowBytes] = 4;
+    p[jagged_lengths::kLeftLength] = HSTU_DTYPE_I64;
+    p[jagged_lengths::kBatch] = batch;
+    p[jagged_lengths::kRows] = rows;
+    return default_of("jagged_remove_1d_sm90", p, "pipes");
+  };
+  EXPECT_EQ(pipes(4096, 1 << 27), 1);
+  EXPECT_EQ(pipes(4096, 1 << 23), 2) << "2048 elements each: a chunk is of several runs";
+}
+
+TEST(DefaultShape, ExpansionWritesSmallResultsWithMoreWarps) {
+  const auto accesses = [](int batch, int longest) {
+    Problem p;
+    p.op = Op::expand_1d_jagged_to_dense;
+    p[expand::kElementBytes] = 4;
+    p[expand::kOffsetDtype] = HSTU_DTYPE_I64;
+    p[expand::kBatch] = batch;
+    p[expand::kMaxLen] = longest;
+    return default_of("expand_1d_jagged_sm80", p, "accesses");
+  };
+  EXPECT_EQ(accesses(512, 2048), 1);
+  EXPECT_EQ(accesses(16384, 8192), 2);
+  EXPECT_EQ(accesses(1 << 20, 256), 1) << "rows of two spans";
+}
+
+TEST(DefaultShape, DropoutHidesTheLatenciesOfItsArithmetic) {
+  const auto accesses = [](hstu_dtype dtype, int words, int active) {
+    Problem p;
+    p.op = Op::dropout;
+    p[dropout::kDtype] = dtype;
+    p[dropout::kActive] = active;
+    p[dropout::kWords] = words;
+    p[dropout::kVector] = dtype == HSTU_DTYPE_F32 ? 4 : 8;
+    p[dropout::kRows] = 1 << 19;
+    p[dropout::kDim] = 512;
+    return default_of("dropout_sm80", p, "accesses");
+  };
+  EXPECT_EQ(accesses(HSTU_DTYPE_BF16, 1, 1), 4);
+  EXPECT_EQ(accesses(HSTU_DTYPE_F32, 1, 1), 2);
+  EXPECT_EQ(accesses(HSTU_DTYPE_BF16, 4, 1), 1);
+  EXPECT_EQ(accesses(HSTU_DTYPE_BF16, 1, 0), 1) << "a copy";
 }
 
 }  // namespace

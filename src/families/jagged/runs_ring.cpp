@@ -11,7 +11,7 @@ using namespace jagged_lengths;
 constexpr int32_t kPipesValues[] = {1, 2, 4, 8, 10};
 constexpr int32_t kConsumersValues[] = {1, 2, 4, 7, 15};
 constexpr int32_t kStagesValues[] = {2, 3, 4};
-constexpr int32_t kChunkValues[] = {4, 8, 16};
+constexpr int32_t kChunkValues[] = {4, 8, 12, 16};
 
 constexpr int64_t kLeastBytes = 16 << 20;  // below, fewer blocks and less to set up are faster
 constexpr int64_t kLeastSequenceBytes = 64;
@@ -48,14 +48,13 @@ const Rule kRules[kRuleCount] = {
 
 /// Measured on an H200, us of 512 MB a side: one pipe whose 15 warps write, four stages of 16 KB, transposition 270.8,
 /// concatenation 282.3; two pipes of seven, two stages 271.9 and 284.5, three 272.8 and 286.8; chunks of 8 KB 277 and
-/// 288. Two results: two pipes with three stages of 8 KB 407, of 16 KB 413, four pipes with two stages of 8 KB 411.
-/// A producer takes 0.8 us for a chunk, more
-/// where that is of many runs: then there are two. With 65536 sequences producers add up lengths, so more of them are
-/// better: ten 65 %, eight 59, two 54.
+/// 288. Two results: one pipe with four stages of 12 KB 401, of 16 KB 408, two pipes with three stages of 8 KB 405. A
+/// producer takes 0.8 us for a chunk, more where that is of many runs: then there are two. With 65536 sequences
+/// producers add up lengths, so more of them are better: ten 65 %, eight 59, two 54.
 Config default_config(const Problem& p, const DeviceFacts&) {
   if (!length_sums::keeps_all(p)) return length_sums::narrow(p) ? Config{{10, 2, 2, 4}} : Config{{8, 1, 2, 4}};
-  if (p.op == Op::jagged_remove_first_or_last_1d) return Config{{2, 7, 3, 8}};
   const bool long_sequences = int64_t{p[kRows]} * p[kAccessBytes] >= kLongSequenceBytes * p[kBatch];
+  if (p.op == Op::jagged_remove_first_or_last_1d) return long_sequences ? Config{{1, 15, 4, 12}} : Config{{2, 7, 3, 8}};
   return long_sequences ? Config{{1, 15, 4, 16}} : Config{{2, 7, 2, 16}};
 }
 

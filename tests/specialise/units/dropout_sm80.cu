@@ -1,6 +1,6 @@
 // dropout dtype=bf16 active=1 flat=1 words=1 vector=8 rows=524288 dim=512
-// dropout_sm80 sm_80 threads=128 accesses=1
-// dropout_sm80 sm_90a threads=128 accesses=1
+// dropout_sm80 sm_80 threads=64 accesses=4
+// dropout_sm80 sm_90a threads=64 accesses=4
 #include "norm/dropout_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -9,8 +9,8 @@ struct Config {
   enum : bool { kFlat = true };
   enum : int { kWords = 1 };
   enum : int { kVector = 8 };
-  enum : int { kThreads = 128 };
-  enum : int { kAccesses = 1 };
+  enum : int { kThreads = 64 };
+  enum : int { kAccesses = 4 };
   enum : int { kMinBlocks = 1 };
 };
 }  // namespace hstu
