@@ -1,11 +1,11 @@
 # Fails when a GPU record is missing, malformed, taken from other sources, or taken with failing tests or without some, or
-# when its page of results says something else. In incomplete/ tests may be missing; nothing else may.
+# when its page of results says something else. Records in earlier/ are of earlier kernels: nothing is asked of them.
 # Usage: cmake -DROOT=<repository> -P check.cmake
 include(${CMAKE_CURRENT_LIST_DIR}/sources_digest.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/results_page.cmake)
 hstu_sources_digest(${ROOT} digest)
 
-function(hstu_check_record record may_miss_tests)
+function(hstu_check_record record)
   file(READ ${record} text)
   foreach(member date device driver nvrtc sources_sha256)
     string(JSON ${member} GET "${text}" ${member})
@@ -19,7 +19,7 @@ function(hstu_check_record record may_miss_tests)
       string(JSON ${tests}_${member} GET "${text}" ${tests} ${member})
     endforeach()
     math(EXPR failed "${failed} + ${${tests}_failed}")
-    if(NOT may_miss_tests AND (${tests}_passed LESS 1 OR NOT ${tests}_not_run EQUAL 0))
+    if(${tests}_passed LESS 1 OR NOT ${tests}_not_run EQUAL 0)
       message(FATAL_ERROR "${record}: ${tests}: ${${tests}_passed} passed, ${${tests}_not_run} not run")
     endif()
   endforeach()
@@ -49,9 +49,5 @@ if(NOT records)
   message(FATAL_ERROR "tests/gpu_record/ has no record: take one on a GPU with tools/record_gpu.sh")
 endif()
 foreach(record IN LISTS records)
-  hstu_check_record(${record} FALSE)
-endforeach()
-file(GLOB records ${ROOT}/tests/gpu_record/incomplete/*.json)
-foreach(record IN LISTS records)
-  hstu_check_record(${record} TRUE)
+  hstu_check_record(${record})
 endforeach()
