@@ -31,5 +31,8 @@ for device in cuda:0 cuda@sm_80; do
   done
   wait
 done
-cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests_cuda:0.*.json)" -DTESTS_ON_SM80="$(printf "%s;" "$work"/tests_cuda@sm_80.*.json)" -DREPORTS="$work/cold.json;$work/filled.json;$work/tuned.json;$work/fp8.json;$work/sm80.json;$work/bench.json" -DOUT="$out" \
-  -P tests/gpu_record/assemble.cmake
+cmake -DROOT=. -DTESTS="$(printf "%s;" "$work"/tests_cuda:0.*.json)" \
+  -DTESTS_ON_SM80="$(printf "%s;" "$work"/tests_cuda@sm_80.*.json)" \
+  -DALL_TESTS="$("$tests" --gtest_list_tests | grep -c '^  ')" \
+  -DREPORTS="$work/cold.json;$work/filled.json;$work/tuned.json;$work/fp8.json;$work/sm80.json;$work/bench.json" \
+  -DOUT="$out" -P tests/gpu_record/assemble.cmake

@@ -1,12 +1,16 @@
 # Writes a GPU record from what a GPU run left behind, and its page of results.
-# Usage: cmake -DROOT=<repository> -DTESTS="a.json;b.json" -DTESTS_ON_SM80="..." -DREPORTS="a.json;b.json" -DOUT=<folder> -P assemble.cmake
+# Usage: cmake -DROOT=<repository> -DTESTS="a.json;b.json" -DTESTS_ON_SM80="..." -DALL_TESTS=<n> -DREPORTS="a.json;b.json"
+#          -DOUT=<folder> -P assemble.cmake
 #   TESTS          --gtest_output=json of the GPU tests, one file a shard
 #   TESTS_ON_SM80  the same on the device cuda@sm_80, whose kernels are those of that generation
-#   ALL_TESTS      how many there are, where not all were run: the record says how many were not
+#   ALL_TESTS      how many there are: a shard that was stopped leaves no file, and the record says what was not run
 #   REPORTS        results of hstu-tune bench --json, run --json: their figures are put one behind another
 include(${CMAKE_CURRENT_LIST_DIR}/sources_digest.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/results_page.cmake)
 hstu_sources_digest(${ROOT} digest)
+if(NOT ALL_TESTS)
+  message(FATAL_ERROR "ALL_TESTS is not given")
+endif()
 
 # Fills `out` with how many tests of these outputs passed, failed and were skipped, as JSON.
 function(hstu_count_tests outputs out)
@@ -26,10 +30,7 @@ function(hstu_count_tests outputs out)
     math(EXPR failed "${failed} + ${failures}")
     math(EXPR skipped "${skipped} + ${skips}")
   endforeach()
-  set(not_run 0)
-  if(ALL_TESTS)
-    math(EXPR not_run "${ALL_TESTS} - ${passed} - ${failed} - ${skipped}")
-  endif()
+  math(EXPR not_run "${ALL_TESTS} - ${passed} - ${failed} - ${skipped}")
   set(${out} "{\"passed\": ${passed}, \"failed\": ${failed}, \"skipped\": ${skipped}, \"not_run\": ${not_run}}" PARENT_SCOPE)
 endfunction()
 hstu_count_tests("${TESTS}" tests)

@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kScratchBytes = 256'000'000;  // more than any L2
 constexpr int kWarmups = 10, kSamples = 30;
-constexpr int kQueued = 4;  // cold runs between two looks at the device
+constexpr int kQueued = 4;  // rounds of cold runs between two looks at the device
 constexpr std::chrono::milliseconds kRest(50);
 
 }  // namespace
@@ -67,6 +67,7 @@ std::vector<Timing> Stopwatch::cold(const std::vector<GpuWork>& works) {
   // events enclose the work alone and no launch gap. A few at a time: behind a long queue a launch of 6 us takes 7, up
   // to its last five runs, and the spread is 5 % instead of 1.
   for (int run = 0; run < kWarmups + kSamples; ++run) {
+    if (run % kQueued == 0) synchronise();
     for (size_t i = 0; i < works.size(); ++i) {
       evict();
       const size_t index = 2 * (static_cast<size_t>(std::max(0, run - kWarmups)) * works.size() + i);
@@ -74,9 +75,8 @@ std::vector<Timing> Stopwatch::cold(const std::vector<GpuWork>& works) {
       works[i](stream_);
       record(index + 1);
     }
-    if (run == kWarmups + kSamples - 1) mhz_ = sensors_->mhz();  // while the device is busy
-    if (run % kQueued == kQueued - 1) synchronise();
   }
+  mhz_ = sensors_->mhz();  // while the device is busy
   synchronise();
   std::vector<Timing> timings;
   for (size_t i = 0; i < works.size(); ++i) {
