@@ -126,11 +126,11 @@ class RowAffine {
     store_share();
     __syncthreads();
   }
-  // apply() of weights that stay in shared memory.
+  // apply() of weights that stay in shared memory, which ends with the row's last column.
   HSTU_PRIM void apply_shared(float (&norm)[Shape::kVector], const float (&x)[Shape::kVector], const RowMoments& m,
                               const RowTeam<Shape>& team, int a) const {
     float w[Shape::kVector], b[Shape::kVector];
-    const unsigned char* at = smem_ + team.column(a) * static_cast<int>(sizeof(Weight));
+    const unsigned char* at = smem_ + team.read_column(a) * static_cast<int>(sizeof(Weight));
     RowPack<Weight, Shape::kVector> pack;
     load_shared(pack, at);
     unpack(w, pack);

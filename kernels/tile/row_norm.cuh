@@ -78,6 +78,11 @@ struct RowTeam {
 
   HSTU_PRIM int column(int access) const { return (access * Shape::kThreadsPerRow + lane) * Shape::kVector; }
   HSTU_PRIM bool holds(int access) const { return Shape::kFull || column(access) < Shape::kDim; }
+  // A column that a thread may read whether it holds the access or not; cheaper than to leave the read out.
+  HSTU_PRIM int read_column(int access) const {
+    const bool all_hold = (access + 1) * Shape::kStep <= Shape::kDim;
+    return all_hold ? column(access) : min(column(access), Shape::kDim - Shape::kVector);
+  }
 };
 
 // Rows of one block, counted over groups: row r of the count is group r % kGroups of matrix row r / kGroups. A block

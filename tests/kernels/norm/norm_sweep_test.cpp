@@ -95,6 +95,16 @@ std::vector<Case> with_silu() {
   return cases;
 }
 
+/// 16-bit rows with weights of f32, in lengths of which a team's last access has a part: weights go through shared
+/// memory for some, and end there with the row.
+std::vector<Case> wide_weights() {
+  std::vector<Case> cases;
+  for (const int64_t dim : {24, 40, 104, 136, 304, 416, 420, 472, 504, 1016, 2600, 4984})
+    for (const hstu_dtype dtype : {kBf16, kF16})
+      for (const int64_t count : {3, 108}) cases.push_back({dtype, kF32, count, dim});
+  return cases;
+}
+
 std::vector<Case> groups() {
   std::vector<Case> cases;
   for (const auto& [count, dim] : {std::pair<int32_t, int64_t>{1, 512},
@@ -126,7 +136,9 @@ const auto kNameOf = [](const auto& info) {
 };
 INSTANTIATE_TEST_SUITE_P(Rows, RmsNormSweep, testing::ValuesIn(rows()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Silu, RmsNormSweep, testing::ValuesIn(with_silu()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(WideWeights, RmsNormSweep, testing::ValuesIn(wide_weights()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Rows, SwishLayerNormSweep, testing::ValuesIn(rows()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(WideWeights, SwishLayerNormSweep, testing::ValuesIn(wide_weights()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Groups, GroupNormSweep, testing::ValuesIn(groups()), kNameOf);
 
 template <class Args>
