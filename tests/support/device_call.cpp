@@ -4,6 +4,7 @@
 #include "support/error.hpp"
 #include "workload/stack.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace hstujit::test {
@@ -23,6 +24,13 @@ const TestDevice* open() {
   return hstu_context_create(&device.context, &options) == HSTU_OK ? &device : nullptr;
 }
 
+std::vector<hstu_tensor> tensors_of(Op op, const void* args) {
+  std::vector<hstu_tensor> out;
+  for (const TensorSlot& slot : operator_of(op).tensors)
+    if (const hstu_tensor& t = tensor_at(args, slot); present(t)) out.push_back(t);
+  return out;
+}
+
 }  // namespace
 
 const TestDevice* test_device() {
@@ -38,29 +46,46 @@ std::unique_ptr<Memory> TestDevice::memory() const {
   return cpu || compile_only ? host_memory() : gpu_memory(driver(), 0);
 }
 
-DeviceSlabs::DeviceSlabs(HostMemory& memory) : memory_(memory), there_(test_device()->memory()) {
-  for (const Slab& slab : memory.slabs()) {
+bool exact_memory() { return std::getenv("HSTUJIT_TEST_EXACT") != nullptr; }
+
+CopiedBytes copied_bytes(const Slab& slab, const std::vector<hstu_tensor>& tensors) {
+  if (!exact_memory()) {
     // Bytes before the slab's aligned base stay out, so that the copy's tensors are aligned as the host's.
-    copies_.push_back(static_cast<std::byte*>(there_->allocate(slab.bytes.size())));
-    there_->upload(copies_.back(), slab.bytes.data() + slab.first % 256, slab.bytes.size() - slab.first % 256);
+    const size_t skipped = slab.first % 256;
+    return {skipped, slab.bytes.size() - skipped};
+  }
+  const std::byte *begin = slab.bytes.data(), *end = begin + slab.bytes.size();
+  int64_t last = -1;
+  for (const hstu_tensor& t : tensors) {
+    const auto* const data = static_cast<const std::byte*>(t.data);
+    if (data >= begin && data < end) last = std::max(last, data - begin + extent_bytes(t));
+  }
+  return {slab.first, last < 0 ? slab.used : static_cast<size_t>(last) - slab.first};
+}
+
+DeviceSlabs::DeviceSlabs(HostMemory& memory, const std::vector<hstu_tensor>& tensors)
+    : memory_(memory), there_(test_device()->memory()) {
+  for (const Slab& slab : memory.slabs()) {
+    const CopiedBytes& part = copied_.emplace_back(copied_bytes(slab, tensors));
+    copies_.push_back(static_cast<std::byte*>(there_->allocate(part.count)));
+    if (part.count > 0) there_->upload(copies_.back(), slab.bytes.data() + part.first, part.count);
   }
 }
 
 void* DeviceSlabs::copy_of(void* host) const {
-  const int index = host ? slab_of(host) : -1;
-  if (index < 0) return host;
-  const Slab& slab = memory_.slabs()[static_cast<size_t>(index)];
-  return copies_[static_cast<size_t>(index)] +
-         (static_cast<std::byte*>(host) - slab.bytes.data() - static_cast<int64_t>(slab.first % 256));
+  const int found = host ? slab_of(host) : -1;
+  if (found < 0) return host;
+  const auto index = static_cast<size_t>(found);
+  return copies_[index] + (static_cast<std::byte*>(host) - memory_.slabs()[index].bytes.data() -
+                           static_cast<int64_t>(copied_[index].first));
 }
 
 void DeviceSlabs::fetch() {
   there_->synchronise();
   after_.assign(memory_.slabs().begin(), memory_.slabs().end());
   for (size_t i = 0; i < after_.size(); ++i) {
-    std::vector<std::byte>& bytes = after_[i].bytes;
-    const size_t skipped = after_[i].first % 256;
-    there_->download(bytes.data() + skipped, copies_[i], bytes.size() - skipped);
+    const CopiedBytes& part = copied_[i];
+    if (part.count > 0) there_->download(after_[i].bytes.data() + part.first, copies_[i], part.count);
   }
   there_.reset();
 }
@@ -88,7 +113,8 @@ testing::AssertionResult DeviceSlabs::wrote_only(const std::vector<hstu_tensor>&
   return testing::AssertionSuccess();
 }
 
-DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher) : DeviceSlabs(memory) {
+DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args, const Launcher& launcher)
+    : DeviceSlabs(memory, tensors_of(op, args)) {
   const Operator& entry = operator_of(op);
   std::vector<std::byte> moved(static_cast<const std::byte*>(args),
                                static_cast<const std::byte*>(args) + entry.args_size);

@@ -39,10 +39,22 @@ bool device_takes(Args args) {
   return device_covers(prepare(args));
 }
 
+/// Whether each tensor on the device has memory of its own that ends with its last element: $HSTUJIT_TEST_EXACT. Then
+/// memcheck sees one element too far, which guard bands hide from it, and writes around tensors are memcheck's to find.
+bool exact_memory();
+
+/// Which of a slab's bytes the device gets: from its base on, with guard bands or, with exact_memory(), to the end of
+/// those of the tensors that lie in it, or of the whole slab where none does.
+struct CopiedBytes {
+  size_t first, count;
+};
+CopiedBytes copied_bytes(const Slab& slab, const std::vector<hstu_tensor>& tensors);
+
 /// Copies of all slabs of a test's memory on the device under test. The host's own stay as they are.
 class DeviceSlabs {
  public:
-  explicit DeviceSlabs(HostMemory& memory);
+  /// tensors: those of the call, as far as they lie in the slabs; without them slabs are copied whole.
+  explicit DeviceSlabs(HostMemory& memory, const std::vector<hstu_tensor>& tensors = {});
 
   /// The copy of what lies at this address of the host; addresses outside the slabs stay.
   void* copy_of(void* host) const;
@@ -60,7 +72,8 @@ class DeviceSlabs {
 
   HostMemory& memory_;
   std::unique_ptr<Memory> there_;
-  std::vector<std::byte*> copies_;
+  std::vector<CopiedBytes> copied_;
+  std::vector<std::byte*> copies_;  ///< of copied_
   std::vector<Slab> after_;
 };
 

@@ -40,6 +40,7 @@ Slab& HostMemory::slab(int64_t bytes) {
   slab.bytes.assign(static_cast<size_t>(bytes) + 2 * kGuard + kAlignment, std::byte{0xff});
   const auto after_guard = reinterpret_cast<uintptr_t>(slab.bytes.data()) + kGuard;
   slab.first = kGuard + (kAlignment - after_guard % kAlignment) % kAlignment;
+  slab.used = static_cast<size_t>(bytes);
   return slab;
 }
 

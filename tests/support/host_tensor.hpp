@@ -24,6 +24,7 @@ struct Layout {
 struct Slab {
   std::vector<std::byte> bytes;
   size_t first = 0;  ///< the first 256-byte boundary in it that leaves room for a guard band
+  size_t used = 0;   ///< bytes from there to the second guard band
 
   std::byte* base() { return bytes.data() + first; }
 };
