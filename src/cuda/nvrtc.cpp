@@ -2,12 +2,14 @@
 
 #include "support/env.hpp"
 
+#include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
 #include <link.h>
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -74,6 +76,17 @@ std::string identity_of(const Nvrtc& nvrtc) {
                      search.found.empty() ? "without-build-id" : search.found, flags.empty() ? "" : " ", flags);
 }
 
+// NVRTC opens its second library by name when it first compiles, and the loader does not look beside NVRTC for it. A
+// library of that name that is open already is taken. Where there is none beside NVRTC, NVRTC itself says what it
+// lacks.
+void open_builtins_beside(const std::string& nvrtc_path, int major, int minor) {
+  std::error_code unresolved;
+  const std::filesystem::path nvrtc = std::filesystem::canonical(nvrtc_path, unresolved);
+  if (unresolved) return;
+  const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
+  dlopen((nvrtc.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 std::vector<std::string> candidates_for(const std::string& path) {
   return path.empty() ? nvrtc_candidates() : std::vector<std::string>{path};
 }
@@ -105,6 +118,7 @@ Nvrtc::Nvrtc(const std::string& path) : library(request_for(candidates_for(path)
   int major = 0, minor = 0, count = 0;
   nvrtcVersion(&major, &minor);
   version = major * 1000 + minor * 10;
+  open_builtins_beside(library.path(), major, minor);
   identity = identity_of(*this);
   nvrtcGetNumSupportedArchs(&count);
   archs.resize(static_cast<size_t>(count));

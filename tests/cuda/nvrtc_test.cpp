@@ -3,7 +3,10 @@
 
 #include "cuda/device.hpp"
 #include "support/error.hpp"
+#include "support/scoped_env.hpp"
+#include "support/tool_process.hpp"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -63,6 +66,17 @@ TEST(Nvrtc, ALibraryThatIsNotNvrtcIsRefused) {
     EXPECT_EQ(error.status(), HSTU_ERROR_COMPILE);
     EXPECT_NE(error.message().find("nvrtcVersion"), std::string::npos) << error.message();
   }
+}
+
+// As with a toolkit that the loader was not told of, and with NVRTC of PyPI.
+TEST(Nvrtc, BuiltinsAreOpenedFromTheFolderOfNvrtc) {
+  constexpr char kBuiltins[] = "libnvrtc-builtins.so.99.0";
+  const test::ScopedEnv version("HSTU_FAKE_NVRTC", "99000");
+  ASSERT_EQ(dlopen(kBuiltins, RTLD_LAZY | RTLD_NOLOAD), nullptr);
+  const Nvrtc nvrtc(test::fake_nvrtc_path());
+  void* const opened = dlopen(kBuiltins, RTLD_LAZY | RTLD_NOLOAD);
+  ASSERT_NE(opened, nullptr) << dlerror();
+  dlclose(opened);
 }
 
 TEST(Nvrtc, IdentityHasVersionAndBuildId) {
