@@ -3,6 +3,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 tools/install_deps.sh
-export PATH="$PATH:${CUDA_HOME:-/usr/local/cuda}/bin"
 cmake -S . -B "${1:-build}" -G Ninja -DCMAKE_BUILD_TYPE=Release ${HSTUJIT_CMAKE_FLAGS:-}
 cmake --build "${1:-build}" ${2:+--target "${@:2}"}
