@@ -11,6 +11,8 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 # In a mount namespace of its own: whatever ends this script also ends its mounts.
 [ -n "${HSTUJIT_OWN_MOUNTS:-}" ] || HSTUJIT_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$@"
 machine=${1:-$(mktemp -d)/machine}
+[ ! -e "$machine" ] || { echo "$machine is there already" >&2; exit 1; }
+mkdir -p "$(dirname "$machine")"
 cuda=$(realpath "${CUDA_HOME:-/usr/local/cuda}")
 . /etc/os-release
 mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' | sed -n "s/^$VERSION_CODENAME //p" | head -n 1)
