@@ -9,7 +9,10 @@ namespace {
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_jagged_truncate_history_args*>(args);
   auto& p = rows_by_lengths::bind(a.num_targets, a.values, nullptr, a.out, problem, config, launch);
-  if (launch.grid[0] == 0) launch.grid[0] = 1;  // offsets are written even so
+  if (launch.grid[0] == 0) {  // no row has anything to copy; offsets are written even so
+    launch.grid[0] = 1;
+    p.rows = 0;
+  }
   p.batch = static_cast<int>(a.seq_offsets.shape[0] - 1);
   p.offsets = a.seq_offsets.data;
   p.out_offsets = a.out_offsets.data;
