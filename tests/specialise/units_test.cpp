@@ -1,5 +1,6 @@
 // The unit of every family's default configuration, as files under units/: a change of what is generated shows as a
-// diff. To accept it: HSTUJIT_REWRITE_UNITS=1 ctest -R specialise.Units, then review the diff.
+// diff. A family's first unit is there in full, of the others what differs from it. To accept a change:
+// HSTUJIT_REWRITE_UNITS=1 ctest -R specialise.Units, then review the diff.
 #include "families/family.hpp"
 #include "specialise/source.hpp"
 #include "support/files.hpp"
@@ -9,18 +10,37 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string>
+#include <vector>
 
 namespace hstujit {
 namespace {
 
 constexpr const char* kTargets[] = {"sm_80", "sm_90a"};
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// What of a unit differs from another: how many lines it has, and those that the other has not.
+std::string difference(const std::string& unit, const std::string& other) {
+  const std::vector<std::string> lines = lines_of(unit), known = lines_of(other);
+  std::string out = fmt::format("// {} lines, those above but for\n", lines.size());
+  for (const std::string& line : lines)
+    if (std::ranges::find(known, line) == known.end()) out += line + '\n';
+  return out;
+}
+
 /// The family's units, each under its problem and the targets that it is the same for.
 std::string units_of(const Family& family) {
-  std::string out;
+  std::string out, first;
   for (const Problem& problem : test::sample_problems(family.op)) {
     std::map<std::string, std::string> names;  // of sources, by unit
     for (const char* target : kTargets) {
@@ -29,7 +49,12 @@ std::string units_of(const Family& family) {
       const Source source = specialise(family, problem, family.default_config(problem, device), device);
       names[source.unit] += fmt::format("// {}\n", source.name);
     }
-    for (const auto& [unit, of_unit] : names) out += fmt::format("// {}\n{}{}\n", text(problem), of_unit, unit);
+    for (const auto& [unit, of_unit] : names) {
+      out += fmt::format("// {}\n{}", text(problem), of_unit);
+      out += first.empty() ? unit : difference(unit, first);
+      out += '\n';
+      if (first.empty()) first = unit;
+    }
   }
   return out;
 }

@@ -21,11 +21,8 @@ struct Config {
 // append_kv_cache element_bytes=1 head_dim_qk=33 head_dim_v=3 num_heads=3 offset_dtype=none target_dtype=none page_dtype=i64 page_size=7 vector=1 batch=1 total=8
 // append_kv_cache_sm80 sm_80 threads=64 accesses=1
 // append_kv_cache_sm80 sm_90a threads=64 accesses=1
-#include "attention/append_kv_cache_sm80.cuh"
-namespace hstu {
-struct Config {
+// 16 lines, those above but for
   using Offset = tile::Dense;
-  using Target = i32;
   using Page = i64;
   enum : bool { kHasTargets = false };
   enum : int { kPageSize = 7 };
@@ -33,8 +30,4 @@ struct Config {
   enum : int { kHeadBytesQk = 33 };
   enum : int { kHeadBytesV = 3 };
   enum : int { kAccessBytes = 1 };
-  enum : int { kThreads = 64 };
-  enum : int { kAccesses = 1 };
-};
-}  // namespace hstu
 

@@ -32,18 +32,11 @@ static_assert(attn_f32_smem_bytes<Config> == 36864, "host and device disagree ab
 // hstu_attention dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_f32_sm80 sm_80 block_n=16 min_blocks=2
 // attn_f32_sm80 sm_90a block_n=16 min_blocks=2
-#include "attention/attn_f32_sm80.cuh"
-namespace hstu {
-struct Config {
+// 28 lines, those above but for
   using Mask = variant::IntervalMask<Config>;
-  using Sequences = variant::JaggedSequences<Config>;
-  using Element = float;
-  using Offset = i64;
-  using Target = i32;
   enum : int { kHeadDimQk = 256 };
   enum : int { kHeadDimV = 256 };
   enum : bool { kCausal = false };
-  enum : bool { kLocal = false };
   enum : int { kIntervals = 5 };
   enum : bool { kHasTargets = false };
   enum : bool { kTargetGroups = false };
@@ -51,31 +44,19 @@ struct Config {
   enum : bool { kMaxAttnLen = false };
   enum : bool { kMinFullAttn = false };
   enum : bool { kAttnScale = false };
-  enum : bool { kSilu = true };
   enum : bool { kSoftmax = false };
   enum : bool { kLse = false };
   enum : bool { kBias = false };
-  enum : int { kBlockN = 16 };
-  enum : int { kMinBlocks = 2 };
-};
 static_assert(attn_f32_smem_bytes<Config> == 69792, "host and device disagree about shared memory");
-}  // namespace hstu
 
 // hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=2 moments=0
 // attn_f32_sm80 sm_80 block_n=16 min_blocks=2
 // attn_f32_sm80 sm_90a block_n=16 min_blocks=2
-#include "attention/attn_f32_sm80.cuh"
-namespace hstu {
-struct Config {
-  using Mask = variant::HstuMask<Config>;
-  using Sequences = variant::JaggedSequences<Config>;
-  using Element = float;
+// 28 lines, those above but for
   using Offset = i32;
-  using Target = i32;
   enum : int { kHeadDimQk = 64 };
   enum : int { kHeadDimV = 32 };
   enum : bool { kCausal = false };
-  enum : bool { kLocal = false };
   enum : bool { kHasTargets = false };
   enum : bool { kTargetGroups = false };
   enum : bool { kContextual = false };
@@ -83,13 +64,8 @@ struct Config {
   enum : bool { kMinFullAttn = false };
   enum : bool { kAttnScale = false };
   enum : int { kHeadsPerKv = 2 };
-  enum : bool { kSilu = true };
   enum : bool { kSoftmax = false };
   enum : bool { kLse = false };
   enum : bool { kBias = false };
-  enum : int { kBlockN = 16 };
-  enum : int { kMinBlocks = 2 };
-};
 static_assert(attn_f32_smem_bytes<Config> == 18432, "host and device disagree about shared memory");
-}  // namespace hstu
 

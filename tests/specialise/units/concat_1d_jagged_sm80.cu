@@ -23,56 +23,30 @@ static_assert(concat_1d_jagged_sm80_smem_bytes<Config> == 4776, "host and device
 // concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i64 offset=none batch=32 rows=64
 // concat_1d_jagged_sm80 sm_80 threads=512 accesses=1 spans=1
 // concat_1d_jagged_sm80 sm_90a threads=512 accesses=1 spans=1
-#include "jagged/concat_1d_jagged_sm80.cuh"
-namespace hstu {
-struct Config {
+// 18 lines, those above but for
   using LeftLength = i32;
-  using RightLength = i64;
-  using Offset = tile::Dense;
-  using Row = i32;
   enum : int { kAccessBytes = 1 };
-  enum : int { kGroup = 1 };
   enum : int { kEntries = 32 };
-  enum : int { kEach = 1 };
-  enum : int { kThreads = 512 };
-  enum : int { kAccesses = 1 };
-  enum : int { kSpans = 1 };
-  enum : int { kMinBlocks = 2 };
-};
-static_assert(concat_1d_jagged_sm80_smem_bytes<Config> == 4776, "host and device disagree about shared memory");
-}  // namespace hstu
 
 // concat_1d_jagged access_bytes=4 row_bytes=4 left_length=i64 right_length=i64 offset=none batch=8192 rows=67108864
 // concat_1d_jagged_sm80 sm_80 threads=1024 accesses=2 spans=2
 // concat_1d_jagged_sm80 sm_90a threads=1024 accesses=2 spans=2
-#include "jagged/concat_1d_jagged_sm80.cuh"
-namespace hstu {
-struct Config {
-  using LeftLength = i64;
-  using RightLength = i64;
-  using Offset = tile::Dense;
-  using Row = i32;
+// 18 lines, those above but for
   enum : int { kAccessBytes = 4 };
-  enum : int { kGroup = 1 };
   enum : int { kEntries = 8192 };
   enum : int { kEach = 8 };
   enum : int { kThreads = 1024 };
   enum : int { kAccesses = 2 };
   enum : int { kSpans = 2 };
   enum : int { kMinBlocks = 1 };
-};
 static_assert(concat_1d_jagged_sm80_smem_bytes<Config> == 66344, "host and device disagree about shared memory");
-}  // namespace hstu
 
 // concat_1d_jagged access_bytes=1 row_bytes=1 left_length=i32 right_length=i32 offset=none batch=65536 rows=1073741824
 // concat_1d_jagged_sm80 sm_80 threads=256 accesses=2 spans=2
 // concat_1d_jagged_sm80 sm_90a threads=256 accesses=2 spans=2
-#include "jagged/concat_1d_jagged_sm80.cuh"
-namespace hstu {
-struct Config {
+// 18 lines, those above but for
   using LeftLength = i32;
   using RightLength = i32;
-  using Offset = tile::Dense;
   using Row = i64;
   enum : int { kAccessBytes = 1 };
   enum : int { kGroup = 32 };
@@ -82,7 +56,5 @@ struct Config {
   enum : int { kAccesses = 2 };
   enum : int { kSpans = 2 };
   enum : int { kMinBlocks = 3 };
-};
 static_assert(concat_1d_jagged_sm80_smem_bytes<Config> == 70192, "host and device disagree about shared memory");
-}  // namespace hstu
 

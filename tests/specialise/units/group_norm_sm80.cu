@@ -28,27 +28,13 @@ static_assert(group_norm_smem_bytes<Config> == 0, "host and device disagree abou
 // group_norm dtype=f16 weight_dtype=none has_weight=0 dim=99 groups=3 vector=1 rows=1024
 // group_norm_sm80 sm_80 threads=64 threads_per_row=16 rows_per_thread=1 weights=0
 // group_norm_sm80 sm_90a threads=64 threads_per_row=16 rows_per_thread=1 weights=0
-#include "norm/group_norm_sm80.cuh"
-namespace hstu {
-struct Config {
+// 23 lines, those above but for
   using Element = f16;
   using Weight = f16;
   enum : bool { kHasWeight = false };
   enum : bool { kHasBias = false };
-  using Fp8 = e4m3;
-  enum : int { kScaling = 0 };
-  using Output = tile::NormOnly;
-  enum : bool { kGroupNorm = true };
-  enum : bool { kCentred = true };
   enum : int { kDim = 33 };
   enum : int { kGroups = 3 };
   enum : int { kVector = 1 };
-  enum : int { kThreads = 64 };
   enum : int { kThreadsPerRow = 16 };
-  enum : int { kRowsPerThread = 1 };
-  enum : int { kWeights = 0 };
-  enum : int { kMinBlocks = 1 };
-};
-static_assert(group_norm_smem_bytes<Config> == 0, "host and device disagree about shared memory");
-}  // namespace hstu
 

@@ -17,9 +17,7 @@ struct Config {
 // split_2d_jagged access_bytes=8 row_bytes=24 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 rows=2048
 // split_2d_jagged_sm80 sm_80 threads=128 accesses=1
 // split_2d_jagged_sm80 sm_90a threads=128 accesses=1
-#include "jagged/split_2d_jagged_sm80.cuh"
-namespace hstu {
-struct Config {
+// 12 lines, those above but for
   using LeftOffset = tile::Dense;
   using RightOffset = i32;
   enum : int { kAccessBytes = 8 };
@@ -27,15 +25,11 @@ struct Config {
   enum : bool { kPrefix = true };
   enum : int { kThreads = 128 };
   enum : int { kAccesses = 1 };
-};
-}  // namespace hstu
 
 // split_2d_jagged access_bytes=2 row_bytes=66 left_offset=i32 right_offset=none prefix=1 replace=0 batch=32 rows=2048
 // split_2d_jagged_sm80 sm_80 threads=128 accesses=1
 // split_2d_jagged_sm80 sm_90a threads=128 accesses=1
-#include "jagged/split_2d_jagged_sm80.cuh"
-namespace hstu {
-struct Config {
+// 12 lines, those above but for
   using LeftOffset = i32;
   using RightOffset = tile::Dense;
   enum : int { kAccessBytes = 2 };
@@ -43,6 +37,4 @@ struct Config {
   enum : bool { kPrefix = true };
   enum : int { kThreads = 128 };
   enum : int { kAccesses = 1 };
-};
-}  // namespace hstu
 

@@ -29,28 +29,17 @@ static_assert(swish_layer_norm_smem_bytes<Config> == 2048, "host and device disa
 // swish_layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=99 vector=1 rows=1024
 // swish_layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=0
 // swish_layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=0
-#include "norm/swish_layer_norm_sm80.cuh"
-namespace hstu {
-struct Config {
+// 24 lines, those above but for
   using Element = float;
   using Weight = float;
   enum : bool { kHasWeight = false };
   enum : bool { kHasBias = false };
-  using Fp8 = e4m3;
-  enum : int { kScaling = 0 };
-  using Output = tile::SwishOfNorm;
-  enum : bool { kGroupNorm = false };
-  enum : bool { kCentred = true };
   enum : int { kDim = 99 };
-  enum : int { kGroups = 1 };
   enum : int { kVector = 1 };
   enum : int { kThreads = 64 };
-  enum : int { kThreadsPerRow = 32 };
   enum : int { kRowsPerThread = 1 };
   enum : int { kWeights = 0 };
   enum : int { kMinBlocks = 1 };
   enum : bool { kInTurn = false };
-};
 static_assert(swish_layer_norm_smem_bytes<Config> == 0, "host and device disagree about shared memory");
-}  // namespace hstu
 
