@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# The longer proofs, before an issue is called resolved; at most 75 minutes on two cores, no GPU needed:
+#   all tests, with each source of every kernel family compiled and each fuzzer running for three minutes. What compiled
+#     is listed in tests/families/compiled.txt, which belongs into the commit: the tests then compile a share of it a day;
+#   the tests of the host code with the address and undefined-behaviour sanitizers, and those with threads with the
+#     thread sanitizer.
+# tools/fresh_machine.sh and, on a GPU, tools/record_gpu.sh and tools/sanitize_gpu.sh stand beside it.
+#   tools/full_check.sh [tests] [sanitizers]: one of them alone
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -gt 0 ] || set -- tests sanitizers
+
+check_tests() {
+  local list
+  list=$(mktemp)
+  HSTUJIT_COMPILE=all HSTUJIT_COMPILED=$list HSTUJIT_FUZZ_SECONDS=180 tools/test.sh
+  LC_ALL=C sort -u "$list" >tests/families/compiled.txt
+  rm "$list"
+  git diff --stat -- tests/families/compiled.txt
+}
+
+# What compiles kernels or takes whole processes apart says no more with sanitizers than without.
+check_sanitizers() {
+  HSTUJIT_CMAKE_FLAGS="-DHSTUJIT_SANITIZE=address,undefined" tools/build.sh build/address
+  ctest --test-dir build/address --output-on-failure -j "$(nproc)" -L cpu -E 'Compiles|packaging|gpu_record|format'
+  HSTUJIT_CMAKE_FLAGS="-DHSTUJIT_SANITIZE=thread" tools/build.sh build/thread capi_test jit_test launch_test tuner_test support_test
+  ctest --test-dir build/thread --output-on-failure -j "$(nproc)" -R '^(capi|jit|launch|tuner|support)\.'
+}
+
+for part in "$@"; do
+  echo "== $part ($SECONDS s)"
+  "check_$part"
+done
+echo "== passed ($SECONDS s)"
