@@ -2,8 +2,10 @@
 
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "tuner/choose.hpp"
 #include "tuner/finals.hpp"
 #include "tuner/search.hpp"
+#include "tuner/space.hpp"
 #include "tuner/trial_run.hpp"
 #include "tuner/tuning_job.hpp"
 
@@ -45,6 +47,7 @@ class Tuner {
   void try_candidate(TuningJob& job, Pending& pending);
   std::string judge(Pending& pending, Trial& trial);
   void keep(TuningJob& job, const Trial& trial, const std::string& rejected);
+  std::optional<NamedConfig> config_of(const Trial& trial) const;
   void hold_finals(TuningJob& job);
   TuneResult finish(TuningJob& job);
   void refuse_dead_device(TuningJob& job, const Trial& culprit);
@@ -219,16 +222,26 @@ void Tuner::refuse_dead_device(TuningJob& job, const Trial& culprit) {
        culprit.family, culprit.config);
 }
 
+/// What the trial ran, which may be one of a job that was begun before: its text comes from the database.
+std::optional<NamedConfig> Tuner::config_of(const Trial& trial) const {
+  const auto family = std::ranges::find(task_.families, trial.family, &Family::name);
+  if (family == task_.families.end()) return std::nullopt;
+  const Config standard = (*family)->default_config(task_.problem, task_.device);
+  const auto config = parse_config(**family, trial.config, standard);
+  if (!config || !(*config == standard || runs(**family, task_.problem, *config, task_.device))) return std::nullopt;
+  return NamedConfig{*family, *config};
+}
+
 void Tuner::hold_finals(TuningJob& job) {
   if (cancelled()) return;
   const auto before = job.decided_before();
   std::vector<Trial> trials = finalists_of(job.job().trials, before ? &before->trial : nullptr);
+  std::erase_if(trials, [&](const Trial& trial) { return !config_of(trial); });
   if (trials.size() < 2) return;  // the default stands alone
   std::vector<Candidate> candidates;
   for (const Trial& trial : trials) {
-    const auto family = std::find_if(task_.families.begin(), task_.families.end(),
-                                     [&](const Family* f) { return f->name == trial.family; });
-    Pending pending = submit(**family, *parse_config(**family, trial.config, {}));  // known to the compiler's caches
+    const NamedConfig named = *config_of(trial);
+    Pending pending = submit(*named.family, named.config);  // known to the compiler's caches
     if (!wait_for(pending)) return;
     pending.candidate.standard = trial.standard;
     candidates.push_back(std::move(pending.candidate));
