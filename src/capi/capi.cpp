@@ -8,6 +8,7 @@
 #include "support/error.hpp"
 #include "support/log.hpp"
 #include "support/ranges.hpp"
+#include "support/shown.hpp"
 
 #include <hstujit/hstujit.h>
 
@@ -31,8 +32,8 @@ std::string& last_error() {
 
 hstu_status failed(hstu_status status, std::string_view text) noexcept {
   try {
-    last_error() = text;
-  } catch (...) {  // no memory even for the message: the status still says what happened
+    last_error() = escaped(text, Lines::many);  // hosts print it, and files of others are quoted in it
+  } catch (...) {                               // no memory even for the message: the status still says what happened
     last_error().clear();
   }
   return status;

@@ -62,13 +62,13 @@ int stamp_of(const std::string& path, FileStamp& out) {
   return 0;
 }
 
-int read_file(const std::string& path, std::string& out, FileStamp* stamp) {
+int read_file(const std::string& path, std::string& out, FileStamp* stamp, int64_t most) {
   const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe in a file's place must not hang us
   struct stat info {};
   if (!fd || fstat(fd.get(), &info) != 0) return errno;
   if (!S_ISREG(info.st_mode)) return EINVAL;
   if (stamp) *stamp = stamp_from(info);
-  if (info.st_size > kMaxFileBytes) return EFBIG;
+  if (info.st_size > most) return EFBIG;
   out.resize(static_cast<size_t>(info.st_size) + 1);  // one more, so that the end shows at the first read
   size_t filled = 0;
   while (true) {
@@ -77,7 +77,7 @@ int read_file(const std::string& path, std::string& out, FileStamp* stamp) {
     if (got < 0) return errno;
     if (got == 0) break;
     filled += static_cast<size_t>(got);
-    if (filled > static_cast<size_t>(kMaxFileBytes)) return EFBIG;
+    if (filled > static_cast<size_t>(most)) return EFBIG;
     if (filled == out.size()) out.resize(filled * 2);
   }
   out.resize(filled);

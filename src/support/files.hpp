@@ -39,9 +39,9 @@ struct FileStamp {
 /// 0, or errno.
 int stamp_of(const std::string& path, FileStamp& out);
 
-/// The whole file; 0, or errno. EFBIG beyond kMaxFileBytes, EINVAL for what is not a regular file.
-int read_file(const std::string& path, std::string& out, FileStamp* stamp = nullptr);
 constexpr int64_t kMaxFileBytes = int64_t{256} << 20;
+/// The whole file; 0, or errno. EFBIG beyond `most` bytes, EINVAL for what is not a regular file.
+int read_file(const std::string& path, std::string& out, FileStamp* stamp = nullptr, int64_t most = kMaxFileBytes);
 
 /// Creates the folder and those above it; 0, or errno.
 int make_folders(const std::string& folder);

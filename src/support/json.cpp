@@ -1,13 +1,58 @@
 #include "support/json.hpp"
 
+#include "support/shown.hpp"
+
+#include <fmt/format.h>
+
 namespace hstujit {
+namespace {
+
+class TooDeep : public Json::exception {
+ public:
+  TooDeep() : Json::exception(0, "it is nested more than 64 deep") {}
+};
+static_assert(kDeepestJson == 64, "the text above says it");
+
+/// By brackets alone: what is no JSON is for the parser to find out.
+bool is_too_deep(std::string_view text) {
+  int depth = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted && c == '\\') ++i;
+    if (c == '"') quoted = !quoted;
+    if (quoted) continue;
+    if ((c == '[' || c == '{') && ++depth > kDeepestJson) return true;
+    if (c == ']' || c == '}') --depth;
+  }
+  return false;
+}
+
+}  // namespace
 
 Json read_json(std::string_view text, const Json::parser_callback_t& callback, bool throws) {
+  if (is_too_deep(text)) {
+    if (throws) throw TooDeep();
+    return Json(Json::value_t::discarded);
+  }
   return Json::parse(text, callback, throws);
 }
 
 std::string write_json(const Json& value, int indent, Json::error_handler_t wrong_utf8) {
   return value.dump(indent, ' ', false, wrong_utf8);
+}
+
+std::string shown_json(const Json& value) {
+  if (value.is_structured() && value.empty()) return value.is_array() ? "[]" : "{}";
+  if (value.is_array()) return fmt::format("[a list of {}]", value.size());
+  if (value.is_object()) return fmt::format("{{an object of {}}}", value.size());
+  if (value.is_string()) return fmt::format("\"{}\"", shown(value.get_ref<const std::string&>()));
+  return shown(write_json(value, -1, Json::error_handler_t::replace));
+}
+
+std::string shown_reason(const Json::exception& error) {
+  constexpr size_t kMostOfReason = 240;
+  return shown(error.what(), kMostOfReason);
 }
 
 }  // namespace hstujit

@@ -10,11 +10,20 @@ namespace hstujit {
 
 using Json = nlohmann::json;
 
-/// Json::parse. Throws Json::exception, or returns what is_discarded() where `throws` is false.
+/// Deeper than this nothing of ours is nested; what is done to a value goes as deep into the stack as it is.
+constexpr int kDeepestJson = 64;
+
+/// Json::parse, of what is nested no deeper than that. Throws Json::exception, or returns what is_discarded() where
+/// `throws` is false.
 Json read_json(std::string_view text, const Json::parser_callback_t& callback = nullptr, bool throws = true);
 
 /// Json::dump: in one line, or indented.
 std::string write_json(const Json& value, int indent = -1,
                        Json::error_handler_t wrong_utf8 = Json::error_handler_t::strict);
+
+/// A value as a message shows it: of a scalar the first characters, escaped; of what holds others, what it is.
+std::string shown_json(const Json& value);
+/// What the parser says, which has the text that it stopped at.
+std::string shown_reason(const Json::exception& error);
 
 }  // namespace hstujit

@@ -2,6 +2,7 @@
 
 #include "support/error.hpp"
 #include "support/logger.hpp"
+#include "support/shown.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 
@@ -24,6 +25,13 @@ spdlog::level::level_enum spdlogs(LogLevel level) {
   return kLevels[static_cast<size_t>(level)];
 }
 
+/// Names and texts of others stand in messages: none of them moves a cursor or begins a line as the log does.
+std::string in_lines_of_its_own(std::string_view message) {
+  std::string out = escaped(message, Lines::many);
+  for (size_t at = out.find('\n'); at != std::string::npos; at = out.find('\n', at + 1)) out.insert(at + 1, "    ");
+  return out;
+}
+
 }  // namespace
 
 spdlog::logger& logger() {
@@ -44,7 +52,7 @@ void Log::flush() { logger().flush(); }
 void Log::write(LogLevel level, fmt::string_view text, fmt::format_args args) {
   if (!has(level)) return;
   try {
-    logger().log(spdlogs(level), fmt::vformat(text, args));
+    logger().log(spdlogs(level), in_lines_of_its_own(fmt::vformat(text, args)));
   } catch (const std::exception&) {}  // what cannot be told does not fail the call that it is about
 }
 

@@ -4,6 +4,7 @@
 #include "support/error.hpp"
 #include "support/json.hpp"
 #include "support/json_integer.hpp"
+#include "support/shown.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -32,7 +33,7 @@ hstu_dtype dtype_of(const std::string& word, const std::string& path) {
   std::transform(word.begin(), word.end(), lower.begin(),
                  [](char c) { return c < 'A' || c > 'Z' ? c : c - 'A' + 'a'; });
   if (const auto dtype = dtype_named(lower)) return *dtype;
-  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: dtype {} is not one of F32, F16, BF16, I32, I64", path, word);
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: dtype {} is not one of F32, F16, BF16, I32, I64", path, shown(word));
 }
 
 /// The header's JSON and the data behind it.
@@ -63,14 +64,14 @@ std::optional<int64_t> count_of(const std::vector<int64_t>& shape) {
 template <class T>
 T integer_of(const Json& value, const std::string& path) {
   if (const auto integer = integer_as<T>(value)) return *integer;
-  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no extent or offset of a tensor", path, write_json(value));
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no extent or offset of a tensor", path, shown_json(value));
 }
 
 StoredTensor tensor_of(const Json& entry, std::span<const std::byte> data, const std::string& path) {
   StoredTensor out;
   out.dtype = dtype_of(entry.at("dtype").get<std::string>(), path);
   const Json& shape = entry.at("shape");
-  if (!shape.is_array()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no shape of a tensor", path, write_json(shape));
+  if (!shape.is_array()) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {} is no shape of a tensor", path, shown_json(shape));
   for (const Json& extent : shape) out.shape.push_back(integer_of<int64_t>(extent, path));
   const auto begin = integer_of<size_t>(entry.at("data_offsets").at(0), path);
   const auto end = integer_of<size_t>(entry.at("data_offsets").at(1), path);
@@ -103,7 +104,7 @@ Safetensors Safetensors::read(const std::filesystem::path& path) {
         out.tensors_.emplace(name, tensor_of(entry, parts.data, out.path_));
     }
   } catch (const Json::exception& e) {
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: its header is not that of safetensors: {}", out.path_, e.what());
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: its header is not that of safetensors: {}", out.path_, shown_reason(e));
   }
   return out;
 }

@@ -12,7 +12,7 @@ class RepeatedKeys {
     if (event == Json::parse_event_t::object_start) open_.emplace_back();
     if (event == Json::parse_event_t::object_end) open_.pop_back();
     if (event == Json::parse_event_t::key && !open_.back().insert(value.get<std::string>()).second)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "the key \"{}\" stands twice in one object", value.get<std::string>());
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "the key {} stands twice in one object", shown_json(value));
     return true;
   }
 
@@ -26,8 +26,10 @@ Json parse_json(std::string_view text) {
   try {
     return read_json(text, RepeatedKeys());
   } catch (const Json::parse_error& error) {
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "not JSON: {}", error.what());
-  } catch (const Json::out_of_range& error) { fail(HSTU_ERROR_INVALID_ARGUMENT, "not usable JSON: {}", error.what()); }
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "not JSON: {}", shown_reason(error));
+  } catch (const Json::exception& error) {
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "not usable JSON: {}", shown_reason(error));
+  }
 }
 
 std::string child(std::string_view pointer, std::string_view token) {
@@ -45,15 +47,15 @@ std::string child(std::string_view pointer, std::string_view token) {
 }
 
 int64_t integer_of(const Json& value, std::string_view pointer, Range range) {
-  if (!value.is_number_integer()) fail_at(pointer, "{}: an integer belongs here", write_json(value));
+  if (!value.is_number_integer()) fail_at(pointer, "{}: an integer belongs here", shown_json(value));
   const auto integer = integer_as<int64_t>(value);
   if (!integer || *integer < range.least || *integer > range.most)
-    fail_at(pointer, "{}: it must be from {} to {}", write_json(value), range.least, range.most);
+    fail_at(pointer, "{}: it must be from {} to {}", shown_json(value), range.least, range.most);
   return *integer;
 }
 
 JsonObject::JsonObject(const Json& value, std::string pointer) : object_(value), pointer_(std::move(pointer)) {
-  if (!value.is_object()) fail_at(pointer_, "{}: an object {{...}} belongs here", write_json(value));
+  if (!value.is_object()) fail_at(pointer_, "{}: an object {{...}} belongs here", shown_json(value));
 }
 
 const Json* JsonObject::find(std::string_view key) {
@@ -75,21 +77,21 @@ int64_t JsonObject::integer(std::string_view key, Range range, std::optional<int
 double JsonObject::number(std::string_view key, std::optional<double> fallback) {
   if (fallback && !find(key)) return *fallback;
   const Json& value = require(key);
-  if (!value.is_number()) fail_at(pointer_of(key), "{}: a number belongs here", write_json(value));
+  if (!value.is_number()) fail_at(pointer_of(key), "{}: a number belongs here", shown_json(value));
   return value.get<double>();
 }
 
 bool JsonObject::flag(std::string_view key, std::optional<bool> fallback) {
   if (fallback && !find(key)) return *fallback;
   const Json& value = require(key);
-  if (!value.is_boolean()) fail_at(pointer_of(key), "{}: true or false belongs here", write_json(value));
+  if (!value.is_boolean()) fail_at(pointer_of(key), "{}: true or false belongs here", shown_json(value));
   return value.get<bool>();
 }
 
 std::string JsonObject::text(std::string_view key, std::optional<std::string> fallback) {
   if (fallback && !find(key)) return *fallback;
   const Json& value = require(key);
-  if (!value.is_string()) fail_at(pointer_of(key), "{}: a text belongs here", write_json(value));
+  if (!value.is_string()) fail_at(pointer_of(key), "{}: a text belongs here", shown_json(value));
   return value.get<std::string>();
 }
 

@@ -4,6 +4,7 @@
 
 #include "support/error.hpp"
 #include "support/json.hpp"
+#include "support/shown.hpp"
 
 #include <cstdint>
 #include <limits>
@@ -20,10 +21,12 @@ namespace hstujit {
 /// The text as JSON; repeated keys are errors, too. Throws Error{INVALID_ARGUMENT} with line and column.
 Json parse_json(std::string_view text);
 
+constexpr size_t kMostOfPointer = 300;  // keys are the file's
+
 /// Throws "<pointer>: <message>"; the document itself is "(document)".
 template <class... Args>
 [[noreturn]] void fail_at(std::string_view pointer, fmt::format_string<Args...> text, Args&&... args) {
-  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {}", pointer.empty() ? "(document)" : pointer,
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: {}", pointer.empty() ? "(document)" : shown(pointer, kMostOfPointer),
        fmt::format(text, std::forward<Args>(args)...));
 }
 
@@ -69,7 +72,7 @@ class JsonObject {
       if (word == given) return meaning;
       known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", word);
     }
-    fail_at(pointer_of(key), "\"{}\": use one of {}", given, known);
+    fail_at(pointer_of(key), "\"{}\": use one of {}", shown(given), known);
   }
 
   /// Throws naming the first key that nobody took, and those that were asked for.

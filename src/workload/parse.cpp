@@ -149,13 +149,13 @@ constexpr Word<FigureSpec::Rate> kRates[] = {{"tflops", FigureSpec::Rate::tflops
 FigureSpec parse_figure(const Json& value, const std::string& pointer, bool family) {
   JsonObject in(value, pointer);
   FigureSpec figure;
-  figure.id = in.text("id");
+  figure.id = escaped(in.text("id"));
   figure.rate = in.choice<FigureSpec::Rate>("rate", kRates);
   if (in.find("target")) figure.target = in.number("target");
   if (family) {
     figure.family = in.text("family");
     if (!family_named(figure.family))
-      fail_at(in.pointer_of("family"), "\"{}\": hstu-tune ops lists the families", figure.family);
+      fail_at(in.pointer_of("family"), "\"{}\": hstu-tune ops lists the families", shown(figure.family));
   }
   in.finish();
   return figure;
@@ -181,14 +181,14 @@ OperatorSpec parse_operator(const Json& value, const std::string& pointer, const
   JsonObject in(value, pointer);
   OperatorSpec entry;
   const Op op = parse_op(in);
-  entry.name = in.text("name", "");
+  entry.name = escaped(in.text("name", ""));
   entry.dtype = in.choice<hstu_dtype>("dtype", kElementTypes, workload.dtype);
   entry.count = in.number("count", 1.0);
   if (!(entry.count > 0)) fail_at(in.pointer_of("count"), "{}: it must be positive", entry.count);
   if (const Json* figure = in.find("figure")) entry.figure = parse_figure(*figure, in.pointer_of("figure"), false);
   if (const Json* figures = in.find("family_figures")) {
     if (!figures->is_array())
-      fail_at(in.pointer_of("family_figures"), "{}: a list of figures belongs here", write_json(*figures));
+      fail_at(in.pointer_of("family_figures"), "{}: a list of figures belongs here", shown_json(*figures));
     for (size_t i = 0; i < figures->size(); ++i)
       entry.family_figures.push_back(
           parse_figure((*figures)[i], fmt::format("{}/{}", in.pointer_of("family_figures"), i), true));
@@ -207,7 +207,7 @@ void parse_operators(JsonObject& in, Workload& workload) {
   const Json* list = in.find("operators");
   if (!list) return;
   const std::string pointer = in.pointer_of("operators");
-  if (!list->is_array()) fail_at(pointer, "{}: a list of operators belongs here", write_json(*list));
+  if (!list->is_array()) fail_at(pointer, "{}: a list of operators belongs here", shown_json(*list));
   for (size_t i = 0; i < list->size(); ++i)
     workload.operators.push_back(parse_operator((*list)[i], child(pointer, std::to_string(i)), workload));
 }
@@ -218,10 +218,10 @@ Workload parse_workload(std::string_view json) {
   const Json document = parse_json(json);
   JsonObject in(document, "");
   if (const std::string format = in.text("format"); format != kFormat)
-    fail_at(in.pointer_of("format"), "\"{}\": this release reads \"{}\"", format, kFormat);
+    fail_at(in.pointer_of("format"), "\"{}\": this release reads \"{}\"", shown(format), kFormat);
   Workload workload;
-  workload.name = in.text("name");
-  workload.about = in.text("about", "");
+  workload.name = escaped(in.text("name"));  // these are printed
+  workload.about = escaped(in.text("about", ""), Lines::many);
   workload.dtype = in.choice<hstu_dtype>("dtype", kElementTypes, HSTU_DTYPE_BF16);
   if (const Json* sequences = in.find("sequences"))
     workload.sequences = parse_sequences(*sequences, in.pointer_of("sequences"));

@@ -37,7 +37,8 @@ Extent::Term parse_term(std::string_view word, const std::string& pointer) {
         term.tensor = word.substr(open + 1, word.size() - open - 2);
         return term;
       }
-  fail_at(pointer, "\"{}\": use a number, batch(tensor), total(tensor), longest(tensor), or a sum of these", word);
+  fail_at(pointer, "\"{}\": use a number, batch(tensor), total(tensor), longest(tensor), or a sum of these",
+          shown(word));
 }
 
 Extent parse_extent(const Json& value, const std::string& pointer) {
@@ -57,7 +58,7 @@ Extent parse_extent(const Json& value, const std::string& pointer) {
 
 std::vector<Extent> parse_shape(const Json& list, const std::string& pointer) {
   if (!list.is_array() || list.empty() || list.size() > HSTU_MAX_RANK)
-    fail_at(pointer, "{}: a list of 1 to {} extents belongs here", write_json(list), HSTU_MAX_RANK);
+    fail_at(pointer, "{}: a list of 1 to {} extents belongs here", shown_json(list), HSTU_MAX_RANK);
   std::vector<Extent> shape;
   for (size_t i = 0; i < list.size(); ++i) shape.push_back(parse_extent(list[i], child(pointer, std::to_string(i))));
   return shape;
@@ -65,7 +66,7 @@ std::vector<Extent> parse_shape(const Json& list, const std::string& pointer) {
 
 std::vector<int64_t> parse_stride(const Json& list, const std::string& pointer, size_t rank) {
   if (!list.is_array() || list.size() != rank)
-    fail_at(pointer, "{}: a list of {} strides belongs here", write_json(list), rank);
+    fail_at(pointer, "{}: a list of {} strides belongs here", shown_json(list), rank);
   std::vector<int64_t> stride;
   for (size_t i = 0; i < rank; ++i) stride.push_back(integer_of(list[i], child(pointer, std::to_string(i)), kExtent));
   return stride;
@@ -121,7 +122,7 @@ TensorSpec parse_tensor(const TensorSlot& slot, const Json& value, const std::st
 int64_t parse_word(const ScalarSlot& slot, const Json& value, const std::string& pointer) {
   for (size_t i = 0; i < slot.words.size(); ++i)
     if (value == Json(slot.words[i])) return static_cast<int64_t>(i);
-  fail_at(pointer, "{}: use one of {}", write_json(value), fmt::join(slot.words, ", "));
+  fail_at(pointer, "{}: use one of {}", shown_json(value), fmt::join(slot.words, ", "));
 }
 
 CallSpec::Scalar parse_scalar(const ScalarSlot& slot, const Json& value, const std::string& pointer) {
@@ -130,7 +131,7 @@ CallSpec::Scalar parse_scalar(const ScalarSlot& slot, const Json& value, const s
   if (!slot.words.empty()) {
     scalar.extent = Extent{{{Extent::Term::Kind::number, parse_word(slot, value, pointer), {}}}};
   } else if (slot.kind == ScalarSlot::Kind::f32) {
-    if (!value.is_number()) fail_at(pointer, "{}: a number belongs here", write_json(value));
+    if (!value.is_number()) fail_at(pointer, "{}: a number belongs here", shown_json(value));
     scalar.number = value.get<double>();
   } else if (value.is_boolean()) {
     scalar.extent = Extent{{{Extent::Term::Kind::number, value.get<bool>() ? 1 : 0, {}}}};

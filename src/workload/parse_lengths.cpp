@@ -13,7 +13,7 @@ constexpr Word<Lengths::Kind> kKinds[] = {{"constant", Lengths::Kind::constant},
 std::vector<int64_t> explicit_lengths(JsonObject& in, int64_t batch) {
   const Json& list = in.require("lengths");
   const std::string pointer = in.pointer_of("lengths");
-  if (!list.is_array()) fail_at(pointer, "{}: a list of lengths belongs here", write_json(list));
+  if (!list.is_array()) fail_at(pointer, "{}: a list of lengths belongs here", shown_json(list));
   if (std::cmp_not_equal(list.size(), batch)) fail_at(pointer, "{} lengths for a batch of {}", list.size(), batch);
   std::vector<int64_t> lengths;
   for (size_t i = 0; i < list.size(); ++i)

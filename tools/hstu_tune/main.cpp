@@ -4,8 +4,10 @@
 #include "support/env.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/shown.hpp"
 
 #include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -13,6 +15,11 @@ namespace {
 using namespace hstujit::tool;
 
 void say(std::string_view what) {
+  std::string text;
+  try {
+    text = hstujit::escaped(what, hstujit::Lines::many);  // files of others are quoted in it
+    what = text;
+  } catch (const std::exception&) {}                                                      // no memory: as it is
   std::fprintf(stderr, "hstu-tune: %.*s\n", static_cast<int>(what.size()), what.data());  // which throws nothing
 }
 

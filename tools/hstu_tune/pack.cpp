@@ -3,6 +3,7 @@
 
 #include "hstu_tune/command.hpp"
 #include "hstu_tune/table.hpp"
+#include "support/shown.hpp"
 #include "tuner/records_text.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ int list(const Options& options) {
                fmt::format("{} KiB", item.kernel.binary.size() / 1024), item.kernel.compiler});
   table.print();
   const std::vector<Job> jobs = jobs_of_text(pack.records());
-  for (const Job& job : jobs) fmt::print("record   {}  {}\n", job.device_class, text(job.problem));
+  for (const Job& job : jobs) fmt::print("record   {}  {}\n", escaped(job.device_class), text(job.problem));
   fmt::print("{}: {} kernels, {} tuned records, sound\n", options.first, listing(pack).size(), jobs.size());
   return 0;
 }
@@ -48,7 +49,7 @@ int diff(const Options& options) {
   int differences = 0;
   const auto say = [&](const char* sign, const auto& key, const char* remark) {
     ++differences;
-    fmt::print("{} {} {}{}\n", sign, key.first, key.second.substr(0, 12), remark);
+    fmt::print("{} {} {}{}\n", sign, escaped(key.first), key.second.substr(0, 12), remark);
   };
   for (const auto& [key, item] : a) {
     const auto other = b.find(key);

@@ -4,6 +4,7 @@
 #include "hstu_tune/table.hpp"
 #include "jit/entry.hpp"
 #include "support/files.hpp"
+#include "support/shown.hpp"
 #include "tuner/remark.hpp"
 
 #include <fmt/format.h>
@@ -96,7 +97,8 @@ void show_kernels(const Options& options, const std::string& folder) {
 void show_logs(const Options& options, const std::string& folder) {
   if (folder.empty()) return;
   for (const CompiledKernel& kernel : stored_kernels(folder))
-    if (matches(options, kernel.name)) fmt::print("==== {}\n{}\n", kernel.name, kernel.log);
+    if (matches(options, kernel.name))
+      fmt::print("==== {}\n{}\n", escaped(kernel.name), escaped(kernel.log, Lines::many));
 }
 
 int execute(const Options& options) {

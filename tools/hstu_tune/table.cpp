@@ -1,5 +1,7 @@
 #include "hstu_tune/table.hpp"
 
+#include "support/shown.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@ Table::Table(std::vector<std::string> headers) : headers_(std::move(headers)) {
 
 void Table::add(std::vector<std::string> cells) {
   cells.resize(headers_.size());
+  for (std::string& cell : cells) cell = escaped(cell);  // stores and records of others name things
   rows_.push_back(std::move(cells));
 }
 
