@@ -16,7 +16,6 @@ namespace hstujit {
 namespace {
 
 constexpr char kMagic[8] = {'h', 's', 't', 'u', 'k', 'r', 'n', '\n'};
-constexpr uint64_t kMaxPlainBytes = uint64_t{1} << 30;
 
 // Little-endian, as every machine CUDA runs on.
 struct Header {
@@ -69,12 +68,13 @@ std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
     const auto read = [&]<class T>(const char* key, T& out) {
       const auto integer = integer_as<T>(facts.at(key));
       if (integer) out = *integer;
-      return integer.has_value();
+      return integer && *integer >= 0;
     };
     if (!read("registers", kernel.registers) || !read("stack_bytes", kernel.stack_bytes) ||
         !read("spill_bytes", kernel.spill_bytes) || !read("static_smem_bytes", kernel.static_smem_bytes))
       return std::nullopt;
     facts.at("compile_ms").get_to(kernel.compile_ms);
+    if (!(kernel.compile_ms >= 0)) return std::nullopt;
     kernel.binary = plain.substr(sizeof size + size);
     return kernel;
   } catch (const Json::exception&) { return std::nullopt; }
@@ -118,7 +118,7 @@ std::optional<Header> header_of(std::string_view bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   const uint64_t content = bytes.size() - sizeof header;
   if (std::memcmp(header.magic, kMagic, sizeof kMagic) != 0 || !is_known(header.format) ||
-      header.header_hash != hash_of(header) || header.plain_bytes > kMaxPlainBytes || header.key_bytes > content ||
+      header.header_hash != hash_of(header) || header.plain_bytes > kMostKernelBytes || header.key_bytes > content ||
       header.packed_bytes != content - header.key_bytes)
     return std::nullopt;
   if (header.format == Packing::none && header.packed_bytes != header.plain_bytes) return std::nullopt;
@@ -166,6 +166,11 @@ bool of_another_format(std::string_view bytes) {
   std::memcpy(&header, bytes.data(), sizeof header);
   return std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && !is_known(header.format) &&
          header.header_hash == hash_of(header);
+}
+
+std::optional<uint64_t> kernel_bytes(std::string_view bytes) {
+  const std::optional<Header> header = header_of(bytes);
+  return header ? std::optional(header->plain_bytes) : std::nullopt;
 }
 
 std::optional<CompiledKernel> inspect_entry(std::string_view bytes) {

@@ -25,6 +25,12 @@ std::optional<CompiledKernel> decode_entry(std::string_view bytes, const KernelK
 /// Whether they are sound as far as this library can tell and say that they are of a format that it does not know.
 bool of_another_format(std::string_view bytes);
 
+/// No kernel's bytes are more than this, the log among them; an entry that says so is damaged.
+constexpr uint64_t kMostKernelBytes = uint64_t{64} << 20;
+
+/// How many bytes the entry's kernel has when it is unpacked, by a header that is sound; the rest is not looked at.
+std::optional<uint64_t> kernel_bytes(std::string_view bytes);
+
 /// The kernel in an entry, whatever its key; nothing when the bytes are damaged. For listings, not for running.
 std::optional<CompiledKernel> inspect_entry(std::string_view bytes);
 

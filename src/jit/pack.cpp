@@ -5,9 +5,6 @@
 #include "support/files.hpp"
 #include "support/log.hpp"
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -21,7 +18,7 @@ namespace {
 
 constexpr char kMagic[8] = {'h', 's', 't', 'u', 'p', 'a', 'c', 'k'};
 constexpr uint32_t kFormat = 1;
-constexpr uint64_t kMostRecordBytes = uint64_t{1} << 30;
+constexpr int64_t kMostFileBytes = int64_t{1} << 30;
 
 // Little-endian, as every machine CUDA runs on.
 struct Header {
@@ -62,6 +59,21 @@ std::string without_times(std::string_view log) {
     log.remove_prefix(end);
   }
   return out;
+}
+
+std::string unpacked_records(const std::string& path, std::string_view records, uint64_t plain_bytes) {
+  std::string out(plain_bytes, '\0');
+  const size_t size = ZSTD_decompress(out.data(), out.size(), records.data(), records.size());
+  if (ZSTD_isError(size) || size != out.size()) fail(HSTU_ERROR_STORE, "{}: its records cannot be read", path);
+  return out;
+}
+
+std::string bytes_of_file(const std::string& path) {
+  std::string bytes;
+  if (const int error = read_file(path, bytes, nullptr, kMostFileBytes))
+    fail(HSTU_ERROR_STORE, "{}: cannot be read: {}", path, strerror(error));
+  bytes.shrink_to_fit();  // reading doubles
+  return bytes;
 }
 
 Header header_of(const std::string& path, std::string_view bytes) {
@@ -115,53 +127,45 @@ std::string PackBuilder::finish(std::string_view records) const {
   return std::string(bytes_of(header)) + content;
 }
 
-Pack::Pack(const std::string& path) : path_(path) {
-  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  struct stat info {};
-  if (!fd || fstat(fd.get(), &info) != 0) fail(HSTU_ERROR_STORE, "{}: cannot be read: {}", path, strerror(errno));
-  const auto size = static_cast<size_t>(info.st_size);
-  if (size == 0) fail(HSTU_ERROR_STORE, "{}: 0 bytes are no pack", path);
-  void* const mapped = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
-  if (mapped == MAP_FAILED) fail(HSTU_ERROR_STORE, "{}: cannot be mapped: {}", path, strerror(errno));
-  bytes_ = {static_cast<const char*>(mapped), size};
-  try {
-    check();
-  } catch (...) {
-    munmap(mapped, size);
-    throw;
-  }
-}
+Pack::Pack(const std::string& path) : Pack(path, bytes_of_file(path)) {}
 
-Pack::~Pack() { munmap(const_cast<char*>(bytes_.data()), bytes_.size()); }
+Pack::Pack(std::string path, std::string bytes) : path_(std::move(path)), bytes_(std::move(bytes)) { check(); }
 
 void Pack::check() {
-  const Header header = header_of(path_, bytes_);
-  const std::string_view content = bytes_.substr(sizeof header);
-  if (header.header_hash != hash_of(header) || header.file_bytes != bytes_.size() ||
+  const std::string_view bytes = bytes_;
+  const Header header = header_of(path_, bytes);
+  const std::string_view content = bytes.substr(sizeof header);
+  if (header.header_hash != hash_of(header) || header.file_bytes != bytes.size() ||
       digest(content) != Digest{header.content_high, header.content_low})
     fail(HSTU_ERROR_STORE, "{} is damaged: copy or build it again", path_);
-  // What follows holds for every pack that was written whole; a forged one must not lead outside of the mapping.
+  // What follows holds for every pack that was written whole; a forged one must not lead outside of the bytes, nor fill
+  // the memory.
   kernels_ = header.kernels;
-  plain_records_bytes_ = header.plain_records_bytes;
   const bool sound = uint64_t{kernels_} * sizeof(Row) <= content.size() && header.records_bytes <= content.size() &&
-                     plain_records_bytes_ <= kMostRecordBytes;
+                     header.plain_records_bytes <= kMostRecordBytes;
   const auto inside = [&](const Row& row) {
-    return row.bytes <= bytes_.size() && row.offset <= bytes_.size() - row.bytes;
+    return row.bytes <= bytes.size() && row.offset <= bytes.size() - row.bytes;
   };
   if (!sound || !std::all_of(begin(), end(), inside) ||
       !std::is_sorted(begin(), end(), [](const Row& a, const Row& b) { return a.key() < b.key(); }))
     fail(HSTU_ERROR_STORE, "{} is inconsistent: build it again", path_);
-  records_ = bytes_.substr(bytes_.size() - header.records_bytes);
+  uint64_t unpacked = header.plain_records_bytes;
+  for (const Row* row = begin(); row != end() && unpacked <= kMostUnpackedBytes; ++row)
+    unpacked += kernel_bytes(entry_of(*row)).value_or(0);
+  if (unpacked > kMostUnpackedBytes)
+    fail(HSTU_ERROR_STORE, "{} unpacks to more than {} MiB", path_, kMostUnpackedBytes >> 20);
+  records_ = unpacked_records(path_, bytes.substr(bytes.size() - header.records_bytes), header.plain_records_bytes);
 }
 
 const Pack::Row* Pack::begin() const {
-  static_assert(sizeof(Header) % alignof(Row) == 0, "mappings begin on pages, so rows are aligned");
+  static_assert(sizeof(Header) % alignof(Row) == 0 && alignof(Row) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__,
+                "the bytes lie on the heap, so rows are aligned");
   return reinterpret_cast<const Row*>(bytes_.data() + sizeof(Header));
 }
 
 const Pack::Row* Pack::end() const { return begin() + kernels_; }
 
-std::string_view Pack::entry_of(const Row& row) const { return bytes_.substr(row.offset, row.bytes); }
+std::string_view Pack::entry_of(const Row& row) const { return std::string_view(bytes_).substr(row.offset, row.bytes); }
 
 std::optional<CompiledKernel> Pack::load(const KernelKey& key, std::string_view compiler) const {
   const std::pair wanted(key.unit, key.digest_with(compiler));
@@ -185,13 +189,6 @@ std::vector<Pack::Item> Pack::items() const {
     all.push_back({row->unit, digest(entry_of(*row)), std::move(*kernel)});
   }
   return all;
-}
-
-std::string Pack::records() const {
-  std::string out(plain_records_bytes_, '\0');
-  const size_t size = ZSTD_decompress(out.data(), out.size(), records_.data(), records_.size());
-  if (ZSTD_isError(size) || size != out.size()) fail(HSTU_ERROR_STORE, "{}: its records cannot be read", path_);
-  return out;
 }
 
 std::shared_ptr<const Pack> open_pack(const std::string& path) {

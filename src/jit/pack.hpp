@@ -1,6 +1,6 @@
-// A pack: kernels and tuned records in one file that hstu-tune build makes and servers map, to compile and write
-// nothing. Equal contents give equal bytes. Replace one by renaming another over it; never write into one that is in
-// use.
+// A pack: kernels and tuned records in one file that hstu-tune build makes and servers read, to compile and write
+// nothing. Equal contents give equal bytes. What was read and checked when it was opened is what is used, whatever
+// becomes of the file.
 //
 //   header    64 bytes with a hash of their own and the digest of all that follows
 //   index     a row per kernel, sorted by key
@@ -35,9 +35,12 @@ class PackBuilder {
 
 class Pack {
  public:
-  /// Maps the file and checks every byte of it. Throws Error{STORE} saying what is wrong.
+  /// Reads the file and checks every byte of it, also that what it unpacks to is bounded: kMostKernelBytes each and
+  /// kMostUnpackedBytes in all. Throws Error{STORE} saying what is wrong.
   explicit Pack(const std::string& path);
-  ~Pack();
+  /// The same of bytes that were read; `path` is for messages.
+  Pack(std::string path, std::string bytes);
+  static constexpr uint64_t kMostUnpackedBytes = uint64_t{4} << 30, kMostRecordBytes = uint64_t{64} << 20;
   Pack(const Pack&) = delete;
   Pack& operator=(const Pack&) = delete;
 
@@ -52,7 +55,7 @@ class Pack {
   };
   /// All kernels in the order of their keys.
   std::vector<Item> items() const;
-  std::string records() const;
+  const std::string& records() const { return records_; }
   const std::string& path() const { return path_; }
 
  private:
@@ -64,9 +67,9 @@ class Pack {
   const Row* end() const;
 
   std::string path_;
-  std::string_view bytes_;    ///< the mapping
-  std::string_view records_;  ///< within it
-  uint64_t kernels_ = 0, plain_records_bytes_ = 0;
+  std::string bytes_;
+  uint64_t kernels_ = 0;
+  std::string records_;  ///< unpacked
 };
 
 /// The pack at the path; null when the path is a folder or nothing, and, with a warning in the log, when it is damaged.

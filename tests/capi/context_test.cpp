@@ -1,5 +1,8 @@
 // The border without a GPU: options, statuses, messages, introspection, and contexts that compile for a named target.
+#include "jit/pack.hpp"
 #include "recent_calls.hpp"
+#include "support/files.hpp"
+#include "support/temp_dir.hpp"
 
 #include <hstujit/hstujit.h>
 
@@ -73,6 +76,29 @@ TEST(CApi, AStructOfAnotherSizeIsRefused) {
   options.struct_size = 8;
   EXPECT_EQ(status_of(options), HSTU_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_names("struct_size")) << hstu_last_error();
+}
+
+TEST(CApi, APackWhoseRecordsCannotBeReadIsLeftOut) {
+  const test::TempDir folder;
+  const std::string path = folder.str() + "/pack";
+  for (const bool unpacks : {true, false}) {
+    std::string bytes = PackBuilder().finish("no records");
+    if (!unpacks) {  // of another size than it says, by a header that is sound
+      const uint64_t size = 5;
+      std::memcpy(bytes.data() + 32, &size, sizeof size);
+      const uint64_t hash = hash64(bytes.data(), 56);
+      std::memcpy(bytes.data() + 56, &hash, sizeof hash);
+    }
+    ASSERT_EQ(publish_file(path, bytes), 0);
+    hstu_context_options options = options_for("cpu");
+    options.system_store_path = path.c_str();
+    EXPECT_EQ(status_of(options), HSTU_OK) << hstu_last_error();
+  }
+}
+
+TEST(CApi, MessagesHaveNoControlCharactersOfOthers) {
+  EXPECT_EQ(status_of(options_for("\x1b[2J")), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_names("\\x1b[2J")) << hstu_last_error();
 }
 
 TEST(CApi, UnknownDevicesAndPoliciesAreRefused) {

@@ -54,6 +54,25 @@ TEST_P(Entry, ComesBackAsItWas) {
 
 TEST_P(Entry, IsCompressedWhenAsked) { EXPECT_EQ(bytes.size() < 1000u, GetParam() == Packing::zstd); }
 
+TEST_P(Entry, HoldsSixtyFourMegabytesAtMost) {
+  CompiledKernel large = example();
+  large.binary.assign(kMostKernelBytes, 'x');
+  const std::string too_large = encode_entry(key, large, GetParam());
+  EXPECT_FALSE(inspect_entry(too_large));
+  EXPECT_FALSE(kernel_bytes(too_large));
+  EXPECT_FALSE(decode_entry(too_large, key, ""));
+}
+
+TEST_P(Entry, RefusesNumbersThatCannotBe) {
+  for (const auto& spoil :
+       {+[](CompiledKernel& k) { k.registers = -1; }, +[](CompiledKernel& k) { k.static_smem_bytes = -1; },
+        +[](CompiledKernel& k) { k.spill_bytes = -1; }, +[](CompiledKernel& k) { k.compile_ms = -1; }}) {
+    CompiledKernel spoilt = example();
+    spoil(spoilt);
+    EXPECT_FALSE(inspect_entry(encode_entry(key, spoilt, GetParam())));
+  }
+}
+
 TEST_P(Entry, AnyCompilerMeansAny) {
   EXPECT_TRUE(decode_entry(bytes, key, ""));
   EXPECT_FALSE(decode_entry(bytes, key, "NVRTC 12.9 abc"));

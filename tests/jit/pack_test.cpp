@@ -1,6 +1,7 @@
 // Packs come back as they were, equal contents give equal bytes, and nothing damaged or forged is ever taken.
 #include "jit/pack.hpp"
 
+#include "jit/entry.hpp"
 #include "jit/jit.hpp"
 #include "jit/tiny_kernel.hpp"
 #include "support/error.hpp"
@@ -8,8 +9,10 @@
 #include "support/nvrtc.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
 
 namespace hstujit {
 namespace {
@@ -46,7 +49,7 @@ class PackTest : public testing::Test {
   /// What is wrong with these bytes; "" when they are taken.
   std::string objection(const std::string& bytes) {
     try {
-      const Pack pack(file(bytes));
+      const Pack pack("pack", bytes);
       return "";
     } catch (const Error& error) {
       EXPECT_EQ(error.status(), HSTU_ERROR_STORE);
@@ -124,7 +127,7 @@ TEST_F(PackTest, SaysWhatIsWrong) {
   EXPECT_THROW(Pack(dir_.str() + "/absent"), Error);
 }
 
-// A pack whose checksums are right and whose rows are not: it must not lead outside of the mapping.
+// A pack whose checksums are right and whose rows are not: it must not lead outside of the bytes.
 TEST_F(PackTest, RefusesForgedRows) {
   const auto forged = [](size_t at, uint64_t value) {
     std::string bytes = pack_of({1, 2});
@@ -141,7 +144,56 @@ TEST_F(PackTest, RefusesForgedRows) {
   EXPECT_NE(objection(forged(64, ~uint64_t{0})).find("inconsistent"), std::string::npos) << "order";
   EXPECT_NE(objection(forged(24, uint64_t{1} << 40)).find("inconsistent"), std::string::npos) << "records";
   EXPECT_NE(objection(forged(32, uint64_t{1} << 40)).find("inconsistent"), std::string::npos) << "unpacked records";
-  EXPECT_THROW(Pack(file(forged(32, 5))).records(), Error) << "their size";
+  EXPECT_NE(objection(forged(32, 5)).find("its records cannot be read"), std::string::npos) << "their size";
+  EXPECT_NE(objection(forged(32, (uint64_t{64} << 20) + 1)).find("inconsistent"), std::string::npos);
+}
+
+TEST_F(PackTest, UnpacksToFourGigabytesAtMost) {
+  // Rows that all name one entry, which unpacks to nearly as much as one may: 66 of them are too many.
+  CompiledKernel large = kernel_of(1);
+  large.binary = std::string(kMostKernelBytes - 4096, 'x');
+  PackBuilder builder;
+  builder.add(key_of(1), large);
+  const std::string sound = builder.finish("");
+  EXPECT_LT(sound.size(), size_t{1} << 20);
+  EXPECT_EQ(objection(sound), "");
+  const auto repeated = [&](uint32_t times) {
+    std::string row = sound.substr(64, 48), bytes = sound.substr(0, 64);
+    uint64_t offset;
+    std::memcpy(&offset, row.data() + 32, 8);
+    offset += 48 * uint64_t{times - 1};
+    std::memcpy(row.data() + 32, &offset, 8);
+    for (uint32_t i = 0; i < times; ++i) bytes += row;
+    bytes += sound.substr(64 + 48);
+    const uint64_t size = bytes.size();
+    std::memcpy(bytes.data() + 12, &times, 4);
+    std::memcpy(bytes.data() + 16, &size, 8);
+    const Digest check = digest(std::string_view(bytes).substr(64));
+    std::memcpy(bytes.data() + 40, &check.high, 8);
+    std::memcpy(bytes.data() + 48, &check.low, 8);
+    const uint64_t hash = hash64(bytes.data(), 56);
+    std::memcpy(bytes.data() + 56, &hash, 8);
+    return bytes;
+  };
+  EXPECT_EQ(objection(repeated(60)), "");
+  EXPECT_NE(objection(repeated(66)).find("more than 4096 MiB"), std::string::npos);
+}
+
+TEST_F(PackTest, WhatWasCheckedStaysWhateverBecomesOfTheFile) {
+  const std::string path = file(pack_of({1, 2}));
+  const Pack pack(path);
+  std::filesystem::resize_file(path, 10);
+  EXPECT_EQ(pack.items().size(), 2u);
+  write_file(path, std::string(100'000, 'x'));
+  EXPECT_EQ(pack.load(key_of(2), "NVRTC 13.0 abc")->binary, kernel_of(2).binary);
+  EXPECT_EQ(pack.records(), "the records");
+}
+
+TEST_F(PackTest, APipeIsNoPackAndDoesNotBlock) {
+  const std::string path = dir_.str() + "/pipe";
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_EQ(open_pack(path), nullptr);
+  EXPECT_THROW(Pack{path}, Error);
 }
 
 TEST_F(PackTest, AFolderIsNoPackAndADamagedOneIsLeftOut) {
