@@ -2,13 +2,29 @@
 
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <new>
+#include <thread>
 
 namespace hstujit {
 namespace {
 
-constexpr int kBusyTimeoutMs = 10'000;
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::seconds kLongestStep{20};  // a check of a large file takes one
+constexpr int kInstructionsBetweenLooks = 10'000;
+
+// A database of ours needs no more, and one of anybody's gets no more.
+constexpr std::pair<int, int> kLimits[] = {
+    {SQLITE_LIMIT_LENGTH, 1 << 24},      {SQLITE_LIMIT_SQL_LENGTH, 1 << 20}, {SQLITE_LIMIT_COLUMN, 100},
+    {SQLITE_LIMIT_EXPR_DEPTH, 100},      {SQLITE_LIMIT_COMPOUND_SELECT, 10}, {SQLITE_LIMIT_VDBE_OP, 25'000},
+    {SQLITE_LIMIT_FUNCTION_ARG, 8},      {SQLITE_LIMIT_ATTACHED, 0},         {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
+    {SQLITE_LIMIT_VARIABLE_NUMBER, 100}, {SQLITE_LIMIT_TRIGGER_DEPTH, 4},    {SQLITE_LIMIT_WORKER_THREADS, 0}};
 
 [[noreturn]] void raise(sqlite3* db, int result, std::string_view doing) {
+  if ((result & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
   const char* text = db ? sqlite3_errmsg(db) : sqlite3_errstr(result);
   throw DatabaseError(result & 0xff, fmt::format("{}: {}", doing, text));
 }
@@ -39,21 +55,49 @@ std::string uri_of(const std::string& path, Connection::Mode mode) {
   return {};
 }
 
+/// SQLite would wait for the other end of a pipe, also in the place of its journals.
+void refuse_what_is_no_file(const std::string& path) {
+  for (const char* suffix : {"", "-journal", "-wal", "-shm"}) {
+    struct stat info {};
+    const std::string file = path + suffix;
+    if (stat(file.c_str(), &info) == 0 && !S_ISREG(info.st_mode))
+      throw DatabaseError(SQLITE_CANTOPEN, fmt::format("{} is not a regular file", file));
+  }
+}
+
+int wait_for_lock(void* limits, int waits) {
+  if (Clock::now() >= static_cast<Connection::Limits*>(limits)->locks) return 0;
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::min(1 + waits, 25)));
+  return 1;
+}
+
+int ends_step(void* limits) { return Clock::now() >= static_cast<Connection::Limits*>(limits)->step; }
+
 }  // namespace
+
+Patience patience_of(std::chrono::milliseconds from_now) { return Clock::now() + from_now; }
+
+void Connection::Limits::begin_step() { step = Clock::now() + kLongestStep; }
+
+bool DatabaseError::of_data() const {
+  return code_ == SQLITE_CONSTRAINT || code_ == SQLITE_TOOBIG || code_ == SQLITE_MISMATCH;
+}
 
 bool DatabaseError::damaged() const { return code_ == SQLITE_CORRUPT || code_ == SQLITE_NOTADB; }
 
-Connection::Connection(const std::string& path, Mode mode) {
+Connection::Connection(const std::string& path, Mode mode, Patience patience)
+    : limits_(std::make_unique<Limits>(Limits{patience, {}})) {
+  if (mode != Mode::memory) refuse_what_is_no_file(path);
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (mode == Mode::writable || mode == Mode::memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                                     : SQLITE_OPEN_READONLY);
   const int result = sqlite3_open_v2(uri_of(path, mode).c_str(), &db_, flags, nullptr);
   try {
     if (result != SQLITE_OK) raise(db_, result, "opening " + path);
-    sqlite3_busy_timeout(db_, kBusyTimeoutMs);
+    harden();
     // Whatever the environment's SQLite was built with: a trial that save() returned from is on disk.
     if (mode == Mode::writable) run("PRAGMA journal_mode=TRUNCATE; PRAGMA synchronous=FULL;");
-    if (mode != Mode::immutable) run("PRAGMA mmap_size=0;");
+    if (mode != Mode::immutable) run("PRAGMA mmap_size=0; PRAGMA cell_size_check=ON;");
   } catch (...) {
     sqlite3_close(db_);
     throw;
@@ -62,7 +106,18 @@ Connection::Connection(const std::string& path, Mode mode) {
 
 Connection::~Connection() { sqlite3_close(db_); }
 
+/// As https://sqlite.org/security.html has it for files that others may have written.
+void Connection::harden() {
+  for (const auto& [limit, most] : kLimits) sqlite3_limit(db_, limit, most);
+  sqlite3_db_config(db_, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(db_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(db_, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  sqlite3_busy_handler(db_, wait_for_lock, limits_.get());
+  sqlite3_progress_handler(db_, kInstructionsBetweenLooks, ends_step, limits_.get());
+}
+
 void Connection::run(const std::string& sql) {
+  limits_->begin_step();
   const int result = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
   if (result != SQLITE_OK) raise(db_, result, sql);
 }
@@ -72,7 +127,8 @@ int64_t Connection::number(const std::string& sql) {
   return statement.step() ? statement.number(0) : 0;
 }
 
-Statement::Statement(Connection& connection, std::string_view sql) : db_(connection.get()) {
+Statement::Statement(Connection& connection, std::string_view sql) : db_(connection.get()), connection_(connection) {
+  connection_.begin_step();  // preparing reads the schema
   const int result = sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
   if (result != SQLITE_OK) raise(db_, result, sql);
 }
@@ -85,6 +141,7 @@ void Statement::reset() {
 }
 
 bool Statement::step() {
+  connection_.begin_step();
   const int result = sqlite3_step(statement_);
   if (result == SQLITE_ROW) return true;
   if (result != SQLITE_DONE) raise(db_, result, sqlite3_sql(statement_));
@@ -98,14 +155,18 @@ std::string_view Statement::text(int column) const {
   return {static_cast<const char*>(data), data ? static_cast<size_t>(sqlite3_column_bytes(statement_, column)) : 0};
 }
 
-void Statement::set(int index, int64_t value) { sqlite3_bind_int64(statement_, index, value); }
+void Statement::check(int result) const {
+  if (result != SQLITE_OK) raise(db_, result, sqlite3_sql(statement_));
+}
+
+void Statement::set(int index, int64_t value) { check(sqlite3_bind_int64(statement_, index, value)); }
 
 void Statement::set(int index, const std::string& value) {
-  sqlite3_bind_text(statement_, index, value.data(), static_cast<int>(value.size()), SQLITE_TRANSIENT);
+  check(sqlite3_bind_text64(statement_, index, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 void Statement::set(int index, std::span<const std::byte> blob) {
-  sqlite3_bind_blob(statement_, index, blob.data(), static_cast<int>(blob.size()), SQLITE_TRANSIENT);
+  check(sqlite3_bind_blob64(statement_, index, blob.data(), blob.size(), SQLITE_TRANSIENT));
 }
 
 Transaction::Transaction(Connection& connection, const char* begin) : connection_(connection) {
@@ -113,8 +174,10 @@ Transaction::Transaction(Connection& connection, const char* begin) : connection
 }
 
 Transaction::~Transaction() {
+  if (!open_) return;
+  connection_.begin_step();
   // After some errors SQLite has rolled back already; the second ROLLBACK then fails and changes nothing.
-  if (open_) sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }
 
 void Transaction::commit() {

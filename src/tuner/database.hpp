@@ -2,8 +2,10 @@
 // throw DatabaseError, which the records catch; it never leaves this room.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,11 +22,17 @@ class DatabaseError : public std::exception {
   const char* what() const noexcept override { return message_.c_str(); }
   int code() const { return code_; }  ///< primary result code, e.g. SQLITE_FULL
   bool damaged() const;               ///< the file is not, or no longer, a database
+  bool of_data() const;               ///< what was to be written is refused; the database is as sound as before
 
  private:
   int code_;
   std::string message_;
 };
+
+/// Until when a connection waits for those who hold locks.
+using Patience = std::chrono::steady_clock::time_point;
+Patience patience_of(std::chrono::milliseconds from_now);
+constexpr std::chrono::seconds kPatience{10};  ///< of one piece of work
 
 class Connection {
  public:
@@ -36,26 +44,45 @@ class Connection {
   };
 
   Connection() = default;
-  Connection(const std::string& path, Mode mode);
+  /// A file may be anybody's: it must be a regular one, runs no code of its own (views, functions with side effects),
+  /// and no single step of it takes longer than some seconds.
+  Connection(const std::string& path, Mode mode, Patience patience = patience_of(kPatience));
   ~Connection();
-  Connection(Connection&& other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
+  Connection(Connection&& other) noexcept : db_(std::exchange(other.db_, nullptr)), limits_(std::move(other.limits_)) {}
   Connection& operator=(Connection&& other) noexcept {
     std::swap(db_, other.db_);
+    std::swap(limits_, other.limits_);
     return *this;
   }
 
   explicit operator bool() const { return db_ != nullptr; }
   sqlite3* get() const { return db_; }
 
+  void wait_until(Patience patience) { limits_->locks = patience; }
+  void begin_step() { limits_->begin_step(); }
+
   /// Runs statements that return nothing.
   void run(const std::string& sql);
   /// First column of the first row of a query, as an integer.
   int64_t number(const std::string& sql);
   /// Forgets the handle without closing it: a child after fork() must not touch its parent's database.
-  void abandon() { db_ = nullptr; }
+  void abandon() {
+    db_ = nullptr;
+    static_cast<void>(limits_.release());  // the handle's callbacks still name it
+  }
+
+  /// Points of time that SQLite's callbacks look at.
+  struct Limits {
+    Patience locks;  ///< no longer wait for a lock
+    Patience step;   ///< the end of what runs now
+    void begin_step();
+  };
 
  private:
+  void harden();
+
   sqlite3* db_ = nullptr;
+  std::unique_ptr<Limits> limits_;  ///< lies still, whoever the connection moves to
 };
 
 /// A prepared statement. bind(a, b, ...) starts it over with these parameters, columns are read by index.
@@ -83,7 +110,6 @@ class Statement {
   }
 
   int64_t number(int column) const;
-  int32_t small(int column) const { return static_cast<int32_t>(number(column)); }
   std::string_view text(int column) const;  ///< text or blob; valid until the next step
   std::string string(int column) const { return std::string(text(column)); }
 
@@ -96,7 +122,10 @@ class Statement {
   void set(int index, const std::string& value);
   void set(int index, std::span<const std::byte> blob);
 
+  void check(int result) const;
+
   sqlite3* db_;
+  Connection& connection_;
   sqlite3_stmt* statement_ = nullptr;
 };
 

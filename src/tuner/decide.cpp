@@ -1,5 +1,6 @@
 #include "tuner/decide.hpp"
 
+#include "tuner/possible.hpp"
 #include "tuner/statistics.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ std::vector<int32_t> knob_values(std::string_view config) {
 std::vector<Trial> complete_trials(const Job& job, Stage stage) {
   std::vector<Trial> out;
   for (const Trial& trial : job.trials)
-    if (trial.status == TrialStatus::ok && trial.stage == stage) out.push_back(trial);
+    if (trial.status == TrialStatus::ok && trial.stage == stage && impossible(trial).empty()) out.push_back(trial);
   return out;
 }
 
@@ -54,7 +55,7 @@ const Trial& winner_of(const std::vector<Trial>& trials, const Trial& standard, 
   const Trial* winner = nullptr;
   for (const Trial& t : trials)
     if (tie(t, fastest, kTieFloor) && !tie(t, standard, kTieFloor) && (!winner || preferred(t, *winner))) winner = &t;
-  return *winner;
+  return winner ? *winner : standard;
 }
 
 bool finished(const Job& job) { return job.state == JobState::finished; }

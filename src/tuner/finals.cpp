@@ -4,6 +4,7 @@
 #include "support/log.hpp"
 #include "tuner/decide.hpp"
 #include "tuner/statistics.hpp"
+#include "tuner/trial_run.hpp"
 #include "tuner/tuning_job.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ struct Lane {
 void run_once(Bench& bench, const Candidate& candidate, Lane& lane) {
   if (lane.out) return;
   try {
-    const Sample sample = bench.measure(candidate, kPerRound);
+    const Sample sample = measure(bench, candidate, kPerRound);
     lane.seconds.insert(lane.seconds.end(), sample.seconds.begin(), sample.seconds.end());
     lane.sm_mhz = sample.sm_mhz;
   } catch (const Error& e) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace hstujit {
@@ -39,6 +40,8 @@ void EventPairs::record(size_t index, CUstream stream) {
 double EventPairs::seconds(size_t pair) const {
   float ms = 0;
   driver_.check(driver_.cuEventElapsedTime(&ms, events_[2 * pair], events_[2 * pair + 1]), "reading a time");
+  // One that is wrong would pass unseen in the mean of a group.
+  if (!(ms >= 0 && std::isfinite(ms))) fail(HSTU_ERROR_DEVICE, "the driver's timer gave {} ms between two events", ms);
   return static_cast<double>(ms) * 1e-3;
 }
 

@@ -18,14 +18,16 @@
 namespace hstujit {
 namespace {
 
+constexpr std::chrono::seconds kPatienceAtStart{2};  // for all locks of others together
+
 std::string file_in(const std::string& folder) { return folder + "/tuner.db"; }
 
 /// Adds a read-only source's winners. What it holds is a help, not a duty: "" when all went well or it is not there,
 /// else why it is left out.
-std::string read_layer(const std::string& path, Connection::Mode mode, Winners& winners) {
+std::string read_layer(const std::string& path, Connection::Mode mode, Patience patience, Winners& winners) {
   if (access(path.c_str(), F_OK) != 0) return "";
   try {
-    Connection connection(path, mode);
+    Connection connection(path, mode, patience);
     check_schema(connection);
     read_winners(connection, winners);
     return "";
@@ -53,7 +55,9 @@ void read_seeds(const std::vector<std::string>& seeds, Winners& winners) {
   for (const std::string& seed : seeds) {
     try {
       put(memory.connection, jobs_of_text(seed));
-    } catch (const Error& error) { log().warn("tuner: a text of records is left out: {}", error.message()); }
+    } catch (const Error& error) {
+      log().warn("tuner: a text of records is left out: {}", error.message());
+    } catch (const DatabaseError& error) { log().warn("tuner: a text of records is left out: {}", error.what()); }
   }
   read_winners(memory.connection, winners);
 }
@@ -75,8 +79,10 @@ struct Records::State {
     for (bool repaired = false;;) {
       try {
         if (!file.current()) reopen();
+        file.connection.wait_until(patience_of(kPatience));
         return work(file.connection);
       } catch (const DatabaseError& e) {
+        if (e.of_data()) fail(HSTU_ERROR_STORE, "records cannot be kept: {}", e.what());
         if (!file.durable()) fail(HSTU_ERROR_STORE, "tuning database in memory: {}", e.what());
         if (!e.damaged() || repaired || !repair()) go_to_memory(e.what());
         repaired = true;
@@ -87,7 +93,7 @@ struct Records::State {
   void read_system_layer() {
     if (options.system_store_path.empty()) return;
     const std::string path = file_in(options.system_store_path);
-    const std::string trouble = read_layer(path, Connection::Mode::immutable, base);
+    const std::string trouble = read_layer(path, Connection::Mode::immutable, patience, base);
     if (!trouble.empty()) log().warn("tuner: {} is left out: {}", path, trouble);
   }
 
@@ -98,12 +104,12 @@ struct Records::State {
     }
     const std::string path = file_in(options.store_path);
     try {
-      file = open_file(path);
+      file = open_file(path, patience);
       if (file.schema == SchemaState::current) return publish(true);
       read_winners(file.connection, base);
       go_to_memory("it was written by a later version of this library");
     } catch (const DatabaseError& e) {
-      read_layer(path, Connection::Mode::read_only, base);
+      read_layer(path, Connection::Mode::read_only, patience, base);
       go_to_memory(e.what());
     }
     publish();
@@ -162,6 +168,7 @@ struct Records::State {
   }
 
   const RecordsOptions options;
+  const Patience patience = patience_of(kPatienceAtStart);  ///< of the construction
   const ShippedRecords shipped;
   Winners base;  ///< seeds and read-only layers
 
@@ -175,7 +182,8 @@ struct Records::State {
   std::shared_ptr<const Winners> winners;
 };
 
-Records::Records(RecordsOptions options) : state_(std::make_unique<State>(std::move(options))) {}
+Records::Records(RecordsOptions options) try : state_(std::make_unique<State>(std::move(options))) {
+} catch (const DatabaseError& e) { fail(HSTU_ERROR_STORE, "tuning database in memory: {}", e.what()); }
 Records::~Records() {
   if (!state_->file.durable() || state_->file.process == getpid()) return;
   state_->file.connection.abandon();

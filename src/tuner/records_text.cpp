@@ -4,6 +4,8 @@
 #include "support/json.hpp"
 #include "support/json_integer.hpp"
 #include "support/log.hpp"
+#include "support/shown.hpp"
+#include "tuner/possible.hpp"
 #include "tuner/tables.hpp"
 
 #include <array>
@@ -35,15 +37,20 @@ Enum enum_of(const std::array<std::string_view, n>& words, const Json& value) {
   const std::string& word = value.get_ref<const std::string&>();
   for (size_t i = 0; i < n; ++i)
     if (words[i] == word) return static_cast<Enum>(i);
-  fail(HSTU_ERROR_STORE, "\"{}\" is not a word of this library's record format; was it exported by a later one?", word);
+  fail(HSTU_ERROR_STORE, "\"{}\" is not a word of this library's record format; was it exported by a later one?",
+       shown(word));
 }
 
 template <class T>
 T integer_at(const Json& object, const char* key) {
   const Json& value = object.at(key);
   if (const auto integer = integer_as<T>(value)) return *integer;
-  fail(HSTU_ERROR_STORE, "{}: {} is not a whole number from {} to {}", key, value.dump(), std::numeric_limits<T>::min(),
-       std::numeric_limits<T>::max());
+  fail(HSTU_ERROR_STORE, "{}: {} is not a whole number from {} to {}", key, shown_json(value),
+       std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+}
+
+void refuse(const Impossible& flaw) {
+  if (!flaw.empty()) fail(HSTU_ERROR_STORE, "{}", flaw);
 }
 
 /// Knob tables are long and shared by a job's trials: listed once, referred to by index.
@@ -115,6 +122,7 @@ Trial trial_of(const Json& j, const Json& spaces) {
   t.smem_bytes = integer_at<int32_t>(j, "smem_bytes");
   t.spill_bytes = integer_at<int32_t>(j, "spill_bytes");
   t.at_ms = integer_at<int64_t>(j, "at_ms");
+  refuse(impossible(t));
   return t;
 }
 
@@ -128,14 +136,13 @@ Job job_of(const Json& j, const Problem& problem, const std::string& device_clas
   job.problem = problem;
   job.device_class = device_class;
   job.uid = j.at("uid").get<std::string>();
-  if (job.uid.empty() || job.uid.size() > kMaxUid)
-    fail(HSTU_ERROR_STORE, "uid \"{}\": a job has 1 to {} characters", job.uid, kMaxUid);
   job.evidence = evidence_of(j.at("evidence"));
   job.seed = integer_at<uint64_t>(j, "seed");
   job.budget_ms = integer_at<int64_t>(j, "budget_ms");
   job.state = enum_of<JobState>(kStates, j.at("state"));
   job.started_ms = integer_at<int64_t>(j, "started_ms");
   job.updated_ms = integer_at<int64_t>(j, "updated_ms");
+  refuse(impossible(job));
   for (const Json& trial : j.at("trials")) job.trials.push_back(trial_of(trial, j.at("spaces")));
   return job;
 }
@@ -144,7 +151,7 @@ void read_line(const Json& line, std::vector<Job>& jobs) {
   const std::string words = line.at("problem").get<std::string>();
   const auto problem = parse_problem(words);
   if (!problem) {
-    log().warn("tuner: left out the records of \"{}\": this library has no such problem", words);
+    log().warn("tuner: left out the records of \"{}\": this library has no such problem", shown(words));
     return;
   }
   for (const Json& job : line.at("jobs"))
@@ -181,12 +188,12 @@ std::vector<Job> jobs_of_text(std::string_view exported) {
   try {
     const Json document = read_json(exported);
     if (document.at("format") != kFormat || document.at("version") != kVersion)
-      fail(HSTU_ERROR_STORE, "format {} version {}: this library reads \"{}\" version {}", document.at("format").dump(),
-           document.at("version").dump(), kFormat, kVersion);
+      fail(HSTU_ERROR_STORE, "format {} version {}: this library reads \"{}\" version {}",
+           shown_json(document.at("format")), shown_json(document.at("version")), kFormat, kVersion);
     std::vector<Job> jobs;
     for (const Json& line : document.at("records")) read_line(line, jobs);
     return jobs;
-  } catch (const Json::exception& e) { fail(HSTU_ERROR_STORE, "not an export of tuning records: {}", e.what()); }
+  } catch (const Json::exception& e) { fail(HSTU_ERROR_STORE, "not an export of tuning records: {}", shown_reason(e)); }
 }
 
 }  // namespace hstujit

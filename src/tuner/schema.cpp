@@ -8,6 +8,10 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include <algorithm>
+#include <cctype>
+#include <map>
+
 namespace hstujit {
 namespace {
 
@@ -19,6 +23,59 @@ void refuse_foreign(Connection& connection, const Schema& schema) {
   const int64_t id = connection.number("PRAGMA application_id");
   if (id != schema.application_id)
     throw DatabaseError(SQLITE_NOTADB, fmt::format("application_id {} is not that of a tuning database", id));
+}
+
+/// What defines tables and code: of each kind's names the text that made it, without comments and blanks.
+struct Definitions {
+  std::map<std::string, std::string> tables, triggers;
+  int64_t views = 0;
+};
+
+std::string without_comments(std::string_view sql) {
+  std::string out;
+  for (size_t i = 0; i < sql.size(); ++i) {
+    if (sql.substr(i, 2) == "--") i = std::min(sql.find('\n', i), sql.size() - 1);
+    if (!std::isspace(static_cast<unsigned char>(sql[i]))) out += sql[i];
+  }
+  // The first databases of version 1 lack this one.
+  static constexpr std::string_view kLater = "CHECK(length(uid)BETWEEN1AND32)";
+  if (const size_t at = out.find(kLater); at != std::string::npos) out.erase(at, kLater.size());
+  return out;
+}
+
+Definitions definitions_of(Connection& connection) {
+  Definitions out;
+  Statement object(connection, "SELECT type, name, sql FROM sqlite_schema");
+  while (object.step()) {
+    const std::string_view type = object.text(0);
+    out.views += type == "view";
+    if (type == "table") out.tables[object.string(1)] = without_comments(object.text(2));
+    if (type == "trigger") out.triggers[object.string(1)] = without_comments(object.text(2));
+  }
+  return out;
+}
+
+Definitions definitions_of(const Schema& schema) {
+  Connection memory("", Connection::Mode::memory);
+  memory.run(std::string(schema.create));
+  return definitions_of(memory);
+}
+
+/// Throws, as damaged, where a name of the schema stands for something else than it does there. Tables and indices
+/// beside those of the schema harm nobody; views and triggers are code that ours would run.
+void refuse_other_definitions(Connection& connection, const Schema& schema) {
+  static const Definitions ours = definitions_of(tuner_schema());
+  const bool usual = &schema == &tuner_schema();
+  const Definitions others = usual ? Definitions() : definitions_of(schema), &wanted = usual ? ours : others;
+  const Definitions found = definitions_of(connection);
+  const bool same_version = version_of(connection) == schema.version;
+  for (const auto& [name, sql] : wanted.tables) {
+    const auto table = found.tables.find(name);
+    if (table == found.tables.end() ? version_of(connection) >= schema.version : same_version && table->second != sql)
+      throw DatabaseError(SQLITE_NOTADB, fmt::format("its table {} is not that of a tuning database", name));
+  }
+  if (found.views > 0 || (same_version && found.triggers != wanted.triggers && !wanted.tables.empty()))
+    throw DatabaseError(SQLITE_NOTADB, "it has views or triggers that a tuning database does not have");
 }
 
 /// Copies through SQLite: reading the file by other means would drop this process's locks on it when closed. The source
@@ -58,6 +115,7 @@ const Schema& tuner_schema() {
 SchemaState check_schema(Connection& connection, const Schema& schema) {
   if (is_empty(connection)) throw DatabaseError(SQLITE_NOTADB, "an empty database");
   refuse_foreign(connection, schema);
+  refuse_other_definitions(connection, schema);
   return version_of(connection) > schema.version ? SchemaState::newer : SchemaState::current;
 }
 
@@ -73,7 +131,7 @@ SchemaState prepare_schema(Connection& connection, const std::string& path, cons
   else if (check_schema(connection, schema) == SchemaState::newer)
     return SchemaState::newer;
   else if (version_of(connection) < schema.version)
-    migrate(connection, path, schema);
+    migrate(connection, path, schema), refuse_other_definitions(connection, schema);
   transaction.commit();
   return SchemaState::current;
 }

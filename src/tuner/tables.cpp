@@ -1,6 +1,9 @@
 #include "tuner/tables.hpp"
 
+#include "problem/sound.hpp"
+#include "support/log.hpp"
 #include "tuner/decide.hpp"
+#include "tuner/possible.hpp"
 #include "tuner/schema.hpp"
 
 #include <fmt/format.h>
@@ -9,6 +12,7 @@
 #include <algorithm>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace hstujit {
 namespace {
@@ -75,42 +79,103 @@ void with_columns(const Trial& t, Use use) {
       t.timing.mad_ns, t.timing.p20_ns, t.timing.p80_ns, t.sm_mhz, t.registers, t.smem_bytes, t.spill_bytes, t.at_ms);
 }
 
-void read_columns(const Statement& row, int c, Trial& t) {
-  t.stage = static_cast<Stage>(row.small(c));
-  t.standard = row.number(c + 1) != 0;
-  t.status = static_cast<TrialStatus>(row.small(c + 2));
-  t.timing = {row.small(c + 3), row.number(c + 4), row.number(c + 5), row.number(c + 6), row.number(c + 7)};
-  t.sm_mhz = row.small(c + 8);
-  t.registers = row.small(c + 9);
-  t.smem_bytes = row.small(c + 10);
-  t.spill_bytes = row.small(c + 11);
-  t.at_ms = row.number(c + 12);
+/// Rows that a database of somebody else's may have and none of ours: counted, and told of once.
+class LeftOut {
+ public:
+  LeftOut() = default;
+  LeftOut(const LeftOut&) = delete;
+  LeftOut& operator=(const LeftOut&) = delete;
+  ~LeftOut() {
+    if (rows_ > 0) log().warn("tuner: {} rows of a database are left out: {}", rows_, first_);
+  }
+  /// Whether there is a reason.
+  bool because(Impossible reason) {
+    if (reason.empty()) return false;
+    if (rows_++ == 0) first_ = std::move(reason);
+    return true;
+  }
+
+ private:
+  int64_t rows_ = 0;
+  Impossible first_;
+};
+
+/// Takes the columns of a row, each if its type can hold it.
+class Columns {
+ public:
+  explicit Columns(const Statement& row, int first) : row_(row), next_(first) {}
+
+  template <class T>
+  void take(const char* name, T& out) {
+    const int64_t value = row_.number(next_++);
+    if (std::in_range<T>(value))
+      out = static_cast<T>(value);
+    else if (flaw_.empty())
+      flaw_ = fmt::format("{} = {}: it does not fit", name, value);
+  }
+  template <class Enum>
+  void take_enum(const char* name, Enum& out) {
+    int32_t value = 0;
+    take(name, value);
+    out = static_cast<Enum>(value);
+  }
+  const Impossible& flaw() const { return flaw_; }
+
+ private:
+  const Statement& row_;
+  int next_;
+  Impossible flaw_;
+};
+
+/// What the row has that cannot be, else "".
+Impossible read_columns(const Statement& row, int first, Trial& t) {
+  Columns columns(row, first);
+  int64_t standard = 0;
+  columns.take_enum("stage", t.stage);
+  columns.take("standard", standard);
+  columns.take_enum("status", t.status);
+  columns.take("samples", t.timing.samples);
+  columns.take("median_ns", t.timing.median_ns);
+  columns.take("mad_ns", t.timing.mad_ns);
+  columns.take("p20_ns", t.timing.p20_ns);
+  columns.take("p80_ns", t.timing.p80_ns);
+  columns.take("sm_mhz", t.sm_mhz);
+  columns.take("registers", t.registers);
+  columns.take("smem_bytes", t.smem_bytes);
+  columns.take("spill_bytes", t.spill_bytes);
+  columns.take("at_ms", t.at_ms);
+  t.standard = standard != 0;
+  return columns.flaw().empty() ? impossible(t) : columns.flaw();
 }
 
-std::optional<Job> job_of(const Statement& row) {
+std::optional<Job> job_of(const Statement& row, LeftOut& left_out) {
   const auto problem = parse_problem(row.text(2));
   if (!problem) return std::nullopt;
   Job job;
+  Columns columns(row, 4);
+  int64_t seed = 0;
+  columns.take("seed", seed);
+  columns.take("budget_ms", job.budget_ms);
+  columns.take_enum("state", job.state);
+  columns.take("started_ms", job.started_ms);
+  columns.take("updated_ms", job.updated_ms);
   job.uid = row.string(1);
   job.problem = *problem;
   job.device_class = row.string(3);
-  job.seed = static_cast<uint64_t>(row.number(4));
-  job.budget_ms = row.number(5);
-  job.state = static_cast<JobState>(row.small(6));
-  job.started_ms = row.number(7);
-  job.updated_ms = row.number(8);
+  job.seed = static_cast<uint64_t>(seed);
   job.evidence = {row.string(9), row.string(11), row.string(12), row.string(13), row.number(10)};
+  if (left_out.because(columns.flaw()) || left_out.because(impossible(job))) return std::nullopt;
   return job;
 }
 
-void read_trials(Statement& trials, int64_t job_id, Job& job) {
+void read_trials(Statement& trials, int64_t job_id, Job& job, LeftOut& left_out) {
   trials.bind(job_id);
   while (trials.step()) {
-    Trial& t = job.trials.emplace_back();
+    Trial t;
     t.family = trials.string(0);
     t.config = trials.string(1);
     t.space = trials.string(2);
-    read_columns(trials, 3, t);
+    if (!left_out.because(read_columns(trials, 3, t))) job.trials.push_back(std::move(t));
   }
 }
 
@@ -215,10 +280,11 @@ std::vector<Job> Reader::of(const ProblemOnDevice& only) {
 
 std::vector<Job> Reader::jobs_of(Statement& heads) {
   std::vector<Job> jobs;
+  LeftOut left_out;
   while (heads.step()) {
-    auto job = job_of(heads);
+    auto job = job_of(heads, left_out);
     if (!job) continue;
-    read_trials(trials_, heads.number(0), *job);
+    read_trials(trials_, heads.number(0), *job, left_out);
     jobs.push_back(std::move(*job));
   }
   heads.bind();  // a statement that is not reset keeps its lock
@@ -240,11 +306,12 @@ class WinnerRows {
   }
 
   /// The record of the row, of which only problem and device class count when it was removed. Null when the problem is
-  /// from a library with other fields: stale, not wrong.
+  /// from a library with other fields: stale, not wrong; or when the row is none of ours.
   const Record* read(const Statement& row) {
     const std::string_view key = row.text(0);
     if (row.number(1) == layout_ && key.size() == sizeof record_.problem) {
       std::memcpy(&record_.problem, key.data(), key.size());
+      if (!sound(record_.problem)) return left_out_.because("its problem is none"), nullptr;
     } else if (const auto parsed = parse_problem(row.text(2))) {
       record_.problem = *parsed;
     } else {
@@ -252,17 +319,24 @@ class WinnerRows {
     }
     record_.device_class = row.text(3);
     record_.job = row.text(4);
-    record_.evidence = envs_[row.number(5)];
-    std::tie(record_.trial.family, record_.trial.space) = spaces_[row.number(6)];
+    if (removed(row)) return &record_;
+    const auto env = envs_.find(row.number(5));
+    const auto space = spaces_.find(row.number(6));
+    if (env == envs_.end() || space == spaces_.end()) return left_out_.because("it names no circumstances"), nullptr;
+    record_.evidence = env->second;
+    std::tie(record_.trial.family, record_.trial.space) = space->second;
     record_.trial.config = row.text(7);
-    read_columns(row, 8, record_.trial);
     record_.standard_ns = row.number(8 + kTrialColumns);
+    if (left_out_.because(read_columns(row, 8, record_.trial)) ||
+        left_out_.because(impossible_standard(record_.standard_ns)))
+      return nullptr;
     return &record_;
   }
   static bool removed(const Statement& row) { return row.text(4).empty(); }
 
  private:
   const int64_t layout_ = problem_layout();
+  LeftOut left_out_;
   std::map<int64_t, Evidence> envs_;
   std::map<int64_t, std::pair<std::string, std::string>> spaces_;
   Record record_;

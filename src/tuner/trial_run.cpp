@@ -1,6 +1,7 @@
 #include "tuner/trial_run.hpp"
 
 #include "support/error.hpp"
+#include "tuner/possible.hpp"
 #include "tuner/space.hpp"
 #include "tuner/statistics.hpp"
 #include "tuner/tuning_job.hpp"
@@ -35,10 +36,18 @@ Trial blank_trial(const Candidate& candidate, const Problem& problem) {
   return trial;
 }
 
+Sample measure(Bench& bench, const Candidate& candidate, int repetitions) {
+  Sample sample = bench.measure(candidate, repetitions);
+  if (const Impossible flaw = impossible(sample.seconds); !flaw.empty())
+    fail(HSTU_ERROR_TUNING, "{}: the device's timer is wrong: {}", candidate.kernel ? candidate.kernel->name : "",
+         flaw);
+  return sample;
+}
+
 void measure_trial(Bench& bench, const Candidate& candidate, int64_t best_ns, Trial& trial) {
   std::vector<double> seconds;
   for (int repetitions = kFirst; static_cast<int>(seconds.size()) < kMost; repetitions = kMore) {
-    const Sample sample = bench.measure(candidate, repetitions);
+    const Sample sample = measure(bench, candidate, repetitions);
     seconds.insert(seconds.end(), sample.seconds.begin(), sample.seconds.end());
     trial.timing = timing_of(seconds);
     trial.sm_mhz = sample.sm_mhz;

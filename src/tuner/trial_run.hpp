@@ -16,7 +16,11 @@ Trial blank_trial(const Candidate& candidate, const Problem& problem);
 /// TrialStatus::failed. Returns why the candidate is rejected, "" when it is not.
 std::string run_trial(Bench& bench, const Candidate& candidate, int64_t best_ns, Trial& trial);
 
-/// The measuring half of run_trial(), for a candidate that was verified; may throw the bench's Error.
+/// The bench's measure(). Throws Error{TUNING} where a time is none that a kernel can take, as of a timer gone wrong.
+Sample measure(Bench& bench, const Candidate& candidate, int repetitions);
+
+/// The measuring half of run_trial(), for a candidate that was verified; may throw the bench's Error and that of
+/// measure().
 void measure_trial(Bench& bench, const Candidate& candidate, int64_t best_ns, Trial& trial);
 
 }  // namespace hstujit

@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <filesystem>
+#include <thread>
 
 namespace hstujit {
 namespace {
@@ -18,8 +20,15 @@ namespace {
 /// An exclusive lock beside the database; where locking does not work it is no lock, and renaming stays harmless.
 class FileLock {
  public:
-  explicit FileLock(const std::string& path) : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0666)) {
-    if (fd_ >= 0) flock(fd_, LOCK_EX);
+  FileLock(const std::string& path, Patience patience)
+      : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NONBLOCK, 0666)) {
+    while (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
+      if (std::chrono::steady_clock::now() >= patience) {
+        ::close(fd_);
+        throw DatabaseError(SQLITE_BUSY, fmt::format("another process holds {}", path));
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   }
   ~FileLock() {
     if (fd_ >= 0) ::close(fd_);
@@ -31,9 +40,9 @@ class FileLock {
   int fd_;
 };
 
-bool is_damaged(const std::string& path) {
+bool is_damaged(const std::string& path, Patience patience) {
   try {
-    Connection connection(path, Connection::Mode::read_only);
+    Connection connection(path, Connection::Mode::read_only, patience);
     if (connection.number("SELECT count(*) FROM sqlite_schema") == 0) return false;  // new, being filled
     check_schema(connection);
     Statement check(connection, "PRAGMA quick_check(1)");
@@ -50,9 +59,9 @@ void make_folder_of(const std::string& path) {
     throw DatabaseError(SQLITE_READONLY, fmt::format("{} cannot be written", folder.string()));
 }
 
-TunerFile open_once(const std::string& path) {
+TunerFile open_once(const std::string& path, Patience patience) {
   TunerFile file;
-  file.connection = Connection(path, Connection::Mode::writable);
+  file.connection = Connection(path, Connection::Mode::writable, patience);
   if (sqlite3_db_readonly(file.connection.get(), "main") != 0)
     throw DatabaseError(SQLITE_READONLY, fmt::format("{} cannot be written", path));
   file.schema = prepare_schema(file.connection, path);
@@ -81,20 +90,20 @@ TunerFile open_in_memory() {
   return file;
 }
 
-TunerFile open_file(const std::string& path) {
+TunerFile open_file(const std::string& path, Patience patience) {
   make_folder_of(path);
   try {
-    return open_once(path);
+    return open_once(path, patience);
   } catch (const DatabaseError& e) {
     if (!e.damaged()) throw;
   }
-  set_aside_if_damaged(path);
-  return open_once(path);
+  set_aside_if_damaged(path, patience);
+  return open_once(path, patience);
 }
 
-void set_aside_if_damaged(const std::string& path) {
-  const FileLock lock(path + ".lock");
-  if (!is_damaged(path)) return;  // another process was faster
+void set_aside_if_damaged(const std::string& path, Patience patience) {
+  const FileLock lock(path + ".lock", patience);
+  if (!is_damaged(path, patience)) return;  // another process was faster
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
   const std::string aside = fmt::format("{}.damaged-{}", path, ms);

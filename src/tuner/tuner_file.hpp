@@ -27,10 +27,11 @@ struct TunerFile {
 TunerFile open_in_memory();
 
 /// Opens or creates `path` and the folders above it. A file that is not a sound database is renamed to
-/// <path>.damaged-<time> and replaced. Throws DatabaseError when the file cannot be written.
-TunerFile open_file(const std::string& path);
+/// <path>.damaged-<time> and replaced. Throws DatabaseError when the file cannot be written, or others lock it for
+/// longer than `patience`, which the connection keeps.
+TunerFile open_file(const std::string& path, Patience patience = patience_of(kPatience));
 
-/// Renames the file if a complete check finds it damaged; one process at a time looks.
-void set_aside_if_damaged(const std::string& path);
+/// Renames the file if a complete check finds it damaged; one process at a time looks. Throws DatabaseError.
+void set_aside_if_damaged(const std::string& path, Patience patience = patience_of(kPatience));
 
 }  // namespace hstujit

@@ -1,6 +1,8 @@
 // Winners as bytes and back: a copy of the table as it lies in memory, for the cache beside a database. What does not
 // check out is refused as a whole; the database has the same to say.
+#include "problem/sound.hpp"
 #include "support/hash.hpp"
+#include "tuner/possible.hpp"
 #include "tuner/schema.hpp"
 #include "tuner/winners.hpp"
 
@@ -100,11 +102,15 @@ std::optional<Winners> Winners::of_bytes(std::string_view bytes) {
   return out;
 }
 
-/// Whether no index leads outside and every flag is one; true of every table that was written whole.
+/// Whether no index leads outside, every flag is one and every number can be; true of every table that was written
+/// whole.
 bool Winners::consistent() const {
   const auto known = [&](const Row& row) {
     const size_t names = names_.size();
-    return static_cast<int64_t>(row.problem.op) < kOpCount && row.device_class < names && row.family < names &&
+    const TrialNumbers numbers{row.stage,     row.status,     row.timing,      row.sm_mhz,
+                               row.registers, row.smem_bytes, row.spill_bytes, row.at_ms};
+    return sound(row.problem) && (row.removed || impossible(numbers).empty()) &&
+           impossible_standard(row.standard_ns).empty() && row.device_class < names && row.family < names &&
            row.config < names && row.space < names && row.evidence < evidences_.size() && row.standard <= 1 &&
            row.removed <= 1;
   };
