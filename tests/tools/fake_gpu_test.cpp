@@ -138,6 +138,28 @@ TEST_F(ToolOnFakeGpu, BenchMeasuresTheHostsShare) {
   EXPECT_EQ(run({"bench", norm(), "--only", "everything"}).code, 2);
 }
 
+TEST_F(ToolOnFakeGpu, BenchOfFiguresByNameMeasuresNoOthers) {
+  const std::string json = dir_.str() + "/bench.json";
+  const Outcome outcome =
+      run({"bench", norm(), "--figures", "warm_call_host_time_max,cold_compile_max", "--json", json});
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const auto report = nlohmann::json::parse(std::ifstream(json));
+  EXPECT_EQ(report.at("warm_calls").size(), 4u) << "a stack has a figure of its own";
+  EXPECT_FALSE(report.contains("operators"));
+  EXPECT_FALSE(report.contains("first_calls"));
+  std::map<std::string, nlohmann::json> figures;
+  for (const auto& figure : report.at("figures")) figures[figure.at("id")] = figure;
+  const nlohmann::json &warm = figures.at("warm_call_host_time_max"), &compiled = figures.at("cold_compile_max");
+  EXPECT_EQ(warm.at("command"), compiled.at("command"));
+  EXPECT_FALSE(contains(warm.at("command"), "figures ")) << warm.at("command");
+  EXPECT_FALSE(contains(warm.at("command"), "warm_call")) << warm.at("command");
+  // What its kernels were, so that a record of it ages with them; and the way to them.
+  EXPECT_EQ(compiled.at("families"), nlohmann::json({"layer_norm_sm80"}));
+  EXPECT_EQ(warm.at("families").size(), 4u);
+  EXPECT_EQ(warm.at("of_launching"), true);
+  EXPECT_FALSE(compiled.contains("of_launching"));
+}
+
 TEST_F(ToolOnFakeGpu, BenchOfAGenerationOfKernelsNamesIt) {
   const Outcome own = run({"bench", norm(), "--only", "compiles"});
   EXPECT_TRUE(contains(own.out, "figure cold_compile_max: ")) << own.out << own.err;

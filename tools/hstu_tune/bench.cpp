@@ -15,7 +15,7 @@ namespace {
 
 struct Options {
   std::string workload = "tools/workloads/figures.json", device = "cuda", json, rivals;
-  std::vector<std::string> targets, only;
+  std::vector<std::string> targets, only, figures;
   StoreChoice store;
 
   bool wants(std::string_view part) const {
@@ -39,7 +39,7 @@ int bench_on_gpu(const Options& options, Traffic& traffic, Report& report) {
   fmt::print("{} on {} ({}), driver CUDA {}.{}\n", traffic.workload.name, facts.name, facts.target,
              bench.driver().version / 1000, bench.driver().version % 1000 / 10);
   traffic.needs = needs_not_lacking(facts, traffic.needs);
-  if (options.wants("operators")) bench_operators(bench, traffic, measure_yardsticks(bench));
+  if (options.wants("operators")) bench_operators(bench, traffic);
   if (options.wants("products")) {
     bench_products(bench);
     bench_fp8_errors(bench);
@@ -55,11 +55,14 @@ int bench_on_gpu(const Options& options, Traffic& traffic, Report& report) {
 int execute(const Options& options) {
   const auto traffic = load_traffic(options.workload);
   Report report;
+  report.select(options.figures);
   report["workload"] = traffic->workload.name;
-  if (options.targets.empty())
+  if (options.targets.empty()) {
     bench_on_gpu(options, *traffic, report);
-  else
+  } else {
+    report["nvrtc"] = nvrtc_at(Environment::read().libnvrtc).identity;
     bench_compiles(report, options.targets, traffic->needs);
+  }
   report.write(options.json);
   return 0;
 }
@@ -83,6 +86,10 @@ void add_bench(Command& program) {
   command.option("--only", options->only, fmt::format("Parts to measure: {}", fmt::join(kParts, ", ")))
       .comma_separated()
       .one_of(kParts);
+  command
+      .option("--figures", options->figures,
+              "Names of the figures to measure, and nothing beside them but what is measured with them")
+      .comma_separated();
   add_device_option(command, options->device);
   add_arch_option(command, options->targets);
   command

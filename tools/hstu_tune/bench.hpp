@@ -35,8 +35,10 @@ Yardsticks measure_yardsticks(BenchRun& bench);
 /// GB/s of a device copy that reads and writes so many bytes together, cold.
 double measure_copy(BenchRun& bench, size_t bytes);
 
-/// Every problem of the traffic once, cold.
-void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks);
+// A part measures nothing where figures are asked for by name and it has none of them.
+
+/// Every problem of the traffic once, cold, beside yardsticks.
+void bench_operators(BenchRun& bench, const Traffic& traffic);
 
 /// Matrix products beside cuBLASLt's, by turns: few rows in a graph, plain ones, fused SiLU, FP8 and the norm in front
 /// of it.

@@ -19,6 +19,13 @@ namespace hstujit::tool {
 namespace {
 
 constexpr size_t kMany = 64;  // kernels
+constexpr const char *kPrewarm = "prewarm_64_kernels", *kStartOne = "start_1_kernel", *kStartMany = "start_64_kernels";
+
+std::vector<std::string> families_of_needs(BenchRun& bench, const std::vector<Need>& needs) {
+  std::vector<Problem> problems;
+  for (const Need& need : needs) problems.push_back(need.problem);
+  return families_of(bench.context(), problems);
+}
 
 /// An empty store for one measurement.
 class EmptyStore {
@@ -37,7 +44,8 @@ class EmptyStore {
 };
 
 /// All of them into an empty store, on all cores.
-void bench_prewarm(BenchRun& bench, const std::vector<Need>& needs, const std::string& store) {
+void bench_prewarm(BenchRun& bench, const std::vector<Need>& needs, const std::vector<std::string>& families,
+                   const std::string& store) {
   constexpr double kTargetS = 4;
   std::vector<std::unique_ptr<Context>> contexts;
   contexts.push_back(open_context({store}, bench.device));
@@ -51,8 +59,9 @@ void bench_prewarm(BenchRun& bench, const std::vector<Need>& needs, const std::s
   fmt::print("{} kernels compiled on {} cores in {}\n", compiles, cores, duration_text(seconds));
   bench.report["prewarm"] = {{"kernels", compiles}, {"cores", cores}, {"s", seconds}};
   if (needs.size() == kMany)
-    bench.report.add({"prewarm_64_kernels", seconds, "s", false, kTargetS,
-                      fmt::format("{} kernels, {} cores{}", compiles, cores, bench.rivals.text("compile_64_s", "s"))});
+    bench.report.add({kPrewarm, seconds, "s", false, kTargetS,
+                      fmt::format("{} kernels, {} cores{}", compiles, cores, bench.rivals.text("compile_64_s", "s")),
+                      families});
 }
 
 /// Milliseconds from the device's context to the last of the first `count` launches of a fresh process, or nothing when
@@ -75,17 +84,27 @@ std::optional<double> start_ms(BenchRun& bench, const std::string& workload, con
 
 void bench_engine(BenchRun& bench, const std::string& workload, const std::vector<Need>& needs) {
   constexpr double kOneTargetMs = 3, kManyTargetMs = 15;
+  const Report& report = bench.report;
+  if (!report.wants(kPrewarm) && !report.wants(kStartOne) && !report.wants(kStartMany)) return;
   const EmptyStore store;
   fmt::print("\n");
   const std::vector<Need> some(needs.begin(),
                                needs.begin() + static_cast<std::ptrdiff_t>(std::min(needs.size(), kMany)));
-  bench_prewarm(bench, some, store.path());
+  const std::vector<std::string> families = families_of_needs(bench, some);
+  bench_prewarm(bench, some, families, store.path());
   if (const auto one = start_ms(bench, workload, store.path(), 1))
-    bench.report.add({"start_1_kernel", *one, "ms", false, kOneTargetMs,
-                      "from the device's context to the launch" + bench.rivals.text("start_1_ms", "ms")});
+    bench.report.add({kStartOne,
+                      *one,
+                      "ms",
+                      false,
+                      kOneTargetMs,
+                      "from the device's context to the launch" + bench.rivals.text("start_1_ms", "ms"),
+                      {families_of_needs(bench, {needs.front()})},
+                      true});
   if (const auto many = start_ms(bench, workload, store.path(), kMany))
-    bench.report.add({"start_64_kernels", *many, "ms", false, kManyTargetMs,
-                      "from the device's context to the last launch" + bench.rivals.text("start_64_ms", "ms")});
+    bench.report.add({kStartMany, *many, "ms", false, kManyTargetMs,
+                      "from the device's context to the last launch" + bench.rivals.text("start_64_ms", "ms"), families,
+                      true});
 }
 
 }  // namespace hstujit::tool

@@ -103,7 +103,11 @@ hstu_tensor on_device(Memory& memory, hstu_tensor t) {
 }
 
 /// The device's results; `out` gets them as they are.
-Values device_product(BenchRun& bench, hstu_fp8_gemm_args args) {
+struct DeviceProduct {
+  Values values;
+  std::string family;  ///< of the kernel
+};
+DeviceProduct device_product(BenchRun& bench, hstu_fp8_gemm_args args) {
   const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
   const hstu_tensor host_out = args.out;
   for (hstu_tensor* t : {&args.a, &args.b, &args.a_descale, &args.b_descale, &args.out}) *t = on_device(*memory, *t);
@@ -113,7 +117,7 @@ Values device_product(BenchRun& bench, hstu_fp8_gemm_args args) {
   memory->download(host_out.data, args.out.data, static_cast<size_t>(extent_bytes(host_out)));
   Values results(static_cast<size_t>(kM * kN));
   load(host_out, 0, kM * kN, results.data());
-  return results;
+  return {results, std::string(bench.context().plan_for(prepare(args), nullptr, nullptr).choice.family->name)};
 }
 
 /// What rounding to f16 alone makes of exact results.
@@ -123,6 +127,17 @@ double rounding_of(Host& host, const Values& exact) {
   Values rounded(exact.size());
   load(t, 0, kM * kN, rounded.data());
   return distance(rounded, exact);
+}
+
+std::string quantisation_id(const Scales& scales, int64_t k) {
+  return fmt::format("fp8_gemm_quantisation_error_{}_k{}", scales.name, k);
+}
+std::string accumulation_id(const Scales& scales, bool fast, int64_t k) {
+  return fmt::format("fp8_gemm_accumulation_error_{}{}_k{}", scales.name, fast ? "_fast" : "", k);
+}
+bool wants_any(const Report& report, const Scales& scales, int64_t k) {
+  return report.wants(quantisation_id(scales, k)) || report.wants(accumulation_id(scales, false, k)) ||
+         report.wants(accumulation_id(scales, true, k));
 }
 
 void measure(BenchRun& bench, const Scales& scales, int64_t k) {
@@ -139,19 +154,24 @@ void measure(BenchRun& bench, const Scales& scales, int64_t k) {
   args.b_scaling = scales.b;
   args.out = host.matrix(HSTU_DTYPE_F16, kM, kN, 2);
   const Values exact = exact_product(args);
-  bench.report.add({fmt::format("fp8_gemm_quantisation_error_{}_k{}", scales.name, k),
-                    100 * distance(exact, exact_product(host, x, w)), "%", false, std::nullopt,
-                    "the operands' own product in double precision"});
+  bench.report.add({quantisation_id(scales, k), 100 * distance(exact, exact_product(host, x, w)), "%", false,
+                    std::nullopt,
+                    "the operands' own product in double precision"});  // of no kernel: the host quantises
   const double rounding = rounding_of(host, exact);
   for (const bool fast : {false, true}) {
     if (fast && scales.a != HSTU_FP8_ROW) continue;  // the same sums
     args.accumulation = fast ? HSTU_FP8_ACCUMULATE_FAST : HSTU_FP8_ACCUMULATE_128;
-    const double all = distance(device_product(bench, args), exact);
-    bench.report.add({fmt::format("fp8_gemm_accumulation_error_{}{}_k{}", scales.name, fast ? "_fast" : "", k),
-                      100 * std::sqrt(std::max(0.0, all * all - rounding * rounding)), "%", false, std::nullopt,
+    const DeviceProduct product = device_product(bench, args);
+    const double all = distance(product.values, exact);
+    bench.report.add({accumulation_id(scales, fast, k),
+                      100 * std::sqrt(std::max(0.0, all * all - rounding * rounding)),
+                      "%",
+                      false,
+                      std::nullopt,
                       fmt::format("the quantised operands' product in double precision; {:.3f} % of rounding to f16 "
                                   "taken off, by squares",
-                                  100 * rounding)});
+                                  100 * rounding),
+                      {product.family}});
   }
 }
 
@@ -159,7 +179,8 @@ void measure(BenchRun& bench, const Scales& scales, int64_t k) {
 
 void bench_fp8_errors(BenchRun& bench) {
   for (const Scales& scales : {kRows, kBlocks})
-    for (const int64_t k : {512, 4096}) measure(bench, scales, k);
+    for (const int64_t k : {512, 4096})
+      if (wants_any(bench.report, scales, k)) measure(bench, scales, k);
 }
 
 }  // namespace hstujit::tool

@@ -9,8 +9,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <set>
 #include <thread>
 
 namespace hstujit::tool {
@@ -25,7 +27,7 @@ struct Result {
   int sm_mhz = 0;
   double vendor_s = 0;  ///< cuBLASLt on the same product; 0 where that means nothing
   double copy_gbs = 0;  ///< a device copy of as many bytes; 0 where they are so many that any copy will do
-  std::string configuration;
+  std::string configuration, family;
 
   double seconds() const { return static_cast<double>(timing.median_ns) * 1e-9; }
   double tflops() const { return need->work.flops / seconds() * 1e-12; }
@@ -83,7 +85,9 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_
   stack.run(bench.host.get(), watch.stream());  // inputs of later calls are outputs of earlier ones
   const auto call = [&](CUstream stream) { stack.run(index_of(need), bench.host.get(), stream); };
   time(bench, watch, need, stack, with_vendor, call, result);
-  result.configuration = text(bench.context().plan_for(need.problem, nullptr, nullptr).choice);
+  const Choice& choice = bench.context().plan_for(need.problem, nullptr, nullptr).choice;
+  result.configuration = text(choice);
+  result.family = choice.family->name;
   constexpr double kMany = 256e6;
   if (result.figure && result.figure->rate == FigureSpec::Rate::gbs && need.work.bytes < kMany)
     result.copy_gbs = measure_copy(bench, static_cast<size_t>(need.work.bytes));
@@ -103,7 +107,28 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_
   time(
       bench, watch, need, stack, with_vendor, [&](CUstream stream) { family.launch(stream); }, result);
   result.configuration = family.configuration();
+  result.family = figure.family;
   return result;
+}
+
+/// The geometric mean of the workload's products that are promised against cuBLASLt.
+constexpr const char* kMeanOfVendor = "products_of_cublaslt";
+
+bool counts_in_mean(const FigureSpec& figure) {
+  return figure.family.empty() && figure.rate == FigureSpec::Rate::of_vendor;
+}
+
+/// Whether the call itself is to be measured: for its figure, or the mean.
+bool wants_call(const Report& report, const Call& call) {
+  if (!call.figure) return report.wants("");
+  return report.wants(call.figure->id) || (counts_in_mean(*call.figure) && report.wants(kMeanOfVendor));
+}
+
+/// Whether the need is to be measured at all.
+bool wants_any(const Report& report, const Need& need) {
+  return wants_call(report, *need.call) ||
+         std::ranges::any_of(need.call->family_figures,
+                             [&](const FigureSpec& figure) { return report.wants(figure.id); });
 }
 
 std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic, bool with_vendor) {
@@ -112,14 +137,14 @@ std::vector<Result> measure_all(BenchRun& bench, const Traffic& traffic, bool wi
     const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
     std::optional<Stack> stack;
     for (const Need& need : traffic.needs) {
-      if (need.calls != &calls) continue;
+      if (need.calls != &calls || !wants_any(bench.report, need)) continue;
       if (!stack) {
         stack.emplace(calls, *memory, 1);
         stack->set_up(bench.host.get(), nullptr);
       }
-      results.push_back(measure(bench, need, *stack, with_vendor));
+      if (wants_call(bench.report, *need.call)) results.push_back(measure(bench, need, *stack, with_vendor));
       for (const FigureSpec& figure : need.call->family_figures)
-        results.push_back(measure(bench, need, *stack, with_vendor, figure));
+        if (bench.report.wants(figure.id)) results.push_back(measure(bench, need, *stack, with_vendor, figure));
     }
   }
   return results;
@@ -154,49 +179,56 @@ std::string copy_text(const Result& r, const Yardsticks& yardsticks) {
 
 /// What the workload asks of the operator.
 Figure figure_of(const FigureSpec& promise, const Result& r, const Yardsticks& yardsticks) {
-  const std::string& id = promise.id;
+  Figure figure{promise.id, 0, "%", true, promise.target, "", {r.family}};
   switch (promise.rate) {
     case FigureSpec::Rate::tflops:
-      return {id,   r.tflops(),     "TFLOP/s",
-              true, promise.target, fmt::format("cuBLASLt 8192^3: {:.0f} TFLOP/s", yardsticks.product_tflops)};
+      figure.value = r.tflops();
+      figure.unit = "TFLOP/s";
+      figure.yardstick = fmt::format("cuBLASLt 8192^3: {:.0f} TFLOP/s", yardsticks.product_tflops);
+      break;
     case FigureSpec::Rate::gbs:
-      return {id, r.gbs(), "GB/s", true, promise.target, copy_text(r, yardsticks)};
+      figure.value = r.gbs();
+      figure.unit = "GB/s";
+      figure.yardstick = copy_text(r, yardsticks);
+      break;
     case FigureSpec::Rate::of_vendor:
-      return {id,
-              100 * r.vendor_s / r.seconds(),
-              "%",
-              true,
-              promise.target,
-              fmt::format("cuBLASLt, same product: {}", duration_text(r.vendor_s))};
+      figure.value = 100 * r.vendor_s / r.seconds();
+      figure.yardstick = fmt::format("cuBLASLt, same product: {}", duration_text(r.vendor_s));
+      break;
     case FigureSpec::Rate::of_copy:
+      figure.value = 100 * r.gbs() / yardsticks.copy_gbs;
+      figure.yardstick = fmt::format("device copy: {:.0f} GB/s", yardsticks.copy_gbs);
       break;
   }
-  return {id,
-          100 * r.gbs() / yardsticks.copy_gbs,
-          "%",
-          true,
-          promise.target,
-          fmt::format("device copy: {:.0f} GB/s", yardsticks.copy_gbs)};
+  return figure;
 }
 
-/// The geometric mean of the workload's products that are promised against cuBLASLt.
 void add_mean_of_vendor(const std::vector<Result>& results, Report& report) {
+  if (!report.wants(kMeanOfVendor)) return;  // some of them alone have another
   double logarithms = 0;
   int count = 0;
+  std::set<std::string> families;
   for (const Result& r : results) {
-    const bool promised = r.figure && r.figure->family.empty() && r.figure->rate == FigureSpec::Rate::of_vendor;
-    if (!promised || r.vendor_s <= 0) continue;
+    if (!r.figure || !counts_in_mean(*r.figure) || r.vendor_s <= 0) continue;
     logarithms += std::log(r.vendor_s / r.seconds());
     ++count;
+    families.insert(r.family);
   }
   if (count > 1)
-    report.add({"products_of_cublaslt", 100 * std::exp(logarithms / count), "%", true, 100.0,
-                fmt::format("cuBLASLt, geometric mean of {} products", count)});
+    report.add({kMeanOfVendor,
+                100 * std::exp(logarithms / count),
+                "%",
+                true,
+                100.0,
+                fmt::format("cuBLASLt, geometric mean of {} products", count),
+                {families.begin(), families.end()}});
 }
 
 }  // namespace
 
-void bench_operators(BenchRun& bench, const Traffic& traffic, const Yardsticks& yardsticks) {
+void bench_operators(BenchRun& bench, const Traffic& traffic) {
+  if (std::ranges::none_of(traffic.needs, [&](const Need& need) { return wants_any(bench.report, need); })) return;
+  const Yardsticks yardsticks = measure_yardsticks(bench);
   const std::vector<Result> results = measure_all(bench, traffic, yardsticks.product_tflops > 0);
   print(results, bench.report);
   for (const Result& result : results) {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 namespace hstujit::tool {
 namespace {
@@ -37,17 +38,28 @@ class Ratios {
   Ratios(BenchRun& bench, std::string name, std::string yardstick)
       : report_(bench.report), name_(std::move(name)), yardstick_(std::move(yardstick)) {}
 
-  void add(const std::string& id, double seconds, double yardstick_seconds, std::optional<double> target = {}) {
+  /// Whether the figure is asked for, or the mean that it counts in.
+  bool wants(const std::string& id) const { return report_.wants(id) || (!name_.empty() && report_.wants(name_)); }
+  void add(const std::string& id, const std::vector<std::string>& families, double seconds, double yardstick_seconds,
+           std::optional<double> target = {}) {
     const double ratio = yardstick_seconds / seconds;
     logarithms_ += std::log(ratio);
     ++count_;
+    families_.insert(families.begin(), families.end());
     report_.add({id, 100 * ratio, "%", true, target,
-                 fmt::format("{}: {:.2f} us, ours {:.2f}", yardstick_, yardstick_seconds * 1e6, seconds * 1e6)});
+                 fmt::format("{}: {:.2f} us, ours {:.2f}", yardstick_, yardstick_seconds * 1e6, seconds * 1e6),
+                 families});
   }
+  /// Where it is asked for: some of its shapes alone have another.
   void add_mean(double target) {
-    if (count_ > 0)
-      report_.add({name_, 100 * std::exp(logarithms_ / count_), "%", true, target,
-                   fmt::format("{}, geometric mean of {} shapes", yardstick_, count_)});
+    if (count_ > 0 && report_.wants(name_))
+      report_.add({name_,
+                   100 * std::exp(logarithms_ / count_),
+                   "%",
+                   true,
+                   target,
+                   fmt::format("{}, geometric mean of {} shapes", yardstick_, count_),
+                   {families_.begin(), families_.end()}});
   }
 
  private:
@@ -55,6 +67,7 @@ class Ratios {
   std::string name_, yardstick_;
   double logarithms_ = 0;
   int count_ = 0;
+  std::set<std::string> families_;
 };
 
 double seconds(const Timing& timing) { return static_cast<double>(timing.median_ns) * 1e-9; }
@@ -64,6 +77,8 @@ void few_rows(BenchRun& bench, Stopwatch& watch) {
   constexpr int kProducts = 64;
   Ratios ratios(bench, "addmm_few_rows_of_cublaslt", "cuBLASLt, a graph of 64 too");
   for (const Shape& s : shapes({16, 64, 256, 1024})) {
+    const std::string id = "addmm_graph_" + s.text() + "_of_cublaslt";
+    if (!ratios.wants(id)) continue;
     ProductOperands operands(bench);
     const auto vendor = CublasLtProduct::create(HSTU_DTYPE_BF16, s.m, s.n, s.k, false);
     if (!vendor) return;
@@ -71,7 +86,7 @@ void few_rows(BenchRun& bench, Stopwatch& watch) {
     for (int i = 0; i < kProducts; ++i) calls.push_back(operands.addmm(s.m, s.k, s.n, i > 0 ? &calls[0] : nullptr));
     void* other = operands.space(s.m * s.n * 2);
     void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
-    operands.ready(calls[0]);
+    const std::string family = operands.ready(calls[0]);
     const auto ours = [&](CUstream stream) {
       for (const auto& call : calls) operands.run(call, stream);
     };
@@ -81,7 +96,7 @@ void few_rows(BenchRun& bench, Stopwatch& watch) {
     theirs(watch.stream());  // loads its kernels
     const Graph a(bench.driver(), watch.stream(), ours), b(bench.driver(), watch.stream(), theirs);
     const auto t = watch.cold({[&](CUstream stream) { a.launch(stream); }, [&](CUstream stream) { b.launch(stream); }});
-    ratios.add("addmm_graph_" + s.text() + "_of_cublaslt", seconds(t[0]) / kProducts, seconds(t[1]) / kProducts);
+    ratios.add(id, {family}, seconds(t[0]) / kProducts, seconds(t[1]) / kProducts);
   }
   ratios.add_mean(110);
 }
@@ -90,17 +105,19 @@ void few_rows(BenchRun& bench, Stopwatch& watch) {
 void plain(BenchRun& bench, Stopwatch& watch) {
   Ratios ratios(bench, "addmm_plain_of_cublaslt", "cuBLASLt, no bias");
   for (const Shape& s : large_shapes()) {
+    const std::string id = "addmm_plain_" + s.text() + "_of_cublaslt";
+    if (!ratios.wants(id)) continue;
     ProductOperands operands(bench);
     const auto vendor = CublasLtProduct::create(HSTU_DTYPE_BF16, s.m, s.n, s.k, false);
     if (!vendor) return;
     const hstu_addmm_args call = operands.addmm(s.m, s.k, s.n);
     void* other = operands.space(s.m * s.n * 2);
     void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
-    operands.ready(call);
+    const std::string family = operands.ready(call);
     const auto t = watch.cold(
         {[&](CUstream stream) { operands.run(call, stream); },
          [&](CUstream stream) { vendor->run(call.x.data, call.w.data, nullptr, other, workspace, stream); }});
-    ratios.add("addmm_plain_" + s.text() + "_of_cublaslt", seconds(t[0]), seconds(t[1]), 93);
+    ratios.add(id, {family}, seconds(t[0]), seconds(t[1]), 93);
   }
   ratios.add_mean(100);
 }
@@ -111,6 +128,8 @@ void fused_silu(BenchRun& bench, Stopwatch& watch) {
   Ratios ratios(bench, "addmm_silu_of_unfused", "cuBLASLt with bias, then a device copy of the result");
   for (const Shape& s :
        {Shape{65536, 512, 2048}, Shape{262144, 512, 2048}, Shape{65536, 1024, 4096}, Shape{262144, 1024, 4096}}) {
+    const std::string id = "addmm_silu_" + s.text() + "_of_unfused";
+    if (!ratios.wants(id)) continue;
     ProductOperands operands(bench);
     const auto vendor = CublasLtProduct::create(HSTU_DTYPE_BF16, s.m, s.n, s.k, true);
     if (!vendor) return;
@@ -120,13 +139,13 @@ void fused_silu(BenchRun& bench, Stopwatch& watch) {
     const size_t bytes = static_cast<size_t>(s.m * s.n * 2);
     void *product = operands.space(s.m * s.n * 2), *result = operands.space(s.m * s.n * 2);
     void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
-    operands.ready(call);
+    const std::string family = operands.ready(call);
     const auto t = watch.cold({[&](CUstream stream) { operands.run(call, stream); },
                                [&](CUstream stream) {
                                  vendor->run(call.x.data, call.w.data, call.y.data, product, workspace, stream);
                                  operands.copy(result, product, bytes, stream);
                                }});
-    ratios.add("addmm_silu_" + s.text() + "_of_unfused", seconds(t[0]), seconds(t[1]), s.k == 512 ? 150 : 125);
+    ratios.add(id, {family}, seconds(t[0]), seconds(t[1]), s.k == 512 ? 150 : 125);
   }
 }
 
@@ -144,12 +163,19 @@ VendorFp8 vendor_fp8(const Shape& s) {
   return {};
 }
 
+constexpr const char* kTensorScales = "_of_cublaslt_tensor_scales";
+
 /// Per-row scales against cuBLASLt's FP8 and against our own bf16, the latter also with fast accumulation; blocks
 /// against rows.
 void fp8(BenchRun& bench, Stopwatch& watch) {
   Ratios of_vendor(bench, "fp8_gemm_of_cublaslt", "cuBLASLt FP8"), of_bf16(bench, "", "addmm bf16"),
       of_rows(bench, "fp8_gemm_blocks_of_rows", "fp8_gemm, rows");
   for (const Shape& s : large_shapes()) {
+    const std::string plain = "fp8_gemm_" + s.text(), fast_id = "fp8_gemm_fast_" + s.text() + "_of_bf16",
+                      blocks_id = "fp8_gemm_blocks_" + s.text() + "_of_rows";
+    const bool wanted = of_vendor.wants(plain + "_of_cublaslt") || of_vendor.wants(plain + kTensorScales) ||
+                        of_bf16.wants(plain + "_of_bf16") || of_bf16.wants(fast_id) || of_rows.wants(blocks_id);
+    if (!wanted) continue;
     ProductOperands operands(bench);
     hstu_addmm_args wide = operands.addmm(s.m, s.k, s.n);
     hstu_fp8_gemm_args rows = operands.fp8_gemm(s.m, s.k, s.n, HSTU_FP8_ROW, HSTU_FP8_ROW);
@@ -158,10 +184,8 @@ void fp8(BenchRun& bench, Stopwatch& watch) {
     fast.accumulation = HSTU_FP8_ACCUMULATE_FAST;
     const VendorFp8 vendor = vendor_fp8(s);
     void* workspace = operands.space(CublasLtProduct::kWorkspaceBytes);
-    operands.ready(wide);
-    operands.ready(rows);
-    operands.ready(blocks);
-    operands.ready(fast);
+    const std::string in_bf16 = operands.ready(wide), by_rows = operands.ready(rows),
+                      by_blocks = operands.ready(blocks), with_fast_sums = operands.ready(fast);
     std::vector<GpuWork> works = {
         [&](CUstream stream) { operands.run(rows, stream); }, [&](CUstream stream) { operands.run(wide, stream); },
         [&](CUstream stream) { operands.run(blocks, stream); }, [&](CUstream stream) { operands.run(fast, stream); }};
@@ -173,13 +197,12 @@ void fp8(BenchRun& bench, Stopwatch& watch) {
     }
     const auto t = watch.cold(works);
     if (vendor.product)
-      of_vendor.add(fmt::format("fp8_gemm_{}_of_cublaslt{}", s.text(), vendor.rows ? "" : "_tensor_scales"),
-                    seconds(t[0]), seconds(t[4]));
+      of_vendor.add(plain + (vendor.rows ? "_of_cublaslt" : kTensorScales), {by_rows}, seconds(t[0]), seconds(t[4]));
     const bool promised = s.k >= 512 && s.n >= 2048 && s.m >= 65536;
     const auto target = promised ? std::optional<double>(160) : std::nullopt;
-    of_bf16.add("fp8_gemm_" + s.text() + "_of_bf16", seconds(t[0]), seconds(t[1]), target);
-    of_bf16.add("fp8_gemm_fast_" + s.text() + "_of_bf16", seconds(t[3]), seconds(t[1]), target);
-    of_rows.add("fp8_gemm_blocks_" + s.text() + "_of_rows", seconds(t[2]), seconds(t[0]));
+    of_bf16.add(plain + "_of_bf16", {by_rows, in_bf16}, seconds(t[0]), seconds(t[1]), target);
+    of_bf16.add(fast_id, {with_fast_sums, in_bf16}, seconds(t[3]), seconds(t[1]), target);
+    of_rows.add(blocks_id, {by_blocks, by_rows}, seconds(t[2]), seconds(t[0]));
   }
   of_vendor.add_mean(100);
   of_rows.add_mean(95);
@@ -190,6 +213,8 @@ void fp8(BenchRun& bench, Stopwatch& watch) {
 void norm_chain(BenchRun& bench, Stopwatch& watch) {
   Ratios ratios(bench, "norm_fp8_gemm_of_unfused", "layer_norm, quantize_fp8, fp8_gemm");
   for (const Shape& s : shapes({65536, 262144})) {
+    const std::string id = "norm_fp8_gemm_" + s.text() + "_of_unfused";
+    if (!ratios.wants(id)) continue;
     ProductOperands operands(bench);
     const hstu_fp8_gemm_args product = operands.fp8_gemm(s.m, s.k, s.n, HSTU_FP8_ROW, HSTU_FP8_ROW);
     hstu_layer_norm_args norm{};
@@ -208,10 +233,8 @@ void norm_chain(BenchRun& bench, Stopwatch& watch) {
     quantise.q = product.a;
     quantise.descale = product.a_descale;
     quantise.scaling = HSTU_FP8_ROW;
-    operands.ready(product);
-    operands.ready(norm);
-    operands.ready(quantising);
-    operands.ready(quantise);
+    const std::vector<std::string> families = {operands.ready(product), operands.ready(norm),
+                                               operands.ready(quantising), operands.ready(quantise)};
     const auto t = watch.cold({[&](CUstream stream) {
                                  operands.run(quantising, stream);
                                  operands.run(product, stream);
@@ -221,7 +244,7 @@ void norm_chain(BenchRun& bench, Stopwatch& watch) {
                                  operands.run(quantise, stream);
                                  operands.run(product, stream);
                                }});
-    ratios.add("norm_fp8_gemm_" + s.text() + "_of_unfused", seconds(t[0]), seconds(t[1]));
+    ratios.add(id, families, seconds(t[0]), seconds(t[1]));
   }
   ratios.add_mean(140);
 }

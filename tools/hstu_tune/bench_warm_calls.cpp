@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <span>
 #include <vector>
@@ -18,6 +19,10 @@ namespace hstujit::tool {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr const char* kStackCall = "stack_call_host_time_over_bare_launches";
+constexpr const char *kAgain = "warm_call_overhead_max", *kOtherBuffers = "warm_call_other_buffers_overhead_max",
+                     *kHostTime = "warm_call_host_time_max", *kPlanLaunch = "plan_launch_overhead_max";
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -178,8 +183,13 @@ Workload small_stack() {
   return workload;
 }
 
+struct StackCall {
+  HostTimes times;
+  std::vector<std::string> families;
+};
+
 /// A stack as one call against the bare launches it makes.
-HostTimes stack_call(BenchRun& bench) {
+StackCall stack_call(BenchRun& bench) {
   const Workload workload = small_stack();
   const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
   const Calls calls = expand_stack(workload);
@@ -193,33 +203,41 @@ HostTimes stack_call(BenchRun& bench) {
                           bench.context().plan_for(problem_of(stack.call(i), calls), nullptr, watch.stream()),
                           stack.args(i));
   watch.synchronise();
-  return compare(
+  const HostTimes times = compare(
       watch, [&] { hstu_stack(bench.host.get(), &stack_args.args(), watch.stream()); },
       [&] {
         for (BareLaunch& launch : launches) launch(watch.stream());
       });
+  return {times, families_of(bench.context(), calls)};
 }
 
 void report_stack_call(BenchRun& bench, Table& table) {
   constexpr double kTargetRatio = 1.1;
-  const HostTimes times = stack_call(bench);
+  if (!bench.report.wants(kStackCall)) return;
+  const auto [times, families] = stack_call(bench);
   table.add({"stack of 5 layers", fmt::format("{:.0f} ns", times.bare_ns), fmt::format("{:.0f} ns", times.overhead_ns),
              "", ""});
   bench.report["warm_calls"].push_back(
       {{"name", "stack of 5 layers"}, {"call_ns", times.call_ns}, {"bare_ns", times.bare_ns}});
-  bench.report.add({"stack_call_host_time_over_bare_launches", times.call_ns / times.bare_ns, "x", false, kTargetRatio,
-                    fmt::format("25 bare launches: {:.0f} us", times.bare_ns * 1e-3)});
+  bench.report.add({kStackCall, times.call_ns / times.bare_ns, "x", false, kTargetRatio,
+                    fmt::format("25 bare launches: {:.0f} us", times.bare_ns * 1e-3), families, true});
 }
 
 }  // namespace
 
 void bench_warm_calls(BenchRun& bench) {
   constexpr double kAgainNs = 80, kOthersNs = 300, kPlanTargetNs = 25, kTargetUs = 2.5;
+  const Report& report = bench.report;
+  if (std::ranges::none_of(std::array{kStackCall, kAgain, kOtherBuffers, kHostTime, kPlanLaunch},
+                           [&](const char* id) { return report.wants(id); }))
+    return;
   const auto traffic = traffic_of(small_calls());
   Table table({"warm call", ">bare launch", ">overhead", ">other buffers", ">of a plan"});
   double again = 0, others = 0, plan = 0;  // the worst of each
   HostTimes longest;
+  std::vector<Problem> problems;
   for (const Need& need : traffic->needs) {
+    problems.push_back(need.problem);
     const WarmCalls calls = warm_calls(bench, need);
     again = std::max(again, calls.again.overhead_ns);
     others = std::max(others, calls.others.overhead_ns);
@@ -238,14 +256,16 @@ void bench_warm_calls(BenchRun& bench) {
   report_stack_call(bench, table);
   fmt::print("\n");
   table.print();
-  bench.report.add({"warm_call_overhead_max", again, "ns", false, kAgainNs, "bare cuLaunchKernelEx, same kernel"});
-  bench.report.add({"warm_call_other_buffers_overhead_max", others, "ns", false, kOthersNs,
-                    "bare cuLaunchKernelEx, same kernel, 256 sets of buffers in turn"});
-  bench.report.add({"warm_call_host_time_max", longest.call_ns * 1e-3, "us", false, kTargetUs,
-                    fmt::format("of which the bare launch {:.3g} us{}", longest.bare_ns * 1e-3,
-                                bench.rivals.text("call_us", "us"))});
+  const std::vector<std::string> families = families_of(bench.context(), problems);
+  bench.report.add({kAgain, again, "ns", false, kAgainNs, "bare cuLaunchKernelEx, same kernel", families, true});
+  bench.report.add({kOtherBuffers, others, "ns", false, kOthersNs,
+                    "bare cuLaunchKernelEx, same kernel, 256 sets of buffers in turn", families, true});
   bench.report.add(
-      {"plan_launch_overhead_max", plan, "ns", false, kPlanTargetNs, "bare cuLaunchKernelEx, same kernel"});
+      {kHostTime, longest.call_ns * 1e-3, "us", false, kTargetUs,
+       fmt::format("of which the bare launch {:.3g} us{}", longest.bare_ns * 1e-3, bench.rivals.text("call_us", "us")),
+       families, true});
+  bench.report.add(
+      {kPlanLaunch, plan, "ns", false, kPlanTargetNs, "bare cuLaunchKernelEx, same kernel", families, true});
 }
 
 }  // namespace hstujit::tool

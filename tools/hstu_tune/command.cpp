@@ -4,6 +4,8 @@
 #include "support/env.hpp"
 #include "support/error.hpp"
 
+#include <set>
+
 namespace hstujit::tool {
 
 void add_store_option(Command& command, StoreChoice& store) {
@@ -64,6 +66,20 @@ std::unique_ptr<Traffic> load_traffic(const std::string& path) {
     const bool named = error.message().starts_with(path);
     throw UsageError(named ? error.message() : fmt::format("{}: {}", path, error.message()));
   }
+}
+
+std::vector<std::string> families_of(Context& context, const std::vector<Problem>& problems) {
+  std::set<std::string> names;
+  for (const Problem& problem : problems)
+    names.emplace(context.plan_for(problem, nullptr, nullptr).choice.family->name);
+  return {names.begin(), names.end()};
+}
+
+std::vector<std::string> families_of(Context& context, const Calls& calls) {
+  std::vector<Problem> problems;
+  for (const std::vector<Call>* part : {&calls.setup, &calls.calls})
+    for (const Call& call : *part) problems.push_back(problem_of(call, calls));
+  return families_of(context, problems);
 }
 
 bool has_gpu() {

@@ -70,6 +70,11 @@ struct Traffic {
 std::unique_ptr<Traffic> load_traffic(const std::string& path);
 std::unique_ptr<Traffic> traffic_of(Workload workload);
 
+/// Names of the kernel families that the context chooses for the problems, each once.
+std::vector<std::string> families_of(Context& context, const std::vector<Problem>& problems);
+/// The same of all calls, those of the setup too.
+std::vector<std::string> families_of(Context& context, const Calls& calls);
+
 /// Whether a CUDA device can be used here.
 bool has_gpu();
 /// N of "cuda:N", 0 of "cuda".

@@ -58,12 +58,13 @@ Passes time_passes(const Driver& driver, const GpuWork& pass, Stopwatch& watch) 
 }
 
 void report_passes(const std::string& name, const Passes& passes, std::optional<double> target,
-                   const std::string& rival, Report& report) {
-  report.add({name + "_graph_pass", passes.back_to_back_ms, "ms", false, target, rival + conditions(passes)});
+                   const std::string& rival, const std::vector<std::string>& families, Report& report) {
+  report.add({name + "_graph_pass", passes.back_to_back_ms, "ms", false, target, rival + conditions(passes), families});
   report.add({name + "_graph_pass_rested", passes.rested_ms, "ms", false, std::nullopt,
-              "each after 50 ms without work, as a request meets a server that is not full"});
+              "each after 50 ms without work, as a request meets a server that is not full", families});
   if (passes.joules)
-    report.add({name + "_pass_energy", *passes.joules, "J", false, std::nullopt, "passes one behind another"});
+    report.add(
+        {name + "_pass_energy", *passes.joules, "J", false, std::nullopt, "passes one behind another", families});
 }
 
 }  // namespace hstujit::tool

@@ -15,8 +15,8 @@ struct Passes {
 
 Passes time_passes(const Driver& driver, const GpuWork& pass, Stopwatch& watch);
 
-/// target: of passes one behind another, in ms.
+/// target: of passes one behind another, in ms. families: of the stack's kernels.
 void report_passes(const std::string& name, const Passes& passes, std::optional<double> target,
-                   const std::string& rival, Report& report);
+                   const std::string& rival, const std::vector<std::string>& families, Report& report);
 
 }  // namespace hstujit::tool

@@ -8,6 +8,7 @@
 #include <hstujit/hstujit.h>
 
 #include <memory>
+#include <string>
 
 namespace hstujit::tool {
 
@@ -27,11 +28,11 @@ class ProductOperands {
   hstu_fp8_gemm_args fp8_gemm(int64_t m, int64_t k, int64_t n, hstu_fp8_scaling a, hstu_fp8_scaling b,
                               const hstu_fp8_gemm_args* shared = nullptr);
 
-  /// Compiles and loads what the call needs.
+  /// Compiles and loads what the call needs; gives its kernel's family.
   template <class Args>
-  void ready(const Args& args) {
+  std::string ready(const Args& args) {
     Args prepared = args;
-    bench_.context().plan_for(prepare(prepared), nullptr, nullptr);
+    return std::string(bench_.context().plan_for(prepare(prepared), nullptr, nullptr).choice.family->name);
   }
   void run(const hstu_addmm_args& args, CUstream stream) const { check(hstu_addmm(bench_.host.get(), &args, stream)); }
   void run(const hstu_fp8_gemm_args& args, CUstream stream) const {

@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <climits>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -27,15 +29,26 @@ double process_start() {
   return std::stod(stat.substr(at)) / static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
+/// How many arguments behind the option are its own, where it says nothing about a figure: where the results go, and
+/// what else is measured.
+std::optional<int> arguments_of_no_account(std::string_view option) {
+  if (option == "--json") return 1;
+  if (option == "--only" || option == "--figures") return INT_MAX;  // all up to the next option
+  return std::nullopt;
+}
+
 }  // namespace
 
 void set_command_line(int argc, char** argv) {
   command_line = std::filesystem::path(argv[0]).filename().string();
+  int left_out = 0;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--json")
-      ++i;  // where the results go changes nothing about them
-    else
-      command_line += fmt::format(" {}", argv[i]);
+    const std::string_view argument = argv[i];
+    const bool option = argument.starts_with("-");
+    if (!option && left_out-- > 0) continue;
+    const auto own = option ? arguments_of_no_account(argument) : std::nullopt;
+    left_out = own.value_or(0);
+    if (!own) command_line += fmt::format(" {}", argument);
   }
 }
 
@@ -53,16 +66,24 @@ Json& Report::operator[](const char* member) { return (*json_)[member]; }
 
 void Report::limit_to(const std::string& generation) { generation_ = generation; }
 
+void Report::select(std::vector<std::string> ids) { selected_ = std::move(ids); }
+
+bool Report::wants(const std::string& id) const {
+  const std::string full = generation_.empty() ? id : id + "_on_" + generation_;
+  return selected_.empty() || std::ranges::find(selected_, full) != selected_.end();
+}
+
 void Report::add(const Figure& measured) {
   Figure figure = measured;
   if (!generation_.empty()) {
     figure.id += "_on_" + generation_;
     figure.target.reset();
   }
-  Json entry = {{"id", figure.id},        {"value", figure.value},
-                {"unit", figure.unit},    {"better", figure.higher_is_better ? "higher" : "lower"},
-                {"target", nullptr},      {"yardstick", figure.yardstick},
-                {"command", command_line}};
+  Json entry = {{"id", figure.id},         {"value", figure.value},
+                {"unit", figure.unit},     {"better", figure.higher_is_better ? "higher" : "lower"},
+                {"target", nullptr},       {"yardstick", figure.yardstick},
+                {"command", command_line}, {"families", figure.families}};
+  if (figure.of_launching) entry["of_launching"] = true;
   std::string target;
   if (figure.target) {
     entry["target"] = *figure.target;

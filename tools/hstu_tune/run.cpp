@@ -1,5 +1,6 @@
 // run: the main job. With a GPU it tunes what is not tuned and runs the workload's stack; without one it compiles the
 // workload's kernels for sm_80 and sm_90a and runs a small version of the stack on the CPU. Both check the numbers.
+#include "cuda/nvrtc.hpp"
 #include "hstu_tune/graph.hpp"
 #include "hstu_tune/passes.hpp"
 #include "hstu_tune/report.hpp"
@@ -7,6 +8,7 @@
 #include "hstu_tune/table.hpp"
 #include "hstu_tune/tuning.hpp"
 #include "hstu_tune/warming.hpp"
+#include "support/env.hpp"
 #include "support/json.hpp"
 #include "workload/stack_args.hpp"
 #include "workload/stack_check.hpp"
@@ -15,6 +17,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace hstujit::tool {
 namespace {
@@ -40,7 +43,8 @@ enum class Before { nothing, compiling, tuning };
 /// Runs the small version of the stack on the device and compares with the mathematics; prints and reports.
 bool check(const Workload& workload, OneProducts which, hstu_context* context, Memory& memory, Report& report) {
   const Workload small = small_version(workload);
-  const Stack stack(expand_stack(small, which), memory, kSeed);
+  const Calls calls = expand_stack(small, which);
+  const Stack stack(calls, memory, kSeed);
   stack.set_up(context, nullptr);
   stack.run(context, nullptr);
   const StackCheck result = check_stack(small, stack);
@@ -60,7 +64,8 @@ bool check(const Workload& workload, OneProducts which, hstu_context* context, M
       verdict, small.stack->layers, result.relative_error, result.tolerance, *result.quantisation_error,
       result.quantisation_tolerance);
   report.add({workload.name + "_error_short_sequences", 100 * *result.quantisation_error, "%", false, std::nullopt,
-              "layers in double precision that quantise nothing, by root mean squares"});
+              "layers in double precision that quantise nothing, by root mean squares",
+              context->context.on_gpu() ? families_of(context->context, calls) : std::vector<std::string>()});
   return result.passed();
 }
 
@@ -192,26 +197,36 @@ std::string pass_rival(const std::string& name) {
 }
 
 /// How far projections in FP8 take the whole result from that of a stack with the same weights as they are.
-void report_error(const std::string& name, const Traffic& traffic, const Stack& stack, hstu_context* context,
-                  Memory& memory, Report& report) {
+void report_error(const std::string& name, const Traffic& traffic, const Stack& stack,
+                  const std::vector<std::string>& of_stack, hstu_context* context, Memory& memory, Report& report) {
   Workload exact = traffic.workload;
   exact.stack->projections = HSTU_DTYPE_NONE;
   exact.stack->weights_transposed = true;  // as FP8 has them: the same numbers
-  const Stack twin(expand_stack(exact), memory, kSeed);
+  const Calls calls = expand_stack(exact);
+  const Stack twin(calls, memory, kSeed);
   twin.run(context, nullptr);
+  std::set<std::string> families(of_stack.begin(), of_stack.end());
+  for (std::string& family : families_of(context->context, calls)) families.insert(std::move(family));
   report.add(
-      {name + "_error", 100 * relative_error(stack.result(), twin.result()), "%", false, std::nullopt,
-       fmt::format("the same stack with projections in {}, by root mean squares", name_of(traffic.workload.dtype))});
+      {name + "_error",
+       100 * relative_error(stack.result(), twin.result()),
+       "%",
+       false,
+       std::nullopt,
+       fmt::format("the same stack with projections in {}, by root mean squares", name_of(traffic.workload.dtype)),
+       {families.begin(), families.end()}});
 }
 
-void report_times(const std::string& name, const Timing& pass, double first_result, Before before, Report& report) {
-  report.add({name + "_pass", static_cast<double>(pass.median_ns) * 1e-6, "ms", false, std::nullopt, pass_rival(name)});
+void report_times(const std::string& name, const Timing& pass, double first_result, Before before,
+                  const std::vector<std::string>& families, Report& report) {
+  report.add({name + "_pass", static_cast<double>(pass.median_ns) * 1e-6, "ms", false, std::nullopt, pass_rival(name),
+              families});
   const std::string rival = has_rival(name) ? fmt::format("the rival: {} s", kRivalFirstResultS) : "";
   const char* const what = before == Before::nothing     ? "filled_store"
                            : before == Before::compiling ? "empty_store"
                                                          : "with_tuning";
   const double target = before == Before::nothing ? 1.0 : kRivalFirstResultS;
-  report.add({fmt::format("{}_first_result_{}", name, what), first_result, "s", false, target, rival});
+  report.add({fmt::format("{}_first_result_{}", name, what), first_result, "s", false, target, rival, families});
 }
 
 std::optional<double> graph_pass_target_ms(const std::string& name) {
@@ -251,16 +266,19 @@ int run_on_gpu(const Options& options, const Traffic& traffic) {
   Report report;
   report["workload"] = traffic.workload.name;
   report["device"] = context.facts().name;
+  report["driver"] = context.driver().version;
+  report["nvrtc"] = nvrtc_at(Environment::read().libnvrtc).identity;
   const Timing pass = watch.warm([&](CUstream stream) { stack.run(host.get(), stream); }, kWarmups, kSamples);
   print_parts(calls, parts_of(calls, watch.steps(steps_of(stack, host.get()), kWarmups, kSamples)), context, report);
   const bool passed = check(traffic.workload, calls.one_products, host.get(), *memory, report);
   const std::string name = figures_name(traffic.workload, options.device);
-  report_times(name, pass, first_result, before, report);
+  const std::vector<std::string> families = families_of(context, calls);
+  report_times(name, pass, first_result, before, families, report);
   if (passed)
     report_passes(name, graph_passes(traffic, stack, host.get(), *memory, watch), graph_pass_target_ms(name),
-                  pass_rival(name), report);
+                  pass_rival(name), families, report);
   if (passed && traffic.workload.stack->projections != HSTU_DTYPE_NONE)
-    report_error(name, traffic, stack, host.get(), *memory, report);
+    report_error(name, traffic, stack, families, host.get(), *memory, report);
   report.write(options.json);
   return passed && !tuned.failed() ? 0 : 1;
 }
