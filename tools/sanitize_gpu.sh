@@ -15,7 +15,9 @@
 #   f16, whose kernels are those of bf16
 # Memcheck gets tensors in allocations of their own that end with the last element, far from each other, so that it sees
 # one element too far.
-# Kernels are taken from $HSTUJIT_TEST_STORE, if it is set. EVERY=n: only each n-th test.
+# Kernels are taken from $HSTUJIT_TEST_STORE, if it is set. EVERY=n: only each n-th test. ROOMS="norm fp8": only tests of
+# these rooms of tests/kernels/. What ran without a finding is added to the counts of the GPU record in RECORD=folder
+# (tests/gpu_record), with those that random sweeps leave in $HSTUJIT_TEST_COUNTS; a shard that did not end in time is not.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 tool=${1:-memcheck}
@@ -35,29 +37,49 @@ if [ "$tool" = memcheck ]; then
   export HSTUJIT_TEST_EXACT=1
   options=(--padding 4096)
 fi
-filter=${2:-*}
-case $filter in *:-* | -*) filter=$filter:$unfit ;; *) filter=$filter:-$unfit ;; esac
 seconds=${3:-600}
 bin=${4:-build}
 logs=${5:-$(mktemp -d)}
-tests=$bin/tests/kernels_test
-[ -x "$tests" ] || tests=$bin/kernels_test
 mkdir -p "$logs"
+programs=$bin/tests
+[ -x "$programs/kernels_test" ] || programs=$bin
+tests=$programs/kernels_test
+list=$logs/list.json
+"$tests" --gtest_list_tests --gtest_output=json:"$list" >/dev/null || exit 1
+filter=${2:-*}
+# shellcheck disable=SC2086
+[ -z "${ROOMS:-}" ] || filter=$("$programs/gpu-record" filter --list "$list" $ROOMS) || exit 1
+case $filter in *:-* | -*) filter=$filter:$unfit ;; *) filter=$filter:-$unfit ;; esac
 shards=$(($(nproc) < 16 ? $(nproc) : 16))
 running=()
 for ((i = 0; i < shards; ++i)); do
-  GTEST_TOTAL_SHARDS=$((shards * ${EVERY:-1})) GTEST_SHARD_INDEX=$i timeout --kill-after=5 "$seconds" compute-sanitizer --tool "$tool" \
-    "${options[@]}" --error-exitcode 99 --report-api-errors no "$tests" --gtest_filter="$filter" >"$logs/$tool$i.log" 2>&1 &
+  rm -f "$logs/$tool$i".*
+  HSTUJIT_TEST_COUNTS=$logs/$tool$i.counts.json GTEST_TOTAL_SHARDS=$((shards * ${EVERY:-1})) GTEST_SHARD_INDEX=$i \
+    timeout --kill-after=5 "$seconds" compute-sanitizer --tool "$tool" "${options[@]}" --error-exitcode 99 \
+    --report-api-errors no "$tests" --gtest_filter="$filter" --gtest_output=json:"$logs/$tool$i.tests.json" \
+    >"$logs/$tool$i.log" 2>&1 &
   running+=($!)
 done
-failed=0
+failed=0 found=0
+outputs=() counts=()
 for ((i = 0; i < shards; ++i)); do
   wait "${running[i]}"
   code=$?
-  [ $code -eq 0 ] && continue
+  if [ $code -eq 0 ] || [ $code -eq 77 ]; then # 77: all were skipped
+    outputs+=("$logs/$tool$i.tests.json")
+    [ ! -e "$logs/$tool$i.counts.json" ] || counts+=(--counts "$logs/$tool$i.counts.json")
+    continue
+  fi
   failed=1
+  [ $code -eq 124 ] || [ $code -eq 137 ] || found=1
   echo "shard $i: exit $code; $(grep -c '\[       OK' "$logs/$tool$i.log") tests passed"
   grep -m 20 '^========= ' "$logs/$tool$i.log"
 done
 echo "$tool: $(cat "$logs/$tool"*.log | grep -c '\[       OK') tests passed in $shards shards; logs in $logs"
+if [ $found -eq 0 ] && [ ${#outputs[@]} -gt 0 ]; then
+  record=${RECORD:-tests/gpu_record}
+  mkdir -p "$record"
+  for known in tests/gpu_record/*.json; do [ -e "$record/${known##*/}" ] || cp "$known" "$record"; done
+  "$programs/gpu-record" --folder "$record" add-sanitized --tool "$tool" --list "$list" "${counts[@]}" "${outputs[@]}" || failed=1
+fi
 exit $failed

@@ -1,0 +1,117 @@
+#include "gpu_record/jobs.hpp"
+
+#include "families/family.hpp"
+#include "gpu_record/rooms.hpp"
+#include "support/error.hpp"
+#include "workload/calls.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace hstujit::gpu_record {
+namespace {
+
+/// In this order: the second finds the kernels that the first has left in its store.
+constexpr std::string_view kRuns[] = {"hstu-tune run tools/workloads/dlrm_v3.json --budget 15",
+                                      "hstu-tune run tools/workloads/dlrm_v3.json",
+                                      "hstu-tune run tools/workloads/dlrm_v3.json --retune --budget 15",
+                                      "hstu-tune run tools/workloads/dlrm_v3_fp8.json --budget 15",
+                                      "hstu-tune run tools/workloads/dlrm_v3.json --device cuda@sm_80 --budget 25"};
+constexpr std::string_view kParts[] = {" --only operators", " --only products", " --only warm-calls first-calls",
+                                       " --only engine", " --arch sm_90a,sm_80 --only compiles"};
+
+/// Figures to take, command by command; those of the bench room by room, so that one that is stopped leaves the others.
+class FigureJobs {
+ public:
+  void add(const std::string& command, const std::string& room, const std::string& id) {
+    auto& names = names_[{rank(command), command, room}];
+    if (command.starts_with(kBench)) names.push_back(id);  // the others measure all they have
+  }
+  std::vector<Job> jobs() const {
+    std::vector<Job> jobs;
+    for (const auto& [key, names] : names_) jobs.push_back({Job::Kind::figures, std::get<1>(key), names});
+    return jobs;
+  }
+
+ private:
+  static size_t rank(const std::string& command) {
+    return static_cast<size_t>(std::ranges::find(kRuns, command) - std::begin(kRuns)) % std::size(kRuns);
+  }
+  std::map<std::tuple<size_t, std::string, std::string>, std::vector<std::string>> names_;
+};
+
+std::string room_of_missing(const std::string& id, const std::vector<MissingFigure>& promised) {
+  const auto found = std::ranges::find(promised, id, &MissingFigure::id);
+  return found == promised.end() ? "" : found->room;
+}
+
+}  // namespace
+
+std::vector<MissingFigure> promised_figures(const Sources& sources) {
+  std::vector<MissingFigure> promised;
+  for (const Calls& calls : expand(read_workload((sources.root() / kWorkload).string())))
+    for (const Call& call : calls.calls) {
+      const auto family = std::ranges::find(all_families(), call.op, &Family::op);
+      const std::string room = family == all_families().end() ? "" : std::string((*family)->room);
+      if (call.figure) promised.push_back({call.figure->id, room});
+      for (const FigureSpec& figure : call.family_figures) promised.push_back({figure.id, room});
+    }
+  return promised;
+}
+
+std::vector<Job> all_jobs(const Sources& sources) {
+  std::vector<Job> jobs;
+  for (const std::string_view part : kParts)
+    jobs.push_back({Job::Kind::figures, std::string(kBench) + std::string(part), {}});
+  for (const std::string_view run : kRuns) jobs.push_back({Job::Kind::figures, std::string(run), {}});
+  for (const std::string_view device : kTestDevices)
+    for (const std::string& room : rooms(sources)) jobs.push_back({Job::Kind::tests, std::string(device), {room}});
+  return jobs;
+}
+
+std::vector<Job> stale_jobs(const Stale& stale, const std::vector<MissingFigure>& promised) {
+  FigureJobs figures;
+  for (const auto& [figure, why] : stale.figures) {
+    if (figure.command.empty())
+      figures.add(std::string(kBench), room_of_missing(figure.id, promised), figure.id);
+    else
+      figures.add(figure.command, room_of_figure(figure), figure.id);
+  }
+  std::vector<Job> jobs = figures.jobs();
+  for (const auto& [tests, why] : stale.tests) jobs.push_back({Job::Kind::tests, tests.device, {tests.room}});
+  return jobs;
+}
+
+std::vector<Job> jobs_of_rooms(const std::set<std::string>& wanted, const Record& record, const Sources& sources,
+                               const std::vector<MissingFigure>& promised) {
+  FigureJobs figures;
+  std::set<std::string> found, known;
+  for (const Figure& figure : record.figures) {
+    known.insert(figure.id);
+    const std::string room = room_of_figure(figure);
+    if (wanted.contains(room)) figures.add(figure.command, *found.insert(room).first, figure.id);
+  }
+  for (const auto& [id, room] : promised)
+    if (wanted.contains(room) && !known.contains(id)) figures.add(std::string(kBench), *found.insert(room).first, id);
+  std::vector<Job> jobs = figures.jobs();
+  const std::set<std::string> tested = rooms(sources);
+  for (const std::string_view device : kTestDevices)
+    for (const std::string& room : wanted)
+      if (tested.contains(room)) {
+        jobs.push_back({Job::Kind::tests, std::string(device), {room}});
+        found.insert(room);
+      }
+  for (const std::string& room : wanted)
+    if (!found.contains(room)) fail(HSTU_ERROR_INVALID_ARGUMENT, "room {}: no figures and no tests are of it", room);
+  return jobs;
+}
+
+std::string text(const std::vector<Job>& jobs) {
+  std::string text;
+  for (const Job& job : jobs)
+    text += fmt::format("{}\t{}\t{}\n", job.kind == Job::Kind::figures ? "figures" : "tests", job.what,
+                        fmt::join(job.names, ","));
+  return text;
+}
+
+}  // namespace hstujit::gpu_record

@@ -1,0 +1,146 @@
+#include "gpu_record/stale.hpp"
+
+#include "families/family.hpp"
+#include "gpu_record/rooms.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace hstujit::gpu_record {
+namespace {
+
+constexpr const char* kNever = "never taken";
+
+std::set<std::string> names_of(const Digests& digests) {
+  std::set<std::string> names;
+  for (const auto& [name, digest] : digests) names.insert(name);
+  return names;
+}
+
+/// The first of many, and how many there are beside them.
+std::string shortened(const std::vector<std::string>& names) {
+  constexpr size_t kShown = 4;
+  const size_t shown = std::min(names.size(), kShown);
+  std::string text =
+      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
+  return text;
+}
+
+void find_figures(const Record& record, Sources& sources, const std::vector<MissingFigure>& promised, Stale& stale) {
+  std::set<std::string> known;
+  for (const Figure& figure : record.figures) {
+    known.insert(figure.id);
+    if (auto why = why_again(figure.taken.digests, names_of(figure.taken.digests), sources); !why.empty())
+      stale.figures.push_back({figure, std::move(why)});
+  }
+  for (const MissingFigure& figure : promised)
+    if (!known.contains(figure.id)) {
+      Figure missing;
+      missing.id = figure.id;
+      stale.figures.push_back({missing, kNever});
+    }
+}
+
+void find_tests(const Record& record, Sources& sources, Stale& stale) {
+  for (const std::string_view device : kTestDevices)
+    for (const std::string& room : rooms(sources)) {
+      TestCounts wanted;
+      wanted.device = device;
+      wanted.room = room;
+      const auto taken = std::ranges::find_if(record.tests, [&](const TestCounts& tests) { return tests.is(wanted); });
+      if (taken == record.tests.end()) {
+        stale.tests.push_back({wanted, kNever});
+        continue;
+      }
+      auto why = why_again(taken->taken.digests, dependencies(sources, room, device), sources);
+      if (why.empty() && taken->failed > 0) why = fmt::format("{} tests failed", taken->failed);
+      if (!why.empty()) stale.tests.push_back({*taken, std::move(why)});
+    }
+}
+
+void find_sanitized(const Record& record, Sources& sources, Stale& stale) {
+  const std::set<std::string> there = rooms(sources);
+  for (const SanitizedCounts& counts : record.sanitized) {
+    const auto needed =
+        there.contains(counts.room) ? dependencies(sources, counts.room, kTestDevices[0]) : std::set<std::string>();
+    if (auto why = why_again(counts.taken.digests, needed, sources); !why.empty())
+      stale.sanitized.push_back({counts, std::move(why)});
+  }
+}
+
+/// What one reason touches.
+struct Touched {
+  std::vector<std::string> figures, tests;
+};
+
+}  // namespace
+
+std::string room_of_figure(const Figure& figure) {
+  if (figure.command.starts_with("hstu-tune run")) return "stack";
+  const Digests& of = figure.taken.digests;
+  if (of.contains(std::string(kLaunching)) || figure.command.find("--arch") != std::string::npos ||
+      figure.id.starts_with("prewarm"))
+    return "engine";
+  // A chain's products are in FP8, and their yardstick is not.
+  for (const char* room : {"fp8", "attention", "dense", "jagged", "norm", "position"})
+    for (const auto& [name, digest] : of)
+      if (const Family* family = family_named(name); family && family->room == room) return room;
+  return "fp8";  // errors of quantisation, which no kernel has a part in
+}
+
+std::string why_again(const Digests& taken, const std::set<std::string>& needed, Sources& sources) {
+  std::vector<std::string> changed, fresh, gone;
+  for (const std::string& name : needed) {
+    const auto now = sources.digest(name);
+    const auto then = taken.find(name);
+    if (!now)
+      gone.push_back(name);
+    else if (then == taken.end())
+      fresh.push_back(name);
+    else if (then->second != *now)
+      changed.push_back(name);
+  }
+  for (const auto& [name, digest] : taken)
+    if (!needed.contains(name)) gone.push_back(name);
+  std::vector<std::string> reasons;
+  if (!changed.empty()) reasons.push_back(shortened(changed) + " changed");
+  if (!fresh.empty()) reasons.push_back(shortened(fresh) + " came");
+  if (!gone.empty()) reasons.push_back(shortened(gone) + " went");
+  return fmt::format("{}", fmt::join(reasons, "; "));
+}
+
+Stale stale_in(const Record& record, Sources& sources, const std::vector<MissingFigure>& promised) {
+  Stale stale;
+  find_figures(record, sources, promised, stale);
+  find_tests(record, sources, stale);
+  find_sanitized(record, sources, stale);
+  return stale;
+}
+
+std::string text(const Stale& stale, const std::string& record_file) {
+  std::map<std::string, Touched> by_reason;
+  for (const auto& [figure, why] : stale.figures) by_reason[why].figures.push_back(figure.id);
+  for (const auto& [tests, why] : stale.tests)
+    by_reason[why].tests.push_back(fmt::format("{} on {}", tests.room, tests.device));
+  std::string text;
+  for (const auto& [why, touched] : by_reason) {
+    text += fmt::format("  {}:\n", why);
+    if (!touched.figures.empty())
+      text += fmt::format("    {} figures: {}\n", touched.figures.size(), fmt::join(touched.figures, " "));
+    if (!touched.tests.empty()) text += fmt::format("    tests: {}\n", fmt::join(touched.tests, ", "));
+  }
+  if (!text.empty())
+    text = fmt::format(
+        "{} is not of these sources:\n{}On that GPU, this takes just that again:\n"
+        "  tools/record_gpu.sh --stale\n",
+        record_file, text);
+  for (const auto& [counts, why] : stale.sanitized)
+    text += fmt::format("{}: {} of {} counts anew with the next run of tools/sanitize_gpu.sh: {}\n", record_file,
+                        counts.tool, counts.room, why);
+  return text;
+}
+
+}  // namespace hstujit::gpu_record
