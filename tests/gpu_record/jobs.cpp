@@ -6,7 +6,9 @@
 #include "workload/calls.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <tuple>
 
 namespace hstujit::gpu_record {
 namespace {
@@ -40,6 +42,29 @@ class FigureJobs {
   std::map<std::tuple<size_t, std::string, std::string>, std::vector<std::string>> names_;
 };
 
+/// Tests by devices and rooms: a folder's by itself, so that what is stopped leaves the others; the few beside all
+/// folders together, since most have less to do than there are cores.
+class TestJobs {
+ public:
+  explicit TestJobs(const Sources& sources) : sources_(sources) {}
+  void add(std::string_view device, const std::string& room) {
+    Job job{Job::Kind::tests, std::string(device), {room}};
+    if (std::filesystem::is_directory(sources_.root() / "tests/kernels" / room))
+      jobs_.push_back(std::move(job));
+    else if (const auto found = beside_.try_emplace(job.what, job); !found.second)
+      found.first->second.names.push_back(room);
+  }
+  void append_to(std::vector<Job>& jobs) const {
+    jobs.insert(jobs.end(), jobs_.begin(), jobs_.end());
+    for (const auto& [device, job] : beside_) jobs.push_back(job);
+  }
+
+ private:
+  const Sources& sources_;
+  std::vector<Job> jobs_;
+  std::map<std::string, Job> beside_;
+};
+
 std::string room_of_missing(const std::string& id, const std::vector<MissingFigure>& promised) {
   const auto found = std::ranges::find(promised, id, &MissingFigure::id);
   return found == promised.end() ? "" : found->room;
@@ -64,12 +89,14 @@ std::vector<Job> all_jobs(const Sources& sources) {
   for (const std::string_view part : kParts)
     jobs.push_back({Job::Kind::figures, std::string(kBench) + std::string(part), {}});
   for (const std::string_view run : kRuns) jobs.push_back({Job::Kind::figures, std::string(run), {}});
+  TestJobs tests(sources);
   for (const std::string_view device : kTestDevices)
-    for (const std::string& room : rooms(sources)) jobs.push_back({Job::Kind::tests, std::string(device), {room}});
+    for (const std::string& room : rooms(sources)) tests.add(device, room);
+  tests.append_to(jobs);
   return jobs;
 }
 
-std::vector<Job> stale_jobs(const Stale& stale, const std::vector<MissingFigure>& promised) {
+std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const std::vector<MissingFigure>& promised) {
   FigureJobs figures;
   for (const auto& [figure, why] : stale.figures) {
     if (figure.command.empty())
@@ -78,7 +105,9 @@ std::vector<Job> stale_jobs(const Stale& stale, const std::vector<MissingFigure>
       figures.add(figure.command, room_of_figure(figure), figure.id);
   }
   std::vector<Job> jobs = figures.jobs();
-  for (const auto& [tests, why] : stale.tests) jobs.push_back({Job::Kind::tests, tests.device, {tests.room}});
+  TestJobs tests(sources);
+  for (const auto& [counts, why] : stale.tests) tests.add(counts.device, counts.room);
+  tests.append_to(jobs);
   return jobs;
 }
 
@@ -95,12 +124,11 @@ std::vector<Job> jobs_of_rooms(const std::set<std::string>& wanted, const Record
     if (wanted.contains(room) && !known.contains(id)) figures.add(std::string(kBench), *found.insert(room).first, id);
   std::vector<Job> jobs = figures.jobs();
   const std::set<std::string> tested = rooms(sources);
+  TestJobs tests(sources);
   for (const std::string_view device : kTestDevices)
     for (const std::string& room : wanted)
-      if (tested.contains(room)) {
-        jobs.push_back({Job::Kind::tests, std::string(device), {room}});
-        found.insert(room);
-      }
+      if (tested.contains(room)) tests.add(device, *found.insert(room).first);
+  tests.append_to(jobs);
   for (const std::string& room : wanted)
     if (!found.contains(room)) fail(HSTU_ERROR_INVALID_ARGUMENT, "room {}: no figures and no tests are of it", room);
   return jobs;

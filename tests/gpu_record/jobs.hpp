@@ -27,12 +27,12 @@ struct Job {
 /// All there is.
 std::vector<Job> all_jobs(const Sources& sources);
 /// What is stale or was never taken.
-std::vector<Job> stale_jobs(const Stale& stale, const std::vector<MissingFigure>& promised);
+std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const std::vector<MissingFigure>& promised);
 /// All of these rooms, of figures and of tests. Throws Error{INVALID_ARGUMENT} naming a room that has neither.
 std::vector<Job> jobs_of_rooms(const std::set<std::string>& rooms, const Record& record, const Sources& sources,
                                const std::vector<MissingFigure>& promised);
 
-/// "figures<TAB>command<TAB>a,b" and "tests<TAB>cuda<TAB>norm", a line each.
+/// "figures<TAB>command<TAB>a,b" and "tests<TAB>cuda<TAB>large,prim", a line each.
 std::string text(const std::vector<Job>& jobs);
 
 }  // namespace hstujit::gpu_record

@@ -130,7 +130,7 @@ int print_jobs(const Options& options) {
     fmt::print("{}",
                text(jobs_of_rooms({options.only.begin(), options.only.end()}, open.record, open.sources, promised)));
   else if (options.stale && begun)
-    fmt::print("{}", text(stale_jobs(stale_in(open.record, open.sources, promised), promised)));
+    fmt::print("{}", text(stale_jobs(stale_in(open.record, open.sources, promised), open.sources, promised)));
   else
     fmt::print("{}", text(all_jobs(open.sources)));
   return 0;
@@ -200,7 +200,7 @@ void add_commands(CLI::App& program, Options& options, int& code) {
                             options, code);
   sanitized.add_option("--tool", options.tool, "memcheck, racecheck, ...")->required();
   add_list_option(sanitized, options);
-  sanitized.add_option("--counts", options.counts, "Files of $HSTUJIT_TEST_COUNTS");
+  sanitized.add_option("--counts", options.counts, "A file of $HSTUJIT_TEST_COUNTS")->allow_extra_args(false);
   sanitized.add_option("outputs", options.files, "Files of --gtest_output=json, one a shard");
   auto& filter = command(program, "filter", "The --gtest_filter of rooms of tests", print_filter, options, code);
   add_list_option(filter, options);

@@ -160,7 +160,7 @@ TEST_F(StaleRecord, IsMarkedOnThePage) {
 TEST_F(StaleRecord, BecomesJobsCommandByCommandAndRoomByRoom) {
   tree_.append("kernels/norm/softmax_sm80.cuh", "\nstruct Another {};\n");
   const std::vector<MissingFigure> promised{{"softmax", "norm"}, {"new_one", "norm"}};
-  const std::vector<Job> jobs = stale_jobs(stale_now(record_, tree_, promised), promised);
+  const std::vector<Job> jobs = stale_jobs(stale_now(record_, tree_, promised), Sources(tree_.path()), promised);
   ASSERT_GE(jobs.size(), 3u);
   EXPECT_EQ(jobs[0], (Job{Job::Kind::figures, std::string(kBench), {"softmax", "new_one"}}));
   EXPECT_EQ(jobs[1], (Job{Job::Kind::figures, "hstu-tune run w.json", {}}));
@@ -172,19 +172,24 @@ TEST_F(StaleRecord, BecomesJobsCommandByCommandAndRoomByRoom) {
 
 TEST_F(StaleRecord, OrAnyOtherCanBeTakenByRooms) {
   const Sources sources(tree_.path());
-  const std::vector<Job> jobs = jobs_of_rooms({"dense", "prim", "stack"}, record_, sources, {{"new_one", "dense"}});
+  const std::vector<Job> jobs =
+      jobs_of_rooms({"dense", "prim", "prim_fp8", "stack"}, record_, sources, {{"new_one", "dense"}});
   EXPECT_EQ(jobs, (std::vector<Job>{{Job::Kind::figures, std::string(kBench), {"product", "new_one"}},
                                     {Job::Kind::figures, "hstu-tune run w.json", {}},
                                     {Job::Kind::tests, "cuda", {"dense"}},
-                                    {Job::Kind::tests, "cuda", {"prim"}},
                                     {Job::Kind::tests, "cuda@sm_80", {"dense"}},
-                                    {Job::Kind::tests, "cuda@sm_80", {"prim"}}}));
+                                    {Job::Kind::tests, "cuda", {"prim", "prim_fp8"}},
+                                    {Job::Kind::tests, "cuda@sm_80", {"prim", "prim_fp8"}}}));
   EXPECT_THROW(jobs_of_rooms({"dense", "nothing"}, record_, sources, {}), Error);
 }
 
 TEST(Jobs, OfAWholeRecordTakeEveryRoomAndEveryPromisedFigure) {
   const Sources sources(test::source_dir());
-  EXPECT_GT(all_jobs(sources).size(), 2 * rooms(sources).size());
+  std::set<std::pair<std::string, std::string>> tests;
+  for (const Job& job : all_jobs(sources))
+    if (job.kind == Job::Kind::tests)
+      for (const std::string& room : job.names) tests.emplace(job.what, room);
+  EXPECT_EQ(tests.size(), std::size(kTestDevices) * rooms(sources).size());
   const std::vector<MissingFigure> promised = promised_figures(sources);
   const auto softmax = std::ranges::find(promised, "softmax_524288x512_of_copy", &MissingFigure::id);
   ASSERT_NE(softmax, promised.end());
