@@ -14,7 +14,7 @@
 #     the most: each mask, bias, scaling and layout is there with fewer
 #   f16, whose kernels are those of bf16
 # Memcheck gets tensors in allocations of their own that end with the last element, far from each other, so that it sees
-# one element too far.
+# one element too far; racecheck two random problems of each kernel. HSTUJIT_TEST_SEED=n: other random problems.
 # Kernels are taken from $HSTUJIT_TEST_STORE, if it is set. EVERY=n: only each n-th test. ROOMS="norm fp8": only tests of
 # these rooms of tests/kernels/. What ran without a finding is added to the counts of the GPU record in RECORD=folder
 # (tests/gpu_record), with those that random sweeps leave in $HSTUJIT_TEST_COUNTS; a shard that did not end in time is not.
@@ -37,6 +37,7 @@ if [ "$tool" = memcheck ]; then
   export HSTUJIT_TEST_EXACT=1
   options=(--padding 4096)
 fi
+[ "$tool" = racecheck ] && export HSTUJIT_TEST_PROBLEMS=${HSTUJIT_TEST_PROBLEMS:-2}
 seconds=${3:-600}
 bin=${4:-build}
 logs=${5:-$(mktemp -d)}
