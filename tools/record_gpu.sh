@@ -3,7 +3,7 @@
 # while the chip is rested, then GPU tests on all kernels and on those of the sm_80 generation alone. Each result goes into
 # the record, and into its page <device>.md, as soon as it is there: what was stopped goes on with --stale.
 #   tools/record_gpu.sh [--stale] [--only ROOM...] [--bin FOLDER] [--out FOLDER]
-# --stale: only what is of other sources than these, and what was never taken. --only: only these rooms, of figures and of
+# --stale: only what no record has of these sources, whatever its GPU. --only: only these rooms, of figures and of
 # tests: attention dense fp8 jagged norm position; stack and engine (figures); prim, candidates and other files of
 # tests/kernels/ (tests). --list: says what there is to do, and does nothing. --bin: of the programs (build). --out: where
 # the record is written (tests/gpu_record).

@@ -94,21 +94,20 @@ int check(const Options& options) {
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{} has no record: tools/record_gpu.sh takes one", options.folder);
   Sources sources(options.root);
   const std::vector<MissingFigure> promised = promised_figures(sources);
-  int code = 0;
-  for (const std::string& path : paths) {
-    const Record record = read_record(path);
-    const Stale stale = stale_in(record, sources, promised);
-    fmt::print("{}", text(stale, path));
-    if (!stale.empty()) {
+  std::vector<Record> records;
+  for (const std::string& path : paths) records.push_back(read_record(path));
+  const std::string left = text(unproven(records, sources, promised), options.folder);
+  fmt::print("{}", left);
+  int code = left.empty() ? 0 : 1;
+  for (size_t i = 0; i < paths.size(); ++i) {
+    const Stale stale = stale_in(records[i], sources, promised);
+    fmt::print("{}: {} figures and {} rooms of tests; of other sources, or never taken: {} and {}\n", paths[i],
+               records[i].figures.size(), records[i].tests.size(), stale.figures.size(), stale.tests.size());
+    if (!stale.empty()) continue;  // its page was written when less was stale
+    if (!fs::exists(page_path(paths[i])) || text_of(page_path(paths[i])) != page(records[i], stale)) {
+      fmt::print("{} is not the page of its record: gpu-record page writes it\n", page_path(paths[i]));
       code = 1;
-      continue;  // its page was written when less was stale
     }
-    if (!fs::exists(page_path(path)) || text_of(page_path(path)) != page(record, stale)) {
-      fmt::print("{} is not the page of its record: gpu-record page writes it\n", page_path(path));
-      code = 1;
-    }
-    fmt::print("{}: {} figures and {} rooms of tests are of these sources\n", path, record.figures.size(),
-               record.tests.size());
   }
   return code;
 }
@@ -122,15 +121,23 @@ int write_pages(const Options& options) {
   return 0;
 }
 
+// Those of the folder; the open one though it may have no file yet.
+std::vector<Record> all_records(const Options& options, const Open& open) {
+  std::vector<Record> records{open.record};
+  for (const std::string& path : records_in(options.folder))
+    if (path != open.path) records.push_back(read_record(path));
+  return records;
+}
+
 int print_jobs(const Options& options) {
   Open open = open_record(options);
   const std::vector<MissingFigure> promised = promised_figures(open.sources);
-  const bool begun = !open.record.figures.empty() || !open.record.tests.empty();
   if (!options.only.empty())
     fmt::print("{}",
                text(jobs_of_rooms({options.only.begin(), options.only.end()}, open.record, open.sources, promised)));
-  else if (options.stale && begun)
-    fmt::print("{}", text(stale_jobs(stale_in(open.record, open.sources, promised), open.sources, promised)));
+  else if (options.stale)
+    fmt::print("{}",
+               text(stale_jobs(unproven(all_records(options, open), open.sources, promised), open.sources, promised)));
   else
     fmt::print("{}", text(all_jobs(open.sources)));
   return 0;

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 namespace hstujit::gpu_record {
@@ -71,6 +72,29 @@ void find_sanitized(const Record& record, Sources& sources, Stale& stale) {
   }
 }
 
+/// A figure that was never taken has no command yet.
+bool same(const Figure& a, const Figure& b) {
+  return a.id == b.id && (a.command == b.command || a.command.empty() || b.command.empty());
+}
+bool same(const TestCounts& a, const TestCounts& b) { return a.is(b); }
+
+/// Entries of `again` that no record holds without it being stale there.
+template <class Entry>
+void add_unproven(const std::vector<std::vector<Again<Entry>>>& again,
+                  const std::vector<const std::vector<Entry>*>& taken, std::vector<Again<Entry>>& out) {
+  const auto among = [](const auto& entries, const Entry& wanted, auto entry_of) {
+    return std::ranges::any_of(entries, [&](const auto& one) { return same(entry_of(one), wanted); });
+  };
+  const auto entry_of_again = [](const Again<Entry>& one) -> const Entry& { return one.entry; };
+  for (const auto& of_record : again)
+    for (const Again<Entry>& one : of_record) {
+      bool known = among(out, one.entry, entry_of_again);
+      for (size_t i = 0; i < taken.size() && !known; ++i)
+        known = among(*taken[i], one.entry, std::identity()) && !among(again[i], one.entry, entry_of_again);
+      if (!known) out.push_back(one);
+    }
+}
+
 /// What one reason touches.
 struct Touched {
   std::vector<std::string> figures, tests;
@@ -120,6 +144,24 @@ Stale stale_in(const Record& record, Sources& sources, const std::vector<Missing
   return stale;
 }
 
+Stale unproven(const std::vector<Record>& records, Sources& sources, const std::vector<MissingFigure>& promised) {
+  std::vector<std::vector<Again<Figure>>> figures;
+  std::vector<std::vector<Again<TestCounts>>> tests;
+  std::vector<const std::vector<Figure>*> taken_figures;
+  std::vector<const std::vector<TestCounts>*> taken_tests;
+  for (const Record& record : records) {
+    Stale stale = stale_in(record, sources, promised);
+    figures.push_back(std::move(stale.figures));
+    tests.push_back(std::move(stale.tests));
+    taken_figures.push_back(&record.figures);
+    taken_tests.push_back(&record.tests);
+  }
+  Stale out;
+  add_unproven(figures, taken_figures, out.figures);
+  add_unproven(tests, taken_tests, out.tests);
+  return out;
+}
+
 std::string text(const Stale& stale, const std::string& record_file) {
   std::map<std::string, Touched> by_reason;
   for (const auto& [figure, why] : stale.figures) by_reason[why].figures.push_back(figure.id);
@@ -134,7 +176,7 @@ std::string text(const Stale& stale, const std::string& record_file) {
   }
   if (!text.empty())
     text = fmt::format(
-        "{} is not of these sources:\n{}On that GPU, this takes just that again:\n"
+        "{} is not of these sources:\n{}On a GPU, this takes just that again:\n"
         "  tools/record_gpu.sh --stale\n",
         record_file, text);
   for (const auto& [counts, why] : stale.sanitized)

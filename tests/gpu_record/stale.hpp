@@ -39,6 +39,10 @@ std::string why_again(const Digests& taken, const std::set<std::string>& needed,
 /// promised: figures that the project's workload asks for.
 Stale stale_in(const Record& record, Sources& sources, const std::vector<MissingFigure>& promised);
 
+/// What is stale in one of the records, or was never taken, and is of these sources in none: a kernel is proven on
+/// whatever GPU it was taken on again. Sanitized counts are left out.
+Stale unproven(const std::vector<Record>& records, Sources& sources, const std::vector<MissingFigure>& promised);
+
 /// A line a reason, with all that it touches, and the command that takes just that; "" when nothing is stale.
 std::string text(const Stale& stale, const std::string& record_file);
 

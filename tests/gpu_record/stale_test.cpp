@@ -70,6 +70,24 @@ TEST_F(StaleRecord, IsNoneWhereNothingChanged) {
   EXPECT_EQ(text(stale, "NVIDIA_H200.json"), "");
 }
 
+TEST_F(StaleRecord, IsProvenByAnyRecordThatTookItAgain) {
+  tree_.append("kernels/norm/softmax_sm80.cuh", "\nstruct Another {};\n");
+  const Record again = record_of(tree_);
+  Record some{"NVIDIA H100", {again.figures.front()}, {}, {}};  // of softmax
+  for (const TestCounts& tests : again.tests)
+    if (tests.room == "norm") some.tests.push_back(tests);
+  Sources sources(tree_.path());
+  const std::vector<MissingFigure> promised = {{"softmax", "norm"}, {"product", "dense"}, {"unheard_of", "norm"}};
+  EXPECT_EQ(figures(unproven({record_}, sources, promised)), (Names{"softmax", "stack_pass", "unheard_of"}));
+  const Stale left = unproven({record_, some}, sources, promised);
+  EXPECT_EQ(figures(left), (Names{"stack_pass", "unheard_of"}));
+  EXPECT_FALSE(tests(left).contains("norm on cuda"));
+  EXPECT_TRUE(tests(left).contains("large on cuda"));
+  EXPECT_FALSE(tests(left).contains("dense on cuda"));
+  const Stale none = unproven({record_, again}, sources, {{"softmax", "norm"}});
+  EXPECT_TRUE(none.empty());
+}
+
 TEST_F(StaleRecord, HasTheFiguresAndRoomsOfAChangedKernelAlone) {
   tree_.append("kernels/norm/softmax_sm80.cuh", "\nstruct Another {};\n");
   const Stale stale = stale_now(record_, tree_);
