@@ -9,6 +9,7 @@
 #include "support/error.hpp"
 #include "support/log.hpp"
 #include "support/ranges.hpp"
+#include "support/to_integer.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -165,7 +166,7 @@ Kernel Jit::State::compile_now(const Nvrtc& nvrtc, const Source& source, const K
   try {
     CompiledKernel kernel = compile(nvrtc, source, sources.closure(source.header));
     ++compiles;
-    compile_ns += static_cast<int64_t>(kernel.compile_ms * 1e6);
+    compile_ns += to_integer<int64_t>(kernel.compile_ms * 1e6);
     log().info("{}: {} miss, compiled in {:.1f} ms: {} registers{}{}", kernel.name, key.unit.hex(), kernel.compile_ms,
                kernel.registers, kernel.flaw().empty() ? "" : ", ", kernel.flaw());
     if (store) store->publish(key, kernel);

@@ -1,5 +1,7 @@
 #include "reference/rows.hpp"
 
+#include "support/to_integer.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -42,7 +44,7 @@ std::vector<double> load_vector(const hstu_tensor& t, int64_t count, double abse
 
 void parallel_for(int64_t count, double operations, const std::function<void(int64_t)>& body) {
   constexpr double kWorthAThread = 1e6;  // about a millisecond; starting a thread takes some 20 us
-  const auto wanted = static_cast<int64_t>(std::min(operations / kWorthAThread, 64.0));
+  const auto wanted = to_integer<int64_t>(operations / kWorthAThread, 0, 64);
   const int64_t threads = std::min({wanted, count, static_cast<int64_t>(std::thread::hardware_concurrency())});
   if (threads <= 1) {
     for (int64_t i = 0; i < count; ++i) body(i);

@@ -1,5 +1,7 @@
 #include "support/element.hpp"
 
+#include "support/to_integer.hpp"
+
 namespace hstujit {
 namespace {
 
@@ -20,9 +22,10 @@ double widen_integer(Element value) {
   return static_cast<double>(value);
 }
 
+/// NaN becomes 0, and what lies beyond the type its nearest end.
 template <class Element>
 Element round_integer(double value) {
-  return static_cast<Element>(std::nearbyint(value));
+  return to_nearest_integer<Element>(value);
 }
 
 }  // namespace

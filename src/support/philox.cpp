@@ -1,5 +1,7 @@
 #include "support/philox.hpp"
 
+#include "support/to_integer.hpp"
+
 #include <algorithm>
 
 namespace hstujit {
@@ -24,7 +26,7 @@ float uniform_of(uint32_t word) {
 
 uint32_t dropout_threshold(float ratio) {
   // uniform_of() does not decrease, and moves a number by less than 2^-23 of 2^31: the answer is near ratio * 2^31.
-  const auto guess = static_cast<int64_t>(static_cast<double>(ratio) * 2147483648.0);
+  const auto guess = to_integer<int64_t>(static_cast<double>(ratio) * 2147483648.0, 0, int64_t{1} << 31);
   int64_t low = std::max<int64_t>(guess - 1024, 0), high = std::min<int64_t>(guess + 1024, int64_t{1} << 31);
   while (low < high) {  // all below low are dropped, all from high on are kept
     const int64_t middle = (low + high) / 2;

@@ -2,9 +2,9 @@
 
 #include "support/compress.hpp"
 #include "support/error.hpp"
+#include "support/to_integer.hpp"
 
 #include <charconv>
-#include <cmath>
 #include <set>
 
 namespace hstujit {
@@ -72,7 +72,7 @@ std::string bytes_of(const NamedSpace& space) {
     const Config& config = space.recorded.space.points()[i];
     for (size_t k = 0; k < space.knobs.size(); ++k) out += fmt::format("{} ", config.value[k]);
     const auto seconds = space.recorded.seconds[i];
-    out += seconds ? fmt::format("{}\n", std::llround(*seconds * 1e9)) : "-\n";
+    out += seconds ? fmt::format("{}\n", to_nearest_integer<int64_t>(*seconds * 1e9)) : "-\n";
   }
   return compressed(out);
 }

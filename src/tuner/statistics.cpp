@@ -1,18 +1,20 @@
 #include "tuner/statistics.hpp"
 
+#include "support/to_integer.hpp"
+
 #include <algorithm>
 #include <cmath>
 
 namespace hstujit {
 namespace {
 
-int64_t to_ns(double seconds) { return std::llround(seconds * 1e9); }
+int64_t to_ns(double seconds) { return to_nearest_integer<int64_t>(seconds * 1e9); }
 
 }  // namespace
 
 double quantile(const std::vector<double>& sorted, double share) {
   const double position = share * static_cast<double>(sorted.size() - 1);
-  const size_t below = static_cast<size_t>(position);
+  const auto below = to_integer<size_t>(position);
   const size_t above = std::min(below + 1, sorted.size() - 1);
   return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }

@@ -1,10 +1,12 @@
 #include "workload/call_builder.hpp"
 
 #include "problem/output_rows.hpp"
+#include "support/error.hpp"
 #include "workload/values.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace hstujit {
 namespace {
@@ -180,16 +182,22 @@ Call gated_fp8_gemm_call(const GatedFp8GemmTensors& t, float eps) {
 
 int64_t segments(const NormMulSpec& spec) { return output_segments(spec.concat_u, spec.concat_x, spec.num_groups > 0); }
 
+int64_t elements_of(std::string_view name, std::span<const int64_t> shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 8;  // so that bytes can be counted, too
+  int64_t elements = 1;
+  for (const int64_t extent : shape)
+    if (__builtin_mul_overflow(elements, extent, &elements) || elements > kMost)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "\"{}\": so many elements overflow 64 bits", name);
+  return elements;
+}
+
 Placed CallBuilder::add(Buffer buffer, Shape shape) {
   Placed placed;
   placed.place.buffer = static_cast<int>(buffers_.size());
   placed.tensor.dtype = buffer.dtype;
-  int64_t elements = 1;
-  for (const int64_t extent : shape) {
-    placed.tensor.shape[placed.tensor.rank++] = extent;
-    elements *= extent;
-  }
-  buffer.elements = elements;
+  for (const int64_t extent : shape) placed.tensor.shape[placed.tensor.rank++] = extent;
+  buffer.elements = elements_of(buffer.name, shape);
   buffers_.push_back(std::move(buffer));
   return placed;
 }

@@ -9,6 +9,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hstujit {
@@ -98,6 +99,9 @@ class CallBuilder {
 
   std::vector<Buffer>& buffers_;
 };
+
+/// How many elements a tensor of this name has. Throws Error where 64 bits cannot count their bytes.
+int64_t elements_of(std::string_view name, std::span<const int64_t> shape);
 
 /// The call as its args struct spells it. Throws Error where an extent names a tensor without lengths.
 Call spelled_call(const CallSpec& spec, CallBuilder& build);

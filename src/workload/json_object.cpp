@@ -2,6 +2,8 @@
 
 #include "support/json_integer.hpp"
 
+#include <cmath>
+
 namespace hstujit {
 namespace {
 
@@ -54,6 +56,14 @@ int64_t integer_of(const Json& value, std::string_view pointer, Range range) {
   return *integer;
 }
 
+float float_of(const Json& value, std::string_view pointer) {
+  if (!value.is_number()) fail_at(pointer, "{}: a number belongs here", shown_json(value));
+  const double number = value.get<double>();
+  if (std::abs(number) > static_cast<double>(std::numeric_limits<float>::max()))
+    fail_at(pointer, "{}: it must fit a float of 32 bits", number);
+  return static_cast<float>(number);
+}
+
 JsonObject::JsonObject(const Json& value, std::string pointer) : object_(value), pointer_(std::move(pointer)) {
   if (!value.is_object()) fail_at(pointer_, "{}: an object {{...}} belongs here", shown_json(value));
 }
@@ -79,6 +89,11 @@ double JsonObject::number(std::string_view key, std::optional<double> fallback) 
   const Json& value = require(key);
   if (!value.is_number()) fail_at(pointer_of(key), "{}: a number belongs here", shown_json(value));
   return value.get<double>();
+}
+
+float JsonObject::small_number(std::string_view key, std::optional<float> fallback) {
+  if (fallback && !find(key)) return *fallback;
+  return float_of(require(key), pointer_of(key));
 }
 
 bool JsonObject::flag(std::string_view key, std::optional<bool> fallback) {

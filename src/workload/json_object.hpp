@@ -39,6 +39,8 @@ struct Range {
 
 /// `value` as an integer within the range.
 int64_t integer_of(const Json& value, std::string_view pointer, Range range);
+/// `value` as a number that 32 bits hold: none becomes infinite.
+float float_of(const Json& value, std::string_view pointer);
 
 class JsonObject {
  public:
@@ -56,6 +58,7 @@ class JsonObject {
   // Without a fallback the member is required.
   int64_t integer(std::string_view key, Range range, std::optional<int64_t> fallback = std::nullopt);
   double number(std::string_view key, std::optional<double> fallback = std::nullopt);
+  float small_number(std::string_view key, std::optional<float> fallback = std::nullopt);  ///< see float_of()
   bool flag(std::string_view key, std::optional<bool> fallback = std::nullopt);
   std::string text(std::string_view key, std::optional<std::string> fallback = std::nullopt);
 

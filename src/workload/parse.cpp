@@ -46,7 +46,7 @@ Sequences parse_sequences(const Json& value, const std::string& pointer) {
 
 AttentionOptions parse_attention_options(JsonObject& in) {
   AttentionOptions options;
-  options.alpha = static_cast<float>(in.number("alpha", 0.0));
+  options.alpha = in.small_number("alpha", 0.0f);
   options.mask = in.choice<hstu_mask>("mask", kMasks, HSTU_MASK_CAUSAL);
   options.max_seq_len = in.integer("max_seq_len", kLength, 0);
   options.scaling_seqlen = in.integer("scaling_seqlen", kLength, 0);
@@ -56,10 +56,10 @@ AttentionOptions parse_attention_options(JsonObject& in) {
   return options;
 }
 
-float parse_eps(JsonObject& in, double fallback) {
-  const double eps = in.number("eps", fallback);
+float parse_eps(JsonObject& in, float fallback) {
+  const float eps = in.small_number("eps", fallback);
   if (eps < 0) fail_at(in.pointer_of("eps"), "{}: it must not be negative", eps);
-  return static_cast<float>(eps);
+  return eps;
 }
 
 StackSpec parse_stack(const Json& value, const std::string& pointer) {
@@ -70,7 +70,7 @@ StackSpec parse_stack(const Json& value, const std::string& pointer) {
   stack.num_heads = in.integer("num_heads", kDim);
   stack.attn_dim = in.integer("attn_dim", kDim);
   stack.hidden_dim = in.integer("hidden_dim", kDim);
-  stack.eps = parse_eps(in, 1e-6);
+  stack.eps = parse_eps(in, 1e-6f);
   stack.concat_ux = in.flag("concat_ux", true);
   stack.weights_transposed = in.flag("weights_transposed", false);
   stack.attention = parse_attention_options(in);

@@ -28,7 +28,11 @@ std::string_view trimmed(std::string_view text) {
 Extent::Term parse_term(std::string_view word, const std::string& pointer) {
   Extent::Term term;
   const auto [end, status] = std::from_chars(word.data(), word.data() + word.size(), term.number);
-  if (status == std::errc() && end == word.data() + word.size()) return term;
+  if (status == std::errc() && end == word.data() + word.size()) {
+    if (std::abs(term.number) > kExtent.most || term.number == std::numeric_limits<int64_t>::min())
+      fail_at(pointer, "\"{}\": it must be from {} to {}", word, -kExtent.most, kExtent.most);
+    return term;
+  }
   const size_t open = word.find('(');
   if (open != std::string_view::npos && word.ends_with(')'))
     for (const auto& [name, kind] : kFacts)
@@ -110,8 +114,8 @@ TensorSpec parse_tensor(const TensorSlot& slot, const Json& value, const std::st
       spec.shape = parse_shape(in.require("shape"), in.pointer_of("shape"));
       if (const Json* stride = in.find("stride"))
         spec.stride = parse_stride(*stride, in.pointer_of("stride"), spec.shape.size());
-      if (in.find("mean")) spec.mean = static_cast<float>(in.number("mean"));
-      if (in.find("deviation")) spec.scale = static_cast<float>(in.number("deviation"));
+      if (in.find("mean")) spec.mean = in.small_number("mean");
+      if (in.find("deviation")) spec.scale = in.small_number("deviation");
     }
     in.finish();
   }
@@ -131,8 +135,7 @@ CallSpec::Scalar parse_scalar(const ScalarSlot& slot, const Json& value, const s
   if (!slot.words.empty()) {
     scalar.extent = Extent{{{Extent::Term::Kind::number, parse_word(slot, value, pointer), {}}}};
   } else if (slot.kind == ScalarSlot::Kind::f32) {
-    if (!value.is_number()) fail_at(pointer, "{}: a number belongs here", shown_json(value));
-    scalar.number = value.get<double>();
+    scalar.number = float_of(value, pointer);
   } else if (value.is_boolean()) {
     scalar.extent = Extent{{{Extent::Term::Kind::number, value.get<bool>() ? 1 : 0, {}}}};
   } else {

@@ -36,7 +36,9 @@ int64_t value_of(const Extent::Term& term, const Lists& drawn) {
 
 int64_t value_of(const Extent& extent, const Lists& drawn) {
   int64_t sum = 0;
-  for (const Extent::Term& term : extent.terms) sum += value_of(term, drawn);
+  for (const Extent::Term& term : extent.terms)
+    if (__builtin_add_overflow(sum, value_of(term, drawn), &sum))
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "a sum of {} terms overflows 64 bits", extent.terms.size());
   return sum;
 }
 
@@ -59,15 +61,23 @@ float deviation_of(const TensorSpec& spec, const TensorSlot& slot, const std::ve
   return 1 / std::sqrt(static_cast<float>(std::max<int64_t>(shape[static_cast<size_t>(slot.fan_in)], 1)));
 }
 
+/// From the first element to the last one.
+int64_t reach_of(const TensorSpec& spec, const std::vector<int64_t>& shape) {
+  int64_t reach = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    int64_t along = 0;
+    if (__builtin_mul_overflow(std::max<int64_t>(shape[d] - 1, 0), spec.stride[d], &along) ||
+        __builtin_add_overflow(reach, along, &reach))
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "\"{}\": its shape and strides overflow 64 bits", spec.name);
+  }
+  return reach;
+}
+
 /// A tensor of elements. Strides beyond the shape take a longer buffer.
 Placed place(const TensorSpec& spec, const TensorSlot& slot, const Lists& drawn, CallBuilder& build) {
   const std::vector<int64_t> shape = extents(spec.shape, drawn);
   std::vector<int64_t> room = shape;
-  if (!spec.stride.empty()) {
-    int64_t last = 0;
-    for (size_t d = 0; d < shape.size(); ++d) last += std::max<int64_t>(shape[d] - 1, 0) * spec.stride[d];
-    room = {last + 1};
-  }
+  if (!spec.stride.empty()) { room = {reach_of(spec, shape) + 1}; }
   Placed placed = slot.role == TensorRole::output ? build.output(spec.name, spec.dtype, room)
                                                   : build.input(spec.name, spec.dtype, room, spec.mean.value_or(0),
                                                                 deviation_of(spec, slot, shape));
@@ -86,8 +96,7 @@ Placed place_integers(const TensorSpec& spec, const Lists& drawn, CallBuilder& b
   Placed placed = build.integers(spec.name, spec.dtype, std::move(numbers));
   if (spec.shape.empty()) return placed;
   const std::vector<int64_t> shape = extents(spec.shape, drawn);
-  int64_t elements = 1;
-  for (const int64_t extent : shape) elements *= extent;
+  const int64_t elements = elements_of(spec.name, shape);
   if (elements != count)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "\"{}\" holds {} numbers for a shape of {}", spec.name, count, elements);
   placed.tensor.rank = static_cast<int32_t>(shape.size());
@@ -99,8 +108,7 @@ Placed place_integers(const TensorSpec& spec, const Lists& drawn, CallBuilder& b
 void set(const ScalarSlot& slot, const CallSpec::Scalar& scalar, const Lists& drawn, void* args) {
   std::byte* const at = static_cast<std::byte*>(args) + slot.offset;
   if (slot.kind == ScalarSlot::Kind::f32) {
-    const auto number = static_cast<float>(scalar.number);
-    std::memcpy(at, &number, sizeof number);
+    std::memcpy(at, &scalar.number, sizeof scalar.number);
     return;
   }
   const int64_t wide = value_of(*scalar.extent, drawn);

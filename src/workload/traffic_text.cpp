@@ -1,13 +1,13 @@
 // Recorded shapes as entries of a workload file: each args struct spelled out, made-up lengths for its sequences.
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/to_integer.hpp"
 #include "workload/calls.hpp"
 #include "workload/traffic.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 namespace hstujit {
 namespace {
@@ -58,7 +58,7 @@ std::vector<int64_t> spread(int64_t total, int64_t batch, int64_t longest) {
   int64_t given = 0;
   for (int64_t b = 0; b < batch; ++b) {
     sum += batch == 1 ? mean : low + (high - low) * static_cast<double>(b) / static_cast<double>(batch - 1);
-    int64_t length = (b + 1 == batch ? total : std::llround(sum)) - given;
+    int64_t length = (b + 1 == batch ? total : to_nearest_integer<int64_t>(sum)) - given;
     given += length;
     length += carried;
     carried = longest > 0 ? std::max<int64_t>(length - longest, 0) : 0;

@@ -123,7 +123,7 @@ struct CallSpec {
   std::vector<TensorSpec> tensors;
   struct Scalar {
     std::string name;
-    double number = 0;             ///< f32
+    float number = 0;              ///< f32
     std::optional<Extent> extent;  ///< integers
   };
   std::vector<Scalar> scalars;

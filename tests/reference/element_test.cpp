@@ -120,5 +120,17 @@ TEST(Element, LoadAndStoreTakeAllTypes) {
   EXPECT_EQ(integer_at(hstu_vector(narrow, HSTU_DTYPE_I32, 2), 1), -6);
 }
 
+TEST(Element, IntegersTakeTheNearestThatThereIs) {
+  const double in[] = {2.5, -3.5, 1e10, -1e10, HUGE_VAL, -HUGE_VAL, std::nan("")};
+  constexpr int32_t kLeast32 = std::numeric_limits<int32_t>::min(), kMost32 = std::numeric_limits<int32_t>::max();
+  constexpr int64_t kLeast64 = std::numeric_limits<int64_t>::min(), kMost64 = std::numeric_limits<int64_t>::max();
+  std::array<int32_t, 7> narrow{};
+  store(hstu_vector(narrow.data(), HSTU_DTYPE_I32, 7), 0, 7, in);
+  EXPECT_EQ(narrow, (std::array<int32_t, 7>{2, -4, kMost32, kLeast32, kMost32, kLeast32, 0}));
+  std::array<int64_t, 7> wide{};
+  store(hstu_vector(wide.data(), HSTU_DTYPE_I64, 7), 0, 7, in);
+  EXPECT_EQ(wide, (std::array<int64_t, 7>{2, -4, 10'000'000'000, -10'000'000'000, kMost64, kLeast64, 0}));
+}
+
 }  // namespace
 }  // namespace hstujit

@@ -34,6 +34,15 @@ TEST_F(Tool, RefusesUnknownOptionsAndSubcommands) {
   EXPECT_EQ(run({"tune"}).code, 2) << "the workload is missing";
 }
 
+TEST_F(Tool, RefusesABudgetThatIsNoNumberOfSeconds) {
+  for (const char* command : {"tune", "run"})
+    for (const char* budget : {"nan", "-nan", "-1", "inf", "soon"}) {
+      const Outcome outcome = run({command, "/absent.json", "--budget", budget});
+      EXPECT_EQ(outcome.code, 2) << command << " " << budget;
+      EXPECT_NE((outcome.out + outcome.err).find("--budget"), std::string::npos) << outcome.out << outcome.err;
+    }
+}
+
 TEST_F(Tool, HelpsAndNamesItsVersion) {
   const Outcome help = run({"--help"});
   EXPECT_EQ(help.code, 0);

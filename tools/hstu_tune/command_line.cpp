@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace hstujit::tool {
@@ -18,7 +20,12 @@ Option& Option::comma_separated() { return option_.delimiter(','), *this; }
 
 Option& Option::excludes(const std::string& other) { return option_.excludes(other), *this; }
 
-Option& Option::not_negative() { return option_.check(CLI::NonNegativeNumber), *this; }
+Option& Option::not_negative() {
+  option_.check(CLI::NonNegativeNumber);
+  return checked([](const std::string& text) {  // NaN is in every range
+    return std::isnan(std::strtod(text.c_str(), nullptr)) ? text + ": a number belongs here" : std::string();
+  });
+}
 
 Option& Option::one_of(const std::vector<std::string>& words) { return option_.check(CLI::IsMember(words)), *this; }
 

@@ -4,6 +4,7 @@
 #include "hstu_tune/table.hpp"
 #include "launch/module.hpp"
 #include "support/error.hpp"
+#include "support/to_integer.hpp"
 #include "tuner/tune_call.hpp"
 #include "workload/memory.hpp"
 #include "workload/values.hpp"
@@ -23,9 +24,11 @@ class Budget {
  public:
   explicit Budget(double seconds) : total_(seconds) {}
   double left() const { return std::max(0.0, total_ - std::chrono::duration<double>(Clock::now() - start_).count()); }
-  int64_t share_ms(double share) const { return static_cast<int64_t>(left() * 1e3 * share); }
+  int64_t share_ms(double share) const { return to_integer<int64_t>(left() * 1e3 * share, 0, kLongestMs); }
 
  private:
+  static constexpr int64_t kLongestMs = int64_t{1} << 40;  // three decades
+
   double total_;
   Clock::time_point start_ = Clock::now();
 };
