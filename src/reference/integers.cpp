@@ -29,13 +29,13 @@ void check_offsets(const char* name, const hstu_tensor& t, int64_t total, const 
   }
 }
 
-std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows) {
+std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows, int64_t least) {
   std::vector<int64_t> offsets{0};
   for (int64_t b = 0; b < t.shape[0]; ++b) {
     const int64_t length = integer_at(t, b);
-    if (length < 0 || length > rows - offsets.back())
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[{}] = {}: lengths are not negative and add up to the {} rows", name, b,
-           length, rows);
+    if (length < least || length > rows - offsets.back())
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[{}] = {}: each is at least {}, and all add up to the {} rows", name, b,
+           length, least, rows);
     offsets.push_back(offsets.back() + length);
   }
   if (offsets.back() != rows)
@@ -49,11 +49,10 @@ std::vector<int64_t> dense_offsets(int64_t batch, int64_t length) {
   return offsets;
 }
 
-int64_t targets_at(const hstu_tensor& num_targets, int64_t b) {
-  if (!present(num_targets)) return 0;
-  const int64_t targets = integer_at(num_targets, b);
-  if (targets < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must not be negative", b, targets);
-  return targets;
+void check_counts(const char* name, const hstu_tensor& t) {
+  for (int64_t b = 0; present(t) && b < t.shape[0]; ++b)
+    if (const int64_t count = integer_at(t, b); count < 0)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{}[{}] = {}: it must not be negative", name, b, count);
 }
 
 }  // namespace hstujit::reference

@@ -1,4 +1,5 @@
-// Offsets, lengths and numbers of targets in the references, with the checks that devices cannot make.
+// Offsets, lengths and numbers of targets in the references, with the checks that devices cannot make: before anything
+// else, so that a refused call has neither read nor written through them.
 #pragma once
 
 #include "problem/operators.hpp"
@@ -15,13 +16,13 @@ std::vector<int64_t> read_offsets(const char* name, const hstu_tensor& t, int64_
 /// Throws Error unless they start at 0, never decrease and stay within `total`, which messages call `what`.
 void check_offsets(const char* name, const hstu_tensor& t, int64_t total, const char* what);
 
-/// Prefix sums, from 0, of lengths. Throws Error unless these are not negative and add up to `rows`.
-std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows);
+/// Prefix sums, from 0, of lengths. Throws Error unless each is `least` at least and they add up to `rows`.
+std::vector<int64_t> sum_lengths(const char* name, const hstu_tensor& t, int64_t rows, int64_t least = 0);
 
 /// Offsets of `batch` sequences of `length` rows each.
 std::vector<int64_t> dense_offsets(int64_t batch, int64_t length);
 
-/// num_targets[b], or 0 where it is absent. Throws Error when it is negative.
-int64_t targets_at(const hstu_tensor& num_targets, int64_t b);
+/// Throws Error where numbers of rows, num_targets or num_contexts, are negative; the tensor may be absent.
+void check_counts(const char* name, const hstu_tensor& t);
 
 }  // namespace hstujit::reference

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace hstujit::reference {
@@ -84,6 +85,28 @@ TEST(JaggedForms, TruncatedHistory) {
   EXPECT_EQ(out_offsets, (Longs{0, 3, 5}));
   args.out.shape[0] = 4;
   EXPECT_THROW(execute(args), Error);
+}
+
+TEST(JaggedForms, MoreTargetsThanRowsKeepAllOfThem) {
+  for (const int64_t most : {int64_t{6}, int64_t{1} << 62, std::numeric_limits<int64_t>::max()}) {
+    const Numbers values{1, 2, 3, 4, 5, 6, 7};
+    const Longs offsets{0, 5, 7}, targets{most, 0};
+    Numbers out(7, -1);
+    Longs out_offsets(3, -1);
+    hstu_jagged_truncate_history_args args{};
+    args.values = vector(values);
+    args.seq_offsets = vector(offsets);
+    args.num_targets = vector(targets);
+    args.out = vector(out);
+    args.out_offsets = vector(out_offsets);
+    args.contextual_seq_len = 1;
+    execute(args);
+    EXPECT_EQ(out, (Numbers{1, 2, 3, 4, 5, 6, -1}));
+    EXPECT_EQ(out_offsets, (Longs{0, 5, 6}));
+    args.keep = args.contextual_seq_len = std::numeric_limits<int64_t>::max();
+    execute(args);
+    EXPECT_EQ(out, values);
+  }
 }
 
 struct Sorted {

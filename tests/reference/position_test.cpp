@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace hstujit::reference {
@@ -37,6 +38,8 @@ std::vector<double> exact(Args args, size_t count) {
   run(args, outputs);
   return out;
 }
+
+constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
 
 hstu_tensor matrix(const std::vector<float>& values, int64_t rows, int64_t columns) {
   return hstu_matrix(values.data(), HSTU_DTYPE_F32, rows, columns);
@@ -125,11 +128,25 @@ TEST(PositionReference, PositionsCountForwards) {
   EXPECT_EQ(positions_of(args, {.rows = 3, .targets = 9}), (Numbers{0, 0, 0}));
 }
 
-/// The bucket of one age: the row of a table that holds its own numbers.
-double bucket_of(int64_t age, hstu_time_bucket_fn function) {
+TEST(PositionReference, MoreTargetsThanRowsAreAllOfThem) {
+  for (const int64_t targets : {int64_t{9}, int64_t{1} << 62, kMost}) {
+    for (const int32_t interleave : {0, 1}) {
+      EXPECT_EQ(backwards({.rows = 3, .targets = targets, .interleave = interleave}), (Numbers{0, 0, 0}));
+      EXPECT_EQ(backwards({.rows = 4, .targets = targets, .contextual = 2, .interleave = interleave}),
+                (Numbers{0, 1, 2, 2}));
+      EXPECT_EQ(positions_of(hstu_add_positional_embeddings_args{},
+                             {.rows = 3, .targets = targets, .interleave = interleave}),
+                (Numbers{0, 0, 0}));
+    }
+    EXPECT_EQ(backwards({.rows = 4, .targets = 1, .contextual = targets}), (Numbers{0, 1, 2, 3}));
+  }
+}
+
+/// The bucket of one time: the row of a table that holds its own numbers.
+double bucket_of(int64_t time, int64_t query_time, hstu_time_bucket_fn function, float increments = 60) {
   std::vector<float> x(2), zero(1), table;
   for (int i = 0; i < 2000; ++i) table.push_back(static_cast<float>(i));
-  const std::vector<int64_t> offsets{0, 2}, seconds{1'750'000'000 - age, 1'750'000'000};
+  const std::vector<int64_t> offsets{0, 2}, seconds{time, query_time};
   hstu_add_timestamp_positional_embeddings_args args{};
   args.x = args.out = matrix(x, 2, 1);
   args.position_embeddings = matrix(zero, 1, 1);
@@ -137,7 +154,11 @@ double bucket_of(int64_t age, hstu_time_bucket_fn function) {
   args.seq_offsets = integers(offsets);
   args.timestamps = integers(seconds);
   args.time_bucket_fn = function;
+  args.time_bucket_increments = increments;
   return exact(args, 2)[0];
+}
+double bucket_of(int64_t age, hstu_time_bucket_fn function) {
+  return bucket_of(1'750'000'000 - age, 1'750'000'000, function);
 }
 
 TEST(PositionReference, BucketsHaveTheSpecifiedEdges) {
@@ -147,6 +168,24 @@ TEST(PositionReference, BucketsHaveTheSpecifiedEdges) {
             (Numbers{0, 1, 1, 2, 7, 37, 0}));
   EXPECT_EQ((Numbers{log(163), log(164), log(443), log(444), log(3600), log(86400), log(0)}),
             (Numbers{0, 1, 1, 2, 4, 7, 0}));
+}
+
+TEST(PositionReference, TimesAreAsFarApartAsTheyAre) {
+  for (const hstu_time_bucket_fn function : {HSTU_TIME_BUCKET_SQRT, HSTU_TIME_BUCKET_LOG}) {
+    const double last = function == HSTU_TIME_BUCKET_LOG ? 40 : 1999;  // ln(2^64 / 60) = 40.3
+    EXPECT_EQ(bucket_of(kLeast, kMost, function), last);
+    EXPECT_EQ(bucket_of(kMost, kLeast, function), 0);
+    EXPECT_EQ(bucket_of(kMost, -1, function), 0);
+    EXPECT_EQ(bucket_of(kMost - 59, kMost, function), 0);
+    EXPECT_EQ(bucket_of(kLeast, kLeast + 59, function), 0);
+  }
+}
+
+TEST(PositionReference, BucketsBeyondAllIntegersAreTheLast) {
+  for (const hstu_time_bucket_fn function : {HSTU_TIME_BUCKET_SQRT, HSTU_TIME_BUCKET_LOG})
+    for (const float increments : {1e-30f, 1e-45f})  // of which there are more than the largest float
+      EXPECT_EQ(bucket_of(0, 1'000'000'000, function, increments), 1999);
+  EXPECT_EQ(bucket_of(0, 100, HSTU_TIME_BUCKET_SQRT, 1e-38f), 1999);  // 1e20
 }
 
 TEST(PositionReference, NegativeTargetsAreRefused) { EXPECT_THROW(backwards({.rows = 3, .targets = -1}), Error); }

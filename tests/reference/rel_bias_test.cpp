@@ -4,6 +4,8 @@
 #include "support/host_tensor.hpp"
 #include "support/oracle.hpp"
 
+#include <limits>
+
 namespace hstujit {
 namespace {
 
@@ -21,11 +23,12 @@ TEST(RelBiasReference, BucketsAreTruncatedLogarithms) {
   EXPECT_EQ(rel_bias::bucket_of(0x1p64f), rel_bias::kLastBucket);
 }
 
-TEST(RelBiasReference, AddsPositionAndTimeOfTheNextItem) {
+/// rab of three timestamps.
+test::Exact rab_of(const std::vector<int64_t>& timestamps) {
   test::HostMemory memory;
   Args args{};
   args.struct_size = sizeof args;
-  args.timestamps = memory.integers(HSTU_DTYPE_I64, {100, 102, 123});
+  args.timestamps = memory.integers(HSTU_DTYPE_I64, timestamps);
   args.timestamps.rank = 2;
   args.timestamps.shape[0] = 1, args.timestamps.shape[1] = 3;
   args.timestamps.stride[0] = 3, args.timestamps.stride[1] = 1;
@@ -37,11 +40,23 @@ TEST(RelBiasReference, AddsPositionAndTimeOfTheNextItem) {
     t->stride[0] = t->shape[1], t->stride[1] = 1;
   }
   args.rab = memory.poison(HSTU_DTYPE_F32, {1, 1, 3, 3});
-  const auto rab = test::exact_result(args, &Args::rab);
+  return test::exact_result(args, &Args::rab);
+}
+
+TEST(RelBiasReference, AddsPositionAndTimeOfTheNextItem) {
+  const auto rab = rab_of({100, 102, 123});
   // Differences of the rows' next times, 102, 123 and 123, to 100, 102 and 123: {2, 0, 21}, {23, 21, 0} twice. Those of
   // 21 and 23 would be in bucket 10.
   const double expected[] = {0.3 + 30, 0.4 + 10, 0.5 + 90, 0.2 + 90, 0.3 + 90, 0.4 + 10, 0.1 + 90, 0.2 + 90, 0.3 + 10};
   for (size_t i = 0; i < 9; ++i) EXPECT_NEAR(rab[i], expected[i], 1e-6) << i;
+}
+
+TEST(RelBiasReference, TimesAtBothEndsAreFarApart) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
+  const auto rab = rab_of({kLeast, kMost, kLeast});
+  // Next times: most, least, least. Whatever is not the same is in the last bucket.
+  const double expected[] = {0.3 + 90, 0.4 + 10, 0.5 + 90, 0.2 + 10, 0.3 + 90, 0.4 + 10, 0.1 + 10, 0.2 + 90, 0.3 + 10};
+  for (size_t i = 0; i < 9; ++i) EXPECT_NEAR(rab[i], expected[i], 1e-5) << i;
 }
 
 }  // namespace

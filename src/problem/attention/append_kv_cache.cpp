@@ -5,6 +5,7 @@
 #include "problem/attention/delta_attention.hpp"
 #include "problem/edge_case.hpp"
 #include "problem/operators.hpp"
+#include "problem/targets.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -108,9 +109,9 @@ Work work_of(const hstu_append_kv_cache_args& args) {
   double rows = 0;
   for (int64_t b = 0; b < batch; ++b) {
     const auto own = delta_attention::query_rows(args.seq_offsets, args.k.shape[0], batch, b);
-    const int64_t targets = present(args.num_targets) ? integer_at(args.num_targets, b) : 0;
+    const int64_t given = own.last - own.first, fresh = given - targets_of(args.num_targets, b, given);
     const int64_t history = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b);
-    rows += static_cast<double>(std::min(std::max<int64_t>(own.last - own.first - targets, 0), history));
+    rows += static_cast<double>(std::min(fresh, history));
   }
   const double row_bytes =
       static_cast<double>(args.k.shape[1] * (args.k.shape[2] + args.v.shape[2]) * size_of(args.k.dtype));

@@ -2,6 +2,7 @@
 #include "problem/attention/cache_pages.hpp"
 #include "problem/attention/delta_attention.hpp"
 #include "problem/edge_case.hpp"
+#include "problem/targets.hpp"
 #include "reference/attention/mask.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
@@ -89,8 +90,8 @@ Work work_of(const hstu_paged_attention_args& args) {
   for (int64_t b = 0; b < batch; ++b) {
     const QueryRows rows = query_rows(args.q_offsets, total_q, batch, b);
     const int64_t queries = rows.last - rows.first;
-    const int64_t targets = present(args.num_targets) ? std::min(integer_at(args.num_targets, b), queries) : 0;
-    const int64_t n = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b) + targets;
+    const int64_t n = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b) +
+                      targets_of(args.num_targets, b, queries);
     pairs += reference::pair_count_of_heads(args, b, rows.last - n, n - queries, n);
     keys += static_cast<double>(n * args.k_cache.shape[2]);
     biases += bias_count(args.rab, n, queries);

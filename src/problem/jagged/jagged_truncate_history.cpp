@@ -2,6 +2,7 @@
 #include "problem/edge_case.hpp"
 #include "problem/jagged/jagged_fields.hpp"
 #include "problem/jagged/jagged_lengths.hpp"
+#include "problem/jagged/truncate_history.hpp"
 #include "support/element.hpp"
 
 #include <algorithm>
@@ -64,8 +65,7 @@ Work work_of(const Args& args) {
   double rows = 0;
   for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
     const int64_t n = integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b);
-    const int64_t targets = present(args.num_targets) ? integer_at(args.num_targets, b) : 0;
-    rows += static_cast<double>(n - std::max<int64_t>(n - args.contextual_seq_len - targets - args.keep, 0));
+    rows += static_cast<double>(truncate_history::rows_that_stay(args, b, n));
   }
   const double dim = args.values.rank == 2 ? static_cast<double>(args.values.shape[1]) : 1;
   return {.flops = 0,

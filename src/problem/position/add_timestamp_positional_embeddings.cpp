@@ -3,6 +3,8 @@
 #include "problem/jagged/added_rows.hpp"
 #include "support/error.hpp"
 
+#include <algorithm>
+
 namespace hstujit {
 namespace {
 
@@ -24,6 +26,9 @@ constexpr ScalarSlot kScalars[] = {
     {"max_contextual_seq_len", offsetof(Args, max_contextual_seq_len), ScalarSlot::Kind::i64},
     {"interleave_targets", offsetof(Args, interleave_targets), ScalarSlot::Kind::i32}};
 enum : size_t { kSeqOffsets = 3, kNumTargets = 5 };  // slots of kTensors
+
+/// More than any sequence has, to which positions can be added.
+constexpr int64_t kManyRows = int64_t{1} << 40;
 
 void check_buckets(hstu_add_timestamp_positional_embeddings_args& args) {
   const int function = checks::code(args.time_bucket_fn);
@@ -53,6 +58,7 @@ Problem prepare(hstu_add_timestamp_positional_embeddings_args& args) {
     check.seconds("query_time", args.query_time, check.batch(), "batch = seq_offsets.shape[0] - 1");
   check_buckets(args);
   checks::not_negative("max_contextual_seq_len", args.max_contextual_seq_len, "0 means none");
+  args.max_contextual_seq_len = std::min(args.max_contextual_seq_len, kManyRows);
   checks::flag("interleave_targets", args.interleave_targets);
   args.alpha = added_rows::alpha(args.alpha);
   Problem problem = check.problem();

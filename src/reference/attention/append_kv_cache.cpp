@@ -2,9 +2,9 @@
 #include "problem/attention/cache_pages.hpp"
 #include "problem/attention/delta_attention.hpp"
 #include "problem/operators.hpp"
+#include "problem/targets.hpp"
 #include "reference/integers.hpp"
 #include "support/element.hpp"
-#include "support/error.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -32,16 +32,13 @@ void copy_row(const hstu_tensor& from, int64_t from_offset, const hstu_tensor& c
 
 void run(const hstu_append_kv_cache_args& args, double* const* exact) {
   cache_pages::check_contents(args.k_cache, args.page_offsets, args.page_ids, args.last_page_lens);
+  if (present(args.seq_offsets)) check_offsets("seq_offsets", args.seq_offsets, args.k.shape[0], "k.shape[0]");
+  check_counts("num_targets", args.num_targets);
   const int64_t batch = args.last_page_lens.shape[0];
   for (int64_t b = 0; b < batch; ++b) {
     const auto rows = delta_attention::query_rows(args.seq_offsets, args.k.shape[0], batch, b);
-    const int64_t targets = targets_at(args.num_targets, b);
-    if (rows.last < rows.first || rows.last > args.k.shape[0])
-      fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "seq_offsets[{}] = {}: offsets never decrease (here from {}) nor pass k.shape[0] = {}", b + 1, rows.last,
-           rows.first, args.k.shape[0]);
     const int64_t history = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b);
-    const int64_t fresh = std::max<int64_t>(rows.last - rows.first - targets, 0);
+    const int64_t given = rows.last - rows.first, fresh = given - targets_of(args.num_targets, b, given);
     for (int64_t r = std::max<int64_t>(fresh - history, 0); r < fresh; ++r) {
       const auto at = cache_pages::slot(args.k_cache, args.page_offsets, args.page_ids, b, history - fresh + r);
       for (int64_t head = 0; head < args.k.shape[1]; ++head) {

@@ -14,11 +14,6 @@ namespace {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
-void check_contents(const hstu_attention_args& args) {
-  check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
-  for (int64_t b = 0; b < args.num_targets.shape[0]; ++b) targets_at(args.num_targets, b);
-}
-
 double output_scale(const hstu_attention_args& args, int64_t row) {
   if (!present(args.attn_scale)) return 1 / static_cast<double>(args.scaling_seqlen);
   return static_cast<const float*>(args.attn_scale.data)[args.attn_scale.shape[0] == 1 ? 0 : row];
@@ -140,8 +135,9 @@ class HeadOfSequence {
 }  // namespace
 
 void run(const hstu_attention_args& args, double* const* exact) {
-  check_contents(args);
-  check_contexts(args);
+  check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
+  check_counts("num_targets", args.num_targets);
+  check_counts("num_contexts", args.num_contexts);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
   const Output out(args.out, exact), lse(args.lse, exact, 1), moments(args.moments, exact, 2);
   const double operations = operator_of(Op::hstu_attention).work(&args).flops;

@@ -2,6 +2,7 @@
 #include "problem/attention/attention_fp8.hpp"
 #include "problem/fp8/fp8_scales.hpp"
 #include "problem/operators.hpp"
+#include "reference/integers.hpp"
 #include "reference/rows.hpp"
 
 #include <vector>
@@ -20,8 +21,8 @@ class Dequantised {
     const auto* scales = static_cast<const float*>(descale.data);
     std::vector<double> row(static_cast<size_t>(dim));
     for (int64_t b = 0; b < batch; ++b)
-      for (int64_t i = integer_at(args.seq_offsets, b); i < integer_at(args.seq_offsets, b + 1) && i < t.shape[0]; ++i)
-        for (int64_t h = 0; i >= 0 && h < heads; ++h) {
+      for (int64_t i = integer_at(args.seq_offsets, b); i < integer_at(args.seq_offsets, b + 1); ++i)
+        for (int64_t h = 0; h < heads; ++h) {
           const int64_t unit = args.scaling == HSTU_FP8_ATTENTION_BLOCK ? i / fp8::kSpan : b;
           const double scale = static_cast<double>(scales[unit * attention_fp8::unit_stride(descale, args.scaling) +
                                                           h * attention_fp8::head_stride(descale, args.scaling)]);
@@ -43,6 +44,7 @@ class Dequantised {
 }  // namespace
 
 void run(const Args& args, double* const* exact) {
+  check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");  // which say what is dequantised
   const Dequantised q(args, args.q, args.q_descale), k(args, args.k, args.k_descale), v(args, args.v, args.v_descale);
   hstu_attention_args attention = attention_fp8::as_attention(args);
   attention.q = q.tensor, attention.k = k.tensor, attention.v = v.tensor;

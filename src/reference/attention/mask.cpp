@@ -2,11 +2,21 @@
 
 #include "problem/operators.hpp"
 #include "support/element.hpp"
-#include "support/error.hpp"
 
 #include <algorithm>
 
 namespace hstujit::reference {
+
+namespace {
+
+/// Rows that the sequence's own number counts, or `absent`. The mask adds such numbers to others: beyond the rows of
+/// every sequence that there can be, one is as good as another.
+int64_t rows_at(const hstu_tensor& counts, int64_t b, int64_t absent) {
+  constexpr int64_t kManyRows = int64_t{1} << 40;
+  return present(counts) ? std::clamp<int64_t>(integer_at(counts, b), 0, kManyRows) : absent;
+}
+
+}  // namespace
 
 bool SequenceMask::in_intervals(int64_t i, int64_t j) const {
   const auto bound = [&](int64_t m) {
@@ -20,15 +30,14 @@ bool SequenceMask::in_intervals(int64_t i, int64_t j) const {
 
 template <class Args>
 SequenceMask sequence_mask(const Args& args, int64_t b, int64_t row_of_zero, int64_t head) {
-  SequenceMask mask{
-      .kind = args.mask,
-      .contextual = present(args.num_contexts) ? integer_at(args.num_contexts, b) : args.contextual_seq_len,
-      .targets = present(args.num_targets) ? integer_at(args.num_targets, b) : 0,
-      .max_attn_len = args.max_attn_len,
-      .min_full = args.min_full_attn_seq_len,
-      .group = args.target_group_size,
-      .left = args.window_left,
-      .right = args.window_right};
+  SequenceMask mask{.kind = args.mask,
+                    .contextual = rows_at(args.num_contexts, b, args.contextual_seq_len),
+                    .targets = rows_at(args.num_targets, b, 0),
+                    .max_attn_len = args.max_attn_len,
+                    .min_full = args.min_full_attn_seq_len,
+                    .group = args.target_group_size,
+                    .left = args.window_left,
+                    .right = args.window_right};
   if (args.mask != HSTU_MASK_INTERVALS) return mask;
   const hstu_tensor& all = args.intervals;
   const int64_t offset = all.shape[0] == 1 ? 0 : head * all.stride[0];
@@ -39,13 +48,6 @@ SequenceMask sequence_mask(const Args& args, int64_t b, int64_t row_of_zero, int
                  {all.stride[1], all.stride[2]}};
   mask.row_of_zero = row_of_zero;
   return mask;
-}
-
-template <class Args>
-void check_contexts(const Args& args) {
-  for (int64_t b = 0; present(args.num_contexts) && b < args.num_contexts.shape[0]; ++b)
-    if (const int64_t contexts = integer_at(args.num_contexts, b); contexts < 0)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "num_contexts[{}] = {}: it must not be negative", b, contexts);
 }
 
 KeyRange keys_of_row(const SequenceMask& mask, int64_t i, int64_t n) {
@@ -90,9 +92,6 @@ double pair_count_of_heads(const Args& args, int64_t b, int64_t row_of_zero, int
 template SequenceMask sequence_mask(const hstu_attention_args&, int64_t, int64_t, int64_t);
 template SequenceMask sequence_mask(const hstu_delta_attention_args&, int64_t, int64_t, int64_t);
 template SequenceMask sequence_mask(const hstu_paged_attention_args&, int64_t, int64_t, int64_t);
-template void check_contexts(const hstu_attention_args&);
-template void check_contexts(const hstu_delta_attention_args&);
-template void check_contexts(const hstu_paged_attention_args&);
 template double pair_count_of_heads(const hstu_attention_args&, int64_t, int64_t, int64_t, int64_t);
 template double pair_count_of_heads(const hstu_delta_attention_args&, int64_t, int64_t, int64_t, int64_t);
 template double pair_count_of_heads(const hstu_paged_attention_args&, int64_t, int64_t, int64_t, int64_t);

@@ -44,14 +44,10 @@ struct SequenceMask {
   bool in_intervals(int64_t i, int64_t j) const;
 };
 
-/// The mask of a head of sequence b; reads num_targets and num_contexts. row_of_zero: the row of q that its position 0
-/// would have. Args: of an attention operator.
+/// The mask of a head of sequence b; reads num_targets and num_contexts, which may be as large as their type allows.
+/// row_of_zero: the row of q that its position 0 would have. Args: of an attention operator.
 template <class Args>
 SequenceMask sequence_mask(const Args& args, int64_t b, int64_t row_of_zero, int64_t head);
-
-/// Throws Error where num_contexts holds a negative number. Args: of an attention operator.
-template <class Args>
-void check_contexts(const Args& args);
 
 /// The keys of a row: [begin, end) and its own group, [own, row]. Not of INTERVALS.
 struct KeyRange {

@@ -18,11 +18,9 @@ std::vector<double> row_of(const hstu_tensor& table, int64_t head) {
   return row;
 }
 
-/// The difference without its sign; timestamps may lie as far apart as their type allows.
+/// How far apart timestamps lie: up to 2^64, more than signed integers reach.
 float age_of(int64_t a, int64_t b) {
-  const auto wide_a = static_cast<uint64_t>(a), wide_b = static_cast<uint64_t>(b);
-  const uint64_t age = wide_a - wide_b;
-  return static_cast<float>(static_cast<int64_t>(age) < 0 ? ~age + 1 : age);
+  return static_cast<float>(static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b)));
 }
 
 void run_head(const hstu_rel_bias_args& args, double* exact, int64_t b, int64_t head) {

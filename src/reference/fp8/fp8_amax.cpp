@@ -9,7 +9,7 @@
 namespace hstujit::reference {
 
 void run(const hstu_fp8_amax_args& args, double* const* exact) {
-  const int64_t rows = args.x.shape[0], columns = args.x.shape[1];
+  const int64_t columns = args.x.shape[1], rows = columns == 0 ? 0 : args.x.shape[0];
   const int64_t part = 16 * ceil_div(rows * columns, 16 * HSTU_FP8_AMAX_PARTS);
   std::array<double, HSTU_FP8_AMAX_PARTS> greatest{};
   std::vector<double> x(static_cast<size_t>(columns));

@@ -112,7 +112,7 @@ void run(const hstu_quantize_fp8_args& args, double* const* exact) {
   if (args.scaling == HSTU_FP8_TENSOR) {
     const Scale scale = tensor_scale(args);
     quantizer.write_descale(0, 0, 1, scale.descale);
-    parallel_for(rows, operations, [&](int64_t row) { quantizer.tensor(row, scale); });
+    parallel_for(columns == 0 ? 0 : rows, operations, [&](int64_t row) { quantizer.tensor(row, scale); });
     return;
   }
   const fp8::Unit unit = fp8::unit_of(args.scaling, rows, columns);

@@ -1,5 +1,6 @@
 #include "reference/jagged/added_rows.hpp"
 
+#include "problem/targets.hpp"
 #include "reference/integers.hpp"
 #include "reference/rows.hpp"
 
@@ -28,8 +29,8 @@ void add_rows(const hstu_tensor& x, const hstu_tensor& out, const hstu_tensor& s
   });
 }
 
-int64_t target_rows(const hstu_tensor& num_targets, int32_t interleaved, int64_t sequence) {
-  return targets_at(num_targets, sequence) * (interleaved ? 2 : 1);
+int64_t history_of(const SequenceRow& at, const hstu_tensor& num_targets, int32_t interleaved) {
+  return at.length() - targets_of(num_targets, at.sequence, at.length()) * (interleaved ? 2 : 1);
 }
 
 int64_t limited(int64_t number, const hstu_tensor& table) {

@@ -25,8 +25,9 @@ struct Added {
 void add_rows(const hstu_tensor& x, const hstu_tensor& out, const hstu_tensor& seq_offsets, double alpha,
               const std::vector<Added>& added, double* const* exact);
 
-/// Rows of targets of a sequence; num_targets may be absent. Throws Error where it is negative.
-int64_t target_rows(const hstu_tensor& num_targets, int32_t interleaved, int64_t sequence);
+/// Rows of a sequence before its targets, fewer than none where these count more than its rows; num_targets may be
+/// absent.
+int64_t history_of(const SequenceRow& at, const hstu_tensor& num_targets, int32_t interleaved);
 
 /// number, limited to the table's rows.
 int64_t limited(int64_t number, const hstu_tensor& table);
