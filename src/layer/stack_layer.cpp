@@ -60,7 +60,7 @@ constexpr hstu_fp8_scaling kScaling = HSTU_FP8_ROW;
 /// The parameters of a product: a weight [n, k] in place of the layer's own, and a scale for each of the n.
 struct ProductWeights {
   const char *name, *fp8_name, *descale_name;
-  const hstu_tensor& replaced;
+  hstu_tensor replaced;
   hstu_tensor weight, descale;
 };
 

@@ -75,7 +75,7 @@ void check_vector(const char* name, hstu_tensor& t, int64_t length, const char* 
   checks::extent(checks::required<1>(name, t), 0, length, what);
 }
 
-void require_absent(const char* name, const hstu_tensor& t) {
+void require_absent(const char* name, hstu_tensor t) {
   if (checks::given(name, t))
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: the layer provides it; leave it absent", name);
 }

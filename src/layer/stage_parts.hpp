@@ -31,7 +31,7 @@ std::byte* take(Workspace& space, const hstu_tensor& x, int64_t columns);
 /// x as the workspace needs it: its rows and dtype.
 void check_rows(const char* name, const hstu_tensor& x);
 void check_vector(const char* name, hstu_tensor& t, int64_t length, const char* what);
-void require_absent(const char* name, const hstu_tensor& t);
+void require_absent(const char* name, hstu_tensor t);
 
 // What messages call the extents of the projections' weights.
 inline constexpr const char *kAllColumns = "2 * num_heads * (hidden_dim + attn_dim)",

@@ -150,10 +150,11 @@ template Tensor required<2>(const char*, hstu_tensor&);
 template Tensor required<3>(const char*, hstu_tensor&);
 template Tensor required<4>(const char*, hstu_tensor&);
 
-bool given(const char* name, const hstu_tensor& t) {
+bool given(const char* name, hstu_tensor& t) {
   if (code(t.dtype) != HSTU_DTYPE_NONE) return true;
   if (t.data || t.rank != 0)
     fail(kInvalid, "{}.dtype = 0 (none), but data or rank is set: set dtype, or zero the tensor to leave it out", name);
+  t = {};
   return false;
 }
 
@@ -173,6 +174,14 @@ void refuse_extent(const Tensor& a, int dim, int64_t expected, const char* what)
 void refuse_size(const Tensor& a, int dim) {
   fail(HSTU_ERROR_UNSUPPORTED, "{}.shape[{}] = {}: kernels cover up to {}; split the call", a.name, dim, a.t.shape[dim],
        INT32_MAX);
+}
+
+int64_t product(const Tensor& a, int dim, int other) {
+  int64_t rows = 0;
+  if (__builtin_mul_overflow(a.t.shape[dim], a.t.shape[other], &rows))
+    fail(kInvalid, "{}.shape[{}] = {}: times {}.shape[{}] = {} it overflows 64 bits", a.name, dim, a.t.shape[dim],
+         a.name, other, a.t.shape[other]);
+  return rows;
 }
 
 void require_nesting(const Tensor& out) {

@@ -44,8 +44,8 @@ Tensor required(const char* name, hstu_tensor& t);
 /// As required(), except that the last stride may be anything.
 template <int kRank>
 Tensor required_any_strides(const char* name, hstu_tensor& t);
-/// True when the tensor is there; false when it is absent, that is, all zero.
-bool given(const char* name, const hstu_tensor& t);
+/// True when the tensor is there. An absent one becomes all zero: what its extents and strides held is nobody's.
+bool given(const char* name, hstu_tensor& t);
 
 // Of the checks below, each is a comparison here and a text elsewhere.
 [[noreturn]] void refuse_dtype(const Tensor& a, const char* rule);
@@ -77,6 +77,10 @@ inline int32_t field(const Tensor& a, int dim) {
   if (a.t.shape[dim] > INT32_MAX) refuse_size(a, dim);
   return static_cast<int32_t>(a.t.shape[dim]);
 }
+
+/// Two extents of a tensor multiplied: rows of both, which an empty tensor may have more of than 64 bits count.
+/// INVALID_ARGUMENT.
+int64_t product(const Tensor& a, int dim, int other);
 
 /// Throws unless some order of the dimensions nests.
 void require_nesting(const Tensor& out);
