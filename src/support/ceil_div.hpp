@@ -6,6 +6,6 @@
 namespace hstujit {
 
 /// a not negative, b positive.
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
 }  // namespace hstujit

@@ -41,7 +41,9 @@ void Outputs::add(const checks::Tensor& part, bool another_follows) {
   checks::no_self_overlap(part);
   vector.tensor(part.t);
   bytes_[count_++] = part.bytes;
-  first_ += part.t.shape[1];
+  if (__builtin_add_overflow(first_, part.t.shape[1], &first_))
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "{}.shape[1] = {}: with the columns before it overflows", part.name,
+         part.t.shape[1]);
   if (another_follows) {
     cut_.length(first_);
     split = cut_.elements();

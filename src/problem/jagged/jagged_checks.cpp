@@ -12,7 +12,10 @@ JaggedPartFacts part_of(const hstu_tensor& values, const hstu_tensor& offsets, i
   part.rows = values.rank == 3 ? values.shape[0] * values.shape[1] : values.shape[0];
   if (part.dense) {
     part.length = max_len;
-    part.batch_stride = values.rank == 3 ? values.stride[0] : max_len * part.row_stride;
+    // Unsigned: where there is no sequence the length may be anything.
+    part.batch_stride = values.rank == 3 ? values.stride[0]
+                                         : static_cast<int64_t>(static_cast<uint64_t>(max_len) *
+                                                                static_cast<uint64_t>(part.row_stride));
   }
   return part;
 }
@@ -40,6 +43,7 @@ Tensor part(const char* name, hstu_tensor& t, const char* max_len_name, int64_t&
   not_negative(max_len_name, max_len, "it is the rows of each sequence of the dense part");
   if (t.rank == 3 && max_len == 0) max_len = t.shape[1];
   if (t.rank == 3) extent(checked, 1, max_len, max_len_name);
+  if (t.rank == 3) product(checked, 0, 1);
   return checked;
 }
 

@@ -44,9 +44,10 @@ class ByteAccess {
   /// Address and all strides but the last, and the last extent.
   ByteAccess& tensor(const hstu_tensor& t) {
     bits_ |= reinterpret_cast<uintptr_t>(t.data);
-    const int64_t element = element_bytes(t.dtype);
-    for (int d = 0; d + 1 < t.rank; ++d) bytes(t.stride[d] * element);
-    return bytes(t.shape[t.rank - 1] * element);
+    const auto element = static_cast<uint64_t>(element_bytes(t.dtype));
+    for (int d = 0; d + 1 < t.rank; ++d) bits_ |= static_cast<uint64_t>(t.stride[d]) * element;  // the low ones count
+    bits_ |= static_cast<uint64_t>(t.shape[t.rank - 1]) * element;
+    return *this;
   }
   int32_t width() const { return static_cast<int32_t>(bits_ & (~bits_ + 1)); }  ///< the lowest set bit
 

@@ -64,7 +64,7 @@ Problem prepare(hstu_rms_norm_rope_args& args) {
     checks::disjoint(y, x);
   else
     checks::disjoint_or_same(y, x);
-  checks::quantised(x, y, args.x.shape[0] * args.x.shape[1], args.x.shape[2], args.descale, args.scaling);
+  checks::quantised(x, y, checks::product(x, 0, 1), args.x.shape[2], args.descale, args.scaling);
   checks::weight("weight", args.weight, args.x.shape[2], "x.shape[2]", y);
   const checks::Tensor cosine = check_angles("cosine", args.cosine, args, y);
   const checks::Tensor sine = check_angles("sine", args.sine, args, y);
