@@ -6,6 +6,7 @@
 // nobody's.
 #pragma once
 #include "params/append_kv_cache.h"
+#include "tile/target_rows.cuh"
 #include "tile/warp_copy.cuh"
 
 namespace hstu {
@@ -19,7 +20,8 @@ class Sequence {
   template <class Starts>
   HSTU_PRIM Sequence(const AppendKvCacheParams& p, const Starts& starts, int index)
       : begin_(starts.start(index)), end_(starts.start(index + 1)), first_page_(index) {
-    if constexpr (Config::kHasTargets) end_ -= static_cast<const Target*>(p.num_targets)[index];
+    if constexpr (Config::kHasTargets)
+      end_ -= tile::target_rows<typename Config::Target>(p.num_targets, index, end_ - begin_);
     i64 pages = 1;
     if (p.page_offsets) {
       const auto* offsets = static_cast<const Page*>(p.page_offsets);
@@ -42,7 +44,6 @@ class Sequence {
 
  private:
   using Page = typename Config::Page;
-  using Target = typename Config::Target;
 
   i64 begin_, end_;
   i64 first_page_;      // its index in page_ids; where there are none, the page

@@ -6,6 +6,7 @@
 #pragma once
 #include "params/sla_intervals.h"
 #include "tile/jagged.cuh"
+#include "tile/target_rows.cuh"
 
 namespace hstu {
 
@@ -23,7 +24,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   const int position = static_cast<int>(row - start);
   i64 history = starts.start(sequence + 1) - start;
   if constexpr (Config::kHasTargets)
-    history = max(history - static_cast<const typename Config::Target*>(p.num_targets)[sequence], i64{0});
+    history -= tile::target_rows<typename Config::Target>(p.num_targets, sequence, history);
   const int seen = static_cast<int>(history);
   int bound[3] = {seen, seen, seen};
   if (position < seen) {

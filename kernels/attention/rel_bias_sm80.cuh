@@ -79,7 +79,7 @@ HSTU_PRIM bool fill(const RelBiasParams& p, const i64* times, const Area& area, 
     weight[i] = weight_at(weights, min(rank + i * kThreads, p.last_bucket));
     next_weight[i] = weight_at(weights, min(rank + i * kThreads + 1, p.last_bucket));
   }
-  bool near = true;
+  bool near = is_inside(base);
 #pragma unroll 1
   for (int begin = rank; begin < count; begin += kAtOnce * kThreads) {
     i64 time[kAtOnce];
@@ -202,8 +202,7 @@ HSTU_PRIM void write_far(const RelBiasParams& p, const Bucket* bucket, const i64
   for (int turn = 0; turn < Config::kRows / kStep; ++turn) {
     write_each<Config>(position, to, p.rab_row_stride, min(end - row, int{kStep}), [&](int r, int v) {
       const i64 next = times[min(row + r + 1, p.positions - 1)];
-      const u64 exact = static_cast<u64>(next) - static_cast<u64>(times[column + v]);
-      return weight_of(bucket, __ull2float_rn(static_cast<i64>(exact) < 0 ? ~exact + 1 : exact));
+      return weight_of(bucket, age_of(next, times[column + v]));
     });
     row += stride;
     position -= stride;

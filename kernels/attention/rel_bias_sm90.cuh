@@ -190,7 +190,7 @@ class TileWriter {
   HSTU_PRIM bool settle(const Ahead& ahead) const {
     const i64 base = __shfl_sync(prim::kFullWarp, ahead.time[kRowParts], 0);
     const u32 to = own_ + byte_of(static_cast<int>(prim::lane_id()));
-    bool near = true;
+    bool near = is_inside(base);
 #pragma unroll
     for (int i = 0; i < kParts; ++i) {
       const u32 at = to + i * (byte_of(32) - byte_of(0));
@@ -373,8 +373,7 @@ class TileWriter {
 #pragma unroll
       for (int v = 0; v < kVector; ++v) {
         const i64 time = times[min(place_.column + column + v, positions - 1)];
-        const u64 exact = static_cast<u64>(next) - static_cast<u64>(time);
-        const float age = __ull2float_rn(static_cast<i64>(exact) < 0 ? ~exact + 1 : exact);
+        const float age = age_of(next, time);
         const u32 shifted = shifted_bucket(age);
         const int bucket = static_cast<int>(shifted - kShiftBits) + (age >= load_float(limits + 4 * shifted) ? 1 : 0);
         sum[v] = load_float(own_ + Shape::kTimeBytes + byte_of(kRows - 1 + column + v - first_row - r)) +

@@ -6,6 +6,7 @@
 // Sources   alibaba/TorchEasyRec, jagged_truncate_history.
 #pragma once
 #include "tile/rows_by_lengths.cuh"
+#include "tile/target_rows.cuh"
 
 namespace hstu {
 
@@ -20,11 +21,17 @@ struct Copy {
   HSTU_PRIM static i64 in_start(const JaggedLengthsParams& p, int sequence) {
     return static_cast<const Offset*>(p.offsets)[sequence];
   }
+  HSTU_PRIM static i64 targets(const JaggedLengthsParams& p, int sequence, i64 rows) {
+    using Target = typename Config::LeftLength;
+    if constexpr (tile::SequenceStarts<Target>::kDense)
+      return 0;
+    else
+      return tile::target_rows<Target>(p.left_lengths, sequence, rows);
+  }
   // Rows that stay.
   HSTU_PRIM static void lengths(const JaggedLengthsParams& p, int sequence, i64& out, i64&) {
     const i64 rows = in_start(p, sequence + 1) - in_start(p, sequence);
-    const i64 targets = tile::length_at<typename Config::LeftLength>(p.left_lengths, sequence);
-    out = min(rows, p.contextual + targets + p.keep);
+    out = min(rows, p.contextual + targets(p, sequence, rows) + p.keep);
   }
   HSTU_PRIM static const char* from(const JaggedLengthsParams& p, const Starts& starts, int i, i64 row) {
     const i64 at = row - starts.out[i];

@@ -5,6 +5,7 @@
 // Sources   alibaba/TorchEasyRec, add_positional_embeddings.
 #pragma once
 #include "tile/added_rows.cuh"
+#include "tile/target_rows.cuh"
 
 namespace hstu {
 
@@ -20,8 +21,7 @@ class Find {
   HSTU_PRIM void find(int (&number)[1], int sequence, i64 start, i64 end, i64 row) const {
     i64 history = end - start;
     if constexpr (Config::kHasTargets)
-      history -=
-          p_.targets_factor * static_cast<i64>(static_cast<const typename Config::Target*>(p_.num_targets)[sequence]);
+      history -= tile::target_rows<typename Config::Target>(p_.num_targets, sequence, history) * p_.targets_factor;
     history = max(min(history, p_.rows.table_rows[0] - 1), i64{0});
     number[0] = static_cast<int>(min(row - start, history));
   }

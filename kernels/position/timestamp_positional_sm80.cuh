@@ -9,6 +9,7 @@
 // Sources   meta-recsys/generative-recommenders, add_timestamp_positional_embeddings.
 #pragma once
 #include "tile/added_rows.cuh"
+#include "tile/target_rows.cuh"
 
 namespace hstu {
 
@@ -23,12 +24,11 @@ class Find {
 
   HSTU_PRIM void find(int (&number)[2], int sequence, i64 start, i64 end, i64 row) const {
     const i64 query_time = p_.query_time ? p_.query_time[sequence] : p_.timestamps[end - 1];
-    i64 targets = 0;
+    i64 history = end - start;
     if constexpr (Config::kHasTargets)
-      targets =
-          p_.targets_factor * static_cast<i64>(static_cast<const typename Config::Target*>(p_.num_targets)[sequence]);
-    number[0] = position(row - start, end - start - targets);
-    number[1] = bucket(query_time - time_);
+      history -= tile::target_rows<typename Config::Target>(p_.num_targets, sequence, history) * p_.targets_factor;
+    number[0] = position(row - start, history);
+    number[1] = bucket(age_of(query_time));
   }
 
  private:
@@ -39,10 +39,16 @@ class Find {
     return static_cast<int>(max(min(position, p_.rows.table_rows[0] - 1), i64{0}));
   }
 
-  HSTU_PRIM int bucket(i64 age) const {
-    const float increments = __fdiv_rn(fmaxf(__ll2float_rn(age), 1e-6f), p_.time_bucket_increments);
+  // Times may lie further apart than signed integers reach.
+  HSTU_PRIM float age_of(i64 query_time) const {
+    return query_time > time_ ? __ull2float_rn(static_cast<u64>(query_time) - static_cast<u64>(time_)) : 0.0f;
+  }
+
+  HSTU_PRIM int bucket(float age) const {
+    const float increments = __fdiv_rn(fmaxf(age, 1e-6f), p_.time_bucket_increments);
     const float bucket = Config::kLogarithm ? logf(increments) : __fsqrt_rn(increments);
-    return static_cast<int>(max(min(static_cast<i64>(bucket), p_.rows.table_rows[1] - 1), i64{0}));
+    // An infinite one, of small increments, becomes the largest integer.
+    return static_cast<int>(max(min(i64{__float2ll_rz(bucket)}, p_.rows.table_rows[1] - 1), i64{0}));
   }
 
   const TimestampPositionalParams& p_;

@@ -26,7 +26,16 @@ HSTU_PRIM u32 shifted_bucket(float age) {
   return __float_as_uint(__fmaf_rz(prim::lg2_approx(fmaxf(age, 1.0f)), kBucketsPerDoubling, kShift));
 }
 
-// The difference of times, if it is so small that those of two such are nearer than kNear.
+// How far apart times lie: at most 2^64, more than signed integers reach.
+HSTU_PRIM float age_of(i64 a, i64 b) {
+  const u64 exact = static_cast<u64>(a) - static_cast<u64>(b);
+  return __ull2float_rn(a < b ? ~exact + 1 : exact);
+}
+
+// Whether no time near this one is at the other end of 64 bits, where differences are as small again.
+HSTU_PRIM bool is_inside(i64 time) { return static_cast<u64>(time) + (u64{1} << 62) < u64{1} << 63; }
+
+// The difference of times, one of which is_inside(), if it is so small that those of two such are nearer than kNear.
 HSTU_PRIM int difference(i64 time, i64 base, bool& near) {
   constexpr u64 kMost = RelBiasParams::kNear / 2;
   const u64 exact = static_cast<u64>(time) - static_cast<u64>(base);

@@ -54,7 +54,7 @@ struct CachedPages {
     int targets = 0;
     if constexpr (Config::kHasTargets) {
       const auto given = static_cast<const typename Config::Target*>(p.num_targets)[seq];
-      targets = given < queries ? static_cast<int>(given) : queries;
+      targets = given < queries ? static_cast<int>(given > 0 ? given : 0) : queries;
     }
     count = cached + targets;
   }

@@ -74,7 +74,7 @@ struct HstuMask {
     if constexpr (Config::kContextual) contextual = contextual_rows(p, seq);
     if constexpr (Config::kHasTargets) {
       const auto targets = static_cast<const typename Config::Target*>(p.num_targets)[seq];
-      history = targets < n ? n - static_cast<int>(targets) : 0;
+      history = targets < n ? n - static_cast<int>(targets > 0 ? targets : 0) : 0;
       if constexpr (Config::kTargetGroups) group = targets <= n ? p.target_group_size : 1;
     }
     if constexpr (Config::kContextual) {
