@@ -1,7 +1,10 @@
 #include "support/files.hpp"
 
+#include "support/write_signals.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,24 +16,16 @@
 namespace hstujit {
 namespace {
 
-FileStamp stamp_from(const struct stat& info) {
-  return {info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_ino};
-}
-
 // A name that no other thread, process or machine on a shared file system picks at the same time.
 std::string temporary_name(const std::string& path) {
   thread_local std::mt19937_64 random{std::random_device{}() ^ static_cast<uint64_t>(now_ns())};
   return fmt::format("{}{}{}-{:016x}", path, kTemporaryMark, getpid(), random());
 }
 
-int write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
+// For a descriptor that somebody else made non-blocking.
+void wait_until_writable(int fd) {
+  pollfd ready{fd, POLLOUT, 0};
+  poll(&ready, 1, -1);
 }
 
 int write_and_flush(const std::string& path, std::string_view bytes) {
@@ -44,6 +39,7 @@ int write_and_flush(const std::string& path, std::string_view bytes) {
 int write_and_rename(const std::string& path, std::string_view bytes) {
   const std::string temporary = temporary_name(path);
   int failed = write_and_flush(temporary, bytes);
+  if (failed == EEXIST) return failed;  // somebody else's, against all odds
   if (!failed && rename(temporary.c_str(), path.c_str()) != 0) failed = errno;
   if (failed) unlink(temporary.c_str());
   return failed;
@@ -53,6 +49,10 @@ int write_and_rename(const std::string& path, std::string_view bytes) {
 
 Fd::~Fd() {
   if (fd_ >= 0) close(fd_);
+}
+
+FileStamp stamp_from(const struct stat& info) {
+  return {info.st_size, info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec, info.st_ino};
 }
 
 int stamp_of(const std::string& path, FileStamp& out) {
@@ -95,6 +95,33 @@ int publish_file(const std::string& path, std::string_view bytes) {
   if (failed != ENOENT) return failed;
   if (const int no_folder = make_folders(std::filesystem::path(path).parent_path().string())) return no_folder;
   return write_and_rename(path, bytes);
+}
+
+int write_all(int fd, std::string_view bytes) {
+  const HeldWriteSignals held;
+  while (!bytes.empty()) {
+    const ssize_t written = write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0 && errno == EAGAIN) {
+      wait_until_writable(fd);
+      continue;
+    }
+    if (written < 0) return errno;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+std::optional<std::string> absolute_path(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (path.empty()) return path;
+  std::error_code gone;
+  const fs::path full = fs::absolute(path, gone);
+  if (gone) return std::nullopt;
+  std::string out;
+  for (const fs::path& part : full.relative_path())
+    if (!part.empty() && part != ".") out.append("/").append(part.native());
+  return out.empty() ? "/" : out;
 }
 
 int64_t now_ns() {

@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+
+struct stat;
 
 namespace hstujit {
 
@@ -36,6 +39,8 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
+FileStamp stamp_from(const struct stat& info);
+
 /// 0, or errno.
 int stamp_of(const std::string& path, FileStamp& out);
 
@@ -45,6 +50,14 @@ int read_file(const std::string& path, std::string& out, FileStamp* stamp = null
 
 /// Creates the folder and those above it; 0, or errno.
 int make_folders(const std::string& folder);
+
+/// All of the bytes, to whatever is open there; 0, or errno: EPIPE and EFBIG come without their signals.
+int write_all(int fd, std::string_view bytes);
+
+/// The path from "/" on with single slashes, so that it means the same after chdir() and to those who read "//" as the
+/// beginning of a host's name. ".." stays, as what it means depends on links. "" stays "". Nothing for a path that is
+/// relative to a folder that is gone.
+std::optional<std::string> absolute_path(const std::string& path);
 
 /// Writes a file beside `path`, flushes it and renames it over `path`, creating folders as needed. 0, or errno; on
 /// failure nothing is left behind. A killed process can leave a file whose name has kTemporaryMark in it.

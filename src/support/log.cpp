@@ -3,6 +3,7 @@
 #include "support/error.hpp"
 #include "support/logger.hpp"
 #include "support/shown.hpp"
+#include "support/write_signals.hpp"
 
 #include <spdlog/sinks/stdout_sinks.h>
 
@@ -47,10 +48,14 @@ Log& log() {
 
 bool Log::has(LogLevel level) const { return logger().should_log(spdlogs(level)); }
 
-void Log::flush() { logger().flush(); }
+void Log::flush() {
+  const HeldWriteSignals held;
+  logger().flush();
+}
 
 void Log::write(LogLevel level, fmt::string_view text, fmt::format_args args) {
   if (!has(level)) return;
+  const HeldWriteSignals held;  // standard error may be a pipe that nobody reads any more
   try {
     logger().log(spdlogs(level), in_lines_of_its_own(fmt::vformat(text, args)));
   } catch (const std::exception&) {}  // what cannot be told does not fail the call that it is about

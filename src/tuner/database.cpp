@@ -1,11 +1,14 @@
 #include "tuner/database.hpp"
 
+#include "support/write_signals.hpp"
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <thread>
 
 namespace hstujit {
@@ -29,9 +32,10 @@ constexpr std::pair<int, int> kLimits[] = {
   throw DatabaseError(result & 0xff, fmt::format("{}: {}", doing, text));
 }
 
-/// Path as it stands in a "file:" URI.
+/// Path as it stands in a "file:" URI. Before one from "/" on an empty host is named, since SQLite takes what follows
+/// "//" for one.
 std::string escaped(const std::string& path) {
-  std::string out;
+  std::string out = path.starts_with('/') ? "//" : "";
   for (const char c : path) {
     if (c == '?' || c == '#' || c == '%')
       out += fmt::format("%{:02x}", static_cast<unsigned char>(c));
@@ -88,6 +92,7 @@ bool DatabaseError::damaged() const { return code_ == SQLITE_CORRUPT || code_ ==
 Connection::Connection(const std::string& path, Mode mode, Patience patience)
     : limits_(std::make_unique<Limits>(Limits{patience, {}})) {
   if (mode != Mode::memory) refuse_what_is_no_file(path);
+  const HeldWriteSignals held;
   const int flags = SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (mode == Mode::writable || mode == Mode::memory ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
                                                                     : SQLITE_OPEN_READONLY);
@@ -104,7 +109,10 @@ Connection::Connection(const std::string& path, Mode mode, Patience patience)
   }
 }
 
-Connection::~Connection() { sqlite3_close(db_); }
+Connection::~Connection() {
+  const HeldWriteSignals held;
+  sqlite3_close(db_);
+}
 
 /// As https://sqlite.org/security.html has it for files that others may have written.
 void Connection::harden() {
@@ -118,6 +126,7 @@ void Connection::harden() {
 
 void Connection::run(const std::string& sql) {
   limits_->begin_step();
+  const HeldWriteSignals held;
   const int result = sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr);
   if (result != SQLITE_OK) raise(db_, result, sql);
 }
@@ -142,6 +151,9 @@ void Statement::reset() {
 
 bool Statement::step() {
   connection_.begin_step();
+  // Of a statement that only reads, the first step alone can write: what a killed process left, or a large sort aside.
+  std::optional<HeldWriteSignals> held;
+  if (!sqlite3_stmt_busy(statement_) || !sqlite3_stmt_readonly(statement_)) held.emplace();
   const int result = sqlite3_step(statement_);
   if (result == SQLITE_ROW) return true;
   if (result != SQLITE_DONE) raise(db_, result, sqlite3_sql(statement_));
@@ -176,6 +188,7 @@ Transaction::Transaction(Connection& connection, const char* begin) : connection
 Transaction::~Transaction() {
   if (!open_) return;
   connection_.begin_step();
+  const HeldWriteSignals held;
   // After some errors SQLite has rolled back already; the second ROLLBACK then fails and changes nothing.
   sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
 }

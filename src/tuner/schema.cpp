@@ -4,6 +4,7 @@
 #include "support/embedded_text.hpp"
 #include "support/hash.hpp"
 #include "support/log.hpp"
+#include "support/write_signals.hpp"
 
 #include <fmt/format.h>
 #include <sqlite3.h>
@@ -82,6 +83,7 @@ void refuse_other_definitions(Connection& connection, const Schema& schema) {
 /// is a connection of its own, because one that is inside a writing transaction cannot be copied.
 void back_up(const std::string& path, const std::string& to) {
   Connection source(path, Connection::Mode::read_only), copy(to, Connection::Mode::writable);
+  const HeldWriteSignals held;
   sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", source.get(), "main");
   if (backup) sqlite3_backup_step(backup, -1);
   const int result = backup ? sqlite3_backup_finish(backup) : sqlite3_errcode(copy.get());

@@ -4,6 +4,8 @@
 #include "support/error.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 namespace hstujit {
 namespace {
@@ -28,6 +30,24 @@ TEST_F(Log, PrintsFromTheAskedLevelUp) {
   const std::string printed = testing::internal::GetCapturedStderr();
   EXPECT_EQ(printed.find("too much"), std::string::npos) << printed;
   EXPECT_NE(printed.find("hstujit info: compiled x in 3 ms\n"), std::string::npos) << printed;
+}
+
+TEST_F(Log, AClosedPipeDoesNotEndTheProcess) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int ends[2];
+    if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0) _exit(2);
+    close(ends[0]);
+    close(ends[1]);
+    set_log_level("info");
+    log().warn("nobody reads this");
+    log().flush();
+    _exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(Log, RefusesUnknownLevels) {
