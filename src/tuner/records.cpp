@@ -2,6 +2,7 @@
 
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/unkept.hpp"
 #include "tuner/decide.hpp"
 #include "tuner/records_text.hpp"
 #include "tuner/shipped.hpp"
@@ -121,6 +122,12 @@ struct Records::State {
     publish();
   }
 
+  /// To be asked after work that adds: what is in memory instead of the store is lost with the process.
+  void count_if_lost(int64_t trials) {
+    const std::lock_guard lock(database);
+    if (!file.durable() && !options.store_path.empty()) count_unkept_records(trials, why_in_memory);
+  }
+
   bool repair() {
     try {
       set_aside_if_damaged(file.path);
@@ -135,6 +142,7 @@ struct Records::State {
   void go_to_memory(const std::string& why) {
     log().warn("tuner: {} is not written from now on, new records stay in memory: {}", file_in(options.store_path),
                why);
+    why_in_memory = fmt::format("{}: {}", file_in(options.store_path), why);
     if (winners) base = *winners;  // what was known stays known
     file = open_in_memory();
   }
@@ -174,8 +182,9 @@ struct Records::State {
 
   std::mutex database;  ///< guards file and seen_version, and base once readers exist
   TunerFile file;
-  int64_t seen_version = 0;  ///< PRAGMA data_version when the winners were read
-  Mark seen;                 ///< their state
+  std::string why_in_memory;  ///< although there is a store
+  int64_t seen_version = 0;   ///< PRAGMA data_version when the winners were read
+  Mark seen;                  ///< their state
 
   // A plain lock: readers come here once per new problem, and libstdc++'s atomic<shared_ptr> is a lock, too.
   mutable std::mutex publishing;
@@ -222,6 +231,7 @@ void Records::save(const Job& head, const Trial& trial) {
     writer.put_trial(head.uid, trial);
     transaction.commit();
   });
+  state_->count_if_lost(1);
 }
 
 void Records::close(const Job& head) {
@@ -246,11 +256,13 @@ std::vector<Job> Records::jobs() const {
 }
 
 Added Records::absorb(const std::vector<Job>& jobs) {
-  return state_->with_database([&](Connection& connection) {
-    const Added added = put(connection, jobs);
+  const Added added = state_->with_database([&](Connection& connection) {
+    const Added put_there = put(connection, jobs);
     state_->publish();
-    return added;
+    return put_there;
   });
+  state_->count_if_lost(added.trials);
+  return added;
 }
 
 Added Records::import_text(std::string_view exported) { return absorb(jobs_of_text(exported)); }
