@@ -1,8 +1,11 @@
 #include "jit/disk_store.hpp"
 
 #include "jit/entry.hpp"
+#include "jit/store_names.hpp"
 #include "jit/sweep.hpp"
+#include "support/folder.hpp"
 #include "support/log.hpp"
+#include "support/unkept.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,7 +19,6 @@
 namespace hstujit {
 namespace {
 
-constexpr std::string_view kSuffix = ".kernel";
 // An entry's modification time says when it was last used, to a day: exact enough for eviction, and rarely a write.
 constexpr int64_t kStampEveryNs = int64_t{24} * 3600 * 1'000'000'000;
 
@@ -30,69 +32,72 @@ bool passing(int error) {
 }  // namespace
 
 DiskStore::DiskStore(std::string folder, Access access, StoreLimits limits)
-    : folder_(std::move(folder)), limits_(limits), writable_(access == Access::read_write) {}
+    : folder_(std::move(folder)), access_(access), limits_(limits), writable_(access == Access::read_write) {}
 
 std::string DiskStore::shard(const KernelKey& key) const {
-  return fmt::format("{}/kernels/{}", folder_, key.unit.hex().substr(0, 2));
-}
-
-std::string DiskStore::path(const KernelKey& key, std::string_view compiler) const {
-  return fmt::format("{}/{}-{}{}", shard(key), key.unit.hex(), key.digest_with(compiler).hex().substr(0, 16), kSuffix);
+  return fmt::format("{}/kernels/{}", folder_, store_names::shard(key));
 }
 
 std::optional<CompiledKernel> DiskStore::load(const KernelKey& key, std::string_view compiler) {
-  return load_file(path(key, compiler), key, compiler);
+  return load_file(store_names::entry(key, compiler), key, compiler);
 }
 
 std::optional<CompiledKernel> DiskStore::load_any(const KernelKey& key) {
-  const std::string start = key.unit.hex() + "-";
   std::error_code failed;
   for (std::filesystem::directory_iterator it(shard(key), failed), end; !failed && it != end; it.increment(failed)) {
     const std::string name = it->path().filename().string();
-    if (!name.starts_with(start) || !name.ends_with(kSuffix)) continue;
-    if (auto kernel = load_file(it->path().string(), key, "")) return kernel;
+    if (!store_names::is_entry_of(name, key)) continue;
+    if (auto kernel = load_file(name, key, "")) return kernel;
   }
   return std::nullopt;
 }
 
-std::optional<CompiledKernel> DiskStore::load_file(const std::string& path, const KernelKey& key,
+std::optional<CompiledKernel> DiskStore::load_file(const std::string& name, const KernelKey& key,
                                                    std::string_view compiler) {
+  const std::string path = shard(key) + "/" + name;
   std::string bytes;
   FileStamp stamp;
   // An I/O error says nothing about the entry: a disk or server that comes back must find it where it was.
   const int error = read_file(path, bytes, &stamp);
-  if (error == EFBIG) quarantine(path, stamp);
+  if (error == EFBIG) quarantine(key, name, stamp);
   if (error) return std::nullopt;
   auto kernel = decode_entry(bytes, key, compiler);
   // Another version of this library wrote it for itself: no damage, and nothing for us.
-  if (!kernel && !of_another_format(bytes)) quarantine(path, stamp);
+  if (!kernel && !of_another_format(bytes)) quarantine(key, name, stamp);
   if (kernel && writable() && now_ns() - stamp.modified_ns > kStampEveryNs)
     utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
   return kernel;
 }
 
-void DiskStore::quarantine(const std::string& path, const FileStamp& damaged) {
+// Only what lies in our own folders: a damaged file that a link led to is somebody else's to mend.
+void DiskStore::quarantine(const KernelKey& key, const std::string& name, const FileStamp& damaged) {
   damaged_.fetch_add(1, std::memory_order_relaxed);
-  log().warn("kernel store: {} is damaged; it will be compiled again", path);
+  log().warn("kernel store: {}/{} is damaged; it will be compiled again", shard(key), name);
+  if (!writable()) return;
+  const Folder store(folder_);
+  const Folder from = store.inside("kernels").inside(store_names::shard(key));
   FileStamp now;
   // Another process may have replaced it by a sound entry since we read it.
-  if (!writable() || stamp_of(path, now) != 0 || now != damaged) return;
-  const std::string folder = folder_ + "/quarantine";
-  make_folders(folder);
-  const std::string target = fmt::format("{}/{}-{}", folder, std::filesystem::path(path).filename().string(), now_ns());
-  if (rename(path.c_str(), target.c_str()) != 0) log().warn("kernel store: cannot set it aside: {}", strerror(errno));
+  if (from.stamp_of(name, now) != 0 || now != damaged) return;
+  const Folder to = store.made_inside("quarantine");
+  const int error = to ? from.rename(name, to, store_names::set_aside(name, now_ns())) : to.error();
+  if (error) log().warn("kernel store: cannot set it aside: {}", strerror(error));
 }
 
 void DiskStore::publish(const KernelKey& key, const CompiledKernel& kernel) {
-  if (!writable()) return;
-  const std::string file = path(key, kernel.compiler);
-  if (const int error = publish_file(file, encode_entry(key, kernel, Packing::none))) return write_failed(file, error);
+  if (access_ == Access::read_only) return;
+  if (!writable()) return count_unkept_kernels(1, fmt::format("{} cannot be written", folder_));
+  const std::string file = shard(key) + "/" + store_names::entry(key, kernel.compiler);
+  if (const int error = publish_file(file, encode_entry(key, kernel, Packing::none))) {
+    count_unkept_kernels(1, fmt::format("{}: {}", file, strerror(error)));
+    return write_failed(file, error);
+  }
   evictions_.fetch_add(sweep_if_due(folder_, limits_), std::memory_order_relaxed);
 }
 
 std::string DiskStore::save_failure(const KernelKey& key, std::string_view text) {
   if (!writable()) return {};
-  const std::string file = fmt::format("{}/failed/{}.cu", folder_, key.unit.hex());
+  const std::string file = fmt::format("{}/failed/{}", folder_, store_names::failure(key));
   const int error = publish_file(file, text);
   if (error) write_failed(file, error);
   return error ? std::string() : file;

@@ -39,7 +39,8 @@ class DiskStore {
   /// The kernel whichever compiler made it.
   std::optional<CompiledKernel> load_any(const KernelKey& key);
 
-  /// Keeps the kernel, unless the folder cannot be written; at times evicts what was not used for longest.
+  /// Keeps the kernel, unless the folder cannot be written, which is counted (support/unkept.hpp); at times evicts what
+  /// was not used for longest.
   void publish(const KernelKey& key, const CompiledKernel& kernel);
 
   /// Keeps the text of a unit that did not compile; its path, or "" when it cannot be kept.
@@ -57,12 +58,12 @@ class DiskStore {
 
  private:
   std::string shard(const KernelKey& key) const;
-  std::string path(const KernelKey& key, std::string_view compiler) const;
-  std::optional<CompiledKernel> load_file(const std::string& path, const KernelKey& key, std::string_view compiler);
-  void quarantine(const std::string& path, const FileStamp& damaged);
+  std::optional<CompiledKernel> load_file(const std::string& name, const KernelKey& key, std::string_view compiler);
+  void quarantine(const KernelKey& key, const std::string& name, const FileStamp& damaged);
   void write_failed(const std::string& path, int error);
 
   const std::string folder_;
+  const Access access_;
   const StoreLimits limits_;
   std::atomic<bool> writable_;
   std::atomic<int64_t> damaged_{0}, evictions_{0};

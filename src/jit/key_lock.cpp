@@ -7,7 +7,8 @@
 namespace hstujit {
 
 KeyLock::KeyLock(const std::string& file, const Digest& key)
-    : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666)), byte_(static_cast<int64_t>(key.low >> 2)) {}
+    : fd_(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666)),
+      byte_(static_cast<int64_t>(key.low >> 2)) {}
 
 KeyLock::State KeyLock::try_acquire() {
   if (!fd_) return State::unavailable;

@@ -17,7 +17,7 @@ class KeyLock {
     unavailable,  ///< this file system cannot lock, or the file cannot be opened: go on without
   };
 
-  /// Does not lock yet. `file` is created if need be, not its folder.
+  /// Does not lock yet. `file` is created if need be, not its folder; a link in its place is not followed.
   KeyLock(const std::string& file, const Digest& key);
 
   State try_acquire();

@@ -59,6 +59,16 @@ extern "C" {
 HSTU_WRAP_OPEN(open)
 HSTU_WRAP_OPEN(open64)
 
+int openat(int folder, const char* path, int flags, ...) {
+  static const auto real = next<int (*)(int, const char*, int, ...)>("openat");
+  HSTU_FAIL_IF_ASKED;
+  std::va_list more;
+  va_start(more, flags);
+  const mode_t mode = va_arg(more, mode_t);
+  va_end(more);
+  return real(folder, path, flags, mode);
+}
+
 #define HSTU_WRAP(result, name, parameters, arguments)          \
   result name parameters {                                      \
     static const auto real = next<result(*) parameters>(#name); \
@@ -73,5 +83,8 @@ HSTU_WRAP(int, fsync, (int fd), (fd))
 HSTU_WRAP(int, fdatasync, (int fd), (fd))
 HSTU_WRAP(int, ftruncate64, (int fd, off64_t size), (fd, size))
 HSTU_WRAP(int, rename, (const char* from, const char* to), (from, to))
+HSTU_WRAP(int, renameat, (int from_folder, const char* from, int to_folder, const char* to),
+          (from_folder, from, to_folder, to))
+HSTU_WRAP(int, unlinkat, (int folder, const char* path, int flags), (folder, path, flags))
 
 }  // extern "C"

@@ -7,6 +7,7 @@
 #include "support/files.hpp"
 #include "support/hash.hpp"
 #include "support/storm.hpp"
+#include "support/unkept.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -192,8 +193,7 @@ TEST_F(DiskStoreTest, FullDiskIsRememberedAndLeavesNoDebris) {
   for (uint32_t i = 0, x = 1; i < 20'000; ++i) large.binary += static_cast<char>((x = x * 1664525 + 1013904223) >> 24);
   fs::permissions(dir_.path(), fs::perms(0777));
   EXPECT_EQ(in_child([&] {
-              signal(SIGXFSZ, SIG_IGN);
-              const rlimit limit{8192, 8192};  // a write beyond it fails as on a full disk
+              const rlimit limit{8192, 8192};  // a write beyond it fails as on a full disk, but with a signal
               setrlimit(RLIMIT_FSIZE, &limit);
               DiskStore store = open();
               store.publish(key_of(1), large);
@@ -201,6 +201,18 @@ TEST_F(DiskStoreTest, FullDiskIsRememberedAndLeavesNoDebris) {
             }),
             0);
   EXPECT_EQ(entries(), 0u);
+}
+
+TEST_F(DiskStoreTest, WhatWasNotKeptIsCounted) {
+  const Unkept before = unkept();
+  DiskStore(folder(), Access::read_only).publish(key_of(1), kernel_of(1));
+  open().publish(key_of(1), kernel_of(1));
+  EXPECT_EQ(unkept().kernels, before.kernels) << "not asked to, and kept";
+  test::write_file(dir_.path() / "file", "not a folder");
+  DiskStore nowhere(dir_.str() + "/file/store", Access::read_write);
+  for (const int value : {1, 2, 3}) nowhere.publish(key_of(value), kernel_of(value));
+  EXPECT_EQ(unkept().kernels, before.kernels + 3);
+  EXPECT_NE(unkept().reason, "");
 }
 
 TEST_F(DiskStoreTest, ReadOnlyAccessNeverWrites) {
@@ -300,8 +312,10 @@ TEST_F(DiskStoreTest, SweepRemovesDebrisOfKilledProcesses) {
   StoreLimits limits;
   limits.sweep_every = std::chrono::seconds(0);
   DiskStore store = open(limits);
-  const fs::path old_temporary = folder() + "/kernels/ab/x.kernel.tmp-1-2", young = folder() + "/kernels/ab/y.tmp-1-3",
-                 old_failure = folder() + "/failed/x.cu";
+  const std::string unit(32, 'a'), entry = unit + "-0123456789abcdef.kernel";
+  const fs::path old_temporary = folder() + "/kernels/aa/" + entry + ".tmp-1-0123456789abcdef",
+                 young = folder() + "/kernels/aa/" + entry + ".tmp-1-0123456789abcdee",
+                 old_failure = folder() + "/failed/" + unit + ".cu";
   test::write_file(old_temporary, "half");
   test::write_file(young, "half");
   test::write_file(old_failure, "unit");

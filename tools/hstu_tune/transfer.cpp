@@ -71,7 +71,7 @@ int merge_stores(const std::vector<std::string>& sources, const StoreChoice& sto
     const Added added = absorb(records, source);
     sum.jobs += added.jobs;
     sum.trials += added.trials;
-    if (!folder.empty() && std::filesystem::is_directory(source)) kernels += adopt_kernels(source, folder);
+    if (!folder.empty() && std::filesystem::is_directory(source)) kernels += adopt_kernels(source, folder).count;
   }
   if (kernels > 0) fmt::print("{} kernels taken over\n", kernels);
   return said(records, sum);
