@@ -3,7 +3,7 @@
 #include "cuda/tensor_map.hpp"
 #include "support/embedded_text.hpp"
 #include "support/error.hpp"
-#include "support/files.hpp"
+#include "support/output.hpp"
 #include "support/ranges.hpp"
 
 namespace hstujit {
@@ -134,7 +134,7 @@ void Context::write_traffic(const char* path, int64_t* left_out) const {
     fail(HSTU_ERROR_INVALID_ARGUMENT,
          "no traffic was recorded: call hstu_context_record_traffic and then some operators");
   const std::string text = workload_text(shapes, left_out);
-  if (const int error = publish_file(path, text))
+  if (const int error = write_output(path, text))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
 }
 

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <new>
@@ -205,6 +206,11 @@ TEST_F(FakeGpu, ARecordedCallAllocatesNothingAndTellsWhatWasAsked) {
   std::stringstream text;
   text << std::ifstream(file).rdbuf();
   EXPECT_NE(text.str().find("\"op\":\"layer_norm\",\"count\":100,"), std::string::npos) << text.str();
+  const std::string link = dir.str() + "/link";
+  std::filesystem::create_symlink("target.json", link);
+  ASSERT_EQ(hstu_context_write_traffic(context_, link.c_str(), nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_TRUE(std::filesystem::is_symlink(link)) << "its target got the contents";
+  EXPECT_EQ(std::filesystem::file_size(link), text.str().size());
   EXPECT_EQ(hstu_context_write_traffic(context_, (dir.str() + "/traffic.json/no").c_str(), nullptr), HSTU_ERROR_STORE);
 }
 
