@@ -3,15 +3,25 @@
 #include "cuda/tensor_map.hpp"
 #include "support/embedded_text.hpp"
 #include "support/error.hpp"
+#include "support/files.hpp"
+#include "support/log.hpp"
 #include "support/output.hpp"
 #include "support/ranges.hpp"
 
 namespace hstujit {
 namespace {
 
+std::string absolute_or_as_it_is(const std::string& path) { return absolute_path(path).value_or(path); }
+
+/// A mere name is looked for where the system keeps its libraries.
+std::string library_path(const std::string& path) {
+  return path.find('/') == std::string::npos ? path : absolute_or_as_it_is(path);
+}
+
 JitOptions jit_options(const ContextOptions& options, const Environment& environment,
                        const std::shared_ptr<const Pack>& pack) {
-  return {options.store_path, pack ? "" : options.system_store_path, environment.kernels, environment.libnvrtc, pack};
+  return {options.store_path, pack ? "" : options.system_store_path, absolute_or_as_it_is(environment.kernels),
+          library_path(environment.libnvrtc), pack};
 }
 
 bool is_empty(const hstu_tensor& t) {
@@ -31,6 +41,15 @@ bool writes_nothing(const Operator& op, const void* args) {
 
 }  // namespace
 
+ContextOptions with_absolute_paths(ContextOptions options) {
+  for (std::string* path : {&options.store_path, &options.system_store_path}) {
+    std::optional<std::string> absolute = absolute_path(*path);
+    if (!absolute) log().warn("store {} is left out: it is relative to the current folder, which was removed", *path);
+    *path = std::move(absolute).value_or("");
+  }
+  return options;
+}
+
 RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack) {
   RecordsOptions options{store_path, pack ? "" : system_store_path};
   if (pack) options.seeds.push_back(pack->records());
@@ -39,7 +58,7 @@ RecordsOptions records_options(const std::string& store_path, const std::string&
 }
 
 Context::Context(ContextOptions options, const Environment& environment)
-    : options_(std::move(options)),
+    : options_(with_absolute_paths(std::move(options))),
       pack_(open_pack(options_.system_store_path)),
       jit_(jit_options(options_, environment, pack_)),
       records_(records_options(options_.store_path, options_.system_store_path, pack_.get())) {

@@ -33,6 +33,10 @@ struct ContextOptions {
   int64_t tune_budget_ms = 30'000;
 };
 
+/// The same with paths from "/" on, so that they mean the same for as long as the context lives, whatever the process's
+/// current folder is then. A relative path is left out with a warning when the current folder is gone.
+ContextOptions with_absolute_paths(ContextOptions options);
+
 /// Where records come from: the stores, a pack in the place of the system store (null: it is a folder or nothing), and
 /// those that the library ships.
 RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack);

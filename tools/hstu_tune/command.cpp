@@ -32,7 +32,7 @@ ContextOptions context_options(const StoreChoice& store, const std::string& devi
   options.device = device;
   options.store_path = store.folder.value_or(environment.store);
   options.system_store_path = environment.system_store;
-  return options;
+  return with_absolute_paths(std::move(options));
 }
 
 std::unique_ptr<Context> open_context(const StoreChoice& store, const std::string& device) {
