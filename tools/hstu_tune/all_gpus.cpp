@@ -2,6 +2,7 @@
 
 #include "hstu_tune/child.hpp"
 #include "hstu_tune/merge.hpp"
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/progress.hpp"
 #include "hstu_tune/shard.hpp"
 
@@ -93,7 +94,7 @@ int tune_in_processes(const std::vector<std::string>& command, int processes, co
   for (size_t i = 0; i < tuners.size(); ++i) {
     const int code = tuners[i].child.wait();
     failed += code != 0;
-    if (code != 0) fmt::print(stderr, "hstu-tune: the process on cuda:{} ended with {}\n", i, code);
+    if (code != 0) complain("the process on cuda:{} ended with {}", i, code);
   }
   const int merged = merge_stores(stores_of(store, processes), {store});
   return failed == 0 ? merged : 1;

@@ -8,10 +8,12 @@
 #include "support/json.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
@@ -30,7 +32,11 @@ std::vector<std::string> families_of_needs(BenchRun& bench, const std::vector<Ne
 /// An empty store for one measurement.
 class EmptyStore {
  public:
-  EmptyStore() : path_(std::filesystem::temp_directory_path() / fmt::format("hstujit-bench-{}", getpid())) {}
+  EmptyStore() {
+    std::string name = (std::filesystem::temp_directory_path() / "hstujit-bench-XXXXXX").string();
+    if (!mkdtemp(name.data())) fail(HSTU_ERROR_STORE, "{}: cannot be made: {}", name, std::strerror(errno));
+    path_ = name;
+  }
   ~EmptyStore() {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);

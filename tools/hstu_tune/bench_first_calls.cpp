@@ -2,6 +2,7 @@
 // process.
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/child.hpp"
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/table.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
@@ -121,8 +122,7 @@ void bench_first_calls(BenchRun& bench, const std::string& workload, const std::
   fmt::print("opening the library on the device took {}\n",
              duration_text(result.at("context_ms").get<double>() * 1e-3));
   bench.report["first_calls"] = result;
-  if (result.at("compiles") != 0)
-    return fmt::print(stderr, "hstu-tune: the store did not hold every kernel, so there is no figure\n");
+  if (result.at("compiles") != 0) return complain("the store did not hold every kernel, so there is no figure");
   bench.report.add({kId, slowest, "ms", false, kTargetMs, "", families, true});
 }
 

@@ -1,6 +1,7 @@
 // Yardsticks: a device copy and the vendor's matrix product, so that figures of different days can be compared.
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/cublaslt.hpp"
+#include "hstu_tune/messages.hpp"
 #include "support/error.hpp"
 #include "support/json.hpp"
 #include "workload/memory.hpp"
@@ -33,7 +34,7 @@ double product_tflops(BenchRun& bench) try {
       [&](CUstream stream) { product->run(filled.base("x"), filled.base("w"), nullptr, z, workspace, stream); });
   return 2.0 * kSize * kSize * kSize / static_cast<double>(timing.median_ns) * 1e-3;
 } catch (const Error& error) {
-  fmt::print(stderr, "hstu-tune: no cuBLASLt yardstick: {}\n", error.message());
+  complain("no cuBLASLt yardstick: {}", error.message());
   return 0;
 }
 

@@ -1,9 +1,10 @@
 // build: a workload's kernels and its tuned records as a pack, one file that servers map; needs no GPU.
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/warming.hpp"
 #include "jit/pack.hpp"
 #include "specialise/source.hpp"
 #include "support/error.hpp"
-#include "support/files.hpp"
+#include "support/output.hpp"
 
 #include <fmt/format.h>
 
@@ -48,15 +49,14 @@ int execute(const Options& options) {
   std::vector<std::unique_ptr<Context>> contexts;
   for (const std::string& target : options.targets) contexts.push_back(open_context(options.store, target));
   const std::vector<Warmed> all = warm(contexts, traffic->needs, [](const Warmed& one) {
-    if (!one.plan)
-      fmt::print(stderr, "hstu-tune: {} for {}: {}\n", one.need->call->name, one.context->facts().target, one.error);
+    if (!one.plan) complain("{} for {}: {}", one.need->call->name, one.context->facts().target, one.error);
   });
   print_warmed(all);
   if (!std::all_of(all.begin(), all.end(), [](const Warmed& one) { return one.plan; })) return 1;
   PackBuilder pack;
   for (const Warmed& one : all) add_plan(pack, *one.context, *one.plan);
   const std::string bytes = pack.finish(records_of(options, *traffic, contexts.front()->records()));
-  if (const int error = publish_file(options.output, bytes))
+  if (const int error = write_output(options.output, bytes))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", options.output, std::strerror(error));
   fmt::print("{}: {} kernels, {:.1f} MiB in {}\n", traffic->workload.name, pack.size(),
              static_cast<double>(bytes.size()) / (1 << 20), options.output);

@@ -59,7 +59,13 @@ pid_t start(std::vector<std::string> words, int out, int err) {
   if (err >= 0) posix_spawn_file_actions_adddup2(&files, err, STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  if (err >= 0) posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  // What we ignore (messages.hpp) others may rely on.
+  sigset_t standard;
+  sigemptyset(&standard);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) sigaddset(&standard, signal);
+  posix_spawnattr_setsigdefault(&attributes, &standard);
+  posix_spawnattr_setflags(&attributes,
+                           static_cast<short>(POSIX_SPAWN_SETSIGDEF | (err >= 0 ? POSIX_SPAWN_SETPGROUP : 0)));
   pid_t child = 0;
   const int error = posix_spawnp(&child, pointers[0], &files, &attributes, pointers.data(), environ);
   posix_spawnattr_destroy(&attributes);

@@ -1,6 +1,7 @@
 // devices and doctor: what was found, what is missing, and how to mend it. Both work on a machine with nothing.
 #include "hstu_tune/doctor.hpp"
 
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/table.hpp"
 #include "support/embedded_text.hpp"
 #include "support/env.hpp"
@@ -31,8 +32,8 @@ int list_devices() {
   try {
     const std::vector<DeviceFacts> all = devices();
     if (!all.empty()) return print_devices(all), 0;
-    fmt::print(stderr, "hstu-tune: the driver reports no device; check nvidia-smi and CUDA_VISIBLE_DEVICES\n");
-  } catch (const Error& error) { fmt::print(stderr, "hstu-tune: {}\n", error.message()); }
+    complain("the driver reports no device; check nvidia-smi and CUDA_VISIBLE_DEVICES");
+  } catch (const Error& error) { complain("{}", error.message()); }
   return 1;
 }
 

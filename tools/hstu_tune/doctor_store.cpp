@@ -3,11 +3,14 @@
 #include "support/error.hpp"
 #include "support/files.hpp"
 
+#include <fcntl.h>
 #include <fmt/ranges.h>
 #include <linux/magic.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <set>
@@ -17,12 +20,13 @@ namespace {
 
 /// "" when a file can be written there, else why not.
 std::string write_problem(const std::string& folder) {
-  const std::string probe = fmt::format("{}/doctor-{}", folder, getpid());
-  int error = make_folders(folder);
-  if (error == 0) error = publish_file(probe, "probe");
-  if (error != 0) return std::strerror(error);
+  if (const int error = make_folders(folder)) return std::strerror(error);
+  std::string probe = folder + "/doctor-XXXXXX";
+  const Fd fd(mkostemp(probe.data(), O_CLOEXEC));
+  if (!fd) return std::strerror(errno);
+  const int error = write_all(fd.get(), "probe");
   unlink(probe.c_str());
-  return "";
+  return error == 0 ? "" : std::strerror(error);
 }
 
 /// The kind of network file system that the folder is on; "" for a local one.

@@ -5,7 +5,7 @@
 #include "hstu_tune/precision_advice.hpp"
 #include "hstu_tune/table.hpp"
 #include "support/error.hpp"
-#include "support/files.hpp"
+#include "support/output.hpp"
 #include "tuner/decide.hpp"
 
 #include <fmt/chrono.h>
@@ -154,7 +154,7 @@ int execute(const Options& options) {
       records_options(store.store_path, store.system_store_path, open_pack(store.system_store_path).get()));
   const std::vector<Chapter> chapters = chapters_of(records, traffic.get());
   const std::string page = html::page("Tuned kernels", body_of(chapters, store.store_path));
-  if (const int error = publish_file(options.output, page))
+  if (const int error = write_output(options.output, page))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", options.output, std::strerror(error));
   fmt::print("{} problems in {}\n", chapters.size(), options.output);
   return 0;

@@ -1,27 +1,14 @@
 // hstu-tune: tunes, warms, measures and inspects what libhstujit runs. One file per subcommand.
 #include "hstu_tune/command.hpp"
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/report.hpp"
 #include "support/env.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
-#include "support/shown.hpp"
-
-#include <cstdio>
-#include <string>
-#include <string_view>
 
 namespace {
 
 using namespace hstujit::tool;
-
-void say(std::string_view what) {
-  std::string text;
-  try {
-    text = hstujit::escaped(what, hstujit::Lines::many);  // files of others are quoted in it
-    what = text;
-  } catch (const std::exception&) {}                                                      // no memory: as it is
-  std::fprintf(stderr, "hstu-tune: %.*s\n", static_cast<int>(what.size()), what.data());  // which throws nothing
-}
 
 template <class Body>
 int guarded(const Body& body) {
@@ -39,12 +26,13 @@ int guarded(const Body& body) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return guarded([&] {
+  prepare_standard_streams();
+  return final_code(guarded([&] {
     hstujit::set_log_level(hstujit::Environment::read().log_level);
     set_command_line(argc, argv);
     const Declare subcommands[] = {add_doctor, add_devices, add_ops,    add_run,        add_tune, add_warm,
                                    add_build,  add_pack,    add_bench,  add_verify,     add_show, add_export,
                                    add_import, add_merge,   add_report, add_first_calls};
     return parse(argc, argv, "Tunes, warms, measures and inspects the kernels of libhstujit.", subcommands)();
-  });
+  }));
 }

@@ -33,8 +33,11 @@ Progress::Progress(FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {
 
 Progress::~Progress() { clear(); }
 
+// Work does not end because nobody can watch it.
+void Progress::put(const std::string& text) { std::fputs(text.c_str(), out_); }
+
 void Progress::clear() {
-  if (drawn_) fmt::print(out_, "\r\033[K");
+  if (drawn_) put("\r\033[K");
   drawn_ = false;
   std::fflush(out_);
 }
@@ -44,12 +47,12 @@ void Progress::show(double share, const std::string& text) {
   next_ = Clock::now() + (terminal_ ? Clock::duration(kRedraw) : Clock::duration(kNextLine));
   share = std::clamp(share, 0.0, 1.0);
   if (!terminal_) {
-    fmt::print(out_, "{:3.0f} %  {}\n", share * 100, text);
+    put(fmt::format("{:3.0f} %  {}\n", share * 100, text));
   } else {
     const int full = static_cast<int>(share * kBarWidth);
     std::string line = fmt::format("[{:#>{}}{:.>{}}] {}", "", full, "", kBarWidth - full, text);
     line.resize(std::min(line.size(), terminal_width(out_) - 1));
-    fmt::print(out_, "\r{}\033[K", line);
+    put(fmt::format("\r{}\033[K", line));
     drawn_ = true;
   }
   std::fflush(out_);
@@ -57,7 +60,7 @@ void Progress::show(double share, const std::string& text) {
 
 void Progress::line(const std::string& text) {
   clear();
-  fmt::print(out_, "{}\n", text);
+  put(text + "\n");
   std::fflush(out_);
 }
 

@@ -24,6 +24,7 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   void clear();
+  void put(const std::string& text);
 
   FILE* out_;
   bool terminal_;

@@ -1,7 +1,7 @@
 #include "hstu_tune/record_spaces.hpp"
 
 #include "support/error.hpp"
-#include "support/files.hpp"
+#include "support/output.hpp"
 #include "tuner/recorded_text.hpp"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ std::optional<NamedSpace> complete_space(const std::vector<Job>& jobs, const Fam
 }
 
 void write(const std::string& path, const NamedSpace& space) {
-  if (const int error = publish_file(path, bytes_of(space)))
+  if (const int error = write_output(path, bytes_of(space)))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
   fmt::print("{}: {} configurations, best {:.2f} us\n", path, space.recorded.space.size(), space.recorded.best() * 1e6);
 }

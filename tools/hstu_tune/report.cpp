@@ -1,8 +1,8 @@
 #include "hstu_tune/report.hpp"
 
 #include "support/error.hpp"
-#include "support/files.hpp"
 #include "support/json.hpp"
+#include "support/output.hpp"
 
 #include <fmt/format.h>
 #include <time.h>
@@ -97,7 +97,7 @@ void Report::add(const Figure& measured) {
 
 void Report::write(const std::string& path) const {
   if (path.empty()) return;
-  if (const int error = publish_file(path, write_json(*json_, 2) + "\n"))
+  if (const int error = write_output(path, write_json(*json_, 2) + "\n"))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
 }
 

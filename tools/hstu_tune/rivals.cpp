@@ -1,6 +1,7 @@
 #include "hstu_tune/rivals.hpp"
 
 #include "hstu_tune/child.hpp"
+#include "hstu_tune/messages.hpp"
 #include "support/json.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@ Rivals Rivals::measured_by(const std::string& script) {
   const ChildOutput output = run_command({"python3", script});
   Json found = read_json(output.out, nullptr, false);
   if (output.code != 0 || !found.is_object())
-    fmt::print(stderr, "hstu-tune: {} measured no rivals (it ended with {})\n", script, output.code);
+    complain("{} measured no rivals (it ended with {})", script, output.code);
   else
     rivals.found_ = std::make_shared<Json>(std::move(found));
   return rivals;

@@ -2,6 +2,7 @@
 // workload's kernels for sm_80 and sm_90a and runs a small version of the stack on the CPU. Both check the numbers.
 #include "cuda/nvrtc.hpp"
 #include "hstu_tune/graph.hpp"
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/passes.hpp"
 #include "hstu_tune/report.hpp"
 #include "hstu_tune/stopwatch.hpp"
@@ -77,7 +78,7 @@ int run_without_gpu(const Options& options, const Traffic& traffic) {
   std::vector<std::unique_ptr<Context>> contexts;
   for (const char* target : {"sm_80", "sm_90a"}) contexts.push_back(open_context(options.store, target));
   const std::vector<Warmed> all = warm(contexts, traffic.needs, [](const Warmed& one) {
-    if (!one.plan) fmt::print(stderr, "hstu-tune: {}\n", one.error);
+    if (!one.plan) complain("{}", one.error);
   });
   print_warmed(all);
   fmt::print("{}: {}\n", traffic.workload.name, counters_text(contexts));
@@ -245,9 +246,9 @@ int run_on_gpu(const Options& options, const Traffic& traffic) {
   const TuningOutcome tuned = tune_all(context, ordinal, needs,
                                        {.budget_s = options.budget_s, .only_missing = !options.retune, .strategy = ""});
   for (const Tuned& one : tuned.problems)
-    if (!one.error.empty()) fmt::print(stderr, "hstu-tune: {}: {}\n", one.need->call->name, one.error);
+    if (!one.error.empty()) complain("{}: {}", one.need->call->name, one.error);
   if (tuned.interrupted) {
-    fmt::print(stderr, "hstu-tune: interrupted; what was measured is kept, the same command goes on from there\n");
+    complain("interrupted; what was measured is kept, the same command goes on from there");
     return 1;
   }
 

@@ -1,8 +1,11 @@
 // export, import and merge: tuned records as canonical JSON text to review and ship, and what other stores have.
 #include "hstu_tune/merge.hpp"
+#include "hstu_tune/messages.hpp"
 #include "jit/adopt.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
+#include "support/output.hpp"
+#include "support/unkept.hpp"
 
 #include <fmt/format.h>
 
@@ -33,7 +36,7 @@ int export_records(const Options& options) {
   const Records records(records_options(options.store));
   const std::string text = records.export_text(options.everything ? ExportKind::everything : ExportKind::winners);
   if (options.file == "-") return fmt::print("{}", text), 0;
-  if (const int error = publish_file(options.file, text))
+  if (const int error = write_output(options.file, text))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", options.file, std::strerror(error));
   fmt::print("{} records in {}\n", records.winners()->size(), options.file);
   return 0;
@@ -51,8 +54,14 @@ Added absorb(Records& records, const std::string& source) {
 int said(const Records& records, const Added& added) {
   fmt::print("{} jobs and {} trials added; {} tuned problems\n", added.jobs, added.trials, records.winners()->size());
   if (records.durable()) return 0;
-  fmt::print(stderr, "hstu-tune: the store cannot be written, so nothing was kept; see hstu-tune doctor\n");
+  if (unkept().records == 0) complain("nothing was kept: the records are in memory only");
   return 1;
+}
+
+int64_t take_over(const std::string& source, const std::string& store) {
+  const AdoptedKernels adopted = adopt_kernels(source, store);
+  count_unkept_kernels(adopted.lost, fmt::format("{}: {}", store, std::strerror(adopted.error)));
+  return adopted.count;
 }
 
 int import_records(const Options& options) {
@@ -71,7 +80,7 @@ int merge_stores(const std::vector<std::string>& sources, const StoreChoice& sto
     const Added added = absorb(records, source);
     sum.jobs += added.jobs;
     sum.trials += added.trials;
-    if (!folder.empty() && std::filesystem::is_directory(source)) kernels += adopt_kernels(source, folder).count;
+    if (!folder.empty() && std::filesystem::is_directory(source)) kernels += take_over(source, folder);
   }
   if (kernels > 0) fmt::print("{} kernels taken over\n", kernels);
   return said(records, sum);

@@ -1,5 +1,6 @@
 // tune: finds the best configuration of every problem of a workload on a GPU and keeps what it measured.
 #include "hstu_tune/all_gpus.hpp"
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/record_spaces.hpp"
 #include "hstu_tune/shard.hpp"
 #include "hstu_tune/tuning.hpp"
@@ -90,16 +91,14 @@ int execute(const Options& given) {
   const TuningOutcome outcome = tune_all(*context, ordinal, traffic->needs, options.tuning);
   print_tuned(outcome, *context);
   for (const Tuned& one : outcome.problems)
-    if (!one.error.empty()) fmt::print(stderr, "hstu-tune: {}: {}\n", one.need->call->name, one.error);
+    if (!one.error.empty()) complain("{}: {}", one.need->call->name, one.error);
   const std::string path = context->records().path();
   fmt::print("{} configurations measured; records in {}\n", outcome.measured(), path.empty() ? "memory only" : path);
-  if (outcome.interrupted)
-    fmt::print(stderr, "hstu-tune: interrupted; what was measured is kept, the same command goes on from there\n");
+  if (outcome.interrupted) complain("interrupted; what was measured is kept, the same command goes on from there");
   SpacesWritten spaces;
   if (!options.spaces.empty()) spaces = record_spaces(*context, traffic->needs, options.tuning.width, options.spaces);
   if (spaces.incomplete > 0)
-    fmt::print(stderr, "hstu-tune: {} spaces were not measured completely and not written; raise --budget\n",
-               spaces.incomplete);
+    complain("{} spaces were not measured completely and not written; raise --budget", spaces.incomplete);
   return outcome.failed() || outcome.interrupted || spaces.incomplete > 0 ? 1 : 0;
 }
 

@@ -1,5 +1,6 @@
 // warm: compiles everything a workload needs, or all that tuning it may try, in parallel; for named targets without a
 // GPU.
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/warm_spaces.hpp"
 #include "hstu_tune/warming.hpp"
 
@@ -32,8 +33,7 @@ int execute(const Options& options) {
     return complete ? 0 : 1;
   }
   const std::vector<Warmed> all = warm(contexts, traffic->needs, [](const Warmed& one) {
-    if (!one.plan)
-      fmt::print(stderr, "hstu-tune: {} for {}: {}\n", one.need->call->name, one.context->facts().target, one.error);
+    if (!one.plan) complain("{} for {}: {}", one.need->call->name, one.context->facts().target, one.error);
   });
   print_warmed(all);
   fmt::print("{}: {}\n", traffic->workload.name, counters_text(contexts));

@@ -1,5 +1,6 @@
 #include "hstu_tune/warm_spaces.hpp"
 
+#include "hstu_tune/messages.hpp"
 #include "hstu_tune/progress.hpp"
 #include "hstu_tune/table.hpp"
 #include "hstu_tune/warming.hpp"
@@ -122,7 +123,7 @@ bool warm_spaces(const std::vector<std::unique_ptr<Context>>& contexts, const st
   const std::vector<Task> tasks = tasks_of(lines, contexts);
   const size_t done = run(tasks);
   print(lines);
-  if (done < tasks.size()) fmt::print(stderr, "hstu-tune: interrupted with {} kernels to go\n", tasks.size() - done);
+  if (done < tasks.size()) complain("interrupted with {} kernels to go", tasks.size() - done);
   return done == tasks.size();
 }
 
