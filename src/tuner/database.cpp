@@ -137,7 +137,8 @@ int64_t Connection::number(const std::string& sql) {
 }
 
 Statement::Statement(Connection& connection, std::string_view sql) : db_(connection.get()), connection_(connection) {
-  connection_.begin_step();  // preparing reads the schema
+  connection_.begin_step();     // preparing reads the schema
+  const HeldWriteSignals held;  // and, first of all, rolls back what a killed process left
   const int result = sqlite3_prepare_v2(db_, sql.data(), static_cast<int>(sql.size()), &statement_, nullptr);
   if (result != SQLITE_OK) raise(db_, result, sql);
 }
