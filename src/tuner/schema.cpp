@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <map>
 
 namespace hstujit {
@@ -82,6 +83,8 @@ void refuse_other_definitions(Connection& connection, const Schema& schema) {
 /// Copies through SQLite: reading the file by other means would drop this process's locks on it when closed. The source
 /// is a connection of its own, because one that is inside a writing transaction cannot be copied.
 void back_up(const std::string& path, const std::string& to) {
+  std::error_code none;
+  if (std::filesystem::is_symlink(to, none)) std::filesystem::remove(to, none);  // what it leads to is not ours
   Connection source(path, Connection::Mode::read_only), copy(to, Connection::Mode::writable);
   const HeldWriteSignals held;
   sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", source.get(), "main");

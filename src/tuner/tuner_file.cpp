@@ -21,7 +21,7 @@ namespace {
 class FileLock {
  public:
   FileLock(const std::string& path, Patience patience)
-      : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NONBLOCK, 0666)) {
+      : fd_(::open(path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0666)) {
     while (fd_ >= 0 && flock(fd_, LOCK_EX | LOCK_NB) != 0 && (errno == EWOULDBLOCK || errno == EINTR)) {
       if (std::chrono::steady_clock::now() >= patience) {
         ::close(fd_);

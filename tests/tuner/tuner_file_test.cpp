@@ -212,7 +212,10 @@ TEST(Schema, MigratesForwardAndKeepsACopy) {
   Connection connection(path, Connection::Mode::writable);
   ASSERT_EQ(prepare_schema(connection, path, kOld), SchemaState::current);
   connection.run("INSERT INTO thing VALUES(7)");
+  const fs::path elsewhere = folder.path() / "elsewhere";
+  fs::create_symlink(elsewhere, path + ".v1.bak");
   ASSERT_EQ(prepare_schema(connection, path, kNew), SchemaState::current);
+  EXPECT_FALSE(fs::exists(elsewhere)) << "a link in the copy's place is not written through";
   EXPECT_EQ(connection.number("PRAGMA user_version"), 3);
   EXPECT_EQ(connection.number("SELECT b FROM thing"), 8);
   Connection copy(path + ".v1.bak", Connection::Mode::read_only);
