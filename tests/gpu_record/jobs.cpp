@@ -1,9 +1,7 @@
 #include "gpu_record/jobs.hpp"
 
-#include "families/family.hpp"
 #include "gpu_record/rooms.hpp"
 #include "support/error.hpp"
-#include "workload/calls.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -65,24 +63,12 @@ class TestJobs {
   std::map<std::string, Job> beside_;
 };
 
-std::string room_of_missing(const std::string& id, const std::vector<MissingFigure>& promised) {
-  const auto found = std::ranges::find(promised, id, &MissingFigure::id);
+std::string room_of_missing(const std::string& id, const std::vector<PromisedFigure>& promised) {
+  const auto found = std::ranges::find(promised, id, &PromisedFigure::id);
   return found == promised.end() ? "" : found->room;
 }
 
 }  // namespace
-
-std::vector<MissingFigure> promised_figures(const Sources& sources) {
-  std::vector<MissingFigure> promised;
-  for (const Calls& calls : expand(read_workload((sources.root() / kWorkload).string())))
-    for (const Call& call : calls.calls) {
-      const auto family = std::ranges::find(all_families(), call.op, &Family::op);
-      const std::string room = family == all_families().end() ? "" : std::string((*family)->room);
-      if (call.figure) promised.push_back({call.figure->id, room});
-      for (const FigureSpec& figure : call.family_figures) promised.push_back({figure.id, room});
-    }
-  return promised;
-}
 
 std::vector<Job> all_jobs(const Sources& sources) {
   std::vector<Job> jobs;
@@ -96,7 +82,7 @@ std::vector<Job> all_jobs(const Sources& sources) {
   return jobs;
 }
 
-std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const std::vector<MissingFigure>& promised) {
+std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const std::vector<PromisedFigure>& promised) {
   FigureJobs figures;
   for (const auto& [figure, why] : stale.figures) {
     if (figure.command.empty())
@@ -112,7 +98,7 @@ std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const st
 }
 
 std::vector<Job> jobs_of_rooms(const std::set<std::string>& wanted, const Record& record, const Sources& sources,
-                               const std::vector<MissingFigure>& promised) {
+                               const std::vector<PromisedFigure>& promised) {
   FigureJobs figures;
   std::set<std::string> found, known;
   for (const Figure& figure : record.figures) {
@@ -120,7 +106,7 @@ std::vector<Job> jobs_of_rooms(const std::set<std::string>& wanted, const Record
     const std::string room = room_of_figure(figure);
     if (wanted.contains(room)) figures.add(figure.command, *found.insert(room).first, figure.id);
   }
-  for (const auto& [id, room] : promised)
+  for (const auto& [id, room, choices] : promised)
     if (wanted.contains(room) && !known.contains(id)) figures.add(std::string(kBench), *found.insert(room).first, id);
   std::vector<Job> jobs = figures.jobs();
   const std::set<std::string> tested = rooms(sources);

@@ -1,6 +1,7 @@
 // What there is to run on a GPU to take a record, or a part of it: lines for tools/record_gpu.sh.
 #pragma once
 
+#include "gpu_record/promised.hpp"
 #include "gpu_record/record.hpp"
 #include "gpu_record/stale.hpp"
 
@@ -10,12 +11,8 @@
 
 namespace hstujit::gpu_record {
 
-/// The workload whose figures the project promises, and the command that measures them.
-constexpr std::string_view kWorkload = "tools/workloads/figures.json";
+/// Measures the figures that the project promises.
 constexpr std::string_view kBench = "hstu-tune bench tools/workloads/figures.json";
-
-/// The workload's figures by their operators' rooms. Throws as read_workload() does.
-std::vector<MissingFigure> promised_figures(const Sources& sources);
 
 struct Job {
   enum class Kind { figures, tests } kind;
@@ -27,10 +24,10 @@ struct Job {
 /// All there is.
 std::vector<Job> all_jobs(const Sources& sources);
 /// What is stale or was never taken.
-std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const std::vector<MissingFigure>& promised);
+std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const std::vector<PromisedFigure>& promised);
 /// All of these rooms, of figures and of tests. Throws Error{INVALID_ARGUMENT} naming a room that has neither.
 std::vector<Job> jobs_of_rooms(const std::set<std::string>& rooms, const Record& record, const Sources& sources,
-                               const std::vector<MissingFigure>& promised);
+                               const std::vector<PromisedFigure>& promised);
 
 /// "figures<TAB>command<TAB>a,b" and "tests<TAB>cuda<TAB>large,prim", a line each.
 std::string text(const std::vector<Job>& jobs);

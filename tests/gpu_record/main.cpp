@@ -93,7 +93,7 @@ int check(const Options& options) {
   if (paths.empty())
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{} has no record: tools/record_gpu.sh takes one", options.folder);
   Sources sources(options.root);
-  const std::vector<MissingFigure> promised = promised_figures(sources);
+  const std::vector<PromisedFigure> promised = promised_figures(sources);
   std::vector<Record> records;
   for (const std::string& path : paths) records.push_back(read_record(path));
   const std::string left = text(unproven(records, sources, promised), options.folder);
@@ -131,7 +131,7 @@ std::vector<Record> all_records(const Options& options, const Open& open) {
 
 int print_jobs(const Options& options) {
   Open open = open_record(options);
-  const std::vector<MissingFigure> promised = promised_figures(open.sources);
+  const std::vector<PromisedFigure> promised = promised_figures(open.sources);
   if (!options.only.empty())
     fmt::print("{}",
                text(jobs_of_rooms({options.only.begin(), options.only.end()}, open.record, open.sources, promised)));
@@ -145,8 +145,9 @@ int print_jobs(const Options& options) {
 
 int add_figures(const Options& options) {
   Open open = open_record(options);
+  const std::vector<PromisedFigure> promised = promised_figures(open.sources);
   for (const std::string& file : options.files) {
-    const auto ids = gpu_record::add_figures(open.record, json_of(file), today(), open.sources);
+    const auto ids = gpu_record::add_figures(open.record, json_of(file), today(), open.sources, promised);
     fmt::print("{}: {} figures\n", open.path, ids.size());
   }
   write(open);

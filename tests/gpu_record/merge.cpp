@@ -52,7 +52,8 @@ Taken taken_of_room(Taken taken, const std::string& room, std::string_view devic
 
 }  // namespace
 
-std::vector<std::string> add_figures(Record& record, const Json& report, const std::string& date, Sources& sources) {
+std::vector<std::string> add_figures(Record& record, const Json& report, const std::string& date, Sources& sources,
+                                     const std::vector<PromisedFigure>& promised) {
   if (const std::string device = text_at(report, "device"); !device.empty() && device != record.device)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "figures of {} do not belong to a record of {}", device, record.device);
   std::vector<std::string> ids;
@@ -61,6 +62,8 @@ std::vector<std::string> add_figures(Record& record, const Json& report, const s
     figure.nvrtc = text_at(report, "nvrtc");
     figure.taken.date = date;
     figure.taken.driver = text_at(report, "driver");
+    const auto promise = std::ranges::find(promised, figure.id, &PromisedFigure::id);
+    if (promise != promised.end()) figure.choice = promise->choice_on(record.device);
     ids.push_back(figure.id);
     put(record.figures, std::move(figure));
   }

@@ -2,6 +2,7 @@
 // else.
 #pragma once
 
+#include "gpu_record/promised.hpp"
 #include "gpu_record/record.hpp"
 #include "gpu_record/sources.hpp"
 #include "support/json.hpp"
@@ -15,7 +16,8 @@ namespace hstujit::gpu_record {
 
 /// Results of `hstu-tune bench --json` or `run --json`. Gives the ids of the figures. Throws Error{INVALID_ARGUMENT}
 /// when they are another device's.
-std::vector<std::string> add_figures(Record& record, const Json& report, const std::string& date, Sources& sources);
+std::vector<std::string> add_figures(Record& record, const Json& report, const std::string& date, Sources& sources,
+                                     const std::vector<PromisedFigure>& promised);
 
 /// All GPU tests there are, by their rooms: of `kernels_test --gtest_list_tests --gtest_output=json`.
 class TestList {

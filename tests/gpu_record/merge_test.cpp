@@ -55,9 +55,9 @@ class Merging : public Test {
 };
 
 TEST_F(Merging, PutsFiguresInThePlaceOfTheOlderOnes) {
-  add_figures(record_, report("one", 1), "2026-11-26", sources_);
-  add_figures(record_, report("two", 2), "2026-11-26", sources_);
-  EXPECT_EQ(add_figures(record_, report("one", 3), "2026-11-27", sources_), std::vector<std::string>{"one"});
+  add_figures(record_, report("one", 1), "2026-11-26", sources_, {});
+  add_figures(record_, report("two", 2), "2026-11-26", sources_, {});
+  EXPECT_EQ(add_figures(record_, report("one", 3), "2026-11-27", sources_, {}), std::vector<std::string>{"one"});
   ASSERT_EQ(record_.figures.size(), 2u);
   const Figure& one = record_.figures[0];
   EXPECT_EQ(one.id, "one");
@@ -72,15 +72,22 @@ TEST_F(Merging, PutsFiguresInThePlaceOfTheOlderOnes) {
 TEST_F(Merging, GivesFiguresOfLaunchingItsDigest) {
   Json measured = report("one", 1);
   measured["figures"][0]["of_launching"] = true;
-  add_figures(record_, measured, "2026-11-26", sources_);
+  add_figures(record_, measured, "2026-11-26", sources_, {});
   EXPECT_TRUE(record_.figures[0].taken.digests.contains(std::string(kLaunching)));
 }
 
+TEST_F(Merging, KeepsWhatWasChosenForAPromisedFigure) {
+  const PromisedFigure other{"other", "norm", {{"NVIDIA H200", "a"}}};
+  const PromisedFigure one{"one", "norm", {{"NVIDIA H200", "b stages=2"}, {"NVIDIA A100", "c"}}};
+  add_figures(record_, report("one", 1), "2026-11-26", sources_, {other, one});
+  EXPECT_EQ(record_.figures[0].choice, "b stages=2");
+}
+
 TEST_F(Merging, RefusesFiguresOfOtherDevicesAndUnknownFamilies) {
-  EXPECT_THROW(add_figures(record_, report("one", 1, "NVIDIA A100"), "2026-11-26", sources_), Error);
+  EXPECT_THROW(add_figures(record_, report("one", 1, "NVIDIA A100"), "2026-11-26", sources_, {}), Error);
   Json unknown = report("one", 1);
   unknown["figures"][0]["families"] = {"none_sm80"};
-  EXPECT_THROW(add_figures(record_, unknown, "2026-11-26", sources_), Error);
+  EXPECT_THROW(add_figures(record_, unknown, "2026-11-26", sources_, {}), Error);
   EXPECT_TRUE(record_.figures.empty());
 }
 
@@ -167,8 +174,9 @@ TEST_F(Merging, KeepsWhatWasWritten) {
   const test::TempDir dir;
   const std::string path = dir.str() + "/" + file_name(record_.device);
   EXPECT_EQ(path, dir.str() + "/NVIDIA_H200.json");
-  add_figures(record_, report("one", 0.1), "2026-11-26", sources_);
+  add_figures(record_, report("one", 0.1), "2026-11-26", sources_, {});
   record_.figures[0].target = 2.5;
+  record_.figures[0].choice = "b stages=2";
   record_.tests.push_back({"cuda", "norm", 1, 2, 3, kToday});
   record_.sanitized.push_back({"memcheck", "norm", 1, 2, 3, 4, kToday});
   write_record(record_, path);
@@ -180,6 +188,7 @@ TEST_F(Merging, KeepsWhatWasWritten) {
   const Record again = read_record(path);
   EXPECT_EQ(again.figures[0].value, 0.1);
   EXPECT_EQ(again.figures[0].target, 2.5);
+  EXPECT_EQ(again.figures[0].choice, "b stages=2");
   EXPECT_EQ(again.tests[0].skipped, 3);
   EXPECT_EQ(again.sanitized[0].kernels, 4);
 }

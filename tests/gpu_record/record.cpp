@@ -30,6 +30,7 @@ Json to_json(const Figure& f) {
                {"yardstick", f.yardstick},
                {"command", f.command},
                {"nvrtc", f.nvrtc}};
+  if (!f.choice.empty()) json["choice"] = f.choice;
   add(json, f.taken);
   return json;
 }
@@ -42,6 +43,7 @@ void read(const Json& json, Figure& f) {
   f.yardstick = json.at("yardstick");
   f.command = json.at("command");
   f.nvrtc = json.at("nvrtc");
+  f.choice = json.value("choice", "");
   f.taken = taken_of(json);
 }
 

@@ -26,6 +26,7 @@ struct Figure {
   std::string yardstick;
   std::string command;  ///< a figure is known by its id and this
   std::string nvrtc;
+  std::string choice;  ///< PromisedFigure's, then
   Taken taken;
 
   bool is(const Figure& other) const { return id == other.id && command == other.command; }

@@ -60,7 +60,7 @@ echo '{{"testsuites": [{{"name": "Order", "testsuite": ['"$tests"']}}]}}' > "$ou
   void write_record_that_lacks_little() {
     Sources sources(test::source_dir());
     Record record{"NVIDIA H200", {}, {}, {}};
-    for (const MissingFigure& promised : promised_figures(sources)) {
+    for (const PromisedFigure& promised : promised_figures(sources)) {
       Figure figure;
       figure.id = promised.id;
       figure.command = kBench;

@@ -30,14 +30,22 @@ std::string shortened(const std::vector<std::string>& names) {
   return text;
 }
 
-void find_figures(const Record& record, Sources& sources, const std::vector<MissingFigure>& promised, Stale& stale) {
+/// Whether the library chose otherwise when the figure was taken; as far as is known of both times.
+bool is_chosen_otherwise(const Figure& figure, const std::vector<PromisedFigure>& promised, const std::string& device) {
+  const auto now = std::ranges::find(promised, figure.id, &PromisedFigure::id);
+  const std::string choice = now == promised.end() ? "" : now->choice_on(device);
+  return !choice.empty() && !figure.choice.empty() && choice != figure.choice;
+}
+
+void find_figures(const Record& record, Sources& sources, const std::vector<PromisedFigure>& promised, Stale& stale) {
   std::set<std::string> known;
   for (const Figure& figure : record.figures) {
     known.insert(figure.id);
-    if (auto why = why_again(figure.taken.digests, names_of(figure.taken.digests), sources); !why.empty())
-      stale.figures.push_back({figure, std::move(why)});
+    auto why = why_again(figure.taken.digests, names_of(figure.taken.digests), sources);
+    if (why.empty() && is_chosen_otherwise(figure, promised, record.device)) why = "another configuration is chosen";
+    if (!why.empty()) stale.figures.push_back({figure, std::move(why)});
   }
-  for (const MissingFigure& figure : promised)
+  for (const PromisedFigure& figure : promised)
     if (!known.contains(figure.id)) {
       Figure missing;
       missing.id = figure.id;
@@ -136,7 +144,7 @@ std::string why_again(const Digests& taken, const std::set<std::string>& needed,
   return fmt::format("{}", fmt::join(reasons, "; "));
 }
 
-Stale stale_in(const Record& record, Sources& sources, const std::vector<MissingFigure>& promised) {
+Stale stale_in(const Record& record, Sources& sources, const std::vector<PromisedFigure>& promised) {
   Stale stale;
   find_figures(record, sources, promised, stale);
   find_tests(record, sources, stale);
@@ -144,7 +152,7 @@ Stale stale_in(const Record& record, Sources& sources, const std::vector<Missing
   return stale;
 }
 
-Stale unproven(const std::vector<Record>& records, Sources& sources, const std::vector<MissingFigure>& promised) {
+Stale unproven(const std::vector<Record>& records, Sources& sources, const std::vector<PromisedFigure>& promised) {
   std::vector<std::vector<Again<Figure>>> figures;
   std::vector<std::vector<Again<TestCounts>>> tests;
   std::vector<const std::vector<Figure>*> taken_figures;

@@ -1,6 +1,7 @@
 // What of a record is of other sources than those at hand, and what has never been taken.
 #pragma once
 
+#include "gpu_record/promised.hpp"
 #include "gpu_record/record.hpp"
 #include "gpu_record/sources.hpp"
 
@@ -12,11 +13,6 @@ namespace hstujit::gpu_record {
 
 /// Rooms of figures: those of the operators, then "stack" and "engine".
 std::string room_of_figure(const Figure& figure);
-/// The same of a figure that a workload asks for and nobody has taken.
-struct MissingFigure {
-  std::string id, room;
-};
-
 /// Something that has to be taken again, with the reason.
 template <class Entry>
 struct Again {
@@ -36,12 +32,12 @@ struct Stale {
 /// on now.
 std::string why_again(const Digests& taken, const std::set<std::string>& needed, Sources& sources);
 
-/// promised: figures that the project's workload asks for.
-Stale stale_in(const Record& record, Sources& sources, const std::vector<MissingFigure>& promised);
+/// promised: figures that have to be there.
+Stale stale_in(const Record& record, Sources& sources, const std::vector<PromisedFigure>& promised);
 
 /// What is stale in one of the records, or was never taken, and is of these sources in none: a kernel is proven on
 /// whatever GPU it was taken on again. Sanitized counts are left out.
-Stale unproven(const std::vector<Record>& records, Sources& sources, const std::vector<MissingFigure>& promised);
+Stale unproven(const std::vector<Record>& records, Sources& sources, const std::vector<PromisedFigure>& promised);
 
 /// A line a reason, with all that it touches, and the command that takes just that; "" when nothing is stale.
 std::string text(const Stale& stale, const std::string& record_file);

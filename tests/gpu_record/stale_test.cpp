@@ -43,7 +43,7 @@ Record record_of(const Tree& tree) {
   return record;
 }
 
-Stale stale_now(const Record& record, const Tree& tree, const std::vector<MissingFigure>& promised = {}) {
+Stale stale_now(const Record& record, const Tree& tree, const std::vector<PromisedFigure>& promised = {}) {
   Sources sources(tree.path());
   return stale_in(record, sources, promised);
 }
@@ -77,7 +77,7 @@ TEST_F(StaleRecord, IsProvenByAnyRecordThatTookItAgain) {
   for (const TestCounts& tests : again.tests)
     if (tests.room == "norm") some.tests.push_back(tests);
   Sources sources(tree_.path());
-  const std::vector<MissingFigure> promised = {{"softmax", "norm"}, {"product", "dense"}, {"unheard_of", "norm"}};
+  const std::vector<PromisedFigure> promised = {{"softmax", "norm"}, {"product", "dense"}, {"unheard_of", "norm"}};
   EXPECT_EQ(figures(unproven({record_}, sources, promised)), (Names{"softmax", "stack_pass", "unheard_of"}));
   const Stale left = unproven({record_, some}, sources, promised);
   EXPECT_EQ(figures(left), (Names{"stack_pass", "unheard_of"}));
@@ -141,6 +141,19 @@ TEST_F(StaleRecord, HasWhatWasNeverTakenAndWhatFailed) {
   EXPECT_NE(said.find("2 tests failed:\n    tests: jagged on cuda"), std::string::npos) << said;
 }
 
+TEST_F(StaleRecord, HasFiguresForWhichAnotherConfigurationIsChosen) {
+  record_.figures[0].choice = "softmax_sm80 rows=1";
+  const auto stale_where = [&](const std::string& device, const std::string& choice) {
+    return stale_now(record_, tree_, {{"softmax", "norm", {{device, choice}}}});
+  };
+  EXPECT_TRUE(stale_where("NVIDIA H200", "softmax_sm80 rows=1").empty());
+  EXPECT_TRUE(stale_where("NVIDIA A100", "softmax_sm80 rows=2").empty());
+  const Stale stale = stale_where("NVIDIA H200", "softmax_sm80 rows=2");
+  EXPECT_EQ(figures(stale), Names{"softmax"});
+  EXPECT_NE(text(stale, "r.json").find("another configuration is chosen:\n    1 figures: softmax\n"),
+            std::string::npos);
+}
+
 TEST_F(StaleRecord, HasARoomThatHasComeToRunAnotherOperator) {
   tree_.append("tests/kernels/position/position_sweep_test.cpp", "\n// hstu_softmax_args\n");
   const std::string said = text(stale_now(record_, tree_), "r.json");
@@ -177,7 +190,7 @@ TEST_F(StaleRecord, IsMarkedOnThePage) {
 
 TEST_F(StaleRecord, BecomesJobsCommandByCommandAndRoomByRoom) {
   tree_.append("kernels/norm/softmax_sm80.cuh", "\nstruct Another {};\n");
-  const std::vector<MissingFigure> promised{{"softmax", "norm"}, {"new_one", "norm"}};
+  const std::vector<PromisedFigure> promised{{"softmax", "norm"}, {"new_one", "norm"}};
   const std::vector<Job> jobs = stale_jobs(stale_now(record_, tree_, promised), Sources(tree_.path()), promised);
   ASSERT_GE(jobs.size(), 3u);
   EXPECT_EQ(jobs[0], (Job{Job::Kind::figures, std::string(kBench), {"softmax", "new_one"}}));
@@ -208,11 +221,15 @@ TEST(Jobs, OfAWholeRecordTakeEveryRoomAndEveryPromisedFigure) {
     if (job.kind == Job::Kind::tests)
       for (const std::string& room : job.names) tests.emplace(job.what, room);
   EXPECT_EQ(tests.size(), std::size(kTestDevices) * rooms(sources).size());
-  const std::vector<MissingFigure> promised = promised_figures(sources);
-  const auto softmax = std::ranges::find(promised, "softmax_524288x512_of_copy", &MissingFigure::id);
+  const std::vector<PromisedFigure> promised = promised_figures(sources);
+  const auto softmax = std::ranges::find(promised, "softmax_524288x512_of_copy", &PromisedFigure::id);
   ASSERT_NE(softmax, promised.end());
   EXPECT_EQ(softmax->room, "norm");
-  EXPECT_NE(std::ranges::find(promised, "attention_sm80_32x4096x4x128", &MissingFigure::id), promised.end());
+  EXPECT_EQ(softmax->choice_on("NVIDIA H200").find("softmax_sm80 "), 0u) << softmax->choice_on("NVIDIA H200");
+  EXPECT_EQ(softmax->choice_on("a device of no known name"), "");
+  const auto older = std::ranges::find(promised, "attention_sm80_32x4096x4x128", &PromisedFigure::id);
+  ASSERT_NE(older, promised.end());
+  EXPECT_EQ(older->choice_on("NVIDIA H200").find("attn_fwd_sm80 "), 0u) << older->choice_on("NVIDIA H200");
 }
 
 }  // namespace
