@@ -1,13 +1,13 @@
 #include "support/random_draw.hpp"
 
+#include "tuner/space.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <fstream>
-#include <map>
 #include <span>
 
 namespace hstujit::test {
@@ -149,6 +149,24 @@ std::vector<int64_t> Draw::lengths(int64_t most_sequences, int64_t longest, int6
   return out;
 }
 
+std::string Draw::name_of_candidate(const Candidate& candidate) {
+  return fmt::format("{} {}", candidate.family->name, text(*candidate.family, candidate.config));
+}
+
+std::vector<Draw::Candidate> Draw::drawn_candidates() const {
+  std::vector<Candidate> drawn;
+  const char* const seed = std::getenv("HSTUJIT_TEST_CONFIG");
+  if (!seed || test_device()->cpu) return drawn;
+  const DeviceFacts& facts = test_device()->facts();
+  Choices choices(seed_of(which_, false) + std::strtoull(seed, nullptr, 10));
+  for (const Family* family : families_for(key_, facts)) {
+    const Space space = enumerate(*family, key_, facts);
+    const auto index = static_cast<size_t>(choices.below(static_cast<int64_t>(space.size())));
+    if (index > 0) drawn.push_back({family, space.points()[index]});
+  }
+  return drawn;
+}
+
 size_t Draw::elements_of(const hstu_tensor& t) {
   int64_t elements = 1;
   for (int d = 0; d < t.rank; ++d) elements *= t.shape[d];
@@ -166,101 +184,6 @@ void Draw::describe(Op op, const void* args) {
                              which_.problem, which_.seed, text(key_));
   for (const TensorSlot& slot : entry.tensors)
     if (const hstu_tensor& t = tensor_at(args, slot); present(t)) description_ += text_of(slot, t);
-}
-
-// ---- Kernels of the rooms
-
-namespace {
-
-uint64_t number_in(const char* variable, uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
-struct Room {
-  std::string_view name;
-  std::span<const RandomOperator> (*operators)();
-  uint64_t kernels;  ///< of an operator that has so many
-};
-constexpr Room kRooms[] = {
-    {"attention", random_attention, 20}, {"dense", random_dense, 36}, {"fp8", random_fp8, 36},
-    {"jagged", random_jagged, 24},       {"norm", random_norm, 72},   {"position", random_position, 72}};
-
-/// The problem without what differs from call to call.
-Problem exact_facts(Problem problem) {
-  const auto fields = fields_of(problem.op);
-  for (size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].kind == FieldKind::bucket) problem.field[i] = 0;
-  return problem;
-}
-
-}  // namespace
-
-std::span<const std::string_view> random_rooms() {
-  static const auto names = [] {
-    std::vector<std::string_view> out;
-    for (const Room& room : kRooms) out.push_back(room.name);
-    return out;
-  }();
-  return names;
-}
-
-std::vector<RandomKernel> random_kernels(std::string_view name) {
-  const Room& room = *std::ranges::find(kRooms, name, &Room::name);
-  std::vector<RandomKernel> out;
-  for (const RandomOperator& of : room.operators()) {
-    std::vector<Problem> known;
-    // Operators that few facts shape have fewer kernels.
-    for (uint64_t number = 0; known.size() < room.kernels && number < 3 * room.kernels; ++number) {
-      Draw draw({.op = of.op, .kernel = number}, Draw::Purpose::key);
-      of.draw(draw);
-      const Problem facts = exact_facts(draw.key());
-      if (std::ranges::find(known, facts) != known.end()) continue;
-      known.push_back(facts);
-      out.push_back({room.name, of, number});
-    }
-  }
-  return out;
-}
-
-std::string name_of_kernel(const RandomKernel& kernel) {
-  return fmt::format("{}_{}", name_of(kernel.of.op), kernel.number);
-}
-
-void PrintTo(const RandomKernel& kernel, std::ostream* out) { *out << name_of_kernel(kernel); }
-
-void expect_random_problems(const RandomKernel& kernel) {
-  HSTU_NEEDS_DEVICE();
-  const uint64_t problems = number_in("HSTUJIT_TEST_PROBLEMS", 20), seed = number_in("HSTUJIT_TEST_SEED", 0);
-  int compared = 0;
-  for (uint64_t problem = 0; problem < problems; ++problem) {
-    SCOPED_TRACE(fmt::format("problem {} with HSTUJIT_TEST_SEED={}", problem, seed));
-    Draw draw({kernel.of.op, kernel.number, problem, seed}, Draw::Purpose::run);
-    kernel.of.draw(draw);
-    if (testing::Test::HasFailure()) return;
-    compared += draw.compared();
-  }
-  if (test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
-  if (compared == 0) GTEST_SKIP() << "not on this device";
-  testing::Test::RecordProperty("problems", compared);
-  count_random_problems(kernel.room, compared);
-}
-
-void count_random_problems(std::string_view room, int problems) {
-  struct Counts {
-    int problems = 0, kernels = 0;
-  };
-  static std::map<std::string, Counts, std::less<>> all;
-  Counts& of_room = all[std::string(room)];
-  of_room.problems += problems;
-  ++of_room.kernels;
-  const char* const path = std::getenv("HSTUJIT_TEST_COUNTS");
-  if (!path) return;
-  std::string text;  // anew each time, so that a process that ends early leaves what it did
-  for (const auto& [name, counts] : all)
-    text += fmt::format("{}\"{}\": {{\"problems\": {}, \"kernels\": {}}}", text.empty() ? "" : ", ", name,
-                        counts.problems, counts.kernels);
-  std::ofstream(path) << "{" << text << "}\n";
 }
 
 }  // namespace hstujit::test

@@ -5,6 +5,8 @@
 
 #include "support/device_call.hpp"
 
+#include <cstring>
+#include <deque>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -97,7 +99,8 @@ class Draw {
   /// Lengths of some sequences, some of them empty.
   std::vector<int64_t> lengths(int64_t most_sequences, int64_t longest, int64_t least = 0);
 
-  /// Compares the outputs of a call with the oracle's, by every family that covers it.
+  /// Compares the outputs of a call with the oracle's, by every family that covers it, and with $HSTUJIT_TEST_CONFIG by
+  /// one more configuration of each.
   template <class Args>
   void correct(Args args, std::vector<Expected<Args>> outputs) {
     if (!begin(args)) return;
@@ -106,6 +109,14 @@ class Draw {
     for (Expected<Args>& expected : outputs) allow_for_few(elements_of(args.*expected.output), expected.tolerance);
     expect_correct(memory, args, outputs);
     compared_ = true;
+    const std::vector<Candidate> drawn = drawn_candidates();
+    if (drawn.empty()) return;
+    const std::vector<Exact> exact = exact_results(args, outputs);
+    for (const Candidate& candidate : drawn) {
+      SCOPED_TRACE(name_of_candidate(candidate));
+      DeviceCall call(memory, op_of<Args>(), &args, launcher<Args>(candidate));
+      expect_correct(call, args, outputs, exact);
+    }
   }
   /// Of results of terms of order one, in parts of which all but the first may be absent. Where a short row's terms
   /// cancel, its size does not show what they were: elements may be wrong by the rounding of f32 sums of these.
@@ -116,14 +127,27 @@ class Draw {
       if (present(args.*part)) outputs.push_back({part, tolerance, Exact(elements_of(args.*part), 3e-6)});
     correct(args, outputs);
   }
-  /// Outputs have the bits of the reference's.
+  /// Outputs have the bits of the reference's, by the same families and configurations.
   template <class Args>
   void same_bits(Args args, const std::vector<hstu_tensor>& outputs) {
     if (!begin(args)) return;
     if (test_device()->compile_only) return compile(args);
     const testing::ScopedTrace trace(__FILE__, __LINE__, description_);
+    std::vector<Candidate> others = drawn_candidates();
+    if (!test_device()->cpu)
+      for (const Family* family : other_families(key_, test_device()->facts()))
+        others.push_back({family, family->default_config(key_, test_device()->facts())});
+    std::deque<DeviceCall> calls;  // before the reference changes the memory
+    for (const Candidate& other : others) {
+      calls.emplace_back(memory, op_of<Args>(), &args, launcher<Args>(other));
+      EXPECT_TRUE(calls.back().wrote_only(outputs)) << name_of_candidate(other);
+    }
     expect_same_bits(memory, args, outputs);
     compared_ = true;
+    for (size_t i = 0; i < calls.size(); ++i)
+      for (const hstu_tensor& out : outputs)
+        EXPECT_EQ(std::memcmp(calls[i].after(out).data, out.data, static_cast<size_t>(extent_bytes(out))), 0)
+            << name_of_candidate(others[i]);
   }
 
   /// The problem that was drawn.
@@ -145,6 +169,22 @@ class Draw {
   static size_t elements_of(const hstu_tensor& t);
   /// Each of few elements says as much as all of them.
   static void allow_for_few(size_t elements, Tolerance& tolerance);
+  /// A configuration that is not the one that the library takes.
+  struct Candidate {
+    const Family* family;
+    Config config;
+  };
+  static std::string name_of_candidate(const Candidate& candidate);
+  /// One of each family that covers the problem, the same one for all problems of a kernel; none without
+  /// $HSTUJIT_TEST_CONFIG, by whose number it is drawn.
+  std::vector<Candidate> drawn_candidates() const;
+  template <class Args>
+  Launcher launcher(const Candidate& c) const {
+    const DeviceFacts& facts = test_device()->facts();
+    const auto loaded_kernel =
+        loaded(compiled(*c.family, key_, c.config, facts), c.family->resources(key_, c.config).smem_bytes);
+    return launcher_of<Args>(*c.family, c.config, loaded_kernel, facts);
+  }
   /// The kernels that the call takes.
   template <class Args>
   void compile(const Args& args) {
@@ -153,6 +193,7 @@ class Draw {
     const DeviceFacts& facts = test_device()->facts();
     for (const Family* other : other_families(key_, facts))
       compiled(*other, key_, other->default_config(key_, facts), facts);
+    for (const Candidate& drawn : drawn_candidates()) compiled(*drawn.family, key_, drawn.config, facts);
   }
   void describe(Op op, const void* args);
   /// Fills it if it is to be run.
