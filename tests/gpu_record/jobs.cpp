@@ -63,6 +63,12 @@ class TestJobs {
   std::map<std::string, Job> beside_;
 };
 
+/// Minutes of one core, and no GPU is needed: when the others are done, the machine may be stopped.
+std::vector<Job> with_compiles_last(std::vector<Job> jobs) {
+  std::ranges::stable_partition(jobs, [](const Job& job) { return job.what.find(" --arch ") == std::string::npos; });
+  return jobs;
+}
+
 std::string room_of_missing(const std::string& id, const std::vector<PromisedFigure>& promised) {
   const auto found = std::ranges::find(promised, id, &PromisedFigure::id);
   return found == promised.end() ? "" : found->room;
@@ -79,7 +85,7 @@ std::vector<Job> all_jobs(const Sources& sources) {
   for (const std::string_view device : kTestDevices)
     for (const std::string& room : rooms(sources)) tests.add(device, room);
   tests.append_to(jobs);
-  return jobs;
+  return with_compiles_last(std::move(jobs));
 }
 
 std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const std::vector<PromisedFigure>& promised) {
@@ -94,7 +100,7 @@ std::vector<Job> stale_jobs(const Stale& stale, const Sources& sources, const st
   TestJobs tests(sources);
   for (const auto& [counts, why] : stale.tests) tests.add(counts.device, counts.room);
   tests.append_to(jobs);
-  return jobs;
+  return with_compiles_last(std::move(jobs));
 }
 
 std::vector<Job> jobs_of_rooms(const std::set<std::string>& wanted, const Record& record, const Sources& sources,
@@ -117,7 +123,7 @@ std::vector<Job> jobs_of_rooms(const std::set<std::string>& wanted, const Record
   tests.append_to(jobs);
   for (const std::string& room : wanted)
     if (!found.contains(room)) fail(HSTU_ERROR_INVALID_ARGUMENT, "room {}: no figures and no tests are of it", room);
-  return jobs;
+  return with_compiles_last(std::move(jobs));
 }
 
 std::string text(const std::vector<Job>& jobs) {

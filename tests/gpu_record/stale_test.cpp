@@ -220,6 +220,7 @@ TEST(Jobs, OfAWholeRecordTakeEveryRoomAndEveryPromisedFigure) {
   for (const Job& job : all_jobs(sources))
     if (job.kind == Job::Kind::tests)
       for (const std::string& room : job.names) tests.emplace(job.what, room);
+  EXPECT_NE(all_jobs(sources).back().what.find("--arch"), std::string::npos) << "it needs no GPU";
   EXPECT_EQ(tests.size(), std::size(kTestDevices) * rooms(sources).size());
   const std::vector<PromisedFigure> promised = promised_figures(sources);
   const auto softmax = std::ranges::find(promised, "softmax_524288x512_of_copy", &PromisedFigure::id);
