@@ -3,6 +3,7 @@
 #pragma once
 
 #include "problem/operators.hpp"
+#include "support/checked_operators.hpp"
 #include "support/error.hpp"
 
 #include <hstujit/hstujit.h>
@@ -158,6 +159,7 @@ inline constexpr auto kNameOf = [](const auto& info) { return std::string(info.p
 
 template <class Args>
 void expect_refused(Args args, const Spoiled<Args>& spoiled) {
+  static_cast<void>(notes_operator<Check::bad_input, Args>);
   ASSERT_NO_THROW(prepare(args)) << "the sample must be valid before it is spoiled";
   spoiled.spoil(args);
   try {

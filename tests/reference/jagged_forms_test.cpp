@@ -49,6 +49,20 @@ TEST(JaggedForms, SumsOfRows) {
   EXPECT_EQ(out, (Floats{3, 30, 0, 0, 12, 120}));
 }
 
+TEST(JaggedForms, RowsAddedToThoseOfTheirSequence) {
+  const Floats dense{100, 200, -1, -1, 0.5f, -0.5f};
+  Floats out(12, -1);  // a sixth row, of no sequence
+  Floats jagged = kRows;
+  jagged.insert(jagged.end(), {6, 60});
+  hstu_jagged_dense_broadcast_add_args args{};
+  args.jagged = matrix(jagged, 2);
+  args.dense = matrix(dense, 2);
+  args.seq_offsets = vector(kOffsets);
+  args.out = matrix(out, 2);
+  execute(args);
+  EXPECT_EQ(out, (Floats{101, 210, 102, 220, 3.5f, 29.5f, 4.5f, 39.5f, 5.5f, 49.5f, -1, -1}));
+}
+
 TEST(JaggedForms, PaddedMatricesAndBack) {
   Floats out(12, -1), back(10, -1);
   hstu_jagged_to_padded_dense_args args{};

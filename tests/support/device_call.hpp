@@ -2,6 +2,7 @@
 // memory, which must be as it was.
 #pragma once
 
+#include "support/checked_operators.hpp"
 #include "support/family_call.hpp"
 #include "support/host_tensor.hpp"
 #include "support/oracle.hpp"
@@ -122,6 +123,8 @@ std::vector<Exact> exact_results(const Args& args, const std::vector<Expected<Ar
 /// it, and compares the outputs with the oracle. All tensors lie in `memory`.
 template <class Args>
 void expect_correct(HostMemory& memory, const Args& args, const std::vector<Expected<Args>>& outputs) {
+  static_cast<void>(notes_operator<Check::oracle, Args>);
+  ASSERT_FALSE(outputs.empty()) << "nothing to compare";
   const TestDevice& device = *test_device();
   DeviceCall call(memory, op_of<Args>(), &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
@@ -164,6 +167,7 @@ void expect_correct(HostMemory& memory, const Args& args, std::initializer_list<
 /// the device nothing else.
 template <class Args>
 void expect_same_bits(HostMemory& memory, Args args, const std::vector<hstu_tensor>& outputs) {
+  static_cast<void>(notes_operator<Check::oracle, Args>);
   args.struct_size = sizeof args;
   DeviceCall call(memory, op_of<Args>(), &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
