@@ -140,7 +140,7 @@ std::string CallBuffers::difference(Shape shape, const Outputs& expected, const 
     const int rounded = op_.tensors[slot].of_rounded;
     const hstu_dtype dtype = rounded < 0 ? t.dtype : tensor(cases_[shape], static_cast<size_t>(rounded)).dtype;
     const auto found = hstujit::difference(with_data(t, expected[output].data()), with_data(t, actual[output].data()),
-                                           tolerance_of(dtype));
+                                           tolerance_of(op_.op, dtype));
     if (!found.empty())
       return fmt::format("{}{}: {}", op_.tensors[slot].name, shape == kEdge ? " of the edge case" : "", found);
     ++output;

@@ -1,10 +1,12 @@
 // Comparing results: scale, rows, NaN, strides.
 #include "tuner/compare.hpp"
 
+#include "problem/operators.hpp"
 #include "support/element.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -79,24 +81,75 @@ TEST(Compare, LooksAtElementsOnlyNotBetweenThem) {
   EXPECT_EQ(difference(e, a, {1e-6, 1e-6}), "");
 }
 
+/// Values of a type with 24 elements as [2, 3, 4], the right ones and others.
+struct Pair {
+  hstu_dtype dtype;
+  std::vector<double> values;
+  std::vector<uint32_t> expected, actual;
+
+  explicit Pair(hstu_dtype type) : dtype(type), values(24), expected(24), actual(24) {
+    for (size_t i = 0; i < 24; ++i) values[i] = 0.25 * static_cast<double>(i) - 2;
+    store(of(expected), 0, 24, values.data());
+    store(of(actual), 0, 24, values.data());
+  }
+  hstu_tensor of(const std::vector<uint32_t>& data) const { return hstu_heads(data.data(), dtype, 2, 3, 4); }
+  void replace(size_t i, double value) { store(of(actual), static_cast<int64_t>(i), 1, &value); }
+  std::string compare(Op op) const { return difference(of(expected), of(actual), tolerance_of(op, dtype)); }
+};
+constexpr hstu_dtype kAll[] = {HSTU_DTYPE_F32, HSTU_DTYPE_F16, HSTU_DTYPE_BF16, HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2};
+
 TEST(Compare, ReadsEveryTypeAndThreeDimensions) {
-  for (const hstu_dtype dtype : {HSTU_DTYPE_F32, HSTU_DTYPE_F16, HSTU_DTYPE_BF16}) {
-    std::vector<double> values(2 * 3 * 4);
-    for (size_t i = 0; i < values.size(); ++i) values[i] = 0.25 * static_cast<double>(i) - 2;
-    std::vector<uint32_t> expected(values.size()), actual(values.size());
-    const hstu_tensor e = hstu_heads(expected.data(), dtype, 2, 3, 4), a = hstu_heads(actual.data(), dtype, 2, 3, 4);
-    store(e, 0, 24, values.data());
-    store(a, 0, 24, values.data());
-    EXPECT_EQ(difference(e, a, tolerance_of(dtype)), "");
-    values[17] += 1;
-    store(a, 0, 24, values.data());
-    EXPECT_NE(difference(e, a, tolerance_of(dtype)), "");
+  for (const hstu_dtype dtype : kAll) {
+    Pair pair(dtype);
+    EXPECT_EQ(pair.compare(Op::addmm), "") << dtype;
+    pair.replace(17, pair.values[17] + 1);
+    EXPECT_NE(pair.compare(Op::addmm), "") << dtype;
+  }
+}
+
+/// Whatever the operator rounds besides, one of many elements that is another's, zero, or has the wrong sign is seen.
+TEST(Compare, OneWrongElementOfManyIsSeenInEveryOperatorAndType) {
+  constexpr int64_t kRows = 40, kColumns = 200, kAt = 7 * kColumns + 3;
+  for (const Operator& op : operators())
+    for (const hstu_dtype dtype : kAll) {
+      std::vector<uint32_t> expected(kRows * kColumns), actual;
+      const hstu_tensor e = hstu_matrix(expected.data(), dtype, kRows, kColumns);
+      std::vector<double> values(kRows * kColumns);
+      for (size_t i = 0; i < values.size(); ++i) values[i] = std::sin(static_cast<double>(i)) * 3;
+      values[kAt] = 0.5, values[kAt + 1] = 1.25;
+      store(e, 0, kRows * kColumns, values.data());
+      for (const double wrong : {1.25, 0.0, -0.5}) {
+        actual = expected;
+        const hstu_tensor a = hstu_matrix(actual.data(), dtype, kRows, kColumns);
+        store(a, kAt, 1, &wrong);
+        const std::string text = difference(e, a, tolerance_of(op.op, dtype));
+        EXPECT_TRUE(text.starts_with("row 7, element 3: ")) << op.name << ' ' << dtype << ' ' << wrong << ": " << text;
+      }
+    }
+}
+
+/// Two kernels may round a value to either of its neighbours, however large it is in its row.
+TEST(Compare, ANeighbourIsAllowedAndTwoStepsAreNot) {
+  for (const hstu_dtype dtype : {HSTU_DTYPE_F16, HSTU_DTYPE_BF16, HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2}) {
+    const double step = dtype == HSTU_DTYPE_F16    ? 0x1p-9
+                        : dtype == HSTU_DTYPE_BF16 ? 0x1p-6
+                        : dtype == HSTU_DTYPE_E4M3 ? 0.25
+                                                   : 0.5;
+    Pair pair(dtype);  // its last is 3.75, or 3.5
+    const double last = dtype == HSTU_DTYPE_E5M2 ? 3.0 : 3.5;
+    pair.values.assign(24, last);
+    store(pair.of(pair.expected), 0, 24, pair.values.data());
+    store(pair.of(pair.actual), 0, 24, pair.values.data());
+    pair.replace(5, last - step);
+    EXPECT_EQ(pair.compare(Op::layer_norm), "") << dtype;
+    pair.replace(5, last - 3 * step);
+    EXPECT_NE(pair.compare(Op::layer_norm), "") << dtype;
   }
 }
 
 TEST(Compare, EmptyTensorsAgree) {
   const hstu_tensor t = hstu_matrix(nullptr, HSTU_DTYPE_BF16, 0, 8);
-  EXPECT_EQ(difference(t, t, tolerance_of(HSTU_DTYPE_BF16)), "");
+  EXPECT_EQ(difference(t, t, tolerance_of(Op::addmm, HSTU_DTYPE_BF16)), "");
   EXPECT_FALSE(has_results(t));
 }
 
