@@ -29,6 +29,11 @@ enum class Outcome { passed, failed, skipped };
 struct OutputError {
   std::string name;
   double error = 0, tolerance = 0;
+  /// Of the element that is wrong by most of the largest magnitude of its row (the first dimension's), which one wrong
+  /// element of many is; where the row is zero, of one.
+  double element_error = 0, element_tolerance = 0;
+  size_t element = 0;  ///< its place in row-major order
+  double got = 0, expected = 0;
 };
 
 struct CaseResult {

@@ -54,6 +54,8 @@ class GoldenCall {
 
   /// Compares a tensor, of the expected number of elements, with expect_<name>.
   void compare(std::string_view name, const hstu_tensor& got);
+  /// The same of an operator that copies: equal or wrong.
+  void compare_copy(std::string_view name, const hstu_tensor& got);
   const std::vector<OutputError>& errors() const { return errors_; }
 
  private:

@@ -104,11 +104,47 @@ TEST(Goldens, ErrorBeyondTheToleranceFailsTheCase) {
   const Safetensors file = stored("addmm/bias1d_bf16.safetensors");
   EXPECT_EQ(run_golden(file, off_by(1 + 1e-6), Precision::f32).outcome, Outcome::passed);
   EXPECT_EQ(run_golden(file, off_by(1 + 4e-6), Precision::f32).outcome, Outcome::failed);
-  EXPECT_EQ(run_golden(file, off_by(1.005), Precision::as_stored).outcome, Outcome::passed);
+  EXPECT_EQ(run_golden(file, off_by(1.001), Precision::as_stored).outcome, Outcome::passed);
   const CaseResult result = run_golden(file, off_by(1.02), Precision::as_stored);
   EXPECT_EQ(result.outcome, Outcome::failed);
   EXPECT_TRUE(result.reason.starts_with("out: relative error 0.02")) << result.reason;
   EXPECT_TRUE(result.reason.ends_with(" exceeds 0.01")) << result.reason;
+}
+
+/// The reference, and then element `index` of its first output replaced.
+Executor one_wrong(int64_t index, double (*wrong)(double)) {
+  return [index, wrong](const Operator& op, void* args) {
+    reference_executor()(op, args);
+    for (const TensorSlot& slot : op.tensors) {
+      const hstu_tensor& t = tensor_at(args, slot);
+      if (slot.role != TensorRole::output || !present(t)) continue;
+      double value = 0;
+      load(t, index, 1, &value);
+      value = wrong(value);
+      return store(t, index, 1, &value);
+    }
+  };
+}
+
+/// Of thousands, in whose norm it does not show.
+TEST(Goldens, OneWrongElementFailsTheCase) {
+  const Safetensors product = stored("addmm/bias1d_bf16.safetensors"), norm = stored("norm/ln_bf16.safetensors"),
+                    attention = stored("hstu_attention/basic_d64_bf16.safetensors"),
+                    copy = stored("concat_2d_jagged/dense_right_fp16.safetensors");
+  for (const Precision precision : {Precision::as_stored, Precision::f32})
+    for (const Safetensors* file : {&product, &norm, &attention, &copy})
+      for (const int64_t index : {7, 100}) {
+        const CaseResult negated = run_golden(*file, one_wrong(index, [](double x) { return -x; }), precision),
+                         zero = run_golden(*file, one_wrong(index, [](double) { return 0.0; }), precision);
+        EXPECT_EQ(negated.outcome, Outcome::failed) << file->path() << ' ' << index;
+        EXPECT_EQ(zero.outcome, Outcome::failed) << file->path() << ' ' << index;
+      }
+  EXPECT_NE(run_golden(product, one_wrong(100, [](double) { return 0.0; }), Precision::as_stored)
+                .reason.find("out: element 100 is 0 instead of "),
+            std::string::npos);
+  const CaseResult step =
+      run_golden(copy, one_wrong(100, [](double x) { return x * (1 + 0x1p-10); }), Precision::as_stored);
+  EXPECT_EQ(step.outcome, Outcome::failed) << "a copy is equal";
 }
 
 TEST(Goldens, OutputThatNobodyWroteFailsTheCase) {

@@ -61,8 +61,9 @@ void print_case(const verify::CaseResult& one) {
   const char* const words[] = {"passed", "FAILED", "skipped"};
   std::string errors;
   for (const verify::OutputError& output : one.outputs)
-    errors += fmt::format("{}{} {:.2e} (at most {:.1e})", errors.empty() ? "" : ", ", output.name, output.error,
-                          output.tolerance);
+    errors +=
+        fmt::format("{}{} {:.2e} (at most {:.1e}), an element {:.2e} (at most {:.1e})", errors.empty() ? "" : ", ",
+                    output.name, output.error, output.tolerance, output.element_error, output.element_tolerance);
   fmt::print("{:<8} {}/{}  {}{}{}\n", words[static_cast<int>(one.outcome)], one.op, one.name, errors,
              errors.empty() || one.reason.empty() ? "" : "; ", one.reason);
 }
