@@ -237,6 +237,16 @@ double tolerance_of(const Workload& workload) {
   return one * std::sqrt(static_cast<double>(workload.stack->layers));
 }
 
+/// Of an element, over the largest of its row: sums over rounded terms, of each layer more; quantised, a value that
+/// goes to its neighbour, a sixteenth away, is a term of some.
+double element_tolerance_of(const Workload& workload) {
+  if (workload.stack->projections != HSTU_DTYPE_NONE) return 0.15;
+  const double one = workload.dtype == HSTU_DTYPE_BF16  ? 10 * 0x1p-7
+                     : workload.dtype == HSTU_DTYPE_F16 ? 10 * 0x1p-10
+                                                        : 1e-3;
+  return one * std::sqrt(static_cast<double>(workload.stack->layers));
+}
+
 /// Of one layer that quantises: a small difference d takes some values to a neighbour, an error like the square root
 /// of d times a step of E4M3's. Attention that is wrong by 2e-3 gives 7e-3.
 double quantised_tolerance_of(const Workload& workload) {
@@ -272,6 +282,22 @@ double relative_error(std::span<const double> got, std::span<const double> expec
   return size > 0 ? std::sqrt(error / size) : std::sqrt(error);
 }
 
+double element_error(std::span<const double> got, std::span<const double> expected, int64_t columns) {
+  const auto row_length = static_cast<size_t>(columns);
+  double worst = 0;
+  for (size_t row = 0; row < expected.size(); row += row_length) {
+    double largest = 0, error = 0;
+    for (size_t i = row; i < row + row_length; ++i) {
+      largest = std::max(largest, std::fabs(expected[i]));
+      const double off = std::fabs(got[i] - expected[i]);
+      if (!(off <= error)) error = off;
+      if (std::isnan(error)) return error;
+    }
+    worst = std::max(worst, largest > 0 ? error / largest : error);
+  }
+  return worst;
+}
+
 std::vector<double> expected_result(const Workload& workload, const Stack& stack) {
   const Batch batch = batch_of(*workload.sequences);
   Matrix x(batch.total, workload.stack->embedding_dim, stack.read("x"));
@@ -281,11 +307,19 @@ std::vector<double> expected_result(const Workload& workload, const Stack& stack
 }
 
 StackCheck check_stack(const Workload& workload, const Stack& stack) {
-  const Values got = stack.result();
-  const double error = relative_error(got, expected_result(workload, stack));
-  if (workload.stack->projections == HSTU_DTYPE_NONE) return {error, tolerance_of(workload), std::nullopt, 0};
-  return {relative_error(got, expected_last_layer(workload, stack)), quantised_tolerance_of(workload), error,
-          quantisation_tolerance_of(workload)};
+  const Values got = stack.result(), exact = expected_result(workload, stack);
+  const int64_t columns = workload.stack->embedding_dim;
+  const double error = relative_error(got, exact);
+  if (workload.stack->projections == HSTU_DTYPE_NONE)
+    return {error,
+            tolerance_of(workload),
+            std::nullopt,
+            0,
+            element_error(got, exact, columns),
+            element_tolerance_of(workload)};
+  const Values last = expected_last_layer(workload, stack);
+  return {relative_error(got, last),           quantised_tolerance_of(workload),  error,
+          quantisation_tolerance_of(workload), element_error(got, last, columns), element_tolerance_of(workload)};
 }
 
 Workload small_version(const Workload& workload) {

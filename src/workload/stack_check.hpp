@@ -20,8 +20,12 @@ struct StackCheck {
   /// quantise alike: what one layer quantises to a neighbour becomes as large as quantisation itself in a few more.
   std::optional<double> quantisation_error;
   double quantisation_tolerance = 0;
+  /// Of what relative_error is of, the element that is wrong by most of the largest magnitude of its row: one of many
+  /// does not show in the norm of all.
+  double element_error = 0, element_tolerance = 0;
   bool passed() const {  ///< false for NaN, too
-    return relative_error <= tolerance && (!quantisation_error || *quantisation_error <= quantisation_tolerance);
+    return relative_error <= tolerance && element_error <= element_tolerance &&
+           (!quantisation_error || *quantisation_error <= quantisation_tolerance);
   }
 };
 
@@ -31,6 +35,9 @@ std::vector<double> expected_result(const Workload& workload, const Stack& stack
 
 /// ||got - expected|| / ||expected||; against zeros, ||got||.
 double relative_error(std::span<const double> got, std::span<const double> expected);
+
+/// The largest |got - expected| over the largest magnitude of its row, of `columns` each; NaN if there is one.
+double element_error(std::span<const double> got, std::span<const double> expected, int64_t columns);
 
 /// `stack` must have run.
 StackCheck check_stack(const Workload& workload, const Stack& stack);

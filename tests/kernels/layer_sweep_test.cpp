@@ -34,7 +34,8 @@ void expect_right_and_equal(const Workload& w, const Stack& stack, const hstu_st
   const std::vector<double> expected = stack.result();
   const StackCheck check = check_stack(w, stack);
   EXPECT_TRUE(check.passed()) << check.relative_error << " of " << check.tolerance << ", or "
-                              << check.quantisation_error.value_or(0) << " of " << check.quantisation_tolerance;
+                              << check.quantisation_error.value_or(0) << " of " << check.quantisation_tolerance
+                              << ", or of an element " << check.element_error << " of " << check.element_tolerance;
   const auto bytes = static_cast<size_t>(extent_bytes(args.out));
   memory.upload(args.out.data, std::string(bytes, '\xff').data(), bytes);
   ASSERT_EQ(hstu_stack(test::test_device()->context, &args, nullptr), HSTU_OK) << hstu_last_error();

@@ -153,7 +153,31 @@ TEST(StackCheck, FailsForAStackThatNeverRan) {
   EXPECT_FALSE(check_stack(w, stack).passed());
 }
 
-TEST(StackCheck, FailsForNan) { EXPECT_FALSE((StackCheck{std::nan(""), 1, std::nullopt, 0}.passed())); }
+TEST(StackCheck, FailsForNan) {
+  EXPECT_FALSE((StackCheck{std::nan(""), 1, std::nullopt, 0}.passed()));
+  EXPECT_FALSE((StackCheck{0, 1, std::nullopt, 0, std::nan(""), 1}.passed()));
+  EXPECT_TRUE(std::isnan(element_error(std::vector{1.0, std::nan("")}, std::vector{1.0, 1.0}, 2)));
+}
+
+/// Of many rows, in whose norm it does not show.
+TEST(StackCheck, NoticesOneWrongElement) {
+  const ContextPointer context = cpu_context();
+  const std::unique_ptr<Memory> memory = host_memory();
+  for (const char* const more : {"", R"(, "projections": "e4m3")"})
+    for (const char* const dtype : {"bf16", "f16", "f32"}) {
+      const Workload w = workload(dtype, more, 1);
+      const Stack stack(expand_stack(w), *memory, 1);
+      stack.set_up(context.get(), nullptr);
+      stack.run(context.get(), nullptr);
+      const StackCheck right = check_stack(w, stack);
+      EXPECT_TRUE(right.passed()) << dtype << more << ": " << right.element_error;
+      EXPECT_LE(right.element_error, right.element_tolerance / 4) << dtype << more;
+      const std::vector<double> expected = expected_result(w, stack);
+      std::vector<double> got = expected;
+      got[5 * 24 + 7] = -got[5 * 24 + 8];
+      EXPECT_GT(element_error(got, expected, 24), right.element_tolerance) << dtype << more;
+    }
+}
 
 TEST(Stack, RunsTwiceWithTheSameResult) {
   const ContextPointer context = cpu_context();

@@ -52,6 +52,9 @@ bool check(const Workload& workload, OneProducts which, hstu_context* context, M
   const char* const verdict = result.passed() ? "passed" : "FAILED";
   report["check"] = {
       {"passed", result.passed()}, {"relative_error", result.relative_error}, {"tolerance", result.tolerance}};
+  if (!(result.element_error <= result.element_tolerance))
+    fmt::print("check {}: an element is wrong by {:.2e} of its row (at most {:.1e})\n", verdict, result.element_error,
+               result.element_tolerance);
   if (!result.quantisation_error) {
     fmt::print(
         "check {}: {} of its layers with short sequences, relative error {:.2e} against double precision (at most "
