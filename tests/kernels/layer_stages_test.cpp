@@ -36,7 +36,7 @@ hstu_context* reference() {
 /// Of results that are rounded on both sides, and so are those they are made of, now and then to different neighbours.
 Tolerance rounded_on_both_sides(hstu_dtype dtype) {
   Tolerance tolerance = test::rounded_once(dtype);
-  if (dtype != kF32) tolerance.ulps_of_row = 1.2;
+  if (dtype != kF32) tolerance.ulps_of_row = 0.4, tolerance.steps_of_element = 1;
   return tolerance;
 }
 
@@ -468,12 +468,12 @@ LayerArgs layer_args(HostMemory& memory, const LayerCase& c) {
   return args;
 }
 
-/// Attention's tolerance of elements, of the layer's result; all of them as workload/stack_check.cpp has it. A value
-/// between two of E4M3's that goes to the other is a step of one term of a sum.
+/// Of elements what attention is wrong by, on both sides, and a rounding; all of them as workload/stack_check.cpp has
+/// it. A value between two of E4M3's that goes to the other is a step of one term of a sum.
 Tolerance tolerance_of(const LayerCase& c) {
   if (c.fp8) return c.dtype == kBf16 ? Tolerance{1.5e-2, 8} : Tolerance{5e-3, 64};
   const double all = c.dtype == kBf16 ? 1e-2 : c.dtype == kF16 ? 2e-3 : 2e-6;
-  return {all, test::attention_tolerance(c.dtype).ulps_of_row};
+  return {all, c.dtype == kF32 ? test::attention_tolerance(kF32).ulps_of_row : 3};
 }
 
 class LayerOnDevice : public testing::TestWithParam<LayerCase> {};

@@ -82,7 +82,7 @@ TEST(ManyElements, RowsAndProductsWithARowOfTheirSequence) {
     large.jagged = large.out = repeated(memory, args.jagged, rows);
     large.dense = repeated(memory, args.dense, rows / 1000 * 3);
     large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
-    expect_large(memory, large, args, &hstu_jagged_dense_broadcast_add_args::out, test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_jagged_dense_broadcast_add_args::out, test::rounded_sum(kBf16));
   });
   unless_too_small([&] {
     HostMemory host;
@@ -341,7 +341,7 @@ TEST(ManyElements, EmbeddingsOfPositionsAndTimes) {
     large.position_embeddings = repeated(memory, args.position_embeddings, 600);
     large.seq_offsets = repeated(memory, sequences.many, sequences.many.shape[0]);
     large.num_targets = repeated(memory, args.num_targets, batch);
-    expect_large(memory, large, args, &hstu_add_positional_embeddings_args::out, test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_add_positional_embeddings_args::out, test::rounded_sum(kBf16));
   });
   unless_too_small([&] {
     HostMemory host;
@@ -371,7 +371,7 @@ TEST(ManyElements, EmbeddingsOfPositionsAndTimes) {
     large.timestamps = repeated(memory, args.timestamps, rows);
     large.query_time = repeated(memory, args.query_time, batch);
     large.num_targets = repeated(memory, args.num_targets, batch);
-    expect_large(memory, large, args, &hstu_add_timestamp_positional_embeddings_args::out, test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_add_timestamp_positional_embeddings_args::out, test::rounded_sum(kBf16));
   });
 }
 
@@ -405,7 +405,7 @@ TEST(ManyElements, QuantisedToFp8AndBack) {
     large_back.q = large.q;
     large_back.descale = large.descale;
     large_back.x = large.x;  // the numbers there are not those that come back
-    expect_large(memory, large_back, back, &hstu_dequantize_fp8_args::x, test::rounded_once(kBf16));
+    expect_large(memory, large_back, back, &hstu_dequantize_fp8_args::x, test::rounded_sum(kBf16));
   });
 }
 
@@ -563,7 +563,7 @@ TEST(ManyElements, RelativeBiases) {
     large.position_weights = repeated(memory, args.position_weights, kHeads);
     large.time_weights = repeated(memory, args.time_weights, 1);
     large.rab = repeated(memory, args.rab, batch);
-    expect_large(memory, large, args, &hstu_rel_bias_args::rab, test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_rel_bias_args::rab, test::rounded_sum(kBf16));
   });
 }
 

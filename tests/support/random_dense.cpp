@@ -127,7 +127,7 @@ void draw_gated_addmm(Draw& d) {
   if (residual == Residual::apart) args.x = aligned(d, dtype, m, n);
   // g is rounded as the oracle has it, but from f32: now and then to a neighbour.
   Tolerance tolerance = rounded_once(dtype);
-  tolerance.ulps_of_row = 0.75;
+  tolerance.ulps_of_row = 0.35;
   d.correct(args, {&Args::out}, tolerance);
 }
 
@@ -150,7 +150,7 @@ void draw_norm_addmm(Draw& d) {
   if (args.activation != HSTU_ACTIVATION_NONE) args.activation_columns = d.kernel.below(n + 1);
   // Normed rows are rounded as the oracle has them, but from f32: now and then to a neighbour.
   Tolerance tolerance = rounded_once(dtype);
-  tolerance.ulps_of_row = 0.75;
+  tolerance.ulps_of_row = 0.35;
   d.correct(args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
 }
 

@@ -173,7 +173,13 @@ size_t Draw::elements_of(const hstu_tensor& t) {
   return static_cast<size_t>(elements);
 }
 
-void Draw::allow_for_few(size_t elements, Tolerance& tolerance) {
+void Draw::allow_for_few(const hstu_tensor& t, Tolerance& tolerance) {
+  const size_t elements = elements_of(t);
+  const auto dtype = static_cast<hstu_dtype>(t.dtype);
+  if (elements / static_cast<size_t>(std::max<int64_t>(t.shape[0], 1)) < kFewElements && tolerance.steps_of_element > 0)
+    tolerance.ulps_of_row = std::max(tolerance.ulps_of_row, (dtype == HSTU_DTYPE_E4M3 || dtype == HSTU_DTYPE_E5M2)
+                                                                ? rounded_to_fp8_of_few(dtype).ulps_of_row
+                                                                : rounded_once_of_few(dtype).ulps_of_row);
   if (elements < 5000) tolerance.frobenius *= 1 + std::sqrt(200 / static_cast<double>(std::max<size_t>(elements, 1)));
   if (elements < 200) tolerance.frobenius *= 1e6;
 }

@@ -6,11 +6,17 @@ namespace {
 
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16, kNone = HSTU_DTYPE_NONE;
 
-/// A value between two of FP8's may go to either, since what is rounded is not exact: rarely, and by one step. The
-/// largest, of e5m2, is an eighth of its row's greatest; ulps here are f32's.
-constexpr Tolerance kSteps{1.5e-2, 1.25e6}, kScale{4e-6, 100};
-/// Special functions of 16 bits, whose error shows where the greatest of a few elements is small.
+constexpr Tolerance kScale{4e-6, 100};
+/// The special function of bf16, whose error shows where the greatest of a few elements is small.
 constexpr Tolerance kScaleOfApproximate{5e-4, 1e4};
+
+/// A value between two of FP8's may go to either where it is as near to their middle as it is exact.
+template <class Args>
+std::vector<Expected<Args>> quantised(const Args& args, hstu_tensor Args::*output, bool approximate) {
+  Tolerance steps = rounded_to_fp8(static_cast<hstu_dtype>((args.*output).dtype));
+  if (!approximate) steps.ulps_of_row = 400;
+  return {{output, steps}, {&Args::descale, approximate ? kScaleOfApproximate : kScale}};
+}
 
 /// Scales of an FP8 result, of rows or of 128 columns.
 template <class Args>
@@ -60,7 +66,7 @@ void draw_norm(Draw& d) {
   }
   args.y = d.matrix(d.kernel.fp8(), args.x.shape[0], columns, Contents::poison);
   set_scaling(d, args.x.shape[0], columns, args);
-  d.correct<Args>(args, {{&Args::y, kSteps}, {&Args::descale, silu && dtype != kF32 ? kScaleOfApproximate : kScale}});
+  d.correct<Args>(args, quantised(args, &Args::y, silu && dtype == kBf16));
 }
 
 void draw_swish(Draw& d) {
@@ -107,8 +113,8 @@ void draw_norm_mul(Draw& d) {
   if (!quantises) return d.correct(args, {&Args::out}, rounded_once(dtype));
   set_scaling(d, rows, out_columns, args);
   const bool approximate =
-      dtype != kF32 && (args.silu_u || args.activation != HSTU_ACTIVATION_NONE || args.norm == HSTU_NORM_SWISH);
-  d.correct<Args>(args, {{&Args::out, kSteps}, {&Args::descale, approximate ? kScaleOfApproximate : kScale}});
+      dtype == kBf16 && (args.silu_u || args.activation != HSTU_ACTIVATION_NONE || args.norm == HSTU_NORM_SWISH);
+  d.correct<Args>(args, quantised(args, &Args::out, approximate));
 }
 
 void draw_rope(Draw& d) {
@@ -131,7 +137,7 @@ void draw_rope(Draw& d) {
   }
   args.y = d.matrices(d.kernel.fp8(), batch, length, columns, Contents::poison);
   set_scaling(d, batch * length, columns, args);
-  d.correct<Args>(args, {{&Args::y, kSteps}, {&Args::descale, kScale}});
+  d.correct<Args>(args, quantised(args, &Args::y, false));
 }
 
 void draw_softmax(Draw& d) {

@@ -42,7 +42,7 @@ void draw_positional(Draw& d) {
   Args args{};
   const hstu_dtype dtype = d.each_floating(), table = d.each({HSTU_DTYPE_F32, HSTU_DTYPE_BF16, HSTU_DTYPE_F16});
   set_rows(d, dtype, table, d.width(), args);
-  d.correct(args, {&Args::out}, rounded_once(dtype));
+  d.correct(args, {&Args::out}, rounded_sum(dtype));
 }
 
 void draw_timestamp_positional(Draw& d) {
@@ -62,7 +62,7 @@ void draw_timestamp_positional(Draw& d) {
   times.resize(static_cast<size_t>(args.x.shape[0]));
   args.timestamps = d.integers(kI64, times);
   if (d.kernel.coin()) args.query_time = d.integers(kI64, std::vector<int64_t>(lengths.size(), kNow));
-  d.correct(args, {&Args::out}, rounded_once(dtype));
+  d.correct(args, {&Args::out}, rounded_sum(dtype));
 }
 
 }  // namespace

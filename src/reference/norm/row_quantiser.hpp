@@ -4,13 +4,14 @@
 #include "reference/fp8/fp8_scales.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
 namespace hstujit::reference {
 
 /// Quantises a row of results, if y is in FP8 (as a matrix: of the last dimension), each unit by its own scale, which
-/// goes to `descale`, the second output.
+/// goes to `descale`, the second output. Unrounded results are what FP8 then rounds, limited as it limits them.
 class RowQuantiser {
  public:
   RowQuantiser(const hstu_tensor& y, const hstu_tensor& descale, hstu_fp8_scaling scaling, double* const* exact)
@@ -32,7 +33,10 @@ class RowQuantiser {
     for (int64_t i = first; i < end; ++i) {
       double& value = x[static_cast<size_t>(i)];
       const double product = static_cast<double>(static_cast<float>(value) * multiplier);
-      value = y_.dtype == HSTU_DTYPE_E4M3 ? E4m3::widen(E4m3::round(product)) : E5m2::widen(E5m2::round(product));
+      if (exact_)
+        value = std::fabs(product) > static_cast<double>(largest) ? std::copysign(largest, product) : product;
+      else
+        value = y_.dtype == HSTU_DTYPE_E4M3 ? E4m3::widen(E4m3::round(product)) : E5m2::widen(E5m2::round(product));
     }
     return greatest / largest;
   }

@@ -79,9 +79,7 @@ TEST_P(RelBiasSweep, EqualsTheOracle) {
       memory.random(c.table, {c.position_heads, std::max<int64_t>(2 * c.positions - 1, 0)}, c.layout);
   args.time_weights = memory.random(c.table, {c.time_heads, c.buckets + 1}, c.layout);
   args.rab = memory.poison(c.dtype, {c.batch, c.heads, c.positions, c.positions}, c.layout);
-  test::Tolerance tolerance = test::rounded_once(c.dtype);
-  tolerance.ulps_of_row = 1e4;  // sums of two may cancel
-  test::expect_correct(memory, args, &hstu_rel_bias_args::rab, tolerance);
+  test::expect_correct(memory, args, &hstu_rel_bias_args::rab, test::rounded_sum(c.dtype));
 }
 
 std::vector<Case> cases() {
@@ -216,9 +214,7 @@ TEST(RelBiasOfManySequences, EqualsTheOracle) {
   large.rab = test::repeated(memory, args.rab, kSequences);
   const std::string choice = test::choice_for(large);
   EXPECT_TRUE(choice.starts_with("rel_bias_sm90") || choice.find(" rows=16 ") != std::string::npos) << choice;
-  test::Tolerance tolerance = test::rounded_once(c.dtype);
-  tolerance.ulps_of_row = 1e4;  // as above
-  test::expect_large(memory, large, args, {{&hstu_rel_bias_args::rab, tolerance}});
+  test::expect_large(memory, large, args, &hstu_rel_bias_args::rab, test::rounded_sum(c.dtype));
 }
 
 }  // namespace
