@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string_view>
 #include <vector>
 
@@ -65,7 +66,9 @@ TEST(AttnFwdSm80, SpaceIsSmallAndHoldsTheDefault) {
       EXPECT_TRUE(legal(kAttnFwdSm80, problem, standard, device, &why))
           << target << ' ' << text(problem) << ": " << why;
       EXPECT_EQ(misfit(kAttnFwdSm80.resources(problem, standard), device), "") << target << ' ' << text(problem);
-      EXPECT_LE(enumerate(kAttnFwdSm80, problem, device).size(), 256u) << target << ' ' << text(problem);
+      const Space space = enumerate(kAttnFwdSm80, problem, device);
+      EXPECT_LE(space.size(), 256u) << target << ' ' << text(problem);
+      EXPECT_EQ(std::ranges::count(space.points(), standard), 1) << target << ' ' << text(problem);
     }
   }
 }

@@ -157,7 +157,9 @@ TEST(RowNorm, SpaceIsSmallAndHoldsTheDefault) {
       const Config standard = family.default_config(problem, device);
       EXPECT_TRUE(legal(family, problem, standard, device, &why)) << text(problem) << ": " << why;
       EXPECT_EQ(misfit(family.resources(problem, standard), device), "") << text(problem);
-      EXPECT_LE(enumerate(family, problem, device).size(), 256u) << text(problem);
+      const Space space = enumerate(family, problem, device);
+      EXPECT_LE(space.size(), 256u) << text(problem);
+      EXPECT_EQ(std::ranges::count(space.points(), standard), 1) << text(problem);
     }
   }
 }

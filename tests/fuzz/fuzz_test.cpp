@@ -83,6 +83,7 @@ INSTANTIATE_TEST_SUITE_P(All, Fuzz, testing::ValuesIn([] {
 TEST_P(Fuzz, DamageIsTakenOrRefused) {
   const fuzz::Target& target = *fuzz::target_named(GetParam());
   int taken = 0;
+  ASSERT_FALSE(target.examples().empty());
   for (const std::string& example : target.examples()) {
     EXPECT_TRUE(target.parse(example)) << "the example itself is sound";
     for (int round = 0; round < kRounds; ++round) {

@@ -128,6 +128,7 @@ TEST_F(JitTest, ThreadsShareOneCompilation) {
   std::vector<std::thread> threads;
   for (auto& kernel : got) threads.emplace_back([&] { kernel = jit.obtain(TinyKernels::source(1)); });
   for (std::thread& thread : threads) thread.join();
+  ASSERT_NE(got[0], nullptr);
   for (const auto& kernel : got) EXPECT_EQ(kernel, got[0]);
   expect(jit.counters(), 1, 0, 7);
 }

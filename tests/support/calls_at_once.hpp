@@ -22,9 +22,11 @@ class CallsAtOnce : public testing::Test {
     for (uint32_t seed = 0; seed < count; ++seed) {
       Call& call = calls_.emplace_back(seed);
       call.poison();
+      const auto nothing = call.result();
       call.queue(nullptr);
-      gpu()->driver->cuStreamSynchronize(nullptr);
+      gpu()->driver->check(gpu()->driver->cuStreamSynchronize(nullptr), "waiting for a call alone");
       alone_.push_back(call.result());
+      ASSERT_FALSE(alone_.back() == nothing) << "call " << seed << " wrote nothing, which any call could";
       call.poison();
     }
   }

@@ -142,7 +142,9 @@ TEST_F(BenchOnFakeGpu, AveragesShortRuns) {
   auto args = norm(64);
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args, options_);
-  for (const double s : bench.measure(candidate(0), 5).seconds) EXPECT_NEAR(s, 4.5e-6, 1e-9);
+  const std::vector<double> seconds = bench.measure(candidate(0), 5).seconds;
+  EXPECT_EQ(seconds.size(), 5u);
+  for (const double s : seconds) EXPECT_NEAR(s, 4.5e-6, 1e-9);
   EXPECT_EQ(launches_, 2 + 5 * 8);
 }
 

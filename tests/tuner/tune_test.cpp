@@ -273,6 +273,7 @@ TEST_F(Tune, CancellingKeepsWhatIsKnownAndResumingRepeatsNone) {
   const TuneResult second = run(rest);
   EXPECT_EQ(second.reused, 7);
   EXPECT_EQ(second.measured, 13);
+  EXPECT_FALSE(searched.empty());
   for (const std::string& config : searched) EXPECT_FALSE(before.contains(config)) << config;
   EXPECT_EQ(records.jobs().size(), 1u);
   EXPECT_EQ(winner(), "tile=64 stages=3");
