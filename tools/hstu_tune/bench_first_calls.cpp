@@ -106,8 +106,11 @@ void bench_first_calls(BenchRun& bench, const std::string& workload, const std::
   const std::string store = context_options(bench.store, bench.device).store_path;
   if (store.empty()) return fmt::print("first calls: not measured, the store is in memory only\n");
   std::vector<Problem> problems;
-  for (const Need& need : needs) problems.push_back(need.problem);
-  const std::vector<std::string> families = families_of(bench.context(), problems);  // and the store is filled
+  for (const Need& need : needs) {
+    bench.context().plan_for(need.problem, nullptr, nullptr);  // fills the store
+    problems.push_back(need.problem);
+  }
+  const std::vector<std::string> families = families_of(bench.context(), problems);
   const ChildOutput child = run_self({"first-calls", workload, "--device", bench.device, "--store", store});
   if (child.code != 0) fail(HSTU_ERROR_INTERNAL, "the process that measures first calls ended with {}", child.code);
   const auto result = read_json(child.out);

@@ -3,6 +3,7 @@
 #include "cuda/driver.hpp"
 #include "support/env.hpp"
 #include "support/error.hpp"
+#include "tuner/choose.hpp"
 
 #include <set>
 
@@ -70,8 +71,10 @@ std::unique_ptr<Traffic> load_traffic(const std::string& path) {
 
 std::vector<std::string> families_of(Context& context, const std::vector<Problem>& problems) {
   std::set<std::string> names;
-  for (const Problem& problem : problems)
-    names.emplace(context.plan_for(problem, nullptr, nullptr).choice.family->name);
+  for (const Problem& problem : problems) {
+    const Plan* plan = context.find(problem);
+    names.emplace((plan ? plan->choice : choose(context.records(), problem, context.facts(), false)).family->name);
+  }
   return {names.begin(), names.end()};
 }
 

@@ -70,7 +70,7 @@ struct Traffic {
 std::unique_ptr<Traffic> load_traffic(const std::string& path);
 std::unique_ptr<Traffic> traffic_of(Workload workload);
 
-/// Names of the kernel families that the context chooses for the problems, each once.
+/// Names of the kernel families that the context chooses for the problems, each once. Compiles nothing.
 std::vector<std::string> families_of(Context& context, const std::vector<Problem>& problems);
 /// The same of all calls, those of the setup too.
 std::vector<std::string> families_of(Context& context, const Calls& calls);
