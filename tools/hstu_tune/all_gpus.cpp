@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 
 namespace hstujit::tool {
@@ -39,7 +40,8 @@ std::vector<Tuner> start(const std::vector<std::string>& command, int processes)
 
 void print_lines(Tuner& tuner, size_t device) {
   for (size_t end = tuner.line.find('\n'); end != std::string::npos; end = tuner.line.find('\n')) {
-    fmt::print("[cuda:{}] {}\n", device, tuner.line.substr(0, end));
+    // Tuning does not end because nobody hears of it; main tells of what could not be printed.
+    std::fputs(fmt::format("[cuda:{}] {}\n", device, tuner.line.substr(0, end)).c_str(), stdout);
     tuner.line.erase(0, end + 1);
   }
   std::fflush(stdout);
