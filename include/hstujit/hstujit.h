@@ -57,7 +57,7 @@ typedef struct hstu_context_options {
   const char* device;
   hstu_miss_policy miss_policy;
   /** Folder of the writable store (tuning database and compiled kernels). NULL: $HSTUJIT_STORE, else
-   *  $XDG_CACHE_HOME/hstujit, else ~/.cache/hstujit. "": keep everything in memory. */
+   *  $XDG_CACHE_HOME/hstujit, else ~/.cache/hstujit. "": keep all in memory. A relative path is resolved at once. */
   const char* store_path;
   /** A read-only store underneath it, e.g. one shipped in a container: the folder of a store, or a pack, the file that
    *  hstu-tune build makes. NULL: $HSTUJIT_SYSTEM_STORE, else none. */
@@ -141,7 +141,7 @@ HSTU_API hstu_status hstu_context_record_traffic(hstu_context* context, int32_t 
 /**
  * Writes what was counted so far as a workload file, the shapes first that take most of the time:
  * hstu-tune tune FILE --by-time. *left_out, unless NULL: shapes that such a file cannot express.
- * Errors: INVALID_ARGUMENT when nothing was counted, STORE when the file cannot be written.
+ * Errors: INVALID_ARGUMENT when nothing was counted, STORE when the file cannot be written. Devices and links stay.
  */
 HSTU_API hstu_status hstu_context_write_traffic(hstu_context* context, const char* path, int64_t* left_out);
 
