@@ -165,8 +165,8 @@ HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build
  * The relative bias of positions and times, for hstu_attention's rab, in f32, rounded once:
  *   rab[b, h, i, j] = position_weights[h, n - 1 + j - i] + time_weights[h, bucket(t_(i + 1) - t_j)]
  * t are the sequence's timestamps, t_n is t_(n - 1): a row uses the time of the next item, which it predicts.
- * bucket(d) = trunc(ln(max(|d|, 1)) / 0.301), in f32, at most the last row of time_weights; differences are taken in 64
- * bits before they become floats.
+ * bucket(d) = trunc(ln(max(|d|, 1)) / 0.301), in f32, at most the last row of time_weights. Differences are exact until
+ * they become floats.
  *
  * timestamps        [batch, n] i64; row stride free. hstu_expand_1d_jagged_to_dense lays a jagged tensor out like this,
  *                   each sequence's last time repeated behind its end, which the definition above asks for

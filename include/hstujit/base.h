@@ -65,7 +65,8 @@ typedef enum hstu_dtype {
 
 /**
  * A view of a caller's buffer; nothing is owned or copied. data lies on the context's device (for device "cpu": in
- * host memory) and must be aligned to its element. An all-zero hstu_tensor means "absent".
+ * host memory) and must be aligned to its element. An all-zero hstu_tensor means "absent"; without dtype, data and
+ * rank it is absent whatever shape and stride hold.
  *
  * shape   extents, outermost first; any may be 0
  * stride  distance between neighbours of a dimension, in elements; all zero means contiguous (row-major). The last

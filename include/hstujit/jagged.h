@@ -129,7 +129,7 @@ HSTU_API hstu_status hstu_jagged_reduce_sum(hstu_context* context, const hstu_ja
  * values   [total, dim] any dtype; row stride free
  * offsets  [batch + 1] i32 or i64
  * out      [batch, max_len, dim] dtype of values; strides of batch and row free
- * padding  rounded to the element type once
+ * padding  rounded to the element type once; beyond an integer type its nearest end, and 0 for NaN
  * Source: FBGEMM, jagged_to_padded_dense.
  */
 typedef struct hstu_jagged_to_padded_dense_args {
@@ -162,7 +162,8 @@ HSTU_API hstu_status hstu_dense_to_jagged(hstu_context* context, const hstu_dens
  *
  * values              [total] or [total, dim] any dtype; row stride free
  * seq_offsets         [batch + 1] i32 or i64
- * num_targets         absent or [batch] i32 or i64: rows at the end of each sequence that are not history
+ * num_targets         absent or [batch] i32 or i64: rows at the end of each sequence that are not history; more than
+ *                     its rows are all of them
  * out                 values' rank, dim and dtype; at least as many rows as stay (no more than values has are ever
  *                     needed); rows behind those are left untouched
  * out_offsets         [batch + 1] seq_offsets' dtype: where the sequences of out begin

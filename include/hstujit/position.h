@@ -20,7 +20,7 @@ extern "C" {
  * x, out               [total, dim] f32 or 16-bit, same dtype; row stride free; out may be x itself
  * position_embeddings  [positions, dim] f32 or 16-bit; row stride free; at least one row unless total is 0
  * seq_offsets          [batch + 1] i32 or i64
- * num_targets          absent or [batch] i32 or i64: how many of the last rows are targets
+ * num_targets          absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean all
  * alpha                factor of x; 0 means 1
  * interleave_targets   1: each target has a second row, its action, so 2 num_targets rows are targets
  * Source: alibaba/TorchEasyRec, add_positional_embeddings.
@@ -53,8 +53,9 @@ typedef enum hstu_time_bucket_fn {
  * position_embeddings     [positions, dim], timestamp_embeddings [buckets, dim]: f32 or 16-bit, both the same; row
  *                         strides free; at least one row each unless total is 0
  * seq_offsets             [batch + 1] i32 or i64
- * timestamps              [total] i64, seconds; differences are taken before they become floats
- * num_targets             absent or [batch] i32 or i64: how many of the last rows are targets
+ * timestamps              [total] i64, seconds, any; differences are taken before they become floats, and are exact
+ * num_targets             absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean
+ *                         all
  * query_time              absent or [batch] i64, seconds; absent: the time of each sequence's last row
  * alpha                   factor of x; 0 means 1
  * time_bucket_increments  seconds, positive; 0 means 60
