@@ -20,7 +20,8 @@ extern "C" {
  * x, out               [total, dim] f32 or 16-bit, same dtype; row stride free; out may be x itself
  * position_embeddings  [positions, dim] f32 or 16-bit; row stride free; at least one row unless total is 0
  * seq_offsets          [batch + 1] i32 or i64
- * num_targets          absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean all
+ * num_targets          absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean
+ *                      all
  * alpha                factor of x; 0 means 1
  * interleave_targets   1: each target has a second row, its action, so 2 num_targets rows are targets
  * Source: alibaba/TorchEasyRec, add_positional_embeddings.

@@ -13,9 +13,10 @@ JaggedPartFacts part_of(const hstu_tensor& values, const hstu_tensor& offsets, i
   if (part.dense) {
     part.length = max_len;
     // Unsigned: where there is no sequence the length may be anything.
-    part.batch_stride = values.rank == 3 ? values.stride[0]
-                                         : static_cast<int64_t>(static_cast<uint64_t>(max_len) *
-                                                                static_cast<uint64_t>(part.row_stride));
+    part.batch_stride =
+        values.rank == 3
+            ? values.stride[0]
+            : static_cast<int64_t>(static_cast<uint64_t>(max_len) * static_cast<uint64_t>(part.row_stride));
   }
   return part;
 }
