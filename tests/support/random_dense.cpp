@@ -91,7 +91,8 @@ void draw_gated_mlp(Draw& d) {
   if (quantises) args.out_descale = d.memory.floats({0.01f});
   args.allow_tf32 = dtype == kF32 && !quantises && d.kernel.coin();
   // An error of a factor shows in the product as large as the other factor is.
-  Tolerance tolerance = args.allow_tf32 ? Tolerance{2e-3, 1 << 14} : rounded_once(dtype);
+  // In TF32 each of the two factors is a sum of products of operands that were rounded to 11 bits.
+  Tolerance tolerance = args.allow_tf32 ? Tolerance{2e-3, 1 << 15} : rounded_once(dtype);
   if (!args.allow_tf32 && dtype == kF32) tolerance.ulps_of_row *= 4;
   if (quantises) tolerance = rounded_to_fp8(stored);
   d.correct(args, {&Args::out}, tolerance);
