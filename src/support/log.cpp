@@ -1,6 +1,7 @@
 #include "support/log.hpp"
 
 #include "support/error.hpp"
+#include "support/forks.hpp"
 #include "support/logger.hpp"
 #include "support/shown.hpp"
 #include "support/write_signals.hpp"
@@ -41,24 +42,28 @@ spdlog::logger& logger() {
   return logger;
 }
 
-Log& log() {
+Log& log() noexcept {
   static Log log;
   return log;
 }
 
-bool Log::has(LogLevel level) const { return logger().should_log(spdlogs(level)); }
-
-void Log::flush() {
-  const HeldWriteSignals held;
-  logger().flush();
+bool Log::has(LogLevel level) const noexcept {
+  try {
+    return logger().should_log(spdlogs(level));
+  } catch (const std::exception&) { return false; }  // no memory to make it
 }
 
-void Log::write(LogLevel level, fmt::string_view text, fmt::format_args args) {
+void Log::flush() noexcept {
+  const HeldWriteSignals held;
+  tell_log([] { logger().flush(); });
+}
+
+void Log::write(LogLevel level, fmt::string_view text, fmt::format_args args) noexcept {
   if (!has(level)) return;
   const HeldWriteSignals held;  // standard error may be a pipe that nobody reads any more
-  try {
-    logger().log(spdlogs(level), in_lines_of_its_own(fmt::vformat(text, args)));
-  } catch (const std::exception&) {}  // what cannot be told does not fail the call that it is about
+  const NoForkMeanwhile whole;
+  // What cannot be told does not fail the call that it is about.
+  tell_log([&] { logger().log(spdlogs(level), in_lines_of_its_own(fmt::vformat(text, args))); });
 }
 
 void set_log_level(LogLevel level) { logger().set_level(spdlogs(level)); }

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <string_view>
 
 namespace hstujit {
@@ -13,8 +14,8 @@ enum class LogLevel { trace, debug, info, warn, error, off };
 /// Thread-safe; lives as long as the process. Off until set_log_level() says otherwise.
 class Log {
  public:
-  bool has(LogLevel level) const;
-  void flush();
+  bool has(LogLevel level) const noexcept;
+  void flush() noexcept;
 
   template <class... Args>
   void debug(fmt::format_string<Args...> text, Args&&... args) {
@@ -34,10 +35,19 @@ class Log {
   }
 
  private:
-  void write(LogLevel level, fmt::string_view text, fmt::format_args args);
+  void write(LogLevel level, fmt::string_view text, fmt::format_args args) noexcept;
 };
 
-Log& log();
+Log& log() noexcept;
+
+/// Runs what tells the log something whose making may throw, where nothing may: memory that runs out here is no
+/// failure of what is told.
+template <class Tell>
+void tell_log(Tell&& tell) noexcept {
+  try {
+    tell();
+  } catch (const std::exception&) {}
+}
 
 /// "trace", "debug", "info", "warn", "error"; "" or "off" is silence. Throws Error{INVALID_ARGUMENT} for other words.
 void set_log_level(std::string_view level);
