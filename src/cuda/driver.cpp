@@ -5,6 +5,7 @@
 #include "support/env.hpp"
 #include "support/error.hpp"
 
+#include <new>
 #include <span>
 #include <variant>
 
@@ -27,6 +28,7 @@ void* find_function(GetProcAddress get, const Driver& driver, const char* symbol
          "{} is the toolkit's stub, made for linking, not a driver: take it out of the library path, or set "
          "HSTUJIT_LIBCUDA to the driver's libcuda.so.1",
          driver.path);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
   if (result != CUDA_SUCCESS || !function)
     fail(HSTU_ERROR_DEVICE, "{} (CUDA {}) lacks {}: CUDA {} or newer is needed, update the driver", driver.path,
          version_text(driver.version), symbol, version_text(kOldestDriver));
@@ -47,7 +49,10 @@ std::variant<Driver, Error> open_or_failure() {
   try {
     const std::string asked = Environment::read().libcuda;
     return open_driver(asked.empty() ? "libcuda.so.1" : asked);
-  } catch (const Error& error) { return error; }
+  } catch (const Error& error) {
+    if (error.status() == HSTU_ERROR_OUT_OF_MEMORY) throw;  // decided when there is some
+    return error;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,10 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cerrno>
+#include <cstring>
+#include <new>
+
 namespace hstujit {
 namespace {
 
@@ -14,16 +18,28 @@ std::string resolved_path(void* handle, const std::string& asked) {
 
 }  // namespace
 
+// The loader gives no error number: what it could not allocate shows in errno, what it could not map in its text.
+void* open_library(const char* name, const char*& reason) {
+  errno = 0;
+  void* const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+  if (handle) return handle;
+  const bool no_memory = errno == ENOMEM;
+  reason = dlerror();
+  if (no_memory || (reason && std::strstr(reason, std::strerror(ENOMEM)))) throw std::bad_alloc();
+  if (!reason) reason = "no reason given";
+  return nullptr;
+}
+
 Library::Library(const LibraryRequest& request) {
   std::string tried;
   for (const std::string& candidate : request.candidates) {
-    handle_ = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const char* reason = nullptr;
+    handle_ = open_library(candidate.c_str(), reason);
     if (handle_) {
       path_ = resolved_path(handle_, candidate);
       return;
     }
-    const char* reason = dlerror();
-    tried += fmt::format("\n  {}: {}", candidate, reason ? reason : "no reason given");
+    tried += fmt::format("\n  {}: {}", candidate, reason);
   }
   fail(request.status, "cannot open {}; {}. Tried:{}", request.what, request.way_out, tried);
 }

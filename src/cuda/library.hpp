@@ -17,6 +17,10 @@ struct LibraryRequest {
   std::string_view way_out;                 ///< "install it, or set HSTUJIT_LIBCUDA to its path"
 };
 
+/// dlopen with all symbols bound and none given to others: the handle, or null and the loader's reason, valid until the
+/// thread's next use of the loader. Throws std::bad_alloc where the loader had no memory.
+void* open_library(const char* name, const char*& reason);
+
 class Library {
  public:
   /// Opens the first candidate that loads. Throws Error naming every candidate with the loader's reason.

@@ -44,7 +44,8 @@ std::optional<std::string> CompilerMemo::recall() const {
   try {
     const auto memo = read_json(text);
     FileStamp stamp;
-    if (stamp_of(memo.at("library"), stamp) != 0 || memo.at("stamp") != text_of(stamp)) return std::nullopt;
+    const auto text_at = [&](const char* member) { return memo.at(member).get_ref<const std::string&>(); };
+    if (stamp_of(text_at("library"), stamp) != 0 || text_at("stamp") != text_of(stamp)) return std::nullopt;
     return memo.at("identity");
   } catch (const Json::exception&) { return std::nullopt; }
 }

@@ -1,6 +1,7 @@
 #include "jit/pack.hpp"
 
 #include "jit/entry.hpp"
+#include "support/compress.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 #include "support/log.hpp"
@@ -44,7 +45,7 @@ std::string_view bytes_of(const T& object) {
 std::string packed(std::string_view plain) {
   std::string out(ZSTD_compressBound(plain.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), plain.data(), plain.size(), ZSTD_CLEVEL_DEFAULT);
-  if (ZSTD_isError(size)) fail(HSTU_ERROR_INTERNAL, "compressing records: {}", ZSTD_getErrorName(size));
+  if (ZSTD_isError(size)) compression_failed(size, "compressing records");
   out.resize(size);
   return out;
 }
@@ -64,6 +65,7 @@ std::string without_times(std::string_view log) {
 std::string unpacked_records(const std::string& path, std::string_view records, uint64_t plain_bytes) {
   std::string out(plain_bytes, '\0');
   const size_t size = ZSTD_decompress(out.data(), out.size(), records.data(), records.size());
+  refuse_lack_of_memory(size);
   if (ZSTD_isError(size) || size != out.size()) fail(HSTU_ERROR_STORE, "{}: its records cannot be read", path);
   return out;
 }

@@ -3,8 +3,10 @@
 #include "support/error.hpp"
 
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <memory>
+#include <new>
 
 namespace hstujit {
 
@@ -16,7 +18,7 @@ std::string compressed(std::string_view plain) {
   ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
   std::string out(ZSTD_compressBound(plain.size()), '\0');
   const size_t size = ZSTD_compress2(context.get(), out.data(), out.size(), plain.data(), plain.size());
-  if (ZSTD_isError(size)) fail(HSTU_ERROR_INTERNAL, "compressing a text: {}", ZSTD_getErrorName(size));
+  if (ZSTD_isError(size)) compression_failed(size, "compressing a text");
   out.resize(size);
   return out;
 }
@@ -26,8 +28,18 @@ std::optional<std::string> decompressed(std::string_view bytes, uint64_t most) {
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > most) return std::nullopt;
   std::string out(size, '\0');
   const size_t written = ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size());
+  refuse_lack_of_memory(written);
   if (ZSTD_isError(written) || written != out.size()) return std::nullopt;
   return out;
+}
+
+void refuse_lack_of_memory(size_t result) {
+  if (ZSTD_getErrorCode(result) == ZSTD_error_memory_allocation) throw std::bad_alloc();
+}
+
+void compression_failed(size_t result, std::string_view doing) {
+  refuse_lack_of_memory(result);
+  fail(HSTU_ERROR_INTERNAL, "{}: {}", doing, ZSTD_getErrorName(result));
 }
 
 }  // namespace hstujit

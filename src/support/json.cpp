@@ -28,6 +28,23 @@ bool is_too_deep(std::string_view text) {
   return false;
 }
 
+/// Type, as the library's own destroy() of the same version, names which member of the union lives.
+template <class Value, class Type>
+void destroy_value(Value& value, Type type) {
+  switch (type) {
+    case Type::object:
+      return delete value.object;
+    case Type::array:
+      return delete value.array;
+    case Type::string:
+      return delete value.string;
+    case Type::binary:
+      return delete value.binary;
+    default:
+      return;  // lives in the union itself
+  }
+}
+
 }  // namespace
 
 Json read_json(std::string_view text, const Json::parser_callback_t& callback, bool throws) {
@@ -56,3 +73,12 @@ std::string shown_reason(const Json::exception& error) {
 }
 
 }  // namespace hstujit
+
+template <>
+void hstujit::Json::json_value::destroy(value_t type) {
+  hstujit::destroy_value(*this, type);
+}
+template <>
+void hstujit::OrderedJson::json_value::destroy(value_t type) {
+  hstujit::destroy_value(*this, type);
+}

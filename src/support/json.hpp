@@ -1,6 +1,8 @@
 // JSON of all rooms: nlohmann's, whose parser and writer only json.cpp compiles, since each file that uses them would.
 #pragma once
 
+#include "support/json_fwd.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <string>
@@ -8,7 +10,8 @@
 
 namespace hstujit {
 
-using Json = nlohmann::json;
+template <class T, class Condition>
+struct JsonSerializer : nlohmann::adl_serializer<T, Condition> {};
 
 /// Deeper than this nothing of ours is nested; what is done to a value goes as deep into the stack as it is.
 constexpr int kDeepestJson = 64;
@@ -27,3 +30,10 @@ std::string shown_json(const Json& value);
 std::string shown_reason(const Json::exception& error);
 
 }  // namespace hstujit
+
+// nlohmann's destructor allocates a list of what to destroy, so that depth does not become a depth of calls, and ends
+// the process where there is no memory for it. These need none; read_json() bounds the depth.
+template <>
+void hstujit::Json::json_value::destroy(value_t type);
+template <>
+void hstujit::OrderedJson::json_value::destroy(value_t type);

@@ -1,7 +1,7 @@
 // Whole numbers in foreign JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include "support/json.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ namespace hstujit {
 /// `value` when it is a whole number that T can hold. json::get casts whatever number it finds: 1e65 is then undefined
 /// behaviour, and 2^40 becomes some int.
 template <class T>
-std::optional<T> integer_as(const nlohmann::json& value) {
+std::optional<T> integer_as(const Json& value) {
   if (!value.is_number_integer()) return std::nullopt;
   const auto exact = [](auto number) {
     return std::in_range<T>(number) ? std::optional(static_cast<T>(number)) : std::nullopt;

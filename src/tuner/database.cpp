@@ -26,8 +26,13 @@ constexpr std::pair<int, int> kLimits[] = {
     {SQLITE_LIMIT_FUNCTION_ARG, 8},      {SQLITE_LIMIT_ATTACHED, 0},         {SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 100},
     {SQLITE_LIMIT_VARIABLE_NUMBER, 100}, {SQLITE_LIMIT_TRIGGER_DEPTH, 4},    {SQLITE_LIMIT_WORKER_THREADS, 0}};
 
-[[noreturn]] void raise(sqlite3* db, int result, std::string_view doing) {
+/// Memory that ran out is nothing that the database did.
+void refuse_lack_of_memory(int result) {
   if ((result & 0xff) == SQLITE_NOMEM) throw std::bad_alloc();
+}
+
+[[noreturn]] void raise(sqlite3* db, int result, std::string_view doing) {
+  refuse_lack_of_memory(result);
   const char* text = db ? sqlite3_errmsg(db) : sqlite3_errstr(result);
   throw DatabaseError(result & 0xff, fmt::format("{}: {}", doing, text));
 }
@@ -165,6 +170,7 @@ int64_t Statement::number(int column) const { return sqlite3_column_int64(statem
 
 std::string_view Statement::text(int column) const {
   const void* data = sqlite3_column_blob(statement_, column);
+  if (!data) refuse_lack_of_memory(sqlite3_errcode(db_));
   return {static_cast<const char*>(data), data ? static_cast<size_t>(sqlite3_column_bytes(statement_, column)) : 0};
 }
 

@@ -45,31 +45,44 @@ std::vector<Record> records_of(std::string_view text) {
 
 }  // namespace
 
-void ShippedRecords::index_lines() const {
+ShippedRecords::Lines ShippedRecords::indexed_lines() const {
+  Lines lines;
   for (std::string_view text : texts_)
     while (!text.empty()) {
       const size_t end = std::min(text.find('\n'), text.size());
       std::string_view line = text.substr(0, end);
       text.remove_prefix(std::min(end + 1, text.size()));
       if (line.ends_with(',')) line.remove_suffix(1);
-      if (auto name = name_of_line(line)) lines_.try_emplace(std::move(*name), line);
+      if (auto name = name_of_line(line)) lines.try_emplace(std::move(*name), line);
     }
+  return lines;
+}
+
+Winners ShippedRecords::read_all() const {
+  Winners all;
+  for (const std::string_view text : texts_)
+    for (const Record& record : records_of(text)) all.add(record);
+  return all;
 }
 
 std::optional<Record> ShippedRecords::find(const Problem& problem, std::string_view device_class) const {
-  std::call_once(indexing_, [&] { index_lines(); });
-  const auto line = lines_.find(name_of(device_class, text(problem)));
-  if (line == lines_.end()) return std::nullopt;
-  auto records = records_of(export_of_line(line->second));
+  const std::string name = name_of(device_class, text(problem));
+  std::string_view line;
+  {
+    const std::lock_guard lock(reading_);
+    if (!lines_) lines_ = indexed_lines();
+    const auto found = lines_->find(name);
+    if (found == lines_->end()) return std::nullopt;
+    line = found->second;
+  }
+  auto records = records_of(export_of_line(line));
   return records.empty() ? std::nullopt : std::optional(std::move(records.front()));
 }
 
 const Winners& ShippedRecords::all() const {
-  std::call_once(reading_, [&] {
-    for (const std::string_view text : texts_)
-      for (const Record& record : records_of(text)) all_.add(record);
-  });
-  return all_;
+  const std::lock_guard lock(reading_);
+  if (!all_) all_ = read_all();
+  return *all_;  // never changes again
 }
 
 }  // namespace hstujit

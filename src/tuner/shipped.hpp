@@ -26,12 +26,15 @@ class ShippedRecords {
   const Winners& all() const;
 
  private:
-  void index_lines() const;
+  using Lines = std::unordered_map<std::string, std::string_view>;  ///< by device class and problem
+  Lines indexed_lines() const;
+  Winners read_all() const;
 
   const std::vector<std::string_view> texts_;
-  mutable std::once_flag indexing_, reading_;
-  mutable std::unordered_map<std::string, std::string_view> lines_;  ///< by device class and problem
-  mutable Winners all_;
+  // Not std::call_once: an exception that passes through the C library ends the process where there is no memory.
+  mutable std::mutex reading_;
+  mutable std::optional<Lines> lines_;
+  mutable std::optional<Winners> all_;
 };
 
 }  // namespace hstujit

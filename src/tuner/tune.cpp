@@ -192,6 +192,7 @@ std::string Tuner::judge(Pending& pending, Trial& trial) {
   try {
     if (!wait_for(pending)) return "cancelled";
   } catch (const Error& e) {
+    if (e.status() == HSTU_ERROR_OUT_OF_MEMORY) throw;  // says nothing of the candidate
     trial = blank_trial(candidate, task_.problem);
     trial.status = TrialStatus::compile_failed;
     return e.message();

@@ -124,8 +124,9 @@ TensorSpec parse_tensor(const TensorSlot& slot, const Json& value, const std::st
 }
 
 int64_t parse_word(const ScalarSlot& slot, const Json& value, const std::string& pointer) {
-  for (size_t i = 0; i < slot.words.size(); ++i)
-    if (value == Json(slot.words[i])) return static_cast<int64_t>(i);
+  const std::string* const given = value.get_ptr<const std::string*>();
+  for (size_t i = 0; given && i < slot.words.size(); ++i)
+    if (*given == slot.words[i]) return static_cast<int64_t>(i);
   fail_at(pointer, "{}: use one of {}", shown_json(value), fmt::join(slot.words, ", "));
 }
 

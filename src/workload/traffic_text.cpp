@@ -1,18 +1,15 @@
 // Recorded shapes as entries of a workload file: each args struct spelled out, made-up lengths for its sequences.
 #include "support/error.hpp"
+#include "support/json.hpp"
 #include "support/log.hpp"
 #include "support/to_integer.hpp"
 #include "workload/calls.hpp"
 #include "workload/traffic.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
 
 namespace hstujit {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Only the order of the entries hangs on these: an H200's memory and tensor cores, a launch.
 constexpr double kBytesPerSecond = 4e12, kFlopsPerSecond = 5e14, kLeastSeconds = 2e-6;
@@ -73,13 +70,13 @@ std::vector<int64_t> spread(int64_t total, int64_t batch, int64_t longest) {
   return lengths;
 }
 
-Json listed(const std::vector<int64_t>& lengths) {
+OrderedJson listed(const std::vector<int64_t>& lengths) {
   return {{"batch", lengths.size()}, {"lengths", {{"kind", "explicit"}, {"lengths", lengths}}}};
 }
 
-Json integers_of(const Operator& op, const void* args, const TensorSlot& slot) {
+OrderedJson integers_of(const Operator& op, const void* args, const TensorSlot& slot) {
   const hstu_tensor& tensor = tensor_at(args, slot);
-  Json out = {{"dtype", name_of(tensor.dtype)}};
+  OrderedJson out = {{"dtype", name_of(tensor.dtype)}};
   for (const Sharing& sharing : kSharings) {
     const hstu_tensor* rows = tensor_named(op, args, sharing.rows);
     if (sharing.integers != slot.name || !rows) continue;
@@ -93,7 +90,7 @@ Json integers_of(const Operator& op, const void* args, const TensorSlot& slot) {
   return out;
 }
 
-Json elements_of(const hstu_tensor& tensor) {
+OrderedJson elements_of(const hstu_tensor& tensor) {
   const auto rank = static_cast<size_t>(tensor.rank);
   return {{"shape", std::vector<int64_t>(tensor.shape, tensor.shape + rank)},
           {"dtype", name_of(tensor.dtype)},
@@ -101,25 +98,25 @@ Json elements_of(const hstu_tensor& tensor) {
 }
 
 /// Nothing for the value that an absent member has.
-Json scalar_of(const void* args, const ScalarSlot& slot) {
+OrderedJson scalar_of(const void* args, const ScalarSlot& slot) {
   const std::byte* const at = static_cast<const std::byte*>(args) + slot.offset;
   if (slot.kind == ScalarSlot::Kind::f32) {
     const float value = *reinterpret_cast<const float*>(at);
-    return value == 0 ? Json() : Json(static_cast<double>(value));
+    return value == 0 ? OrderedJson() : OrderedJson(static_cast<double>(value));
   }
   const int64_t value = slot.kind == ScalarSlot::Kind::i64 ? *reinterpret_cast<const int64_t*>(at)
                                                            : int64_t{*reinterpret_cast<const int32_t*>(at)};
-  if (value == 0) return Json();
-  if (slot.words.empty()) return Json(value);
-  return Json(slot.words[static_cast<size_t>(value)]);
+  if (value == 0) return OrderedJson();
+  if (slot.words.empty()) return OrderedJson(value);
+  return OrderedJson(slot.words[static_cast<size_t>(value)]);
 }
 
-Json entry_of(const Traffic::Shape& shape) {
+OrderedJson entry_of(const Traffic::Shape& shape) {
   const Operator& op = operator_of(shape.problem.op);
   const void* const args = shape.args.data();
-  Json entry = {{"op", op.name}, {"count", shape.calls}};
+  OrderedJson entry = {{"op", op.name}, {"count", shape.calls}};
   for (const ScalarSlot& slot : op.scalars)
-    if (Json value = scalar_of(args, slot); !value.is_null()) entry[std::string(slot.name)] = std::move(value);
+    if (OrderedJson value = scalar_of(args, slot); !value.is_null()) entry[std::string(slot.name)] = std::move(value);
   for (const TensorSlot& slot : op.tensors) {
     const hstu_tensor& tensor = tensor_at(args, slot);
     if (!present(tensor)) continue;
@@ -129,7 +126,7 @@ Json entry_of(const Traffic::Shape& shape) {
   return entry;
 }
 
-std::string document(const std::vector<Json>& entries) {
+std::string document(const std::vector<OrderedJson>& entries) {
   std::string text =
       "{\"format\": \"hstujit-workload-1\", \"name\": \"recorded\",\n"
       " \"about\": \"Shapes that a server was asked for, the most time-consuming first; lengths of sequences are made "
@@ -140,7 +137,7 @@ std::string document(const std::vector<Json>& entries) {
 }
 
 /// At least so many seconds, if the file's entry is the problem that was seen; throws Error otherwise.
-double seconds_of(const Json& entry, const Traffic::Shape& shape) {
+double seconds_of(const OrderedJson& entry, const Traffic::Shape& shape) {
   const std::vector<Calls> calls = expand(parse_workload(document({entry})));
   const Need need = needs(calls).front();
   if (!(need.problem == shape.problem))
@@ -153,10 +150,10 @@ double seconds_of(const Json& entry, const Traffic::Shape& shape) {
 
 std::string workload_text(const std::vector<Traffic::Shape>& shapes, int64_t* left_out) {
   *left_out = 0;
-  std::vector<std::pair<double, Json>> weighted;
+  std::vector<std::pair<double, OrderedJson>> weighted;
   for (const Traffic::Shape& shape : shapes) {
     try {
-      Json entry = entry_of(shape);
+      OrderedJson entry = entry_of(shape);
       const double seconds = seconds_of(entry, shape);
       weighted.emplace_back(seconds, std::move(entry));
     } catch (const Error& error) {
@@ -167,7 +164,7 @@ std::string workload_text(const std::vector<Traffic::Shape>& shapes, int64_t* le
   std::sort(weighted.begin(), weighted.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second.dump() < b.second.dump();
   });
-  std::vector<Json> entries;
+  std::vector<OrderedJson> entries;
   for (auto& [seconds, entry] : weighted) entries.push_back(std::move(entry));
   return document(entries);
 }

@@ -6,7 +6,7 @@
 namespace hstujit {
 namespace {
 
-using nlohmann::json;
+using json = Json;
 
 TEST(JsonInteger, IsTakenWhenItFits) {
   EXPECT_EQ(integer_as<int32_t>(json::parse("-2147483648")), INT32_MIN);

@@ -1,11 +1,11 @@
 // hstu-tune as a process where it compiles and runs without a GPU: warm, show, run, verify, bench.
+#include "support/json.hpp"
 #include "support/nvrtc.hpp"
 #include "support/source_dir.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <fstream>
@@ -171,7 +171,7 @@ TEST_F(ToolCompiles, RunWithoutAGpuCompilesAndChecksASmallLayer) {
   EXPECT_TRUE(contains(outcome.out, "no GPU")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "small: 10 compiled, 0 from the store")) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "check passed")) << outcome.out;
-  EXPECT_EQ(nlohmann::json::parse(std::ifstream(json)).at("check").at("passed"), true);
+  EXPECT_EQ(Json::parse(std::ifstream(json)).at("check").at("passed"), true);
 }
 
 TEST_F(ToolCompiles, RunFailsWhenAKernelDoesNotCompile) {
@@ -189,7 +189,7 @@ TEST_F(ToolCompiles, BenchWithoutAGpuTimesColdCompiles) {
   const std::string json = store_.str() + "/bench.json";
   const Outcome outcome = run({"bench", norms(), "--arch", "sm_80", "--json", json});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
-  const auto report = nlohmann::json::parse(std::ifstream(json));
+  const auto report = Json::parse(std::ifstream(json));
   ASSERT_EQ(report.at("cold_compiles").size(), 1u);
   EXPECT_GT(report.at("cold_compiles")[0].at("ms"), 1.0);
   EXPECT_EQ(report.at("figures")[0].at("id"), "cold_compile_max");

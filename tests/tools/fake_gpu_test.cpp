@@ -1,12 +1,12 @@
 // hstu-tune's ways through a GPU, on the fake driver: its kernels write nothing, so what depends on results must fail,
 // and say so.
+#include "support/json.hpp"
 #include "support/nvrtc.hpp"
 #include "support/source_dir.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
 
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <fstream>
@@ -126,7 +126,7 @@ TEST_F(ToolOnFakeGpu, BenchMeasuresTheHostsShare) {
   const Outcome outcome = run({"bench", norm(), "--only", "warm-calls,first-calls,compiles", "--json", json});
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_FALSE(contains(outcome.out, "yardsticks")) << outcome.out;
-  const auto report = nlohmann::json::parse(std::ifstream(json));
+  const auto report = Json::parse(std::ifstream(json));
   std::vector<std::string> ids;
   for (const auto& figure : report.at("figures")) ids.push_back(figure.at("id"));
   EXPECT_EQ(ids,
@@ -180,8 +180,8 @@ TEST_F(ToolOnFakeGpu, BenchPutsTheEngineBesideItsRivals) {
   std::ofstream(script) << "print('{\"triton\": {\"version\": \"3.6\", \"call_us\": 20, \"start_64_ms\": 90}}')\n";
   const Outcome outcome = run({"bench", path, "--only", "warm-calls,engine", "--rivals", script, "--json", json});
   ASSERT_EQ(outcome.code, 0) << outcome.err << outcome.out;
-  const auto report = nlohmann::json::parse(std::ifstream(json));
-  std::map<std::string, nlohmann::json> figures;
+  const auto report = Json::parse(std::ifstream(json));
+  std::map<std::string, Json> figures;
   for (const auto& figure : report.at("figures")) figures[figure.at("id")] = figure;
   EXPECT_EQ(report.at("prewarm").at("kernels"), 64);
   EXPECT_GT(figures["prewarm_64_kernels"].at("value"), 0.1);

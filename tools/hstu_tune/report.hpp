@@ -1,7 +1,7 @@
 // Results as JSON: what a run measured, and its figures in the form of tests/gpu_record/.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "support/json_fwd.hpp"
 
 #include <memory>
 #include <optional>
@@ -27,7 +27,7 @@ class Report {
  public:
   Report();
   ~Report();
-  nlohmann::json& operator[](const char* member);
+  Json& operator[](const char* member);
   /// Figures are of kernels of this generation, not of the device's own: their names end in it, and nothing is asked of
   /// them.
   void limit_to(const std::string& generation);
@@ -41,7 +41,7 @@ class Report {
   void write(const std::string& path) const;
 
  private:
-  std::unique_ptr<nlohmann::json> json_;
+  std::unique_ptr<Json> json_;
   std::string generation_;
   std::vector<std::string> selected_;
 };

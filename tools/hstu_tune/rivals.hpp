@@ -1,7 +1,7 @@
 // What a script measured of other engines on this machine in this run: tools/rivals/engine.py.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "support/json_fwd.hpp"
 
 #include <memory>
 #include <string>
@@ -17,10 +17,10 @@ class Rivals {
 
   /// ", triton 3.6.0: 18.2 us, cupy 14.2.0: 5.1 us" of a member of the rivals; "" where nobody has it.
   std::string text(const std::string& member, const std::string& unit) const;
-  const nlohmann::json& all() const { return *found_; }
+  const Json& all() const { return *found_; }
 
  private:
-  std::shared_ptr<const nlohmann::json> found_;
+  std::shared_ptr<const Json> found_;
 };
 
 }  // namespace hstujit::tool
