@@ -2,6 +2,8 @@
 
 #include "cuda/relaxed_capture.hpp"
 #include "specialise/source.hpp"
+#include "support/error.hpp"
+#include "support/failure.hpp"
 #include "support/log.hpp"
 #include "support/ranges.hpp"
 #include "tuner/tune_call.hpp"
@@ -44,7 +46,7 @@ const Plan& Planner::plan_for(const Problem& problem, const void* args, CUstream
 
 const Plan& Planner::missing_plan(const Problem& problem, const void* args, CUstream stream) {
   const hstu_miss_policy policy = policy_.load(std::memory_order_relaxed);
-  if (policy == HSTU_MISS_ASYNC && rooms_.driver) return plan_at_once(problem);
+  if (policy == HSTU_MISS_ASYNC && rooms_.driver) return plan_at_once(problem, stream);
   refuse_while_capturing(stream);
   if (rooms_.driver && policy == HSTU_MISS_TUNE) {
     const CurrentContext current(*rooms_.driver, rooms_.device_context);
@@ -59,16 +61,14 @@ const Plan& Planner::missing_plan(const Problem& problem, const void* args, CUst
 /// Threads that miss on one problem at the same time wait for the first of them.
 const Plan& Planner::plan_once(const Problem& problem, const void* args) {
   std::promise<const Plan*> promise;
+  const std::shared_future<const Plan*> own = promise.get_future().share();
   std::shared_future<const Plan*> others;
   {
     const std::lock_guard lock(making_);
     if (const Plan* known = rooms_.plans.find(problem)) return *known;
     refuse_when_frozen();
-    const auto [entry, first] = under_way_.try_emplace(problem);
-    if (first)
-      entry->second = promise.get_future().share();
-    else
-      others = entry->second;
+    const auto [entry, first] = under_way_.try_emplace(problem, own);
+    if (!first) others = entry->second;
   }
   if (others.valid()) return *others.get();
 
@@ -77,8 +77,10 @@ const Plan& Planner::plan_once(const Problem& problem, const void* args) {
     under_way_.erase(problem);
   };
   try {
-    const Plan& plan = rooms_.plans.insert(make_plan(problem, args, policy_.load(std::memory_order_relaxed)));
-    note(plan);
+    std::unique_ptr<Plan> made = make_plan(problem, args, policy_.load(std::memory_order_relaxed));
+    remember(*made);
+    const Plan& plan = rooms_.plans.insert(std::move(made));
+    account_for(plan);
     promise.set_value(&plan);
     finish();
     return plan;
@@ -135,16 +137,16 @@ std::shared_ptr<const CompiledKernel> Planner::kernel_of(const Source& source, h
 
 // ---- While the caller does not wait: no compilation, no file, no call of the driver
 
-const Plan& Planner::plan_at_once(const Problem& problem) {
-  const std::lock_guard lock(making_);
+const Plan& Planner::plan_at_once(const Problem& problem, CUstream stream) {
+  std::unique_lock lock(making_);
   if (const Plan* known = rooms_.plans.find(problem)) return *known;
   refuse_when_frozen();
-  if (const auto failed = failures_.extract(problem)) throw Error(failed.mapped());
-  std::unique_ptr<Plan> plan = resident_plan(problem, choose(rooms_.records, problem, rooms_.facts, false));
-  if (!plan) {
-    prepare_in_background(problem);
-    plan = stand_in(problem);
+  throw_failure_of(problem);
+  if (waits_in_vain(problem) && !capturing(stream)) {
+    lock.unlock();
+    return prepared_plan(problem);
   }
+  std::unique_ptr<Plan> plan = plan_without_waiting(problem);
   if (!plan)
     fail(HSTU_ERROR_NOT_READY,
          "{}: its kernel is being prepared in the background and none that is loaded can stand in; call again, or "
@@ -154,6 +156,21 @@ const Plan& Planner::plan_at_once(const Problem& problem) {
   const Plan& kept = rooms_.plans.insert(std::move(plan));
   if (&kept == ours) account_for(kept);  // else the background was faster
   return kept;
+}
+
+/// With the kernel of its choice if that is loaded, else with one that stands in until the background has it.
+std::unique_ptr<Plan> Planner::plan_without_waiting(const Problem& problem) {
+  if (auto plan = resident_plan(problem, choose(rooms_.records, problem, rooms_.facts, false))) return plan;
+  prepare_in_background(problem);
+  return stand_in(problem);
+}
+
+void Planner::throw_failure_of(const Problem& problem) {
+  const auto known = preparing_.find(problem);
+  if (known == preparing_.end() || !known->second.failure) return;
+  const std::exception_ptr failure = std::move(known->second.failure);
+  preparing_.erase(known);
+  std::rethrow_exception(failure);
 }
 
 /// The plan of this choice if its kernel is loaded already, else null.
@@ -178,25 +195,58 @@ std::unique_ptr<Plan> Planner::stand_in(const Problem& problem) {
 }
 
 void Planner::prepare_in_background(const Problem& problem) {
-  if (preparing_.insert(problem).second) background_.submit([this, problem] { prepare(problem); });
+  const auto [entry, fresh] = preparing_.try_emplace(problem);
+  if (!fresh) return;
+  try {
+    background_.submit([this, problem] { prepare(problem); });
+  } catch (...) {
+    preparing_.erase(entry);
+    throw;
+  }
 }
 
-void Planner::prepare(const Problem& problem) {
-  const auto done = [&](auto&& also) {
-    const std::lock_guard lock(making_);
-    also();
-    preparing_.erase(problem);
-  };
+/// Any exception is kept for the next caller, in what was allocated for it before.
+void Planner::prepare(const Problem& problem) noexcept {
+  if (!begin_preparing(problem)) return;  // a caller was faster
+  std::exception_ptr failure;
   try {
-    auto plan = make_plan(problem, nullptr, HSTU_MISS_ASYNC);
-    note(rooms_.plans.replace(std::move(plan)));
+    std::unique_ptr<Plan> made = make_plan(problem, nullptr, HSTU_MISS_ASYNC);
+    remember(*made);
+    account_for(rooms_.plans.replace(std::move(made)));
     arrived_.fetch_add(1, std::memory_order_relaxed);
-    done([] {});
-  } catch (const Error& error) {
+  } catch (...) {
+    failure = std::current_exception();
     failed_.fetch_add(1, std::memory_order_relaxed);
-    log().warn("{}: not prepared: {}", text(problem), error.message());
-    done([&] { failures_.emplace(problem, error); });
+    tell_log([&] {
+      explain_exception([&](hstu_status, const char* why) { log().warn("{}: not prepared: {}", text(problem), why); });
+    });
   }
+  const std::lock_guard lock(making_);
+  if (failure)
+    preparing_.find(problem)->second.failure = failure;
+  else
+    preparing_.erase(problem);
+}
+
+bool Planner::begin_preparing(const Problem& problem) {
+  const std::lock_guard lock(making_);
+  const auto known = preparing_.find(problem);
+  return known != preparing_.end() && !std::exchange(known->second.begun, true);
+}
+
+/// Whether the background was told of the problem, has not begun with it, and has no thread to do so.
+bool Planner::waits_in_vain(const Problem& problem) const {
+  const auto known = preparing_.find(problem);
+  return known != preparing_.end() && !known->second.begun && !background_.has_threads();
+}
+
+/// Prepared by this thread.
+const Plan& Planner::prepared_plan(const Problem& problem) {
+  prepare(problem);
+  const std::lock_guard lock(making_);
+  throw_failure_of(problem);
+  if (const Plan* plan = rooms_.plans.find(problem)) return *plan;
+  fail(HSTU_ERROR_NOT_READY, "{}: its kernel is being prepared by another thread; call again", text(problem));
 }
 
 // ---- Refusals and accounts
@@ -208,16 +258,19 @@ void Planner::refuse_when_frozen() const {
          "hstu_context_freeze");
 }
 
-void Planner::refuse_while_capturing(CUstream stream) const {
-  if (!rooms_.driver) return;
+bool Planner::capturing(CUstream stream) const {
+  if (!rooms_.driver) return false;
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   const CUresult result = rooms_.driver->cuStreamIsCapturing(stream, &status);
   // The legacy stream cannot be asked while another stream captures in global mode: that is a capture, too.
-  if (result != CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) {
-    if (result == CUDA_ERROR_INVALID_CONTEXT) return;  // no context in this thread, so nothing it could be capturing
-    rooms_.driver->check(result, "asking whether the stream is being captured");
-    if (status == CU_STREAM_CAPTURE_STATUS_NONE) return;
-  }
+  if (result == CUDA_ERROR_STREAM_CAPTURE_IMPLICIT) return true;
+  if (result == CUDA_ERROR_INVALID_CONTEXT) return false;  // no context in this thread, so nothing it could capture
+  rooms_.driver->check(result, "asking whether the stream is being captured");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+void Planner::refuse_while_capturing(CUstream stream) const {
+  if (!capturing(stream)) return;
   fail(HSTU_ERROR_STREAM_CAPTURING,
        "this problem has no loaded kernel yet and the stream is being captured; run the call once before the capture");
 }
@@ -226,6 +279,7 @@ void Planner::freeze() {
   std::vector<std::shared_future<const Plan*>> waiting;
   {
     const std::lock_guard lock(making_);
+    waiting.reserve(under_way_.size());
     frozen_ = true;
     for (const auto& [problem, future] : under_way_) waiting.push_back(future);
   }
@@ -234,8 +288,7 @@ void Planner::freeze() {
 }
 
 /// Remembers what the plan runs, for problems that differ in buckets only.
-void Planner::note(const Plan& plan) {
-  account_for(plan);
+void Planner::remember(const Plan& plan) {
   if (!plan.kernel) return;
   const std::lock_guard lock(making_);
   std::vector<Choice>& choices = resident_[exact_part(plan.problem)];
@@ -245,10 +298,11 @@ void Planner::note(const Plan& plan) {
 }
 
 /// Counts the miss by its class and says what became of it.
-void Planner::account_for(const Plan& plan) {
+void Planner::account_for(const Plan& plan) noexcept {
   std::atomic<int64_t>* counters[] = {&tuned_, &nearest_, &standard_, &stand_ins_};
   counters[static_cast<size_t>(plan.choice.from)]->fetch_add(1, std::memory_order_relaxed);
-  if (log().has(LogLevel::info)) log().info("{}: {}", text(plan.problem), text(plan.choice));
+  if (!log().has(LogLevel::info)) return;
+  tell_log([&] { log().info("{}: {}", text(plan.problem), text(plan.choice)); });
 }
 
 PlannerCounters Planner::counters() const {

@@ -8,17 +8,16 @@
 #include "launch/loaded_kernels.hpp"
 #include "launch/plan_table.hpp"
 #include "support/background.hpp"
-#include "support/error.hpp"
 #include "tuner/records.hpp"
 
 #include <hstujit/hstujit.h>
 
 #include <atomic>
+#include <exception>
 #include <future>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 namespace hstujit {
@@ -45,7 +44,7 @@ class Planner {
   const Plan& plan_for(const Problem& problem, const void* args, CUstream stream);
 
   void set_policy(hstu_miss_policy policy) { policy_.store(policy, std::memory_order_relaxed); }
-  /// Waits until nothing is being prepared in the background.
+  /// Returns when nothing is left to be prepared in the background; prepares it itself where no thread can be had.
   void finish() { background_.finish(); }
   /// No plan is made or exchanged any more once this returns; what is under way is waited for.
   void freeze();
@@ -65,16 +64,28 @@ class Planner {
   std::shared_ptr<const CompiledKernel> kernel_of(const Source& source, hstu_miss_policy policy);
   ResidentKernel load(const Source& source, int smem_bytes, hstu_miss_policy policy);
 
-  const Plan& plan_at_once(const Problem& problem);
+  /// What the background has to do with a problem, or why it could not.
+  struct Preparation {
+    bool begun = false;
+    std::exception_ptr failure;  ///< for the next caller
+  };
+
+  const Plan& plan_at_once(const Problem& problem, CUstream stream);
+  std::unique_ptr<Plan> plan_without_waiting(const Problem& problem);
   std::unique_ptr<Plan> resident_plan(const Problem& problem, const Choice& choice);
   std::unique_ptr<Plan> stand_in(const Problem& problem);
   void prepare_in_background(const Problem& problem);
-  void prepare(const Problem& problem);
+  void prepare(const Problem& problem) noexcept;
+  bool begin_preparing(const Problem& problem);
+  bool waits_in_vain(const Problem& problem) const;
+  const Plan& prepared_plan(const Problem& problem);
+  void throw_failure_of(const Problem& problem);
 
+  bool capturing(CUstream stream) const;
   void refuse_while_capturing(CUstream stream) const;
   void refuse_when_frozen() const;
-  void note(const Plan& plan);
-  void account_for(const Plan& plan);
+  void remember(const Plan& plan);
+  void account_for(const Plan& plan) noexcept;
 
   const Rooms rooms_;
   const int64_t tune_budget_ms_;
@@ -86,8 +97,7 @@ class Planner {
   std::mutex making_;  ///< guards all below; never held while compiling or loading
   bool frozen_ = false;
   ByProblem<std::shared_future<const Plan*>> under_way_;  ///< their callers wait
-  std::unordered_set<Problem, HashProblem> preparing_;    ///< in the background
-  ByProblem<Error> failures_;                             ///< of the background, for the next caller
+  ByProblem<Preparation> preparing_;                      ///< in the background
   ByProblem<std::vector<Choice>> resident_;               ///< by the exact fields alone, see exact_part()
 
   Background background_;  ///< last, so that its threads end before what they use

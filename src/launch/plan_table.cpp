@@ -30,8 +30,9 @@ const Plan& PlanTable::replace(std::unique_ptr<Plan> plan) {
   const std::lock_guard lock(writing_);
   const auto known = std::ranges::find_if(owned_, [&](const auto& each) { return each->problem == plan->problem; });
   if (known == owned_.end()) return add(std::move(plan));
+  replaced_.push_back(nullptr);  // before anything changes, for it may throw
   std::swap(*known, plan);
-  replaced_.push_back(std::move(plan));
+  replaced_.back() = std::move(plan);
   place(*tables_.back(), known->get());
   renew();
   return **known;
@@ -40,9 +41,12 @@ const Plan& PlanTable::replace(std::unique_ptr<Plan> plan) {
 void PlanTable::renew() { generation_.store(next_generation(), std::memory_order_release); }
 
 const Plan& PlanTable::add(std::unique_ptr<Plan> plan) {
-  owned_.push_back(std::move(plan));
-  if (owned_.size() * 2 > tables_.back()->plans.size()) {
-    tables_.push_back(std::make_unique<Slots>(tables_.back()->plans.size() * 2));
+  const bool grows = (owned_.size() + 1) * 2 > tables_.back()->plans.size();
+  std::unique_ptr<Slots> larger = grows ? std::make_unique<Slots>(tables_.back()->plans.size() * 2) : nullptr;
+  if (grows) tables_.reserve(tables_.size() + 1);
+  owned_.push_back(std::move(plan));  // the last that may throw
+  if (grows) {
+    tables_.push_back(std::move(larger));
     for (const auto& owned : owned_) place(*tables_.back(), owned.get());
     current_.store(tables_.back().get(), std::memory_order_release);
   } else {

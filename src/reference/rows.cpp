@@ -1,13 +1,10 @@
 #include "reference/rows.hpp"
 
+#include "support/threads.hpp"
 #include "support/to_integer.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
-#include <mutex>
 #include <thread>
-#include <vector>
 
 namespace hstujit::reference {
 
@@ -46,28 +43,7 @@ void parallel_for(int64_t count, double operations, const std::function<void(int
   constexpr double kWorthAThread = 1e6;  // about a millisecond; starting a thread takes some 20 us
   const auto wanted = to_integer<int64_t>(operations / kWorthAThread, 0, 64);
   const int64_t threads = std::min({wanted, count, static_cast<int64_t>(std::thread::hardware_concurrency())});
-  if (threads <= 1) {
-    for (int64_t i = 0; i < count; ++i) body(i);
-    return;
-  }
-  std::atomic<int64_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto work = [&] {
-    try {
-      for (int64_t i; (i = next.fetch_add(1)) < count;) body(i);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      failure = std::current_exception();
-      next = count;
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (int64_t t = 1; t < threads; ++t) helpers.emplace_back(work);
-    work();
-  }
-  if (failure) std::rethrow_exception(failure);
+  for_each_index(count, threads, body);
 }
 
 }  // namespace hstujit::reference

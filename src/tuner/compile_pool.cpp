@@ -1,5 +1,7 @@
 #include "tuner/compile_pool.hpp"
 
+#include "support/threads.hpp"
+
 #include <algorithm>
 
 namespace hstujit {
@@ -10,7 +12,8 @@ int default_compile_threads() {
 }
 
 CompilePool::CompilePool(int threads, Compile compile) : compile_(std::move(compile)) {
-  for (int i = 0; i < std::max(threads, 1); ++i) workers_.emplace_back([this] { work(); });
+  for (int i = 0; i < std::max(threads, 1); ++i)
+    if (!start_thread(workers_, [this] { work(); })) break;
 }
 
 CompilePool::~CompilePool() {
@@ -26,6 +29,7 @@ CompilePool::~CompilePool() {
 std::future<KernelPtr> CompilePool::submit(Source source) {
   Task task{std::move(source), {}};
   std::future<KernelPtr> future = task.promise.get_future();
+  if (workers_.empty()) return run(task), std::move(future);
   {
     const std::lock_guard lock(mutex_);
     tasks_.push_back(std::move(task));
@@ -47,10 +51,14 @@ void CompilePool::work() {
     Task task = std::move(tasks_.front());
     tasks_.pop_front();
     lock.unlock();
-    try {
-      task.promise.set_value(compile_(task.source));
-    } catch (...) { task.promise.set_exception(std::current_exception()); }
+    run(task);
   }
+}
+
+void CompilePool::run(Task& task) {
+  try {
+    task.promise.set_value(compile_(task.source));
+  } catch (...) { task.promise.set_exception(std::current_exception()); }
 }
 
 }  // namespace hstujit

@@ -4,6 +4,7 @@
 #include "jit/compiled_kernel.hpp"
 #include "specialise/source.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -24,6 +25,7 @@ int default_compile_threads();
 
 class CompilePool {
  public:
+  /// With fewer threads where the system has no more, down to none: submit() compiles then.
   CompilePool(int threads, Compile compile);
   /// Drops what has not begun and waits for what has.
   ~CompilePool();
@@ -34,7 +36,8 @@ class CompilePool {
   std::future<KernelPtr> submit(Source source);
   /// Forgets what has not begun; its futures throw.
   void drop_waiting();
-  int threads() const { return static_cast<int>(workers_.size()); }
+  /// How many kernels are compiled at a time.
+  int threads() const { return std::max(static_cast<int>(workers_.size()), 1); }
 
  private:
   struct Task {
@@ -42,6 +45,7 @@ class CompilePool {
     std::promise<KernelPtr> promise;
   };
   void work();
+  void run(Task& task);
 
   Compile compile_;
   std::mutex mutex_;

@@ -7,11 +7,11 @@
 #include "specialise/source.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/threads.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <thread>
 #include <unordered_set>
@@ -78,9 +78,7 @@ bool sound(Context& context, const Source& source) {
 size_t run(const std::vector<Task>& tasks) {
   const Interrupt interrupt;
   Progress progress;
-  std::atomic<size_t> next = 0;
   std::mutex one_at_a_time;
-  std::exception_ptr failure;
   size_t done = 0;
   const auto take = [&](const Task& task) {
     const bool good = sound(*task.context, task.source);
@@ -89,21 +87,9 @@ size_t run(const std::vector<Task>& tasks) {
     progress.show(static_cast<double>(++done) / static_cast<double>(tasks.size()),
                   fmt::format("{} of {} kernels", done, tasks.size()));
   };
-  const auto work = [&] {
-    try {
-      for (size_t i = next++; i < tasks.size() && !Interrupt::asked(); i = next++) take(tasks[i]);
-    } catch (...) {
-      const std::lock_guard lock(one_at_a_time);
-      failure = std::current_exception();
-      next = tasks.size();
-    }
-  };
-  std::vector<std::jthread> threads;
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  for (size_t t = 1; t < std::min(cores, tasks.size()); ++t) threads.emplace_back(work);
-  work();
-  threads.clear();
-  if (failure) std::rethrow_exception(failure);
+  for_each_index(std::ssize(tasks), std::max(1u, std::thread::hardware_concurrency()), [&](int64_t i) {
+    if (!Interrupt::asked()) take(tasks[static_cast<size_t>(i)]);
+  });
   return done;
 }
 

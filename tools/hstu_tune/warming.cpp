@@ -6,12 +6,12 @@
 #include "specialise/source.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/threads.hpp"
 #include "tuner/choose.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -68,21 +68,13 @@ std::vector<Warmed> warm(const std::vector<std::unique_ptr<Context>>& contexts, 
   const std::vector<size_t> order = longest_first(all);
   for (const size_t i : order)
     log().debug("in turn: {} for {}", all[i].need->call->name, all[i].context->facts().target);
-  std::atomic<size_t> next = 0;
   std::mutex one_at_a_time;
-  const auto work = [&] {
-    for (size_t at = next++; at < order.size(); at = next++) {
-      const size_t i = order[at];
-      make_plan(*all[i].context, all[i]);
-      const std::lock_guard lock(one_at_a_time);
-      done(all[i]);
-    }
-  };
-  std::vector<std::jthread> threads;
-  const size_t cores = std::max(1u, std::thread::hardware_concurrency());
-  for (size_t t = 1; t < std::min(cores, all.size()); ++t) threads.emplace_back(work);
-  work();
-  threads.clear();
+  for_each_index(std::ssize(order), std::max(1u, std::thread::hardware_concurrency()), [&](int64_t at) {
+    Warmed& one = all[order[static_cast<size_t>(at)]];
+    make_plan(*one.context, one);
+    const std::lock_guard lock(one_at_a_time);
+    done(one);
+  });
   return all;
 }
 
