@@ -1,10 +1,12 @@
 #include "cuda/nvrtc.hpp"
 
 #include "support/env.hpp"
+#include "support/forks.hpp"
+#include "support/process_end.hpp"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <link.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 
 namespace hstujit {
 namespace {
@@ -23,19 +26,23 @@ constexpr int kNewestCommonArch = 90;
 
 size_t aligned4(size_t bytes) { return (bytes + 3) & ~size_t{3}; }
 
-// The build id among one segment's notes, as hex digits.
-std::string build_id_of(const char* notes, size_t bytes) {
+/// Bytes of a library that is open.
+struct BuildId {
+  const unsigned char* bytes = nullptr;
+  size_t count = 0;
+
+  std::string hex() const { return fmt::format("{:02x}", fmt::join(bytes, bytes + count, "")); }
+};
+
+// The build id among one segment's notes.
+BuildId build_id_of(const char* notes, size_t bytes) {
   while (bytes >= sizeof(ElfW(Nhdr))) {
     ElfW(Nhdr) header;
     std::memcpy(&header, notes, sizeof header);
     const size_t name_bytes = aligned4(header.n_namesz), size = sizeof header + name_bytes + aligned4(header.n_descsz);
     if (size > bytes) break;
-    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && !std::memcmp(notes + sizeof header, "GNU", 4)) {
-      std::string hex;
-      for (size_t i = 0; i < header.n_descsz; ++i)
-        hex += fmt::format("{:02x}", static_cast<unsigned char>(notes[sizeof header + name_bytes + i]));
-      return hex;
-    }
+    if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 && !std::memcmp(notes + sizeof header, "GNU", 4))
+      return {reinterpret_cast<const unsigned char*>(notes) + sizeof header + name_bytes, header.n_descsz};
     notes += size;
     bytes -= size;
   }
@@ -44,7 +51,7 @@ std::string build_id_of(const char* notes, size_t bytes) {
 
 struct BuildIdSearch {
   const void* symbol;  // of the library that is looked for
-  std::string found;
+  BuildId found;
 };
 
 bool contains(const dl_phdr_info& object, const void* address) {
@@ -55,10 +62,11 @@ bool contains(const dl_phdr_info& object, const void* address) {
   });
 }
 
-int search_object(dl_phdr_info* object, size_t, void* data) {
+// No exception leaves it: one that passes through the C library ends the process where there is no memory.
+int search_object(dl_phdr_info* object, size_t, void* data) noexcept {
   auto& search = *static_cast<BuildIdSearch*>(data);
   if (!contains(*object, search.symbol)) return 0;
-  for (int i = 0; i < object->dlpi_phnum && search.found.empty(); ++i) {
+  for (int i = 0; i < object->dlpi_phnum && search.found.count == 0; ++i) {
     const ElfW(Phdr)& segment = object->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE) continue;
     search.found = build_id_of(reinterpret_cast<const char*>(object->dlpi_addr + segment.p_vaddr), segment.p_memsz);
@@ -73,7 +81,8 @@ std::string identity_of(const Nvrtc& nvrtc) {
   dl_iterate_phdr(search_object, &search);
   const std::string flags = Environment::read().nvrtc_flags;
   return fmt::format("NVRTC {}.{} {}{}{}", nvrtc.version / 1000, nvrtc.version % 1000 / 10,
-                     search.found.empty() ? "without-build-id" : search.found, flags.empty() ? "" : " ", flags);
+                     search.found.count == 0 ? "without-build-id" : search.found.hex(), flags.empty() ? "" : " ",
+                     flags);
 }
 
 // NVRTC opens its second library by name when it first compiles, and the loader does not look beside NVRTC for it. A
@@ -82,9 +91,11 @@ std::string identity_of(const Nvrtc& nvrtc) {
 void open_builtins_beside(const std::string& nvrtc_path, int major, int minor) {
   std::error_code unresolved;
   const std::filesystem::path nvrtc = std::filesystem::canonical(nvrtc_path, unresolved);
+  if (unresolved == std::errc::not_enough_memory) throw std::bad_alloc();
   if (unresolved) return;
   const std::string name = fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
-  dlopen((nvrtc.parent_path() / name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  const char* reason = nullptr;
+  open_library((nvrtc.parent_path() / name).c_str(), reason);
 }
 
 std::vector<std::string> candidates_for(const std::string& path) {
@@ -125,13 +136,39 @@ Nvrtc::Nvrtc(const std::string& path) : library(request_for(candidates_for(path)
   nvrtcGetSupportedArchs(archs.data());
 }
 
+namespace {
+
+/// NVRTC registers for exit() when it is opened, and more when it first compiles.
+void compile_nothing(const Nvrtc& nvrtc) {
+  nvrtcProgram program = nullptr;
+  const nvrtcResult made =
+      nvrtc.nvrtcCreateProgram(&program, "__global__ void nothing() {}", "nothing.cu", 0, nullptr, nullptr);
+  if (made == NVRTC_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (made != NVRTC_SUCCESS) return;  // the first kernel tells
+  const char* const options[] = {"--gpu-architecture=sm_90a", "--no-cache"};
+  nvrtc.nvrtcCompileProgram(program, nvrtc.version >= 12090 ? 2 : 1, options);
+  nvrtc.nvrtcDestroyProgram(&program);
+}
+
+}  // namespace
+
 const Nvrtc& nvrtc_at(const std::string& path) {
   static std::mutex& opening = *new std::mutex;
   static auto& opened = *new std::map<std::string, std::unique_ptr<const Nvrtc>>;
+  {
+    const NoForkMeanwhile whole;
+    const std::lock_guard lock(opening);
+    if (const auto& known = opened[path]) return *known;
+  }
+  const OpensBeforeExit at_once;  // waits where the process may be ending, so without the locks
+  const NoForkMeanwhile whole;
   const std::lock_guard lock(opening);
   std::unique_ptr<const Nvrtc>& nvrtc = opened[path];
-  if (!nvrtc) nvrtc = std::make_unique<const Nvrtc>(path);
-  return *nvrtc;
+  if (nvrtc) return *nvrtc;
+  auto fresh = std::make_unique<const Nvrtc>(path);
+  compile_nothing(*fresh);
+  EndsBeforeExit::come_first();
+  return *(nvrtc = std::move(fresh));
 }
 
 std::string target_for(int compute_capability, std::span<const int> supported_archs) {

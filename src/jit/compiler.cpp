@@ -1,11 +1,16 @@
 #include "jit/compiler.hpp"
 
 #include "support/error.hpp"
+#include "support/forks.hpp"
+#include "support/process_end.hpp"
 
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <new>
 #include <semaphore>
 #include <thread>
 
@@ -18,6 +23,18 @@ using Clock = std::chrono::steady_clock;
 constexpr std::chrono::minutes kDeadline{5};
 constexpr int kMostCompilations = 16;  // about 100 MB each
 
+using Slots = std::counting_semaphore<kMostCompilations>;
+std::atomic<Slots*> made_slots{nullptr};
+
+void fill(void* slots) {
+  new (slots) Slots(std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostCompilations));
+}
+
+/// A child process has the slots of its parent, and not the threads that would give them back.
+void refill_in_child() {
+  if (Slots* const slots = made_slots) fill(slots);
+}
+
 class CompileSlot {
  public:
   CompileSlot() { slots().acquire(); }
@@ -26,10 +43,14 @@ class CompileSlot {
   CompileSlot& operator=(const CompileSlot&) = delete;
 
  private:
-  static std::counting_semaphore<kMostCompilations>& slots() {
-    const int cores = static_cast<int>(std::thread::hardware_concurrency());
-    static std::counting_semaphore<kMostCompilations> free(std::clamp(cores, 1, kMostCompilations));
-    return free;
+  static Slots& slots() {
+    alignas(Slots) static std::byte memory[sizeof(Slots)];
+    static Slots& all = []() -> Slots& {
+      in_forked_children(refill_in_child);
+      fill(memory);
+      return *(made_slots = reinterpret_cast<Slots*>(memory));
+    }();
+    return all;
   }
 };
 
@@ -54,7 +75,8 @@ class Program {
     check(nvrtc_.nvrtcAddNameExpression(program_, source_.entry.c_str()), "asking for the entry");
     Clock::time_point give_up = Clock::now() + kDeadline;
     const auto late = [](void* deadline, void*) {
-      return static_cast<int>(Clock::now() > *static_cast<Clock::time_point*>(deadline));
+      return static_cast<int>(EndsBeforeExit::asked_to_end() ||
+                              Clock::now() > *static_cast<Clock::time_point*>(deadline));
     };
     nvrtc_.nvrtcSetFlowCallback(program_, late, &give_up);
     std::vector<const char*> options;
@@ -63,7 +85,10 @@ class Program {
     // store's work, and what ptxas says of registers and spills is data.
     if (nvrtc_.version >= 12090) options.push_back("--no-cache");
     const nvrtcResult result = nvrtc_.nvrtcCompileProgram(program_, static_cast<int>(options.size()), options.data());
-    if (result != NVRTC_SUCCESS) reject(result);
+    if (result != NVRTC_SUCCESS) {
+      EndsBeforeExit::refuse_if_ending();
+      reject(result);
+    }
   }
 
   std::string log() const { return text(nvrtc_.nvrtcGetProgramLogSize, nvrtc_.nvrtcGetProgramLog, "reading the log"); }
@@ -117,6 +142,7 @@ class Program {
 
 CompiledKernel compile(const Nvrtc& nvrtc, const Source& source, const SourceClosure& headers) {
   const CompileSlot slot;
+  const EndsBeforeExit work;
   const Clock::time_point start = Clock::now();
   Program program(nvrtc, source, headers);
   program.compile();

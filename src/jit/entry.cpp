@@ -1,8 +1,10 @@
 #include "jit/entry.hpp"
 
+#include "support/compress.hpp"
 #include "support/error.hpp"
 #include "support/json.hpp"
 #include "support/json_integer.hpp"
+#include "support/thread_end.hpp"
 
 #include <zstd.h>
 
@@ -83,25 +85,28 @@ std::optional<CompiledKernel> parse_plain_form(std::string_view plain) {
 std::string packed(const std::string& plain) {
   std::string out(ZSTD_compressBound(plain.size()), '\0');
   const size_t size = ZSTD_compress(out.data(), out.size(), plain.data(), plain.size(), ZSTD_CLEVEL_DEFAULT);
-  if (ZSTD_isError(size)) fail(HSTU_ERROR_INTERNAL, "compressing a kernel: {}", ZSTD_getErrorName(size));
+  if (ZSTD_isError(size)) compression_failed(size, "compressing a kernel");
   out.resize(size);
   return out;
 }
 
-struct FreeUnpacker {
-  void operator()(ZSTD_DCtx* unpacker) const { ZSTD_freeDCtx(unpacker); }
-};
-
 /// Of a thread: making its 160 KB anew would take longer than unpacking a kernel does.
-ZSTD_DCtx* unpacker() {
-  thread_local const std::unique_ptr<ZSTD_DCtx, FreeUnpacker> own(ZSTD_createDCtx());
-  if (!own) throw std::bad_alloc();
-  return own.get();
-}
+struct Unpacker {
+  Unpacker() {
+    if (!context) throw std::bad_alloc();
+  }
+  ~Unpacker() { ZSTD_freeDCtx(context); }
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
+
+  ZSTD_DCtx* const context = ZSTD_createDCtx();
+};
 
 std::optional<std::string> unpacked(std::string_view bytes, uint64_t plain_bytes) {
   std::string out(plain_bytes, '\0');
-  const size_t size = ZSTD_decompressDCtx(unpacker(), out.data(), out.size(), bytes.data(), bytes.size());
+  const size_t size =
+      ZSTD_decompressDCtx(OfThread<Unpacker>::get().context, out.data(), out.size(), bytes.data(), bytes.size());
+  refuse_lack_of_memory(size);
   if (ZSTD_isError(size) || size != plain_bytes) return std::nullopt;
   return out;
 }

@@ -8,6 +8,7 @@
 #include "specialise/kernel_sources.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
+#include "support/process_end.hpp"
 #include "support/ranges.hpp"
 #include "support/to_integer.hpp"
 
@@ -171,7 +172,11 @@ Kernel Jit::State::compile_now(const Nvrtc& nvrtc, const Source& source, const K
                kernel.registers, kernel.flaw().empty() ? "" : ", ", kernel.flaw());
     if (store) store->publish(key, kernel);
     return std::make_shared<const CompiledKernel>(std::move(kernel));
-  } catch (const Error& error) { report(error, source, key); }
+  } catch (const Error& error) {
+    // What says nothing of the unit.
+    if (error.status() == HSTU_ERROR_OUT_OF_MEMORY || EndsBeforeExit::asked_to_end()) throw;
+    report(error, source, key);
+  }
 }
 
 // The same error with the unit kept for whoever looks into it: as a file, or in the message when there is no store.

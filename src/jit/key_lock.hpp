@@ -5,6 +5,8 @@
 #include "support/files.hpp"
 #include "support/hash.hpp"
 
+#include <sys/types.h>
+
 #include <string>
 
 namespace hstujit {
@@ -19,12 +21,18 @@ class KeyLock {
 
   /// Does not lock yet. `file` is created if need be, not its folder; a link in its place is not followed.
   KeyLock(const std::string& file, const Digest& key);
+  KeyLock(KeyLock&&) = default;
+  KeyLock& operator=(KeyLock&&) = delete;
+  ~KeyLock();
 
   State try_acquire();
 
  private:
+  int set(short type);
+
   Fd fd_;
   int64_t byte_;
+  pid_t held_by_ = 0;
 };
 
 }  // namespace hstujit
