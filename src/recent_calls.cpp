@@ -1,6 +1,8 @@
 #include "recent_calls.hpp"
 
-#include <utility>
+#include "support/thread_end.hpp"
+
+#include <memory>
 
 namespace hstujit {
 namespace {
@@ -24,14 +26,13 @@ uint64_t RecentProblem::mark_of(Op op, const void* args, size_t size) {
 
 constinit thread_local RecentCalls* RecentCalls::own_ = nullptr;
 
-/// What a thread remembers that calls while it ends, from what it destroys later, is never freed.
 RecentCalls& RecentCalls::make() {
-  own_ = new RecentCalls;
-  thread_local const struct AtThreadEnd {
-    ~AtThreadEnd() { delete std::exchange(own_, nullptr); }
-  } at_thread_end;
-  (void)at_thread_end;
-  return *own_;
+  auto fresh = std::make_unique<RecentCalls>();
+  at_thread_end(fresh.get(), [](void* remembered) {
+    own_ = nullptr;
+    delete static_cast<RecentCalls*>(remembered);
+  });
+  return *(own_ = fresh.release());
 }
 
 }  // namespace hstujit

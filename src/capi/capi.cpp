@@ -6,14 +6,18 @@
 #include "layer/stages.hpp"
 #include "recent_calls.hpp"
 #include "support/error.hpp"
+#include "support/failure.hpp"
+#include "support/forks.hpp"
 #include "support/log.hpp"
 #include "support/ranges.hpp"
 #include "support/shown.hpp"
+#include "support/thread_end.hpp"
 
 #include <hstujit/hstujit.h>
 
 #include <cstring>
-#include <new>
+#include <exception>
+#include <string>
 
 /// A plan of the host's, in the context that it was made of. That handle outlives it: handles are never freed.
 struct hstu_plan {
@@ -25,17 +29,30 @@ namespace {
 
 using namespace hstujit;
 
-std::string& last_error() {
-  thread_local std::string text;
-  return text;
+/// What this thread's last failure said: text of its own, or a constant.
+constinit thread_local const char* last_error = "";
+struct LastErrorText {
+  std::string text;
+  ~LastErrorText() { last_error = ""; }
+};
+
+const char* meaning_of(hstu_status status) {
+  switch (status) {
+#define HSTU_MEANING_OF_STATUS(symbol, value, text) \
+  case symbol:                                      \
+    return text;
+    HSTU_STATUS_MAP(HSTU_MEANING_OF_STATUS)
+#undef HSTU_MEANING_OF_STATUS
+  }
+  return "";
 }
 
-hstu_status failed(hstu_status status, std::string_view text) noexcept {
+hstu_status failed(hstu_status status, const char* text) noexcept {
   try {
-    last_error() = escaped(text, Lines::many);  // hosts print it, and files of others are quoted in it
-  } catch (...) {                               // no memory even for the message: the status still says what happened
-    last_error().clear();
-  }
+    if (text == kNoMemory) return last_error = text, status;
+    // Hosts print it, and files of others are quoted in it.
+    last_error = (OfThread<LastErrorText>::get().text = escaped(text, Lines::many)).c_str();
+  } catch (const std::exception&) { last_error = meaning_of(status); }  // no memory for the message
   return status;
 }
 
@@ -44,11 +61,7 @@ hstu_status guard(Body&& body) noexcept {
   try {
     body();
     return HSTU_OK;
-  } catch (const Error& e) { return failed(e.status(), e.message()); } catch (const std::bad_alloc&) {
-    return failed(HSTU_ERROR_OUT_OF_MEMORY, "host memory ran out");
-  } catch (const std::exception& e) { return failed(HSTU_ERROR_INTERNAL, e.what()); } catch (...) {
-    return failed(HSTU_ERROR_INTERNAL, "an exception of unknown type");
-  }
+  } catch (...) { return explain_exception(failed); }
 }
 
 // Apart from what they refuse, so that a warm call has no part in it.
@@ -199,7 +212,7 @@ const char* hstu_status_name(hstu_status status) {
   return "HSTU_STATUS_UNKNOWN";
 }
 
-const char* hstu_last_error(void) { return last_error().c_str(); }
+const char* hstu_last_error(void) { return last_error; }
 
 #define HSTU_TEXT2(x) #x
 #define HSTU_TEXT(x) HSTU_TEXT2(x)
@@ -210,6 +223,9 @@ const char* hstu_version(void) {
 hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* options) {
   return guard([&] {
     deref(out, "out") = nullptr;
+    watch_forks();
+    // The first context opens the driver and makes static objects: the child would find all of it half made.
+    const NoForkMeanwhile whole;
     const Environment environment = Environment::read();
     set_log_level(environment.log_level);
     *out = hstu_context::create(resolve(options, environment), environment);

@@ -1,13 +1,15 @@
 #include "capi/handle.hpp"
 
 #include "support/error.hpp"
+#include "support/forks.hpp"
+#include "support/thread_end.hpp"
 
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <mutex>
+#include <new>
 #include <thread>
 
 namespace hstujit {
@@ -20,7 +22,9 @@ long membarrier(int command) { return syscall(SYS_membarrier, command, 0, 0); }
 /// Makes every thread of the process pass a full fence; false where the system cannot. Registering waits some
 /// milliseconds in a process of many threads, so it is left to the first context that is destroyed.
 bool fence_all_threads() {
-  static const bool registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  // No static object of a function's: a child that is forked during its making would wait for it for ever.
+  static constinit std::atomic<bool> registered{false};
+  if (!registered) registered = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
   return (registered && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0) || membarrier(MEMBARRIER_CMD_GLOBAL) == 0;
 }
 
@@ -37,22 +41,16 @@ struct Registry {
 };
 
 Registry& registry() {
-  static Registry& only = *new Registry;
+  static constinit Registry only;
   return only;
 }
 
 /// In the child, threads and device are gone: no context of the parent can be used or freed.
 void shut_all_in_child() {
+  new (&registry().mutex) std::mutex;
   for (hstu_context* handle = registry().handles; handle; handle = handle->next)
     if (handle->state.load() != State::destroyed) handle->state.store(State::forked);
   for (Visitor* visitor = registry().visitors.load(); visitor; visitor = visitor->next) visitor->inside.store(nullptr);
-  registry().mutex.unlock();
-}
-
-void watch_forks() {
-  static const int once =
-      pthread_atfork([] { registry().mutex.lock(); }, [] { registry().mutex.unlock(); }, shut_all_in_child);
-  (void)once;
 }
 
 Visitor& free_visitor() {
@@ -68,19 +66,19 @@ Visitor& free_visitor() {
 
 constinit thread_local Visitor* Visit::own_ = nullptr;
 
-/// Gives the thread's mark to the next thread when this one ends.
-struct Visit::Release {
-  ~Release() {
-    if (own_) own_->taken.store(false, std::memory_order_release);
-    own_ = nullptr;
-  }
-};
-
 Visitor& Visit::register_thread() {
-  thread_local Release at_thread_end;
-  (void)at_thread_end;
-  own_ = &free_visitor();
-  return *own_;
+  Visitor& visitor = free_visitor();
+  const auto give_to_next_thread = [](void* taken) {
+    static_cast<Visitor*>(taken)->taken.store(false, std::memory_order_release);
+    own_ = nullptr;
+  };
+  try {
+    at_thread_end(&visitor, give_to_next_thread);
+  } catch (...) {
+    give_to_next_thread(&visitor);
+    throw;
+  }
+  return *(own_ = &visitor);
 }
 
 void Visit::fence_or_refuse(Visitor& visitor, const hstu_context& handle) {
@@ -99,7 +97,7 @@ void Visit::fence_or_refuse(Visitor& visitor, const hstu_context& handle) {
 using namespace hstujit;
 
 hstu_context* hstu_context::create(ContextOptions options, const Environment& environment) {
-  watch_forks();
+  in_forked_children(shut_all_in_child);
   static const bool can_fence = can_fence_all_threads();
   auto made = std::make_unique<Context>(std::move(options), environment);
   auto* handle = new hstu_context(std::move(made), can_fence ? State::open : State::fenced);

@@ -63,7 +63,6 @@ class Visit {
  private:
   static Visitor& own_visitor() { return own_ ? *own_ : register_thread(); }
   static Visitor& register_thread();
-  struct Release;
   static void fence_or_refuse(Visitor& visitor, const hstu_context& handle);
 
   static constinit thread_local Visitor* own_;

@@ -2,12 +2,13 @@
 
 #include "cuda/driver.hpp"
 #include "support/error.hpp"
+#include "support/thread_end.hpp"
 
 #include <fmt/format.h>
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
+#include <new>
 #include <type_traits>
 
 namespace hstujit {
@@ -23,6 +24,10 @@ struct Slot {
 
 // Maps of calls with other buffers each time differ in the address alone. A layer has fewer than twenty shapes.
 constexpr size_t kShapes = 64;
+
+struct Slots {
+  Slot of_shape[kShapes] = {};
+};
 
 size_t shape_of(const TensorMapSpec& spec) {
   const uint64_t mixed = spec.extent[0] * 31 + spec.extent[1] * 0x9e3779b97f4a7c15u + spec.extent[2] * 7 +
@@ -68,6 +73,7 @@ void encode(const TensorMapSpec& spec, hstu::TensorMap& map) {
       spec.box, kEveryElement, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle(spec.swizzle), CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
       CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result == CUDA_ERROR_INVALID_CONTEXT) throw NoCurrentContext{};
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
   if (result != CUDA_SUCCESS)
     fail(HSTU_ERROR_INTERNAL,
          "the driver refused a tensor map (error {}): base {}, rank {}, extents {} x {}, row stride {} bytes, box "
@@ -97,8 +103,7 @@ bool move(const hstu::TensorMap& like, const void* base, hstu::TensorMap& map) {
 
 void encode_tensor_map(const TensorMapSpec& spec, hstu::TensorMap& map) {
   // Not in the thread's own storage: that is part of its stack, and some threads have little.
-  thread_local const std::unique_ptr<Slot[]> shapes = std::make_unique<Slot[]>(kShapes);
-  Slot& known = shapes[shape_of(spec)];
+  Slot& known = OfThread<Slots>::get().of_shape[shape_of(spec)];
   if (same_but_for_base(known.spec, spec) && move(known.map, spec.base, map)) return;
   encode(spec, map);  // first, so that a refusal leaves no spec behind
   known = {spec, map};

@@ -5,9 +5,9 @@
 #include "problem/attention/attention_fields.hpp"
 #include "problem/checks.hpp"
 #include "support/error.hpp"
+#include "support/thread_end.hpp"
 
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <span>
 
@@ -225,8 +225,7 @@ class BoundStack {
 
   static BoundStack& of_thread() {
     // Not in the thread's own storage: that is part of its stack, and some threads have little.
-    thread_local const std::unique_ptr<BoundStack> mine = std::make_unique<BoundStack>();
-    return *mine;
+    return OfThread<BoundStack>::get();
   }
 
   // Padding that differs, too, costs no more than binding anew.

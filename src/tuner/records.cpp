@@ -1,6 +1,7 @@
 #include "tuner/records.hpp"
 
 #include "support/error.hpp"
+#include "support/forks.hpp"
 #include "support/log.hpp"
 #include "support/unkept.hpp"
 #include "tuner/decide.hpp"
@@ -76,6 +77,7 @@ struct Records::State {
   /// otherwise, or again, this and all later work is done in memory.
   template <class Work>
   auto with_database(Work work) {
+    const NoForkMeanwhile whole;  // SQLite has locks that all connections share
     const std::lock_guard lock(database);
     for (bool repaired = false;;) {
       try {
@@ -194,8 +196,9 @@ struct Records::State {
 Records::Records(RecordsOptions options) try : state_(std::make_unique<State>(std::move(options))) {
 } catch (const DatabaseError& e) { fail(HSTU_ERROR_STORE, "tuning database in memory: {}", e.what()); }
 Records::~Records() {
-  if (!state_->file.durable() || state_->file.process == getpid()) return;
-  state_->file.connection.abandon();
+  const NoForkMeanwhile whole;
+  if (state_->file.durable() && state_->file.process != getpid()) state_->file.connection.abandon();
+  state_.reset();
 }
 
 std::shared_ptr<const Winners> Records::winners() const {

@@ -31,7 +31,9 @@ class FileLock {
     }
   }
   ~FileLock() {
-    if (fd_ >= 0) ::close(fd_);
+    if (fd_ < 0) return;
+    flock(fd_, LOCK_UN);  // a child that was forked meanwhile has the file open, too
+    ::close(fd_);
   }
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
