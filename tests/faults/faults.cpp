@@ -15,6 +15,7 @@ struct Plan {
   int left = 0, error = 0;
 };
 thread_local Plan plan;
+std::atomic<bool> flushing{true};
 
 /// The function that a wrapper stands in front of.
 template <class Function>
@@ -27,6 +28,8 @@ Function next(const char* name) {
 Faults::Faults(int nth, int error, bool lasting) { plan = {true, lasting, false, nth, error}; }
 Faults::~Faults() { plan = {}; }
 bool Faults::struck() const { return plan.struck; }
+
+void flush_nothing() { flushing = false; }
 
 int injected_fault() {
   if (!plan.armed) return 0;
@@ -79,12 +82,19 @@ HSTU_WRAP(ssize_t, read, (int fd, void* to, size_t bytes), (fd, to, bytes))
 HSTU_WRAP(ssize_t, write, (int fd, const void* from, size_t bytes), (fd, from, bytes))
 HSTU_WRAP(ssize_t, pread64, (int fd, void* to, size_t bytes, off64_t at), (fd, to, bytes, at))
 HSTU_WRAP(ssize_t, pwrite64, (int fd, const void* from, size_t bytes, off64_t at), (fd, from, bytes, at))
-HSTU_WRAP(int, fsync, (int fd), (fd))
-HSTU_WRAP(int, fdatasync, (int fd), (fd))
 HSTU_WRAP(int, ftruncate64, (int fd, off64_t size), (fd, size))
 HSTU_WRAP(int, rename, (const char* from, const char* to), (from, to))
 HSTU_WRAP(int, renameat, (int from_folder, const char* from, int to_folder, const char* to),
           (from_folder, from, to_folder, to))
 HSTU_WRAP(int, unlinkat, (int folder, const char* path, int flags), (folder, path, flags))
+
+#define HSTU_WRAP_FLUSH(name)                           \
+  int name(int fd) {                                    \
+    static const auto real = next<int (*)(int)>(#name); \
+    HSTU_FAIL_IF_ASKED;                                 \
+    return hstujit::test::flushing ? real(fd) : 0;      \
+  }
+HSTU_WRAP_FLUSH(fsync)
+HSTU_WRAP_FLUSH(fdatasync)
 
 }  // extern "C"

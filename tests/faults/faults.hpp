@@ -19,6 +19,9 @@ class Faults {
   bool struck() const;
 };
 
+/// From now on fsync and fdatasync do nothing, in a process whose files nobody reads after a crash.
+void flush_nothing();
+
 /// For the wrappers: 0, or the errno that this call must fail with.
 int injected_fault();
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <new>
 #include <string_view>
 
 namespace fake {
@@ -106,9 +107,22 @@ constexpr fake_driver_controls kControls = {
     [] { return state().live_handles.load(); },
 };
 
+/// The function as hosts call it: memory that runs out is a status, too.
+template <auto kFunction>
+struct Called;
+template <class... Args, CUresult (*kFunction)(Args...)>
+struct Called<kFunction> {
+  static CUresult call(Args... args) {
+    try {
+      return kFunction(args...);
+    } catch (const std::bad_alloc&) { return CUDA_ERROR_OUT_OF_MEMORY; }
+  }
+};
+
 void* function_named(std::string_view name) {
 #define HSTU_MATCH(function, version) \
-  if (name == #function) return reinterpret_cast<void*>(static_cast<decltype(&::function)>(&fake::function));
+  if (name == #function)              \
+    return reinterpret_cast<void*>(&Called<static_cast<decltype(&::function)>(&fake::function)>::call);
   HSTU_DRIVER_FUNCTIONS(HSTU_MATCH)
 #undef HSTU_MATCH
   return nullptr;
@@ -129,14 +143,18 @@ const fake_driver_controls* fake_driver(void) {
 __attribute__((visibility("default"))) CUresult CUDAAPI cuGetProcAddress(const char* symbol, void** function, int since,
                                                                          cuuint64_t,
                                                                          CUdriverProcAddressQueryResult* found) {
-  fake_driver();
+  try {
+    fake_driver();
+  } catch (const std::bad_alloc&) { return CUDA_ERROR_OUT_OF_MEMORY; }
   *function = since <= fake::state().version ? fake::function_named(symbol) : nullptr;
   if (found) *found = *function ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
 __attribute__((visibility("default"))) CUresult CUDAAPI cuDriverGetVersion(int* version) {
-  fake_driver();
+  try {
+    fake_driver();
+  } catch (const std::bad_alloc&) { return CUDA_ERROR_OUT_OF_MEMORY; }
   return fake::cuDriverGetVersion(version);
 }
 

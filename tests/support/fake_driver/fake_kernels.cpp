@@ -105,14 +105,15 @@ CUresult cuCtxGetCurrent(CUcontext* context) {
 CUresult cuCtxPushCurrent(CUcontext context) {
   HSTU_ENTER(cuCtxPushCurrent, safe);
   if (!context || !is_retained(context)) return CUDA_ERROR_INVALID_CONTEXT;
-  current_contexts.push_back(context);
+  if (current_contexts.count == ContextStack::kMost) return CUDA_ERROR_OUT_OF_MEMORY;
+  current_contexts.contexts[current_contexts.count++] = context;
   return CUDA_SUCCESS;
 }
 CUresult cuCtxPopCurrent(CUcontext* context) {
   HSTU_ENTER(cuCtxPopCurrent, safe);
   HSTU_NEEDS_CONTEXT;
   if (context) *context = current();
-  current_contexts.pop_back();
+  --current_contexts.count;
   return CUDA_SUCCESS;
 }
 

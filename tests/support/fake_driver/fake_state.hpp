@@ -12,7 +12,6 @@
 #include <set>
 #include <string>
 #include <type_traits>
-#include <vector>
 
 // Opaque in cuda.h, ours to define.
 struct CUctx_st {
@@ -79,11 +78,20 @@ struct State {
 
 State& state();
 
-/// This thread's stack of current contexts, and its top or null.
-inline thread_local std::vector<CUcontext> current_contexts;
+/// This thread's stack of current contexts. Needs no memory when a thread begins or ends, as a driver's should not.
+struct ContextStack {
+  static constexpr int kMost = 32;
+  CUcontext contexts[kMost] = {};
+  int count = 0;
+};
+inline constinit thread_local ContextStack current_contexts;
 /// This thread's mode of looking at captures; in relaxed mode it disturbs none.
-inline thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
-inline CUcontext current() { return current_contexts.empty() ? nullptr : current_contexts.back(); }
+inline constinit thread_local CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+/// The stack's top, or null.
+inline CUcontext current() {
+  const ContextStack& stack = current_contexts;
+  return stack.count == 0 ? nullptr : stack.contexts[stack.count - 1];
+}
 
 /// Position of a function in State::calls, or -1.
 int index_of(const char* name);

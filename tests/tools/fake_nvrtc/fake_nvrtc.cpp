@@ -5,9 +5,12 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <string_view>
 
-struct _nvrtcProgram {};
+struct _nvrtcProgram {
+  char* entry = nullptr;  ///< the name expression, which is its own lowered name
+};
 
 namespace {
 
@@ -50,9 +53,11 @@ nvrtcResult nvrtcGetNumSupportedArchs(int* count) { return *count = 2, NVRTC_SUC
 nvrtcResult nvrtcGetSupportedArchs(int* archs) { return archs[0] = 80, archs[1] = 90, NVRTC_SUCCESS; }
 nvrtcResult nvrtcCreateProgram(nvrtcProgram* program, const char*, const char*, int, const char* const*,
                                const char* const*) {
-  return *program = new _nvrtcProgram, NVRTC_SUCCESS;
+  *program = new (std::nothrow) _nvrtcProgram;
+  return *program ? NVRTC_SUCCESS : NVRTC_ERROR_OUT_OF_MEMORY;
 }
 nvrtcResult nvrtcDestroyProgram(nvrtcProgram* program) {
+  std::free((*program)->entry);
   delete *program;
   return *program = nullptr, NVRTC_SUCCESS;
 }
@@ -65,8 +70,13 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram, size_t* bytes) { return *bytes = siz
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram, char* to) { return give(kBinary, to); }
 nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram, size_t* bytes) { return *bytes = log().size() + 1, NVRTC_SUCCESS; }
 nvrtcResult nvrtcGetProgramLog(nvrtcProgram, char* to) { return give(log(), to); }
-nvrtcResult nvrtcAddNameExpression(nvrtcProgram, const char*) { return NVRTC_SUCCESS; }
-nvrtcResult nvrtcGetLoweredName(nvrtcProgram, const char*, const char** name) { return *name = "probe", NVRTC_SUCCESS; }
+nvrtcResult nvrtcAddNameExpression(nvrtcProgram program, const char* name) {
+  program->entry = strdup(name);
+  return program->entry ? NVRTC_SUCCESS : NVRTC_ERROR_OUT_OF_MEMORY;
+}
+nvrtcResult nvrtcGetLoweredName(nvrtcProgram program, const char*, const char** name) {
+  return *name = program->entry, NVRTC_SUCCESS;
+}
 nvrtcResult nvrtcSetFlowCallback(nvrtcProgram, int (*)(void*, void*), void*) { return NVRTC_SUCCESS; }
 
 }  // extern "C"
