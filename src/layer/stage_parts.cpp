@@ -48,7 +48,12 @@ int64_t segments_of(const hstu_output_options& options) {
   return output_segments(options.concat_u != 0, options.concat_x != 0, options.num_groups > 0);
 }
 
-int64_t gated_columns(const hstu_compute_output_args& args) { return segments_of(args.options) * args.attn.shape[1]; }
+int64_t gated_columns(const hstu_compute_output_args& args) {
+  int64_t columns = 0;
+  if (__builtin_mul_overflow(segments_of(args.options), args.attn.shape[1], &columns))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "attn.shape[1] = {}: its segments overflow 64 bits", args.attn.shape[1]);
+  return columns;
+}
 
 hstu_tensor heads_of(const hstu_tensor& matrix, int64_t first, int64_t heads, int64_t dim) {
   hstu_tensor t = hstu_heads(matrix.data, matrix.dtype, matrix.shape[0], heads, dim);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 
@@ -181,6 +182,39 @@ TEST_F(Layer, OutputIsGateProjectionAndResidual) {
   project.z = memory_.poison(kDtype, {kRows, kEmbedding});
   ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
   EXPECT_EQ(test::values(args.out), test::values(project.z));
+}
+
+TEST_F(Layer, WhatAnAbsentTensorsExtentsHoldIsNobodys) {
+  const auto leave = [](hstu_tensor& t) {
+    const hstu_tensor before = t;
+    t = {};
+    std::copy_n(before.shape, HSTU_MAX_RANK, t.shape);
+    std::copy_n(before.stride, HSTU_MAX_RANK, t.stride);
+  };
+  hstu_compute_uvqk_args uvqk = uvqk_args(), bare_uvqk = uvqk;
+  bare_uvqk.uvqk = memory_.poison(kDtype, {kRows, kColumns});
+  bare_uvqk.uvqk_bias = {};
+  leave(uvqk.uvqk_bias);
+  ASSERT_EQ(hstu_compute_uvqk(context_, &uvqk, nullptr), HSTU_OK) << hstu_last_error();
+  ASSERT_EQ(hstu_compute_uvqk(context_, &bare_uvqk, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(test::values(uvqk.uvqk), test::values(bare_uvqk.uvqk));
+
+  hstu_compute_output_args output = output_args(), bare_output = output;
+  bare_output.out = memory_.poison(kDtype, {kRows, kEmbedding});
+  bare_output.x = {};
+  leave(output.x);
+  ASSERT_EQ(hstu_compute_output(context_, &output, nullptr), HSTU_OK) << hstu_last_error();
+  ASSERT_EQ(hstu_compute_output(context_, &bare_output, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(test::values(output.out), test::values(bare_output.out));
+}
+
+TEST_F(Layer, SegmentsThatOverflowAreRefused) {
+  hstu_compute_output_args args = output_args();
+  args.attn.shape[1] = int64_t{1} << 62;
+  size_t bytes = 0;
+  EXPECT_EQ(hstu_compute_output_workspace_size(&args, &bytes), HSTU_ERROR_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(hstu_last_error()).find("attn.shape[1] = 4611686018427387904"), std::string::npos)
+      << hstu_last_error();
 }
 
 TEST_F(Layer, OutputDropsOutWithItsSeedAndTakesOtherNorms) {
