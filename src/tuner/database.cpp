@@ -166,6 +166,13 @@ bool Statement::step() {
   return false;
 }
 
+void Statement::try_to_run() noexcept {
+  connection_.begin_step();
+  const HeldWriteSignals held;
+  sqlite3_step(statement_);
+  sqlite3_reset(statement_);
+}
+
 int64_t Statement::number(int column) const { return sqlite3_column_int64(statement_, column); }
 
 std::string_view Statement::text(int column) const {
@@ -188,16 +195,15 @@ void Statement::set(int index, std::span<const std::byte> blob) {
   check(sqlite3_bind_blob64(statement_, index, blob.data(), blob.size(), SQLITE_TRANSIENT));
 }
 
-Transaction::Transaction(Connection& connection, const char* begin) : connection_(connection) {
+Transaction::Transaction(Connection& connection, const char* begin)
+    : connection_(connection), rollback_(connection, "ROLLBACK") {
+  if (sqlite3_get_autocommit(connection.get()) == 0) connection_.run("ROLLBACK");  // one before had no memory for it
   connection_.run(begin);
 }
 
 Transaction::~Transaction() {
-  if (!open_) return;
-  connection_.begin_step();
-  const HeldWriteSignals held;
   // After some errors SQLite has rolled back already; the second ROLLBACK then fails and changes nothing.
-  sqlite3_exec(connection_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  if (open_) rollback_.try_to_run();
 }
 
 void Transaction::commit() {

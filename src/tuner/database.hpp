@@ -109,6 +109,9 @@ class Statement {
     reset();
   }
 
+  /// The same where nothing may throw; whether it worked is not told.
+  void try_to_run() noexcept;
+
   int64_t number(int column) const;
   std::string_view text(int column) const;  ///< text or blob; valid until the next step
   std::string string(int column) const { return std::string(text(column)); }
@@ -140,6 +143,7 @@ class Transaction {
 
  private:
   Connection& connection_;
+  Statement rollback_;  ///< prepared before, for its time may come where there is no memory left
   bool open_ = true;
 };
 
