@@ -42,8 +42,9 @@ typedef enum hstu_miss_policy {
   HSTU_MISS_FAIL = 3,    /* never compile: HSTU_ERROR_NOT_READY unless the store already has the kernel */
   /* Never wait: as DEFAULT, but prepared in the background. Until then a kernel that is loaded for the same problem at
    * another batch size, row count or longest sequence stands in; its place is taken by a single store. Without one the
-   * call returns HSTU_ERROR_NOT_READY and can be tried again. So one call of each shape of the model, followed by
-   * hstu_context_finish, is all the warming that live traffic needs. Works while a stream is being captured. */
+   * call returns HSTU_ERROR_NOT_READY and can be tried again; where the system has no thread to give, that next call
+   * prepares the kernel itself. So one call of each shape of the model, followed by hstu_context_finish, is all the
+   * warming that live traffic needs. Works while a stream is being captured. */
   HSTU_MISS_ASYNC = 4
 } hstu_miss_policy;
 
@@ -86,7 +87,8 @@ HSTU_API void hstu_context_destroy(hstu_context* context);
 /** Changes the miss policy; calls already under way keep the old one. */
 HSTU_API hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_miss_policy policy);
 
-/** Waits until nothing is being prepared in the background (HSTU_MISS_ASYNC). */
+/** Waits until nothing is being prepared in the background (HSTU_MISS_ASYNC); where the system has no thread to give
+ * for that, prepares it itself. */
 HSTU_API hstu_status hstu_context_finish(hstu_context* context);
 
 /**
