@@ -27,8 +27,8 @@ bool start_thread(Threads& threads, Body&& body) noexcept {
   }
 }
 
-/// Calls body(i) for every i below count, in turn, in this thread and in up to threads - 1 more. What a body throws ends
-/// the rest, and is thrown here once all threads have ended.
+/// Calls body(i) for every i below count, in turn, in this thread and in up to threads - 1 more. What a body throws
+/// ends the rest, and is thrown here once all threads have ended.
 template <class Body>
 void for_each_index(int64_t count, int64_t threads, const Body& body) {
   std::atomic<int64_t> next{0};
