@@ -7,6 +7,7 @@
 #include "support/log.hpp"
 #include "support/output.hpp"
 #include "support/ranges.hpp"
+#include "support/trust.hpp"
 
 namespace hstujit {
 namespace {
@@ -48,6 +49,11 @@ ContextOptions with_absolute_paths(ContextOptions options) {
     *path = std::move(absolute).value_or("");
   }
   return options;
+}
+
+void leave_out_doubtful_paths(ContextOptions& options, bool store_by_default, bool strict) {
+  options.store_path = trusted(options.store_path, store_by_default ? Named::by_default : Named::by_host, strict);
+  options.system_store_path = trusted(options.system_store_path, Named::by_host, strict);
 }
 
 RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack) {
@@ -132,11 +138,28 @@ void Context::launch_failed(const Plan& plan, const Launch& launch, CUstream str
   if (result != CUDA_SUCCESS) driver_->check(result, fmt::format("launching {}", plan.compiled->name).c_str());
 }
 
-void Context::launch(const Plan& plan, const void* args, CUstream stream) const {
+void Context::launch(const Plan& plan, const void* args, CUstream stream) {
   if (kind_ == Kind::compile_only) return;
   Launch filled;
   bind(plan, args, filled);
-  launch(plan, filled, stream);
+  try {
+    launch(plan, filled, stream);
+  } catch (const Error& error) {
+    if (!launch_default(plan, error, args, stream)) throw;
+  }
+}
+
+bool Context::launch_default(const Plan& plan, const Error& error, const void* args, CUstream stream) {
+  if (error.status() != HSTU_ERROR_DEVICE) return false;
+  auto other = planner_->default_instead_of(plan);
+  if (!other) return false;
+  try {
+    Launch filled;
+    bind(*other, args, filled);
+    launch(*other, filled, stream);
+  } catch (const Error&) { return false; }  // a stream that is none, a device that is gone: not the record's fault
+  planner_->replace_unusable(plan, error, std::move(other));
+  return true;
 }
 
 void Context::record_traffic(bool on) {
@@ -179,6 +202,7 @@ hstu_counters Context::counters() const {
   out.evictions = jit.evictions;
   out.compile_ns = jit.compile_ns;
   out.store_ns = jit.store_ns;
+  out.unusable_records = plans.unusable;
   return out;
 }
 

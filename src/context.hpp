@@ -37,6 +37,9 @@ struct ContextOptions {
 /// current folder is then. A relative path is left out with a warning when the current folder is gone.
 ContextOptions with_absolute_paths(ContextOptions options);
 
+/// Leaves out or refuses paths that others may have written to, see support/trust.hpp.
+void leave_out_doubtful_paths(ContextOptions& options, bool store_by_default, bool strict);
+
 /// Where records come from: the stores, a pack in the place of the system store (null: it is a folder or nothing), and
 /// those that the library ships.
 RecordsOptions records_options(const std::string& store_path, const std::string& system_store_path, const Pack* pack);
@@ -62,7 +65,12 @@ class Context {
   /// The two halves of run()'s launch: grid and parameters of these arguments, and the driver's part.
   void bind(const Plan& plan, const void* args, Launch& launch) const;
   void launch(const Plan& plan, const Launch& launch, CUstream stream) const;
-  void launch(const Plan& plan, const void* args, CUstream stream) const;
+  /// Binds and launches. A record's configuration that the driver refuses gives way to the default.
+  void launch(const Plan& plan, const void* args, CUstream stream);
+  /// After a launch of the plan that ended in this error: the same call with the default configuration, which then
+  /// takes the plan's place. False, and nothing happened, where the plan runs no record's or the default fails as well.
+  /// args: prepared.
+  bool launch_default(const Plan& plan, const Error& error, const void* args, CUstream stream);
   /// What launch() does when the driver's part gave `result`: again, or throws.
   void launch_failed(const Plan& plan, const Launch& launch, CUstream stream, CUresult result) const;
 

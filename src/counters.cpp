@@ -32,6 +32,7 @@ constexpr Metric kMetrics[] = {
     {&hstu_counters::compile_ns, "compile", "Time spent compiling, over all threads.", seconds},
     {&hstu_counters::store_ns, "store", "Time spent reading kernels from stores and packs.", seconds},
     {&hstu_counters::load_ns, "load", "Time spent in the driver's loading of kernels.", seconds},
+    {&hstu_counters::unusable_records, "unusable_records", "Records that did not compile, load or launch.", count},
 };
 static_assert(sizeof(hstu_counters) == sizeof(size_t) + std::size(kMetrics) * sizeof(int64_t),
               "a counter has no metric");

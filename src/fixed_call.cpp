@@ -41,6 +41,15 @@ FixedCall::Bound::Bound(const Context& context, const Plan& its_plan, const Mova
         AddressPlaces::find(args, [&](const void* prepared, Launch& moved) { context.bind(plan, prepared, moved); });
 }
 
+void FixedCall::Bound::launch_failed(Context& context, const MovableArgs& args, CUstream stream,
+                                     CUresult result) const {
+  try {
+    context.launch_failed(plan, launch, stream, result);
+  } catch (const Error& error) {
+    if (!context.launch_default(plan, error, args.prepared(), stream)) throw;
+  }
+}
+
 /// Binds the plan that the table has now, unless that is the one bound already. generation: read before, so that what
 /// changes since is noticed by the next launch. stream: of this launch.
 const FixedCall::Bound& FixedCall::look_again(Context& context, uint64_t generation, CUstream stream) const {
@@ -75,7 +84,7 @@ void FixedCall::launch_checked(Context& context, const void* args, CUstream stre
     return context.run(args_.problem(), args_.prepared(), stream);
   }
   if (known->generation.load(std::memory_order_relaxed) != generation) known = &look_again(context, generation, stream);
-  if (same) return known->run(context, stream);
+  if (same) return known->run(context, args_, stream);
   if (!args_.moves(args)) return launch_anew(context, args, stream);
   if (known->places) {
     Launch moved = known->launch;

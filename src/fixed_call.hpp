@@ -22,7 +22,7 @@ class FixedCall {
   [[gnu::always_inline]] void launch(Context& context, const void* args, CUstream stream) const {
     const Bound* const known = bound_.load(std::memory_order_acquire);
     if (!args && known && known->generation.load(std::memory_order_relaxed) == context.plan_generation()) [[likely]]
-      return known->run(context, stream);
+      return known->run(context, args_, stream);
     launch_checked(context, args, stream);
   }
 
@@ -30,11 +30,13 @@ class FixedCall {
   /// A plan of the table, with the parameters of the construction's arguments.
   struct Bound {
     Bound(const Context& context, const Plan& its_plan, const MovableArgs& args, CUstream stream);
-    void run(const Context& context, CUstream stream) const {
+    void run(Context& context, const MovableArgs& args, CUstream stream) const {
       const CUresult result = ready(stream);
       if (result != CUDA_SUCCESS) [[unlikely]]
-        context.launch_failed(plan, launch, stream, result);
+        launch_failed(context, args, stream, result);
     }
+    [[gnu::noinline]] void launch_failed(Context& context, const MovableArgs& args, CUstream stream,
+                                         CUresult result) const;
 
     const Launch launch;
     /// Context::plan_generation() when it was last found to be the table's; 0, which none is, while traffic is

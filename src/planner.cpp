@@ -6,6 +6,7 @@
 #include "support/failure.hpp"
 #include "support/log.hpp"
 #include "support/ranges.hpp"
+#include "support/shown.hpp"
 #include "tuner/tune_call.hpp"
 
 #include <algorithm>
@@ -17,6 +18,11 @@ namespace {
 
 /// The background leaves half of the machine to those who serve.
 int background_threads() { return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 8); }
+
+bool is_of_a_record(const Choice& choice, const Choice& standard) {
+  const bool recorded = choice.from == Choice::From::record || choice.from == Choice::From::nearest;
+  return recorded && !(choice.family == standard.family && choice.config == standard.config);
+}
 
 /// The problem without its bucketed fields: what shapes code, the same for all traffic of one model.
 Problem exact_part(Problem problem) {
@@ -93,15 +99,80 @@ const Plan& Planner::plan_once(const Problem& problem, const void* args) {
 
 std::unique_ptr<Plan> Planner::make_plan(const Problem& problem, const void* args, hstu_miss_policy policy) {
   const Range range([&] { return "plan " + text(problem); });
-  auto plan = std::make_unique<Plan>();
-  plan->problem = problem;
-  plan->choice = choose_for(problem, args, policy);
-  const Family& family = *plan->choice.family;
-  const Source source = specialise(family, problem, plan->choice.config, rooms_.facts);
-  const ResidentKernel kernel = load(source, family.resources(problem, plan->choice.config).smem_bytes, policy);
-  plan->compiled = kernel.compiled;
-  plan->kernel = kernel.loaded;
-  return plan;
+  const Choice choice = choose_for(problem, args, policy), standard = standard_choice(problem, rooms_.facts);
+  if (!is_of_a_record(choice, standard)) return plan_of(problem, choice, policy);
+  if (known_unusable(problem, choice)) return plan_of(problem, standard, policy);
+  try {
+    auto plan = plan_of(problem, choice, policy);
+    refuse_unlaunchable(*plan);
+    return plan;
+  } catch (const Error& error) {
+    // A record is anybody's; what it names may be nothing that the compiler or the driver takes. Where the default
+    // fails as well, it was not the record's fault.
+    if (error.status() != HSTU_ERROR_COMPILE && error.status() != HSTU_ERROR_DEVICE) throw;
+    auto plan = plan_of(problem, standard, policy);
+    note_unusable(problem, choice, error);
+    return plan;
+  }
+}
+
+std::unique_ptr<Plan> Planner::plan_of(const Problem& problem, const Choice& choice, hstu_miss_policy policy) {
+  const Source source = specialise(*choice.family, problem, choice.config, rooms_.facts);
+  const int smem_bytes = choice.family->resources(problem, choice.config).smem_bytes;
+  ResidentKernel kernel = load(source, smem_bytes, policy);
+  return std::make_unique<Plan>(Plan{problem, choice, std::move(kernel.compiled), std::move(kernel.loaded)});
+}
+
+// ---- Configurations of records that do not compile, load or launch
+
+/// The commonest reason why a launch is refused, for those who launch many kernels at once.
+void Planner::refuse_unlaunchable(const Plan& plan) const {
+  if (!plan.kernel) return;
+  const CurrentContext current(*rooms_.driver, rooms_.device_context);
+  const int threads = plan.choice.family->resources(plan.problem, plan.choice.config).threads;
+  int most = 0;
+  rooms_.driver->check(
+      rooms_.driver->cuFuncGetAttribute(&most, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, plan.kernel->function()),
+      "asking how many threads a block may have");
+  if (threads > most)
+    fail(HSTU_ERROR_DEVICE, "{}: blocks of {} threads, its registers allow {}", plan.compiled->name, threads, most);
+}
+
+bool Planner::known_unusable(const Problem& problem, const Choice& choice) {
+  const Digest key = rooms_.jit.key_of(specialise(*choice.family, problem, choice.config, rooms_.facts)).unit;
+  const std::lock_guard lock(making_);
+  const bool known = unusable_kernels_.contains(key);
+  if (known) unusable_.fetch_add(1, std::memory_order_relaxed);
+  return known;
+}
+
+/// Counted each time, told of once.
+void Planner::note_unusable(const Problem& problem, const Choice& choice, const Error& reason) {
+  constexpr size_t kMostOfReason = 600;  // a compiler says more
+  const Digest key = rooms_.jit.key_of(specialise(*choice.family, problem, choice.config, rooms_.facts)).unit;
+  unusable_.fetch_add(1, std::memory_order_relaxed);
+  const std::lock_guard lock(making_);
+  if (unusable_kernels_.insert(key).second)
+    log().warn("{}: what a record names cannot be used, the default runs instead: {}: {}", text(problem), text(choice),
+               shown(reason.message(), kMostOfReason));
+}
+
+std::unique_ptr<Plan> Planner::default_instead_of(const Plan& plan) {
+  const Choice standard = standard_choice(plan.problem, rooms_.facts);
+  if (!is_of_a_record(plan.choice, standard)) return nullptr;
+  {
+    const std::lock_guard lock(making_);
+    if (frozen_) return nullptr;
+  }
+  try {
+    return plan_of(plan.problem, standard, policy_.load(std::memory_order_relaxed));
+  } catch (const Error&) { return nullptr; }  // why the launch failed says more
+}
+
+void Planner::replace_unusable(const Plan& plan, const Error& reason, std::unique_ptr<Plan> by) {
+  note_unusable(plan.problem, plan.choice, reason);
+  remember(*by);
+  account_for(rooms_.plans.replace(std::move(by)));
 }
 
 Choice Planner::choose_for(const Problem& problem, const void* args, hstu_miss_policy policy) {
@@ -306,7 +377,7 @@ void Planner::account_for(const Plan& plan) noexcept {
 }
 
 PlannerCounters Planner::counters() const {
-  return {tunes_, tuned_, nearest_, standard_, stand_ins_, arrived_, failed_, refused_, loads_, load_ns_};
+  return {tunes_, tuned_, nearest_, standard_, stand_ins_, arrived_, failed_, refused_, loads_, load_ns_, unusable_};
 }
 
 }  // namespace hstujit

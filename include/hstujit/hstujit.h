@@ -48,7 +48,8 @@ typedef enum hstu_miss_policy {
   HSTU_MISS_ASYNC = 4
 } hstu_miss_policy;
 
-/** Start from zeros; struct_size = sizeof(hstu_context_options). Strings are copied. */
+/** Start from zeros; struct_size = sizeof(hstu_context_options), also that of a release before strict_store. Strings
+ * are copied. */
 typedef struct hstu_context_options {
   size_t struct_size;
   /** "cuda" or NULL: device 0. "cuda:N". Either with "@sm_80", or another of the targets below, behind it: kernels of
@@ -65,13 +66,20 @@ typedef struct hstu_context_options {
   const char* system_store_path;
   /** Budget of one HSTU_MISS_TUNE search, in milliseconds. 0: 30,000. */
   int64_t tune_budget_ms;
+  /** Whoever can write to a store or a pack decides which code runs on the device: their bytes are checked against
+   *  damage, not against forgery. Somebody else can where the path belongs to another user than this process's and
+   *  root, where everybody may write to it, or where everybody may exchange it (a folder above it without the sticky
+   *  bit). 0: such a path that was named here or in the environment is used, with a warning; one that comes from HOME
+   * or XDG_CACHE_HOME is left out, with a warning, and is otherwise made for its user alone (0700). Not 0: any such
+   * path is HSTU_ERROR_STORE. A group's right to write is the administrator's affair. */
+  int32_t strict_store;
 } hstu_context_options;
 
 /**
  * Creates the context of one device. options NULL means all defaults. Reads the environment once (HSTUJIT_*, listed in
  * the README); loads the CUDA driver unless the device needs none; does not load NVRTC.
- * Errors: INVALID_ARGUMENT (unknown device text, struct_size), DEVICE (no driver, no such device), OUT_OF_MEMORY (28 KB
- * of the device's are needed).
+ * Errors: INVALID_ARGUMENT (unknown device text, struct_size), STORE (strict_store), DEVICE (no driver, no such
+ * device), OUT_OF_MEMORY (28 KB of the device's are needed).
  */
 HSTU_API hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* options);
 
@@ -104,7 +112,7 @@ HSTU_API hstu_status hstu_context_freeze(hstu_context* context);
 HSTU_API int32_t hstu_operator_count(void);
 HSTU_API const char* hstu_operator_name(int32_t index);
 
-/** What a context has done since its creation. */
+/** What a context has done since its creation. A host built before unusable_records was added is answered as then. */
 typedef struct hstu_counters {
   size_t struct_size;
   int64_t plans;               /* problems with a loaded kernel */
@@ -124,6 +132,7 @@ typedef struct hstu_counters {
   int64_t compile_ns;          /* time spent compiling, */
   int64_t store_ns;            /* reading kernels from stores and packs, */
   int64_t load_ns;             /* and in the driver's loading; nanoseconds over all threads */
+  int64_t unusable_records;    /* misses whose record did not compile, load or launch: the default runs instead */
 } hstu_counters;
 HSTU_API hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out);
 

@@ -85,6 +85,15 @@ void check_struct_size(const T& object, const char* name) {
   if (object.struct_size != sizeof(T)) refuse_size(name, object.struct_size, sizeof(T));
 }
 
+/// Of structs that grew at their end: what a host of then gives is `first` bytes, and the rest is zero.
+template <class T>
+T of_any_release(const T& object, size_t first, const char* name) {
+  if (object.struct_size != first && object.struct_size != sizeof(T)) refuse_size(name, object.struct_size, sizeof(T));
+  T out{};
+  std::memcpy(&out, &object, object.struct_size);
+  return out;
+}
+
 /// Where a thread looks for a call among those that it made before.
 struct Seen {
   uint64_t generation, mark;  ///< of the plans; of the call
@@ -114,7 +123,11 @@ void call_on_gpu(Context& context, const Args& args, CUstream stream, const Seen
   if (known.wants(generation, problem_mark))
     known.keep(generation, problem_mark, kOp, *plan, &args, launch,
                [&](const void* there, Launch& bound) { context.bind(*plan, there, bound); });
-  context.launch(*plan, launch, stream);
+  try {
+    context.launch(*plan, launch, stream);
+  } catch (const Error& error) {
+    if (!context.launch_default(*plan, error, &prepared, stream)) throw;
+  }
 }
 
 /// Apart from call(), whose frame would be as large as the arguments and parameters are.
@@ -184,8 +197,8 @@ ContextOptions resolve(const hstu_context_options* given, const Environment& env
   ContextOptions options;
   options.store_path = environment.store;
   options.system_store_path = environment.system_store;
-  if (!given) return options;
-  check_struct_size(*given, "options");
+  if (!given) return leave_out_doubtful_paths(options, environment.store_by_default, false), options;
+  const hstu_context_options all = of_any_release(*given, offsetof(hstu_context_options, strict_store), "options");
   if (given->device) options.device = given->device;
   options.miss_policy = checked(given->miss_policy);
   if (given->store_path) options.store_path = given->store_path;
@@ -194,6 +207,7 @@ ContextOptions resolve(const hstu_context_options* given, const Environment& env
     fail(HSTU_ERROR_INVALID_ARGUMENT, "options.tune_budget_ms = {}: it must not be negative; 0 means 30000",
          given->tune_budget_ms);
   if (given->tune_budget_ms > 0) options.tune_budget_ms = given->tune_budget_ms;
+  leave_out_doubtful_paths(options, !given->store_path && environment.store_by_default, all.strict_store != 0);
   return options;
 }
 
@@ -309,8 +323,10 @@ const char* hstu_operator_name(int32_t index) {
 hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out) {
   return guard([&] {
     const Visit source(const_cast<hstu_context&>(deref(context, "context")));  // visiting changes nothing of it
-    check_struct_size(deref(out, "out"), "out");
-    *out = source->counters();
+    const size_t size = of_any_release(deref(out, "out"), offsetof(hstu_counters, unusable_records), "out").struct_size;
+    hstu_counters all = source->counters();
+    all.struct_size = size;
+    std::memcpy(out, &all, size);
   });
 }
 

@@ -201,9 +201,10 @@ class BoundLayer {
     }
     return true;
   }
-  void launch(const Context& context, CUstream stream) const {
-    for (int i = 0; i < count_; ++i)
-      named(steps_[i].name, [&] { context.launch(*steps_[i].plan, *steps_[i].launch, stream); });
+  /// step: the one that is launched.
+  void launch(const Context& context, CUstream stream, int& step) const {
+    for (step = 0; step < count_; ++step)
+      named(steps_[step].name, [&] { context.launch(*steps_[step].plan, *steps_[step].launch, stream); });
   }
 
  private:
@@ -215,6 +216,12 @@ class BoundLayer {
   Bound steps_[kMostSteps];
   Launch own_[kMostSteps];
   int count_ = 0;
+};
+
+/// A step of a stack.
+struct Place {
+  int64_t layer = 0;
+  int step = 0;
 };
 
 /// A stack of few layers with all its launches bound, and what they were bound for: each thread keeps its last one, as
@@ -259,8 +266,10 @@ class BoundStack {
     return true;
   }
 
-  void launch(const Context& context, CUstream stream) const {
-    for (int64_t i = 0; i < args_.num_layers; ++i) in_layer(i, [&] { layers_[i].launch(context, stream); });
+  /// at: what is launched.
+  void launch(const Context& context, CUstream stream, Place& at) const {
+    for (at.layer = 0; at.layer < args_.num_layers; ++at.layer)
+      in_layer(at.layer, [&] { layers_[at.layer].launch(context, stream, at.step); });
   }
 
  private:
@@ -289,6 +298,25 @@ void run_steps(Context& context, hstu_stack_args& args, CUstream stream) {
     in_layer(i, [&] { (i == 0 ? first->sequence() : prepare(i)).run(context, stream); });
 }
 
+/// What is left of a stack from a step on whose launch ended in an error, if it can be done: see launch_default().
+bool run_rest(Context& context, hstu_stack_args& args, CUstream stream, Place at, const Error& error) {
+  std::optional<PreparedLayer> first, other;
+  first.emplace(context, args, 0, nullptr).sequence().make_ready(context, stream);
+  bool done = true;
+  for (int64_t i = at.layer; i < args.num_layers && done; ++i)
+    in_layer(i, [&] {
+      Sequence& sequence = (i == 0 ? *first : other.emplace(context, args, i, &*first)).sequence();
+      sequence.make_ready(context, stream);
+      const auto steps = sequence.steps().subspan(i == at.layer ? static_cast<size_t>(at.step) : 0);
+      for (const Step& step : steps)
+        if (i == at.layer && &step == steps.data())
+          done = step.plan && context.launch_default(*step.plan, error, step.args, stream);
+        else if (done)
+          named(step.name, [&] { context.run(step.problem, step.args, stream); });
+    });
+  return done;
+}
+
 }  // namespace
 
 void run(Context& context, hstu_compute_uvqk_args& args, CUstream stream) { run_stage(context, args, stream); }
@@ -306,7 +334,12 @@ void run(Context& context, hstu_stack_args& args, CUstream stream) {
   if (args.num_layers > BoundStack::kMostLayers || context.records_traffic()) return run_steps(context, args, stream);
   BoundStack& bound = BoundStack::of_thread();
   if (!bound.holds(context, args) && !bound.bind(context, args, stream)) return run_steps(context, args, stream);
-  bound.launch(context, stream);
+  Place at;
+  try {
+    bound.launch(context, stream, at);
+  } catch (const Error& error) {
+    if (error.status() != HSTU_ERROR_DEVICE || !run_rest(context, args, stream, at, error)) throw;
+  }
 }
 
 }  // namespace hstujit::layer

@@ -26,6 +26,7 @@ Environment Environment::read() {
   env.libcuda = variable("HSTUJIT_LIBCUDA");
   env.libnvrtc = variable("HSTUJIT_LIBNVRTC");
   env.store = default_store();
+  env.store_by_default = std::getenv("HSTUJIT_STORE") == nullptr;
   env.system_store = variable("HSTUJIT_SYSTEM_STORE");
   env.kernels = variable("HSTUJIT_KERNELS");
   env.log_level = variable("HSTUJIT_LOG");

@@ -51,11 +51,17 @@ std::optional<NamedConfig> resolve(const Trial& trial, const Problem& problem, c
   return NamedConfig{family, *config};
 }
 
-Choice choose(const Records& records, const Problem& problem, const DeviceFacts& device, bool allow_nearest) {
+Choice standard_choice(const Problem& problem, const DeviceFacts& device) {
   const auto families = families_for(problem, device);
   if (families.empty())
     fail(HSTU_ERROR_UNSUPPORTED, "{}: no kernel family covers this problem on {} ({})", text(problem), device.name,
          device.target);
+  const Family& family = *families.front();
+  return {&family, family.default_config(problem, device), Choice::From::standard, 0};
+}
+
+Choice choose(const Records& records, const Problem& problem, const DeviceFacts& device, bool allow_nearest) {
+  const Choice standard = standard_choice(problem, device);
   if (const auto record = records.find(problem, device.device_class()))
     if (const auto named = resolve(record->trial, problem, device))
       return {named->family, named->config, Choice::From::record, 0};
@@ -63,8 +69,7 @@ Choice choose(const Records& records, const Problem& problem, const DeviceFacts&
     for (const Neighbour& near : records.neighbours(problem, device.device_class(), kNeighbours))
       if (const auto named = resolve(near.record.trial, problem, device))
         return {named->family, named->config, Choice::From::nearest, near.distance};
-  const Family& family = *families.front();
-  return {&family, family.default_config(problem, device), Choice::From::standard, 0};
+  return standard;
 }
 
 std::string text(const Choice& choice) {

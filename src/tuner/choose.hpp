@@ -27,6 +27,9 @@ struct Choice {
 /// Error{UNSUPPORTED} when no family covers the problem.
 Choice choose(const Records& records, const Problem& problem, const DeviceFacts& device, bool allow_nearest);
 
+/// The default of the preferred family. Throws Error{UNSUPPORTED} when there is none.
+Choice standard_choice(const Problem& problem, const DeviceFacts& device);
+
 /// The configuration that a record's trial names, completed by the family's default (with one warning in the log);
 /// nothing when the family is unknown or does not cover the problem, when a knob is unknown, or when the configuration
 /// is not legal.

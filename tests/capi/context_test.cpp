@@ -2,13 +2,16 @@
 #include "jit/pack.hpp"
 #include "recent_calls.hpp"
 #include "support/files.hpp"
+#include "support/scoped_env.hpp"
 #include "support/temp_dir.hpp"
 
 #include <hstujit/hstujit.h>
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <cstring>
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -76,6 +79,57 @@ TEST(CApi, AStructOfAnotherSizeIsRefused) {
   options.struct_size = 8;
   EXPECT_EQ(status_of(options), HSTU_ERROR_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_names("struct_size")) << hstu_last_error();
+}
+
+TEST(CApi, HostsOfTheReleaseBeforeStructsGrewAreServed) {
+  hstu_context_options options = options_for("cpu");
+  options.struct_size = offsetof(hstu_context_options, strict_store);
+  options.strict_store = 1;  // behind the end of what that host gave
+  options.system_store_path = "/tmp";
+  hstu_context* context = nullptr;
+  ASSERT_EQ(hstu_context_create(&context, &options), HSTU_OK) << hstu_last_error();
+  hstu_counters counters{};
+  counters.struct_size = offsetof(hstu_counters, unusable_records);
+  counters.plans = counters.unusable_records = 77;
+  EXPECT_EQ(hstu_context_counters(context, &counters), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(counters.struct_size, offsetof(hstu_counters, unusable_records));
+  EXPECT_EQ(counters.plans, 0);
+  EXPECT_EQ(counters.unusable_records, 77) << "it is not the host's to be written";
+  counters.struct_size = 8;
+  EXPECT_EQ(hstu_context_counters(context, &counters), HSTU_ERROR_INVALID_ARGUMENT);
+  hstu_context_destroy(context);
+}
+
+TEST(CApi, StrictStoresAreWhereNobodyElseCanWrite) {
+  const test::TempDir folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  const std::string path = folder.str();
+  for (const bool system : {false, true}) {
+    hstu_context_options options = options_for("cpu");
+    (system ? options.system_store_path : options.store_path) = path.c_str();
+    EXPECT_EQ(status_of(options), HSTU_OK) << hstu_last_error();
+    options.strict_store = 1;
+    EXPECT_EQ(status_of(options), HSTU_ERROR_STORE);
+    EXPECT_TRUE(last_error_names("strict_store")) << hstu_last_error();
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::owner_all);
+    EXPECT_EQ(status_of(options), HSTU_OK) << hstu_last_error();
+    std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  }
+}
+
+TEST(CApi, ADefaultStoreThatOthersMayWriteToIsLeftOut) {
+  const test::TempDir folder;
+  const test::ScopedEnv store("HSTUJIT_STORE", nullptr), cache("XDG_CACHE_HOME", folder.str().c_str());
+  hstu_context_options options = options_for("cpu");
+  options.store_path = nullptr;
+  EXPECT_EQ(status_of(options), HSTU_OK) << hstu_last_error();
+  const auto inside = folder.path() / "hstujit";
+  EXPECT_EQ(std::filesystem::status(inside).permissions(), std::filesystem::perms::owner_all);
+  EXPECT_TRUE(std::filesystem::exists(inside / "tuner.db"));
+  std::filesystem::remove(inside / "tuner.db");
+  std::filesystem::permissions(inside, std::filesystem::perms::all);
+  EXPECT_EQ(status_of(options), HSTU_OK) << hstu_last_error();
+  EXPECT_FALSE(std::filesystem::exists(inside / "tuner.db"));
 }
 
 TEST(CApi, APackWhoseRecordsCannotBeReadIsLeftOut) {

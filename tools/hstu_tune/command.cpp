@@ -33,6 +33,7 @@ ContextOptions context_options(const StoreChoice& store, const std::string& devi
   options.device = device;
   options.store_path = store.folder.value_or(environment.store);
   options.system_store_path = environment.system_store;
+  leave_out_doubtful_paths(options, !store.folder && environment.store_by_default, false);
   return with_absolute_paths(std::move(options));
 }
 
