@@ -66,9 +66,8 @@ Definitions definitions_of(const Schema& schema) {
 /// Throws, as damaged, where a name of the schema stands for something else than it does there. Tables and indices
 /// beside those of the schema harm nobody; views and triggers are code that ours would run.
 void refuse_other_definitions(Connection& connection, const Schema& schema) {
-  static const Definitions ours = definitions_of(tuner_schema());
-  const bool usual = &schema == &tuner_schema();
-  const Definitions others = usual ? Definitions() : definitions_of(schema), &wanted = usual ? ours : others;
+  // Not kept: a child of fork() would wait for a thread of its parent that was about to.
+  const Definitions wanted = definitions_of(schema);
   const Definitions found = definitions_of(connection);
   const bool same_version = version_of(connection) == schema.version;
   for (const auto& [name, sql] : wanted.tables) {
