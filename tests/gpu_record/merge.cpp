@@ -54,7 +54,9 @@ Taken taken_of_room(Taken taken, const std::string& room, std::string_view devic
 
 std::vector<std::string> add_figures(Record& record, const Json& report, const std::string& date, Sources& sources,
                                      const std::vector<PromisedFigure>& promised) {
-  if (const std::string device = text_at(report, "device"); !device.empty() && device != record.device)
+  std::string device = text_at(report, "device");
+  device = device.substr(0, device.find(" as sm_"));  // the same GPU on kernels of an older generation
+  if (!device.empty() && device != record.device)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "figures of {} do not belong to a record of {}", device, record.device);
   std::vector<std::string> ids;
   for (const Json& measured : report.at("figures")) {

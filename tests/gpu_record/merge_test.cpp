@@ -69,6 +69,12 @@ TEST_F(Merging, PutsFiguresInThePlaceOfTheOlderOnes) {
   EXPECT_EQ(record_.figures[1].taken.date, "2026-11-26");
 }
 
+TEST_F(Merging, FiguresOfAnOlderGenerationsKernelsAreOfTheirGpu) {
+  add_figures(record_, report("one", 1, "NVIDIA H200 as sm_80"), "2026-11-27", sources_, {});
+  EXPECT_EQ(record_.figures.size(), 1u);
+  EXPECT_THROW(add_figures(record_, report("one", 1, "NVIDIA A100 as sm_80"), "2026-11-27", sources_, {}), Error);
+}
+
 TEST_F(Merging, GivesFiguresOfLaunchingItsDigest) {
   Json measured = report("one", 1);
   measured["figures"][0]["of_launching"] = true;
