@@ -21,6 +21,10 @@ class RecordScript : public testing::Test {
  protected:
   RecordScript() {
     fs::create_directories(out());
+    // Others that the project has would be copied there, and may have what this one lacks.
+    for (const auto& entry : fs::directory_iterator(test::source_dir() / "tests/gpu_record"))
+      if (entry.path().extension() == ".json")
+        write_record({entry.path().stem().string(), {}, {}, {}}, out() / entry.path().filename());
     program("gpu-record", fmt::format("exec {} --device 'NVIDIA H200' --driver 13000 \"$@\"",
                                       (fs::read_symlink("/proc/self/exe").parent_path() / "gpu-record").string()));
     // What it is asked, and one figure for every report.
@@ -48,8 +52,8 @@ echo '{{"testsuites": [{{"name": "Order", "testsuite": ['"$tests"']}}]}}' > "$ou
                                         dir_.str()));
   }
 
-  std::string out() const { return dir_.str() + "/out"; }
-  std::string record_path() const { return out() + "/NVIDIA_H200.json"; }
+  fs::path out() const { return dir_.path() / "out"; }
+  std::string record_path() const { return out() / "NVIDIA_H200.json"; }
   void program(const std::string& name, const std::string& text) {
     const fs::path path = dir_.path() / name;
     ASSERT_EQ(publish_file(path, "#!/bin/bash\n" + text + "\n"), 0);
@@ -111,7 +115,7 @@ TEST_F(RecordScript, TakesWhatIsStaleAndNothingElse) {
   const auto tests = std::ranges::find_if(record.tests, [&](const TestCounts& t) { return t.is(wanted); });
   ASSERT_NE(tests, record.tests.end());
   EXPECT_EQ(tests->passed, 2);
-  EXPECT_TRUE(fs::exists(out() + "/NVIDIA_H200.md"));
+  EXPECT_TRUE(fs::exists(out() / "NVIDIA_H200.md"));
 
   EXPECT_EQ(run({"--stale"}).code, 0);
   EXPECT_EQ(asked(), "") << "nothing is stale any more";
