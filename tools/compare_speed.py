@@ -3,7 +3,7 @@
 or a busy host meets both. Fails where the geometric mean of all speeds is under 0.99 of the other's, or one figure is
 under 0.97 in every round.
 
-  tools/compare_speed.py OLD/hstu-tune NEW/hstu-tune [--rounds 2] [--workload tools/workloads/figures.json] [--json FILE]
+  tools/compare_speed.py OLD/hstu-tune NEW/hstu-tune [--rounds 2] [--workload FILE] [--only PART...] [--json FILE]
 """
 
 import argparse
@@ -15,10 +15,10 @@ import sys
 import tempfile
 
 
-def figures(tool, workload, store):
+def figures(tool, workload, parts, store):
     """Figure -> (value, whether more is better), as `hstu-tune bench` measures them."""
     out = os.path.join(store, "figures.json")
-    command = [tool, "bench", workload, "--only", "operators", "products", "--json", out]
+    command = [tool, "bench", workload, "--only", *parts, "--json", out]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env={**os.environ, "HSTUJIT_STORE": store})
     with open(out, encoding="utf-8") as file:
         return {f["id"]: (f["value"], f["better"] == "higher") for f in json.load(file)["figures"]}
@@ -53,6 +53,7 @@ def main():
     parser.add_argument("old")
     parser.add_argument("new")
     parser.add_argument("--workload", default="tools/workloads/figures.json")
+    parser.add_argument("--only", nargs="+", default=["operators", "products"], help="parts of the bench")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--json", help="file for the speeds of each round")
     args = parser.parse_args()
@@ -65,7 +66,8 @@ def main():
                            stdout=subprocess.DEVNULL, env={**os.environ, "HSTUJIT_STORE": stores[tree]})
         rounds = []
         for _ in range(args.rounds):
-            rounds.append(speeds(*(figures(getattr(args, t), args.workload, stores[t]) for t in ("old", "new"))))
+            measured = [figures(getattr(args, tree), args.workload, args.only, stores[tree]) for tree in ("old", "new")]
+            rounds.append(speeds(*measured))
     if args.json:
         with open(args.json, "w", encoding="utf-8") as file:
             json.dump(rounds, file, indent=1, sort_keys=True)
