@@ -33,6 +33,13 @@ void after_fork_in_child() {
     if (void (*const call)() = work.load()) call();
 }
 
+bool watch() noexcept { return pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0; }
+
+// When the library is loaded: a static object of the first call could be half made when another thread forks, and a
+// child would wait for the half that never comes.
+std::atomic<bool> watched = watch();
+std::atomic<bool> watching_again = false;
+
 }  // namespace
 
 NoForkMeanwhile::NoForkMeanwhile() noexcept {
@@ -46,11 +53,12 @@ NoForkMeanwhile::~NoForkMeanwhile() {
 }
 
 void watch_forks() {
-  static const bool watched = [] {
-    if (pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0) throw std::bad_alloc();
-    return true;
-  }();
-  (void)watched;
+  if (watched) return;
+  // There was no memory then. One thread tries again, so that there are no two watches.
+  if (watching_again.exchange(true)) throw std::bad_alloc();
+  watched = watched || watch();
+  watching_again = false;
+  if (!watched) throw std::bad_alloc();
 }
 
 void in_forked_children(void (*in_child)()) {

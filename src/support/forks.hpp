@@ -14,7 +14,8 @@ class NoForkMeanwhile {
   NoForkMeanwhile& operator=(const NoForkMeanwhile&) = delete;
 };
 
-/// From now on forks wait for those above. Again: does nothing. Throws std::bad_alloc.
+/// Forks wait for those above from the library's loading on, or, where there was no memory then, from now on. Throws
+/// std::bad_alloc.
 void watch_forks();
 
 /// Arranges that each child process calls in_child first, when it is one thread alone. For static objects of the
