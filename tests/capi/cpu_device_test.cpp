@@ -63,11 +63,11 @@ bool holds_lengths(std::string_view name) { return name.starts_with("lengths"); 
 bool counts_rows(std::string_view name) { return name == "num_targets" || name == "num_contexts"; }
 
 /// The element becomes `value`: the call is refused by the tensor's name and has written nothing.
-void expect_refused(const CpuDevice& device, const Calls& calls, const TensorSlot& slot, int64_t index, int64_t value) {
+void expect_refused(const CpuDevice& cpu, const Calls& calls, const TensorSlot& slot, int64_t index, int64_t value) {
   SmallCall call(calls);
   call.set(slot, index, value);
   const auto before = call.outputs();
-  EXPECT_EQ(device.run(call), HSTU_ERROR_INVALID_ARGUMENT) << "[" << index << "] = " << value;
+  EXPECT_EQ(cpu.run(call), HSTU_ERROR_INVALID_ARGUMENT) << "[" << index << "] = " << value;
   EXPECT_NE(std::string(hstu_last_error()).find(slot.name), std::string::npos)
       << "[" << index << "] = " << value << ": " << hstu_last_error();
   EXPECT_EQ(call.outputs(), before) << "[" << index << "] = " << value;
