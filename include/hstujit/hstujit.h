@@ -77,7 +77,7 @@ typedef struct hstu_context_options {
 
 /**
  * Creates the context of one device. options NULL means all defaults. Reads the environment once (HSTUJIT_*, listed in
- * the README); loads the CUDA driver unless the device needs none; does not load NVRTC.
+ * docs/serving.md); loads the CUDA driver unless the device needs none; does not load NVRTC.
  * Errors: INVALID_ARGUMENT (unknown device text, struct_size), STORE (strict_store), DEVICE (no driver, no such
  * device), OUT_OF_MEMORY (28 KB of the device's are needed).
  */

@@ -18,6 +18,7 @@ install(TARGETS hstu-tune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY include/hstujit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY tools/workloads DESTINATION ${CMAKE_INSTALL_DATADIR}/hstujit)
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
 
 install(EXPORT hstujit-targets NAMESPACE hstujit:: DESTINATION ${package_dir})
 configure_package_config_file(tools/packaging/hstujit-config.cmake.in hstujit-config.cmake
