@@ -18,13 +18,7 @@ std::string text_at(const Json& json, const char* member) {
 
 Figure figure_of(const Json& measured, Sources& sources) {
   Figure figure;
-  figure.id = measured.at("id");
-  figure.value = measured.at("value");
-  figure.unit = measured.at("unit");
-  figure.higher_is_better = measured.at("better") == "higher";
-  if (const Json& target = measured.at("target"); !target.is_null()) figure.target = target.get<double>();
-  figure.yardstick = measured.at("yardstick");
-  figure.command = measured.at("command");
+  read_measured(measured, figure);
   auto needed = measured.at("families").get<std::set<std::string>>();
   if (measured.value("of_launching", false)) needed.emplace(kLaunching);
   figure.taken.digests = sources.digests(needed);

@@ -2,7 +2,6 @@
 
 #include "support/error.hpp"
 #include "support/files.hpp"
-#include "support/json.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,87 +11,100 @@ namespace {
 
 constexpr const char* kFormat = "hstujit-gpu-record-2";
 
-// ---- Entries as JSON
+// ---- Members of the entries, each named once: for reading and for writing
 
-void add(Json& json, const Taken& taken) {
-  json["date"] = taken.date;
-  json["driver"] = taken.driver;
-  json["digests"] = taken.digests;
-}
-Taken taken_of(const Json& json) { return {json.at("date"), json.at("driver"), json.at("digests").get<Digests>()}; }
+struct Reading {
+  const Json& json;
+  template <class T>
+  void operator()(const char* name, T& member) const {
+    member = json.at(name).get<T>();
+  }
+  void operator()(const char* name, std::optional<double>& member) const {
+    if (const Json& value = json.at(name); !value.is_null()) member = value.get<double>();
+  }
+  void if_any(const char* name, std::string& member) const { member = json.value(name, ""); }
+};
 
-Json to_json(const Figure& f) {
-  Json json = {{"id", f.id},
-               {"value", f.value},
-               {"unit", f.unit},
-               {"better", f.higher_is_better ? "higher" : "lower"},
-               {"target", f.target ? Json(*f.target) : Json()},
-               {"yardstick", f.yardstick},
-               {"command", f.command},
-               {"nvrtc", f.nvrtc}};
-  if (!f.choice.empty()) json["choice"] = f.choice;
-  add(json, f.taken);
-  return json;
-}
-void read(const Json& json, Figure& f) {
-  f.id = json.at("id");
-  f.value = json.at("value");
-  f.unit = json.at("unit");
-  f.higher_is_better = json.at("better") == "higher";
-  if (const Json& target = json.at("target"); !target.is_null()) f.target = target.get<double>();
-  f.yardstick = json.at("yardstick");
-  f.command = json.at("command");
-  f.nvrtc = json.at("nvrtc");
-  f.choice = json.value("choice", "");
-  f.taken = taken_of(json);
-}
+struct Writing {
+  Json& json;
+  template <class T>
+  void operator()(const char* name, const T& member) const {
+    json[name] = member;
+  }
+  void operator()(const char* name, const std::optional<double>& member) const {
+    json[name] = member ? Json(*member) : Json();
+  }
+  void if_any(const char* name, const std::string& member) const {
+    if (!member.empty()) json[name] = member;
+  }
+};
 
-Json to_json(const TestCounts& t) {
-  Json json = {
-      {"device", t.device}, {"room", t.room}, {"passed", t.passed}, {"failed", t.failed}, {"skipped", t.skipped}};
-  add(json, t.taken);
-  return json;
-}
-void read(const Json& json, TestCounts& t) {
-  t.device = json.at("device");
-  t.room = json.at("room");
-  t.passed = json.at("passed");
-  t.failed = json.at("failed");
-  t.skipped = json.at("skipped");
-  t.taken = taken_of(json);
+void members(const auto& io, Taken& t) {
+  io("date", t.date);
+  io("driver", t.driver);
+  io("digests", t.digests);
 }
 
-Json to_json(const SanitizedCounts& s) {
-  Json json = {{"tool", s.tool},   {"room", s.room},         {"runs", s.runs},
-               {"tests", s.tests}, {"problems", s.problems}, {"kernels", s.kernels}};
-  add(json, s.taken);
-  return json;
+/// What a measurement tells, too.
+void measured_members(const auto& io, Figure& f) {
+  io("id", f.id);
+  io("value", f.value);
+  io("unit", f.unit);
+  std::string better = f.higher_is_better ? "higher" : "lower";
+  io("better", better);
+  f.higher_is_better = better == "higher";
+  io("target", f.target);
+  io("yardstick", f.yardstick);
+  io("command", f.command);
 }
-void read(const Json& json, SanitizedCounts& s) {
-  s.tool = json.at("tool");
-  s.room = json.at("room");
-  s.runs = json.at("runs");
-  s.tests = json.at("tests");
-  s.problems = json.at("problems");
-  s.kernels = json.at("kernels");
-  s.taken = taken_of(json);
+
+void members(const auto& io, Figure& f) {
+  measured_members(io, f);
+  io("nvrtc", f.nvrtc);
+  io.if_any("choice", f.choice);
+  members(io, f.taken);
+}
+
+void members(const auto& io, TestCounts& t) {
+  io("device", t.device);
+  io("room", t.room);
+  io("passed", t.passed);
+  io("failed", t.failed);
+  io("skipped", t.skipped);
+  members(io, t.taken);
+}
+
+void members(const auto& io, SanitizedCounts& s) {
+  io("tool", s.tool);
+  io("room", s.room);
+  io("runs", s.runs);
+  io("tests", s.tests);
+  io("problems", s.problems);
+  io("kernels", s.kernels);
+  members(io, s.taken);
 }
 
 // ---- Lists of them
 
 template <class Entry>
 void read(const Json& json, std::vector<Entry>& entries) {
-  for (const Json& entry : json) read(entry, entries.emplace_back());
+  for (const Json& entry : json) members(Reading{entry}, entries.emplace_back());
 }
 
 template <class Entry>
 std::string lines(const std::vector<Entry>& entries) {
   std::string text;
-  for (const Entry& entry : entries) text += (text.empty() ? "\n    " : ",\n    ") + write_json(to_json(entry));
+  for (Entry entry : entries) {  // a copy: members() may read into it
+    Json json;
+    members(Writing{json}, entry);
+    text += (text.empty() ? "\n    " : ",\n    ") + write_json(json);
+  }
   return text;
 }
 
 }  // namespace
+
+void read_measured(const Json& json, Figure& figure) { measured_members(Reading{json}, figure); }
 
 Record read_record(const std::string& path) {
   std::string text;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gpu_record/sources.hpp"
+#include "support/json.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -59,6 +60,9 @@ struct Record {
   std::vector<TestCounts> tests;
   std::vector<SanitizedCounts> sanitized;
 };
+
+/// What `hstu-tune` tells of a figure: all but its families, its NVRTC and when it was taken.
+void read_measured(const Json& json, Figure& figure);
 
 /// Throws Error{INVALID_ARGUMENT} naming the file, and the member that is absent or of another type.
 Record read_record(const std::string& path);
