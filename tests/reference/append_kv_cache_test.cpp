@@ -1,5 +1,6 @@
 // The reference of appending to a cache: which slot of which page a row goes to, and what is left alone.
 #include "problem/operators.hpp"
+#include "reference/on_host.hpp"
 #include "support/error.hpp"
 
 #include <gtest/gtest.h>
@@ -12,9 +13,6 @@ namespace {
 using Floats = std::vector<float>;
 using Numbers = std::vector<int32_t>;
 
-hstu_tensor vector(const Numbers& values) {
-  return hstu_vector(values.data(), HSTU_DTYPE_I32, static_cast<int64_t>(values.size()));
-}
 /// One head of one element a row.
 hstu_tensor rows(const Floats& values) {
   return hstu_heads(values.data(), HSTU_DTYPE_F32, static_cast<int64_t>(values.size()), 1, 1);

@@ -1,5 +1,6 @@
 // The references of jagged copies on the specification's examples, and the offsets they refuse.
 #include "problem/operators.hpp"
+#include "reference/on_host.hpp"
 #include "support/error.hpp"
 
 #include <gtest/gtest.h>
@@ -15,9 +16,6 @@ using Offsets = std::vector<int64_t>;
 
 hstu_tensor rows(const Numbers& values) {
   return hstu_matrix(values.data(), HSTU_DTYPE_I32, static_cast<int64_t>(values.size()), 1);
-}
-hstu_tensor vector(const Offsets& values) {
-  return hstu_vector(values.data(), HSTU_DTYPE_I64, static_cast<int64_t>(values.size()));
 }
 
 /// a0.. of the specification are 0.., b0.. are 100...

@@ -1,6 +1,7 @@
 // The references of sums, paddings, truncations, orders and intervals of sequences on small examples, and the integers
 // they refuse.
 #include "problem/operators.hpp"
+#include "reference/on_host.hpp"
 #include "support/error.hpp"
 
 #include <gtest/gtest.h>
@@ -15,25 +16,12 @@ using Floats = std::vector<float>;
 using Numbers = std::vector<int32_t>;
 using Longs = std::vector<int64_t>;
 
-hstu_tensor vector(const Numbers& values) {
-  return hstu_vector(values.data(), HSTU_DTYPE_I32, static_cast<int64_t>(values.size()));
-}
-hstu_tensor vector(const Longs& values) {
-  return hstu_vector(values.data(), HSTU_DTYPE_I64, static_cast<int64_t>(values.size()));
-}
 hstu_tensor matrix(const Floats& values, int64_t columns) {
   return hstu_matrix(values.data(), HSTU_DTYPE_F32, static_cast<int64_t>(values.size()) / columns, columns);
 }
 hstu_tensor cube(const Floats& values, int64_t batch, int64_t rows) {
   hstu_tensor t = matrix(values, static_cast<int64_t>(values.size()) / (batch * rows));
   return {t.data, t.dtype, 3, {batch, rows, t.shape[1]}, {}};
-}
-
-template <class Args>
-void execute(Args& args) {
-  args.struct_size = sizeof args;
-  prepare(args);
-  run(args);
 }
 
 const Longs kOffsets{0, 2, 2, 5};

@@ -1,5 +1,6 @@
 // The references of jagged vectors on the specification's examples, and the integers they refuse.
 #include "problem/operators.hpp"
+#include "reference/on_host.hpp"
 #include "support/error.hpp"
 
 #include <gtest/gtest.h>
@@ -12,20 +13,6 @@ namespace {
 
 using Numbers = std::vector<int32_t>;
 using Lengths = std::vector<int64_t>;
-
-hstu_tensor vector(const Numbers& values) {
-  return hstu_vector(values.data(), HSTU_DTYPE_I32, static_cast<int64_t>(values.size()));
-}
-hstu_tensor vector(const Lengths& values) {
-  return hstu_vector(values.data(), HSTU_DTYPE_I64, static_cast<int64_t>(values.size()));
-}
-
-template <class Args>
-void execute(Args& args) {
-  args.struct_size = sizeof args;
-  prepare(args);
-  run(args);
-}
 
 template <class Value>
 std::vector<Value> summed(const std::vector<Value>& values) {

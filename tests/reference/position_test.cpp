@@ -1,5 +1,6 @@
 // The references of positions, times and products of jagged rows: checksums and examples of the specification.
 #include "problem/operators.hpp"
+#include "reference/on_host.hpp"
 #include "support/error.hpp"
 
 #include <gtest/gtest.h>
@@ -44,9 +45,6 @@ constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::num
 hstu_tensor matrix(const std::vector<float>& values, int64_t rows, int64_t columns) {
   return hstu_matrix(values.data(), HSTU_DTYPE_F32, rows, columns);
 }
-hstu_tensor integers(const std::vector<int64_t>& values) {
-  return hstu_vector(values.data(), HSTU_DTYPE_I64, static_cast<int64_t>(values.size()));
-}
 
 TEST(PositionReference, TimestampChecksumsOfTheAppendix) {
   const auto x = generated(21, 18), positions = generated(22, 10), times = generated(23, 22);
@@ -57,9 +55,9 @@ TEST(PositionReference, TimestampChecksumsOfTheAppendix) {
   args.x = matrix(x, 9, 2);
   args.position_embeddings = matrix(positions, 5, 2);
   args.timestamp_embeddings = matrix(times, 11, 2);
-  args.seq_offsets = integers(offsets);
-  args.timestamps = integers(seconds);
-  args.num_targets = integers(targets);
+  args.seq_offsets = vector(offsets);
+  args.timestamps = vector(seconds);
+  args.num_targets = vector(targets);
   args.out = matrix(out, 9, 2);
   args.alpha = 0.5f;
   args.max_contextual_seq_len = 1;
@@ -76,7 +74,7 @@ TEST(PositionReference, ProductChecksumOfTheAppendix) {
   args.jagged = matrix(jagged, 5, 3);
   args.dense = hstu_heads(dense.data(), HSTU_DTYPE_F32, 3, 3, 2);
   args.bias = matrix(bias, 3, 2);
-  args.seq_offsets = integers(offsets);
+  args.seq_offsets = vector(offsets);
   args.out = matrix(out, 5, 2);
   expect_sums(exact(args, 10), -0.570247934, -7.03305785);
 }
@@ -95,8 +93,8 @@ std::vector<double> positions_of(Args args, const Positions& p) {
   const std::vector<int64_t> offsets{0, p.rows}, targets{p.targets};
   args.x = args.out = matrix(x, p.rows, 1);
   args.position_embeddings = matrix(table, p.table, 1);
-  args.seq_offsets = integers(offsets);
-  args.num_targets = integers(targets);
+  args.seq_offsets = vector(offsets);
+  args.num_targets = vector(targets);
   args.interleave_targets = p.interleave;
   return exact(args, static_cast<size_t>(p.rows));
 }
@@ -105,7 +103,7 @@ std::vector<double> backwards(const Positions& p) {
   const std::vector<int64_t> seconds(static_cast<size_t>(p.rows), 7);
   const std::vector<float> zero(1);
   hstu_add_timestamp_positional_embeddings_args args{};
-  args.timestamps = integers(seconds);
+  args.timestamps = vector(seconds);
   args.timestamp_embeddings = matrix(zero, 1, 1);
   args.max_contextual_seq_len = p.contextual;
   return positions_of(args, p);
@@ -151,8 +149,8 @@ double bucket_of(int64_t time, int64_t query_time, hstu_time_bucket_fn function,
   args.x = args.out = matrix(x, 2, 1);
   args.position_embeddings = matrix(zero, 1, 1);
   args.timestamp_embeddings = matrix(table, 2000, 1);
-  args.seq_offsets = integers(offsets);
-  args.timestamps = integers(seconds);
+  args.seq_offsets = vector(offsets);
+  args.timestamps = vector(seconds);
   args.time_bucket_fn = function;
   args.time_bucket_increments = increments;
   return exact(args, 2)[0];
