@@ -2,6 +2,7 @@
 // layouts and options, on devices of several generations.
 #include "families/families.hpp"
 #include "problem/operators.hpp"
+#include "support/choices.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 #include "tuner/space.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <random>
 #include <utility>
 
 namespace hstujit {
@@ -20,20 +20,10 @@ constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_
 constexpr hstu_dtype kE4m3 = HSTU_DTYPE_E4M3, kE5m2 = HSTU_DTYPE_E5M2, kI32 = HSTU_DTYPE_I32, kI64 = HSTU_DTYPE_I64;
 
 /// Facts of arguments, drawn one after the other: the same on every machine.
-class Draw {
+class Draw : public test::Choices {
  public:
-  int64_t below(int64_t count) { return static_cast<int64_t>(random_() % static_cast<uint64_t>(count)); }
-  int64_t up_to(int64_t most) { return 1 + below(most); }
-  bool coin() { return below(2) == 1; }
-  bool seldom() { return below(3) == 0; }
-  template <class T>
-  T any(std::initializer_list<T> values) {
-    return values.begin()[below(static_cast<int64_t>(values.size()))];
-  }
+  Draw() : Choices(2026) {}
 
-  hstu_dtype floating() { return any({kF32, kF16, kBf16}); }
-  hstu_dtype integer() { return any({kI32, kI64}); }
-  hstu_dtype fp8() { return any({kE4m3, kE5m2}); }
   hstu_dtype element() { return any({kF32, kF16, kBf16, kI32, kI64, kE4m3, kE5m2}); }
   int64_t rows() { return any<int64_t>({1, 2, 17, 300, 5000, 100000, 2000000}); }
   int64_t dim() {
@@ -49,7 +39,7 @@ class Draw {
     }
   }
 
-  /// A buffer that is never read, of its own; one in three is not aligned, one in three has gaps between its lines.
+  /// A buffer that is never read, of its own; one in four is not aligned, one in four has gaps between its lines.
   hstu_tensor tensor(hstu_dtype dtype, std::initializer_list<int64_t> shape) {
     hstu_tensor t = dense(dtype, shape);
     if (seldom()) t.data = static_cast<char*>(t.data) + size_of(dtype) * below(9);
@@ -94,7 +84,6 @@ class Draw {
     }
   }
 
-  std::mt19937_64 random_{2026};
   int buffers_ = 0;
 };
 
