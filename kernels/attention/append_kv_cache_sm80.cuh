@@ -5,7 +5,7 @@
 // times over, and the rows do not depend on them. Rows of targets, and rows before position 0 of a history, are
 // nobody's.
 #pragma once
-#include "params/append_kv_cache.h"
+#include "attention/append_kv_cache.h"
 #include "tile/target_rows.cuh"
 #include "tile/warp_copy.cuh"
 

@@ -1,7 +1,8 @@
-// Forward attention in f32 over jagged keys and values, of which the queries are the newest rows: tile/attn_f32.cuh.
+// Forward attention in f32 over jagged keys and values, of which the queries are the newest rows:
+// attention/f32/attn_f32.cuh.
 #pragma once
-#include "tile/attn_f32.cuh"
-#include "variant/cached_sequences.cuh"
+#include "attention/f32/attn_f32.cuh"
+#include "attention/variant/cached_sequences.cuh"
 
 namespace hstu {
 

@@ -1,6 +1,6 @@
-// Forward HSTU attention of each sequence's newest rows against jagged keys and values: tile/attn_split.cuh.
+// Forward HSTU attention of each sequence's newest rows against jagged keys and values: attention/sm80/attn_split.cuh.
 #pragma once
-#include "tile/attn_split.cuh"
+#include "attention/sm80/attn_split.cuh"
 
 namespace hstu {
 

@@ -1,7 +1,7 @@
-// Forward attention in f32 over jagged tensors in which every row is query, key and value: tile/attn_f32.cuh.
+// Forward attention in f32 over jagged tensors in which every row is query, key and value: attention/f32/attn_f32.cuh.
 #pragma once
-#include "tile/attn_f32.cuh"
-#include "variant/sequences.cuh"
+#include "attention/f32/attn_f32.cuh"
+#include "attention/variant/sequences.cuh"
 
 namespace hstu {
 

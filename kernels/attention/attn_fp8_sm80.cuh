@@ -1,8 +1,9 @@
 // Forward HSTU attention of e4m3 tensors with the instructions of sm_80, which has no products of FP8: q, k and v are
-// dequantised to 16 bits on their way to shared memory (tile/fp8_key_rows.cuh), and all else is attn_fwd_sm80.cuh.
+// dequantised to 16 bits on their way to shared memory (attention/sm80/fp8_key_rows.cuh), and all else is
+// attn_fwd_sm80.cuh.
 #pragma once
 #include "attention/attn_fwd_sm80.cuh"
-#include "tile/fp8_key_rows.cuh"
+#include "attention/sm80/fp8_key_rows.cuh"
 
 namespace hstu {
 

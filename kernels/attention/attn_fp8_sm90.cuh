@@ -1,16 +1,15 @@
 // Forward HSTU attention in FP8 for sm_90a: q, k and v are e4m3 with scales, out is 16 bits wide. Roles, tiles and
-// rings are those of attn_fwd_sm90.cuh (attn90/shape.cuh); what differs:
+// rings are those of attn_fwd_sm90.cuh (attention/sm90/shape.cuh); what differs:
 //
 //   transposers  two warps beside the loader turn each V tile in shared memory, for products of FP8 want both operands
-//                contiguous along the keys (attn90/fp8_values.cuh)
+//                contiguous along the keys (attention/sm90/fp8_values.cuh)
 //   consumer     S = Q K^T (wgmma e4m3), P = gain silu(S) rounded to e4m3 in registers, O += P V (wgmma e4m3)
 //
 // Scales of tensors, heads or sequences are one number a tile: those of q and k are part of the factors that make P of
-// S, with P's gain (attn90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each score costs two
-// multiplications, one special function, one FMA and half a conversion.
-// Scales of 128 rows are one number a tile and one a key block, for both are cut where scales change
-// (variant/scale_blocks.cuh): P takes all three, so that sums go on from block to block, and a score costs no more. The
-// loader brings a block's with its keys.
+// S, with P's gain (attention/sm90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each score costs
+// two multiplications, one special function, one FMA and half a conversion. Scales of 128 rows are one number a tile
+// and one a key block, for both are cut where scales change (attention/variant/scale_blocks.cuh): P takes all three, so
+// that sums go on from block to block, and a score costs no more. The loader brings a block's with its keys.
 //
 // The tensor cores add up FP8 with 14 bits. Every kPromoteKeys keys (0: never) O goes to f32 sums in shared memory.
 //
@@ -26,13 +25,13 @@
 // Shared memory   Q | K ring | V ring | two or three stages of transposed V | 128 columns of O, or f32 sums |
 //                 barriers, tiles
 #pragma once
-#include "attn90/fp8_factors.cuh"
-#include "attn90/fp8_tile.cuh"
-#include "attn90/fp8_values.cuh"
-#include "attn90/load.cuh"
-#include "attn90/schedule.cuh"
-#include "attn90/store.cuh"
-#include "params/attn_fwd_sm90.h"
+#include "attention/attn_fwd_sm90.h"
+#include "attention/sm90/fp8_factors.cuh"
+#include "attention/sm90/fp8_tile.cuh"
+#include "attention/sm90/fp8_values.cuh"
+#include "attention/sm90/load.cuh"
+#include "attention/sm90/schedule.cuh"
+#include "attention/sm90/store.cuh"
 #include "prim/warpgroup.cuh"
 
 namespace hstu {

@@ -17,32 +17,33 @@
 // copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
 //
 // Shared memory   Q | kStages x (K, V) | barriers, TileInfo; O is staged over Q and the ring   (AttnFwdSm80Storage)
-// Order           tile/section_order.cuh, of levels that are row blocks from the longest key range down. Row blocks
+// Order           attention/section_order.cuh, of levels that are row blocks from the longest key range down. Row
+// blocks
 //                 count from the sequence's end, so the partial one is the cheapest.
 // Sources         arXiv:2402.17152 (maths); FlashAttention-2 (register reuse of P)
 #pragma once
-#include "params/attn_fwd.h"
+#include "attention/attn_fwd.h"
+#include "attention/mask/hstu_mask.cuh"
+#include "attention/mask/interval_mask.cuh"
+#include "attention/section_order.cuh"
+#include "attention/sm80/attn_ring.cuh"
+#include "attention/sm80/attn_tiles.cuh"
+#include "attention/sm80/key_rows.cuh"
+#include "attention/variant/relative_bias.cuh"
+#include "attention/variant/sequences.cuh"
+#include "attention/variant/weights.cuh"
 #include "prim/lanes.cuh"
 #include "prim/mma.cuh"
 #include "prim/types.cuh"
-#include "tile/attn_ring.cuh"
-#include "tile/attn_tiles.cuh"
-#include "tile/key_rows.cuh"
-#include "tile/section_order.cuh"
-#include "variant/hstu_mask.cuh"
-#include "variant/interval_mask.cuh"
-#include "variant/relative_bias.cuh"
-#include "variant/sequences.cuh"
-#include "variant/weights.cuh"
 
 namespace hstu {
 
 // Problem facts in Config: Element, Offset, Target, kHeadDimQk, kHeadDimV, kVectorIo (all pointers 16-byte aligned, all
 // strides and head dims multiples of 8), kAttnScale, kSilu and kSoftmax (which kinds of heads there are), kLse, kBias,
 // those of the mask, and the parts that vary:
-//   Mask       which keys a row sees, in what order they come          variant/hstu_mask.cuh, interval_mask.cuh
-//   Sequences  where queries, keys and results of a sequence lie       variant/sequences.cuh
-//   Keys       how key blocks reach the ring                           tile/key_rows.cuh
+//   Mask       which keys a row sees, in what order they come          attention/mask/hstu_mask.cuh, interval_mask.cuh
+//   Sequences  where queries, keys and results of a sequence lie       attention/variant/sequences.cuh
+//   Keys       how key blocks reach the ring                           attention/sm80/key_rows.cuh
 // Knobs: kRowsPerWarp, kWarps, kBlockN, kStages, kQSteps, kMinBlocks.
 namespace attn_fwd_sm80_detail {
 
@@ -353,7 +354,7 @@ HSTU_PRIM void stage_output(const WarpState<Config>& w, u32 base) {
 }
 
 // All key blocks of one row block; `copies` has started kAhead of them. Weights: what makes P of S,
-// variant/weights.cuh.
+// attention/variant/weights.cuh.
 template <class Weights, class Config>
 HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileInfo<Config>& tile,
                       typename Config::Mask::View* views, const tile::AttnRing<Config>& ring,

@@ -13,26 +13,27 @@
 // A warpgroup goes through the blocks that its rows see something of, in the order of keys: S of the next block and O
 // += P V of this one are issued together, and P of the next is made while the other warpgroups' products run. Which
 // blocks these are, and which of them all of its rows see, so that they take no mask arithmetic, is found once a tile
-// by the warp that describes it (attn90/seen_blocks.cuh): the warpgroups themselves would need a quarter of a window's
-// time. What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in registers
-// (less shared memory is read) is worth 3 %. What limits sequences of 512 is the way between the halves of the L2
-// cache, 93 % busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM gives 5
+// by the warp that describes it (attention/sm90/seen_blocks.cuh): the warpgroups themselves would need a quarter of a
+// window's time. What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in
+// registers (less shared memory is read) is worth 3 %. What limits sequences of 512 is the way between the halves of
+// the L2 cache, 93 % busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM
+// gives 5
 // %. Not worth it: groups that take turns (+1 %, windows -1 %), a copying thread each for K, V.
 // tests/gpu_record/attempts.md has the rest.
 //
 // With Config::kMoments mean and squared deviations of each row's values are written beside them, for a norm.
 //
 // Shared memory   Q | K ring | V ring | up to 128 columns of O | barriers, tile descriptions
-// Order           attn90/schedule.cuh, tile/section_order.cuh
+// Order           attention/sm90/schedule.cuh, attention/section_order.cuh
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once
-#include "attn90/hstu_steps.cuh"
-#include "attn90/hstu_tile.cuh"
-#include "attn90/interval_tile.cuh"
-#include "attn90/roles.cuh"
-#include "attn90/softmax.cuh"
-#include "attn90/store.cuh"
-#include "params/attn_fwd_sm90.h"
+#include "attention/attn_fwd_sm90.h"
+#include "attention/sm90/hstu_steps.cuh"
+#include "attention/sm90/hstu_tile.cuh"
+#include "attention/sm90/interval_tile.cuh"
+#include "attention/sm90/roles.cuh"
+#include "attention/sm90/softmax.cuh"
+#include "attention/sm90/store.cuh"
 
 namespace hstu {
 

@@ -1,7 +1,7 @@
-// Forward attention in f32 over keys and values in the pages of a cache: tile/attn_f32.cuh.
+// Forward attention in f32 over keys and values in the pages of a cache: attention/f32/attn_f32.cuh.
 #pragma once
-#include "tile/attn_f32.cuh"
-#include "variant/cached_sequences.cuh"
+#include "attention/f32/attn_f32.cuh"
+#include "attention/variant/cached_sequences.cuh"
 
 namespace hstu {
 

@@ -1,7 +1,7 @@
 // Forward HSTU attention of each sequence's newest rows against keys and values in the pages of a cache:
-// tile/attn_split.cuh.
+// attention/sm80/attn_split.cuh.
 #pragma once
-#include "tile/attn_split.cuh"
+#include "attention/sm80/attn_split.cuh"
 
 namespace hstu {
 

@@ -1,8 +1,8 @@
 // Forward HSTU attention of each sequence's newest rows against keys and values in the pages of a cache, for sm_90a:
-// attn90/delta_block.cuh.
+// attention/sm90/delta_block.cuh.
 #pragma once
-#include "attn90/delta_block.cuh"
-#include "params/attn_paged_sm90.h"
+#include "attention/attn_paged_sm90.h"
+#include "attention/sm90/delta_block.cuh"
 
 namespace hstu {
 

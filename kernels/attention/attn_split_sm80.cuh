@@ -1,7 +1,7 @@
-// Forward HSTU attention with the keys split among warps, and any mask: tile/attn_split.cuh over jagged tensors in
-// which every row is query, key and value.
+// Forward HSTU attention with the keys split among warps, and any mask: attention/sm80/attn_split.cuh over jagged
+// tensors in which every row is query, key and value.
 #pragma once
-#include "tile/attn_split.cuh"
+#include "attention/sm80/attn_split.cuh"
 
 namespace hstu {
 

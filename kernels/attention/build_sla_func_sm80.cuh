@@ -4,7 +4,7 @@
 // Config    facts: Offset, Target, kHasTargets. knobs: kThreads.
 // Sources   alibaba/TorchEasyRec, build_sla_func.
 #pragma once
-#include "params/sla_intervals.h"
+#include "attention/sla_intervals.h"
 #include "tile/jagged.cuh"
 #include "tile/target_rows.cuh"
 

@@ -1,13 +1,14 @@
 // Forward softmax attention for sm_90a: TMA, warpgroup products, warps with roles.
 //   O_i = sum over keys j that i sees of exp(alpha q_i . k_j) v_j, divided by the sum of the exponentials
 //
-// The rooms of attn90/ and how they work together: attn90/shape.cuh. A consumer warpgroup owns 64 rows of a tile.
+// The rooms of attention/sm90/ and how they work together: attention/sm90/shape.cuh. A consumer warpgroup owns 64 rows
+// of a tile.
 //
 //   masked blocks  the tile's last keys, first: in chunks, those that no row of the warpgroup sees left out
 //   full blocks    S of the next block and O += P V of this one are issued together, and the softmax of the next runs
 //                  beside P V and the other warpgroups' products; kTurns: these are issued in turns
 //
-// A row's reference moves only when a score is 2^8 above it (attn90/softmax.cuh), so O is hardly ever scaled. A
+// A row's reference moves only when a score is 2^8 above it (attention/sm90/softmax.cuh), so O is hardly ever scaled. A
 // negative alpha is one of -Q.
 //
 // What limits it: power at head dim 128 (long rows: 700 TFLOP/s cool, 620 in a row without pause), the special
@@ -17,12 +18,12 @@
 //
 // Shared memory, order and sources as in attn_fwd_sm90.cuh; FlashAttention-3, arXiv:2407.08608.
 #pragma once
-#include "attn90/blocks.cuh"
-#include "attn90/flash_tile.cuh"
-#include "attn90/roles.cuh"
-#include "attn90/softmax.cuh"
-#include "attn90/store.cuh"
-#include "params/attn_fwd_sm90.h"
+#include "attention/attn_fwd_sm90.h"
+#include "attention/sm90/blocks.cuh"
+#include "attention/sm90/flash_tile.cuh"
+#include "attention/sm90/roles.cuh"
+#include "attention/sm90/softmax.cuh"
+#include "attention/sm90/store.cuh"
 
 namespace hstu {
 

@@ -18,7 +18,7 @@
 //           knobs: kThreads, kRows (of a piece).
 // Sources   meta-recsys/generative-recommenders, research, RelativeBucketedTimeAndPositionBasedBias.
 #pragma once
-#include "tile/time_buckets.cuh"
+#include "attention/time_buckets.cuh"
 
 namespace hstu {
 

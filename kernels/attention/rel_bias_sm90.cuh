@@ -17,9 +17,9 @@
 // Barriers  one __syncthreads: tables are in shared memory; where times are far, two.
 // Config    facts: Element (rab), Table (weights). knobs: kThreads, kTiles, kMinBlocks.
 #pragma once
+#include "attention/time_buckets.cuh"
 #include "prim/proxy.cuh"
 #include "prim/tma.cuh"
-#include "tile/time_buckets.cuh"
 
 namespace hstu {
 

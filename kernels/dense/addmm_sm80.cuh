@@ -36,12 +36,12 @@
 //   kMinBlocks          blocks per SM to leave registers for
 // Sources: PTX ISA "mma", "ldmatrix", "cp.async"; the pipeline's order follows the multi-stage loop of CUTLASS 2.
 #pragma once
-#include "params/addmm.h"
-#include "params/addmm_terms.h"
 #include "prim/cp_async.cuh"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
+#include "tile/addmm.h"
+#include "tile/addmm_terms.h"
 #include "tile/product.cuh"
 #include "tile/result_rows.cuh"
 

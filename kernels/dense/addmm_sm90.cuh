@@ -29,8 +29,8 @@
 //   kGroup              tile rows walked together (tile/raster.cuh)
 //   kBoxes              of 16 rows x 64 columns a warp: stores in flight; its part of a tile, for a residual
 #pragma once
-#include "params/addmm_sm90.h"
-#include "params/addmm_terms.h"
+#include "dense/addmm_sm90.h"
+#include "tile/addmm_terms.h"
 #include "tile/bias_row.cuh"
 #include "tile/result_boxes.cuh"
 #include "tile/tma_product.cuh"

@@ -26,12 +26,12 @@
 //   kSplit              blocks a cluster
 //   kStages             slices of 64 k in the ring
 #pragma once
-#include "params/addmm_split.h"
-#include "params/addmm_terms.h"
+#include "dense/addmm_split.h"
 #include "prim/cluster.cuh"
 #include "prim/memory.cuh"
 #include "prim/warpgroup.cuh"
 #include "tile/activation.cuh"
+#include "tile/addmm_terms.h"
 #include "tile/dependent_launch.cuh"
 #include "tile/tma_ring.cuh"
 #include "tile/wgmma_operand.cuh"

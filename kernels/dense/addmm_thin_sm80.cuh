@@ -24,12 +24,12 @@
 //   kThreads            32 for every part of k
 //   kAhead              slices in flight a warp
 #pragma once
-#include "params/addmm.h"
-#include "params/addmm_terms.h"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
 #include "tile/activation.cuh"
+#include "tile/addmm.h"
+#include "tile/addmm_terms.h"
 #include "tile/dependent_launch.cuh"
 
 namespace hstu {

@@ -18,13 +18,13 @@
 //   Fp8                 e4m3 or e5m2: out; left out where that is of Element
 // Config, knobs         as in addmm_sm80.cuh; kBlockN counts columns of both
 #pragma once
-#include "params/gated_mlp.h"
+#include "dense/gated.cuh"
+#include "dense/gated_mlp.h"
 #include "prim/cp_async.cuh"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
 #include "tile/epilogue.cuh"
-#include "tile/gated.cuh"
 #include "tile/product.cuh"
 #include "tile/stored.cuh"
 

@@ -10,13 +10,13 @@
 // Config, problem facts
 //   Element             bf16 or f16
 //   Fp8                 e4m3 or e5m2: out; left out where that is of Element
-//   kActivation, kActOnGate  tile/gated.cuh
+//   kActivation, kActOnGate  dense/gated.cuh
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; gate and up column-major
 // Config, knobs         as in addmm_sm90.cuh; kBlockN counts columns of both
 #pragma once
-#include "params/gated_mlp_sm90.h"
+#include "dense/gated.cuh"
+#include "dense/gated_mlp_sm90.h"
 #include "prim/fp8.cuh"
-#include "tile/gated.cuh"
 #include "tile/stored.cuh"
 #include "tile/tma_product.cuh"
 #include "tile/warp_boxes.cuh"

@@ -36,9 +36,9 @@
 // turn (327), pairs of blocks that fetch w together (625), a row buffer for each warpgroup (390), a barrier for every
 // slice of w (328).
 #pragma once
-#include "params/norm_addmm_sm90.h"
+#include "dense/norm_addmm_sm90.h"
+#include "dense/norm_affine.cuh"
 #include "prim/named_barrier.cuh"
-#include "tile/norm_affine.cuh"
 #include "tile/part_moments.cuh"
 #include "tile/result_boxes.cuh"
 

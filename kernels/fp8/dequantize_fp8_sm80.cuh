@@ -12,7 +12,7 @@
 // Config, knobs
 //   kThreads, kAccesses
 #pragma once
-#include "params/dequantize_fp8.h"
+#include "fp8/dequantize_fp8.h"
 #include "tile/fp8_row.cuh"
 
 namespace hstu {

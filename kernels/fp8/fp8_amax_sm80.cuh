@@ -15,7 +15,7 @@
 // Config, knobs
 //   kThreads, kAccesses
 #pragma once
-#include "params/fp8_amax.h"
+#include "fp8/fp8_amax.h"
 #include "tile/fp8_row.cuh"
 
 namespace hstu {

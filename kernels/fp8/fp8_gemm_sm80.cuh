@@ -22,12 +22,12 @@
 //   kTailK              k is not a multiple of kBlockK
 // Config, knobs         as in addmm_sm80.cuh, and kNative
 #pragma once
-#include "params/addmm_terms.h"
-#include "params/fp8_gemm.h"
+#include "fp8/fp8_gemm.h"
 #include "prim/fp8.cuh"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "prim/mma.cuh"
+#include "tile/addmm_terms.h"
 #include "tile/fp8_row.cuh"
 #include "tile/product.cuh"
 #include "tile/result_rows.cuh"

@@ -43,9 +43,9 @@
 //   kSpread             tile/tma_product.cuh; where an activation takes a part of resident columns
 // Config, knobs         likewise; kXAlongK and kWAlongK are true
 #pragma once
-#include "params/addmm_terms.h"
-#include "params/fp8_gemm_sm90.h"
+#include "fp8/fp8_gemm_sm90.h"
 #include "tile/activation.cuh"
+#include "tile/addmm_terms.h"
 #include "tile/bias_row.cuh"
 #include "tile/fp8_row.cuh"
 #include "tile/result_boxes.cuh"

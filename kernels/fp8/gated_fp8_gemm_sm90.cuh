@@ -49,7 +49,7 @@
 // Measured slower: groups of 8 and 16 (180, 182), rings of 3 and 3 (184), u and attn of the next tile brought to L2
 // ahead (192).
 #pragma once
-#include "params/gated_fp8_gemm_sm90.h"
+#include "fp8/gated_fp8_gemm_sm90.h"
 #include "prim/fp8.cuh"
 #include "prim/named_barrier.cuh"
 #include "tile/bias_row.cuh"

@@ -28,7 +28,7 @@
 //   kTeam            threads a unit, a power of two; not for kPerTensor
 //   kAccesses        of a thread, kPerTensor only: elsewhere it follows from the team
 #pragma once
-#include "params/quantize_fp8.h"
+#include "fp8/quantize_fp8.h"
 #include "tile/fp8_row.cuh"
 
 namespace hstu {

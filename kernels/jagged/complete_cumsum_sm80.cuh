@@ -5,8 +5,8 @@
 // Config    facts: Value, Result (element types), Sum (i64 or double).
 //           knobs: kThreads, kItems (elements a thread).
 #pragma once
-#include "params/jagged_lengths.h"
-#include "tile/block_scan.cuh"
+#include "jagged/jagged_lengths.h"
+#include "jagged/runs/block_scan.cuh"
 
 namespace hstu {
 

@@ -1,10 +1,10 @@
 // Concatenation of two jagged vectors sequence by sequence, given their lengths, sm80: out = left | right in each. See
-// tile/runs_by_lengths.cuh.
+// jagged/runs/runs_by_lengths.cuh.
 //
-// Config    facts and knobs of tile/runs_by_lengths.cuh.
+// Config    facts and knobs of jagged/runs/runs_by_lengths.cuh.
 // Sources   meta-recsys/generative-recommenders, concat_1d_jagged_jagged.
 #pragma once
-#include "tile/runs_by_lengths.cuh"
+#include "jagged/runs/runs_by_lengths.cuh"
 
 namespace hstu {
 

@@ -1,10 +1,10 @@
 // Concatenation of two jagged vectors, sm_90: what concat_1d_jagged_sm80 does, through shared memory. See
-// tile/runs_ring.cuh.
+// jagged/runs/runs_ring.cuh.
 //
-// Config    facts and knobs of tile/runs_ring.cuh.
+// Config    facts and knobs of jagged/runs/runs_ring.cuh.
 #pragma once
 #include "jagged/concat_1d_jagged_sm80.cuh"
-#include "tile/runs_ring.cuh"
+#include "jagged/runs/runs_ring.cuh"
 
 namespace hstu {
 

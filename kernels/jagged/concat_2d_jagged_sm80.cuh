@@ -1,15 +1,15 @@
 // Concatenation of two jagged tensors sequence by sequence, or replacement of the last rows of each sequence, sm80. See
-// tile/jagged_copy.cuh.
+// jagged/runs/jagged_copy.cuh.
 //
 //   concatenation  a block reads left or right: each row is read at once and written where it belongs. Right's blocks
 //                  are spread among left's, so that both write near the same place, as a plain copy does.
 //   replacement    out has left's rows; of sequence b the last ones are right's (its tail, where it is the longer one).
 //                  Rows are found first: those of left that are replaced are not read.
 //
-// Config    facts and knobs of tile/jagged_copy.cuh; kReplace.
+// Config    facts and knobs of jagged/runs/jagged_copy.cuh; kReplace.
 // Sources   meta-recsys/generative-recommenders, concat_2D_jagged and replace_last_n_with_jagged.
 #pragma once
-#include "tile/jagged_copy.cuh"
+#include "jagged/runs/jagged_copy.cuh"
 
 namespace hstu {
 

@@ -1,7 +1,7 @@
 // Prefix sums from 0 of long vectors, sm80: out[0] = 0, out[i + 1] = values[0] + ... + values[i]. One launch that reads
 // each value once, or, where tiles of a stage would be more than a board has entries, twice.
 //
-//   tile ──► stage of a ring ──► sums of its stretches; the tile's posted (tile/launch_board.cuh) ─┐
+//   tile ──► stage of a ring ──► sums of its stretches; the tile's posted (jagged/runs/launch_board.cuh) ─┐
 //                          what was posted since the block's tile before ──► what lies before it ──┴► sums, written
 //
 // Work      Blocks stay and take tiles in order as they come. out[i] is what lies before value i, so that both are
@@ -19,11 +19,11 @@
 // Config    facts: Value, Result (element types), Sum (u32, u64 or double), kRereads (tiles have parts).
 //           knobs: kStageBytes, kStages, kSummers, kStretches (of a stage), kWriters, kMinBlocks.
 #pragma once
-#include "params/jagged_lengths.h"
+#include "jagged/jagged_lengths.h"
+#include "jagged/runs/block_scan.cuh"
+#include "jagged/runs/launch_board.cuh"
 #include "prim/cp_async.cuh"
 #include "prim/mbarrier.cuh"
-#include "tile/block_scan.cuh"
-#include "tile/launch_board.cuh"
 #include "tile/tma_ring.cuh"
 
 namespace hstu {

@@ -3,10 +3,10 @@
 //
 // Work      A block takes a run of pieces of out, row after row; its first warp finds the sequences of these rows.
 // Barriers  one __syncthreads: the sequences are known.
-// Config    tile/padded.cuh.
+// Config    jagged/runs/padded.cuh.
 // Sources   FBGEMM, dense_to_jagged.
 #pragma once
-#include "tile/padded.cuh"
+#include "jagged/runs/padded.cuh"
 
 namespace hstu {
 

@@ -1,14 +1,15 @@
 // A jagged vector as rows of one length, sm80: out[b, t] = values[start(b) + min(t, rows - 1)], 0 in empty sequences.
 //
-// Work      A warp writes a span of a row, kAccesses x 512 bytes from a line of memory on: copied as in tile/runs.cuh
+// Work      A warp writes a span of a row, kAccesses x 512 bytes from a line of memory on: copied as in
+// jagged/runs/runs.cuh
 //           while the sequence has elements, filled with the last one behind it.
 // Limits    Memory.
 // Config    facts: Offset, kElementBytes. knobs: kThreads, kAccesses (pieces of 16 bytes of a thread on their way at
 //           once), kMinBlocks.
 // Sources   meta-recsys/generative-recommenders, expand_1d_jagged_to_dense.
 #pragma once
-#include "params/jagged_lengths.h"
-#include "tile/runs.cuh"
+#include "jagged/jagged_lengths.h"
+#include "jagged/runs/runs.cuh"
 
 namespace hstu {
 

@@ -12,7 +12,7 @@
 // Sources   meta-recsys/generative-recommenders, jagged_dense_bmm_broadcast_add.
 #pragma once
 #include "dense/addmm_sm80.cuh"
-#include "params/jagged_bmm.h"
+#include "jagged/jagged_bmm.h"
 #include "tile/jagged.cuh"
 
 namespace hstu {

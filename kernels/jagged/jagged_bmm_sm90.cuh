@@ -4,8 +4,8 @@
 //   producer warp   rows, columns of dense[b] ──TMA──► ring of kStages in smem ─┐
 //   warpgroups 0,1  wgmma ◄─────────────────────────────────────────────────────┘ accumulators ──► boxes ──TMA──► out
 //
-// Persistent: a block walks tiles (tile/jagged_tiles.cuh), those of one sequence at a time, whose end clips loads and
-// stores alike (tile/jagged_map.cuh).
+// Persistent: a block walks tiles (jagged/runs/jagged_tiles.cuh), those of one sequence at a time, whose end clips
+// loads and stores alike (tile/jagged_map.cuh).
 //   kResident  columns of dense[b], all of k, stay in shared memory for the sequence's rows, and only these run through
 //              the ring. The next sequence's take their place slice by slice, each behind the last product that reads
 //              the one before: it is fetched together with the first rows' slice, whose stage is only free then.
@@ -19,11 +19,11 @@
 //                a sequence (kRowBias) or a row a row (kResidual).
 // Sources        meta-recsys/generative-recommenders, jagged_dense_bmm_broadcast_add.
 #pragma once
-#include "params/addmm_terms.h"
-#include "params/jagged_bmm_sm90.h"
+#include "jagged/jagged_bmm_sm90.h"
+#include "jagged/runs/jagged_tiles.cuh"
+#include "tile/addmm_terms.h"
 #include "tile/bias_row.cuh"
 #include "tile/jagged_map.cuh"
-#include "tile/jagged_tiles.cuh"
 #include "tile/tma_product.cuh"
 #include "tile/warp_boxes.cuh"
 

@@ -13,7 +13,7 @@
 //           knobs: kThreads, kUnroll; kLanes (pieces side by side, a power of two).
 // Sources   meta-recsys/generative-recommenders, jagged_reduce_sum.
 #pragma once
-#include "params/jagged_reduce.h"
+#include "jagged/jagged_reduce.h"
 #include "tile/row_pack.cuh"
 
 namespace hstu {

@@ -1,10 +1,10 @@
 // Each sequence of a jagged vector once without its first element, to left, and once without its last, to right, sm80.
-// Both have the same rows; left's come from one element further. See tile/runs_by_lengths.cuh.
+// Both have the same rows; left's come from one element further. See jagged/runs/runs_by_lengths.cuh.
 //
-// Config    facts and knobs of tile/runs_by_lengths.cuh, RightLength and Offset tile::Dense.
+// Config    facts and knobs of jagged/runs/runs_by_lengths.cuh, RightLength and Offset tile::Dense.
 // Sources   meta-recsys/generative-recommenders, jagged_remove_first_or_last_1D.
 #pragma once
-#include "tile/runs_by_lengths.cuh"
+#include "jagged/runs/runs_by_lengths.cuh"
 
 namespace hstu {
 

@@ -1,10 +1,10 @@
 // Sequences without their first or last element, sm_90: what jagged_remove_1d_sm80 does, through shared memory. See
-// tile/runs_ring.cuh.
+// jagged/runs/runs_ring.cuh.
 //
-// Config    facts and knobs of tile/runs_ring.cuh.
+// Config    facts and knobs of jagged/runs/runs_ring.cuh.
 #pragma once
 #include "jagged/jagged_remove_1d_sm80.cuh"
-#include "tile/runs_ring.cuh"
+#include "jagged/runs/runs_ring.cuh"
 
 namespace hstu {
 

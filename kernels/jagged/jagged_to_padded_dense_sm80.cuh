@@ -2,10 +2,10 @@
 //
 // Work      A block takes a run of pieces of out, row after row, whatever the length of a row; each thread asks the
 //           offsets for its own piece's row, from L1.
-// Config    tile/padded.cuh.
+// Config    jagged/runs/padded.cuh.
 // Sources   FBGEMM, jagged_to_padded_dense.
 #pragma once
-#include "tile/padded.cuh"
+#include "jagged/runs/padded.cuh"
 
 namespace hstu {
 

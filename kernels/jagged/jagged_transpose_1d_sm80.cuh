@@ -1,11 +1,11 @@
 // Transposition of a matrix of jagged segments, sm80: segment i * columns + j becomes j * segment_rows + i. New offsets
-// and lengths are written as the lengths are added up, each by one block. See tile/runs_by_lengths.cuh; "left" are the
-// segments in their old order.
+// and lengths are written as the lengths are added up, each by one block. See jagged/runs/runs_by_lengths.cuh; "left"
+// are the segments in their old order.
 //
-// Config    facts and knobs of tile/runs_by_lengths.cuh, RightLength tile::Dense; Offset (of offsets, old and new).
-// Sources   meta-recsys/generative-recommenders, jagged_transpose_1d.
+// Config    facts and knobs of jagged/runs/runs_by_lengths.cuh, RightLength tile::Dense; Offset (of offsets, old and
+// new). Sources   meta-recsys/generative-recommenders, jagged_transpose_1d.
 #pragma once
-#include "tile/runs_by_lengths.cuh"
+#include "jagged/runs/runs_by_lengths.cuh"
 
 namespace hstu {
 

@@ -1,10 +1,10 @@
 // Transposition of a matrix of jagged segments, sm_90: what jagged_transpose_1d_sm80 does, through shared memory. See
-// tile/runs_ring.cuh.
+// jagged/runs/runs_ring.cuh.
 //
-// Config    facts and knobs of tile/runs_ring.cuh.
+// Config    facts and knobs of jagged/runs/runs_ring.cuh.
 #pragma once
 #include "jagged/jagged_transpose_1d_sm80.cuh"
-#include "tile/runs_ring.cuh"
+#include "jagged/runs/runs_ring.cuh"
 
 namespace hstu {
 

@@ -1,11 +1,11 @@
 // Sequences without their oldest history, sm80: of [contextual | history | targets] the last `keep` history rows stay.
-// The first block also writes the new offsets. See tile/rows_by_lengths.cuh.
+// The first block also writes the new offsets. See jagged/runs/rows_by_lengths.cuh.
 //
-// Config    facts and knobs of tile/rows_by_lengths.cuh, RightLength tile::Dense; LeftLength is the type of
+// Config    facts and knobs of jagged/runs/rows_by_lengths.cuh, RightLength tile::Dense; LeftLength is the type of
 //           num_targets, or tile::Dense; Offset (of offsets, old and new).
 // Sources   alibaba/TorchEasyRec, jagged_truncate_history.
 #pragma once
-#include "tile/rows_by_lengths.cuh"
+#include "jagged/runs/rows_by_lengths.cuh"
 #include "tile/target_rows.cuh"
 
 namespace hstu {

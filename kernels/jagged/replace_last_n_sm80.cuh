@@ -1,10 +1,10 @@
 // The last rows of each of left's sequences replaced by right's, given lengths, sm80; where right is the longer one, by
-// its tail. See tile/rows_by_lengths.cuh.
+// its tail. See jagged/runs/rows_by_lengths.cuh.
 //
-// Config    facts and knobs of tile/rows_by_lengths.cuh.
+// Config    facts and knobs of jagged/runs/rows_by_lengths.cuh.
 // Sources   meta-recsys/generative-recommenders, replace_last_n_with_jagged.
 #pragma once
-#include "tile/rows_by_lengths.cuh"
+#include "jagged/runs/rows_by_lengths.cuh"
 
 namespace hstu {
 

@@ -1,9 +1,10 @@
-// The numbers of many sequences, the longest first, stable, sm80: tile/sample_sort.cuh. Fewer: sort_by_length_sm80.cuh.
+// The numbers of many sequences, the longest first, stable, sm80: jagged/runs/sample_sort.cuh. Fewer:
+// sort_by_length_sm80.cuh.
 //
-// Config    Key (of offsets), Result; knobs of tile/sample_sort.cuh.
+// Config    Key (of offsets), Result; knobs of jagged/runs/sample_sort.cuh.
 #pragma once
+#include "jagged/runs/sample_sort.cuh"
 #include "jagged/sort_by_length_sm80.cuh"
-#include "tile/sample_sort.cuh"
 
 namespace hstu {
 

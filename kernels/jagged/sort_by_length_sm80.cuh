@@ -1,9 +1,9 @@
-// The numbers of the sequences, the longest first, stable, sm80: tile/rank_sort.cuh. Of many sequences:
+// The numbers of the sequences, the longest first, stable, sm80: jagged/runs/rank_sort.cuh. Of many sequences:
 // sort_by_length_parts_sm80.cuh.
 //
-// Config    Key (of offsets), Result; knobs of tile/rank_sort.cuh.
+// Config    Key (of offsets), Result; knobs of jagged/runs/rank_sort.cuh.
 #pragma once
-#include "tile/rank_sort.cuh"
+#include "jagged/runs/rank_sort.cuh"
 
 namespace hstu {
 

@@ -1,10 +1,10 @@
-// Pairs sorted by their keys, stable, sm80: tile/rank_sort.cuh.
+// Pairs sorted by their keys, stable, sm80: jagged/runs/rank_sort.cuh.
 //
-// Config    Key; kValueBytes (1, 2, 4, 8); knobs of tile/rank_sort.cuh.
+// Config    Key; kValueBytes (1, 2, 4, 8); knobs of jagged/runs/rank_sort.cuh.
 // Sources   meta-recsys/generative-recommenders, sort_kv_pairs (the operator).
 #pragma once
+#include "jagged/runs/rank_sort.cuh"
 #include "tile/piece.cuh"
-#include "tile/rank_sort.cuh"
 
 namespace hstu {
 

@@ -1,10 +1,10 @@
-// Many pairs sorted by their keys, stable, sm80: tile/sample_sort.cuh. Fewer: sort_kv_pairs_sm80.cuh.
+// Many pairs sorted by their keys, stable, sm80: jagged/runs/sample_sort.cuh. Fewer: sort_kv_pairs_sm80.cuh.
 //
-// Config    Key; kValueBytes (1, 2, 4, 8); knobs of tile/sample_sort.cuh.
+// Config    Key; kValueBytes (1, 2, 4, 8); knobs of jagged/runs/sample_sort.cuh.
 // Sources   meta-recsys/generative-recommenders, sort_kv_pairs (the operator).
 #pragma once
+#include "jagged/runs/sample_sort.cuh"
 #include "jagged/sort_kv_pairs_sm80.cuh"
-#include "tile/sample_sort.cuh"
 
 namespace hstu {
 

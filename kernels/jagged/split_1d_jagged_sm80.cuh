@@ -1,10 +1,10 @@
 // The inverse of concat_1d_jagged_sm80: each sequence's first rows go to left, the others to right, sm80. See
-// tile/runs_by_lengths.cuh.
+// jagged/runs/runs_by_lengths.cuh.
 //
-// Config    facts and knobs of tile/runs_by_lengths.cuh.
+// Config    facts and knobs of jagged/runs/runs_by_lengths.cuh.
 // Sources   meta-recsys/generative-recommenders, split_1d_jagged_jagged.
 #pragma once
-#include "tile/runs_by_lengths.cuh"
+#include "jagged/runs/runs_by_lengths.cuh"
 
 namespace hstu {
 

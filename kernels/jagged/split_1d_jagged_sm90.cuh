@@ -1,9 +1,10 @@
-// Splitting of a jagged vector, sm_90: what split_1d_jagged_sm80 does, through shared memory. See tile/runs_ring.cuh.
+// Splitting of a jagged vector, sm_90: what split_1d_jagged_sm80 does, through shared memory. See
+// jagged/runs/runs_ring.cuh.
 //
-// Config    facts and knobs of tile/runs_ring.cuh.
+// Config    facts and knobs of jagged/runs/runs_ring.cuh.
 #pragma once
+#include "jagged/runs/runs_ring.cuh"
 #include "jagged/split_1d_jagged_sm80.cuh"
-#include "tile/runs_ring.cuh"
 
 namespace hstu {
 

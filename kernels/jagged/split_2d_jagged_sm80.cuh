@@ -1,10 +1,10 @@
 // The inverse of concat_2d_jagged_sm80: each row of the combined tensor goes back to the left or right part, sm80. Rows
-// are read at once; their sequence is found while they come. See tile/jagged_copy.cuh.
+// are read at once; their sequence is found while they come. See jagged/runs/jagged_copy.cuh.
 //
-// Config    facts and knobs of tile/jagged_copy.cuh.
+// Config    facts and knobs of jagged/runs/jagged_copy.cuh.
 // Sources   meta-recsys/generative-recommenders, split_2D_jagged.
 #pragma once
-#include "tile/jagged_copy.cuh"
+#include "jagged/runs/jagged_copy.cuh"
 
 namespace hstu {
 

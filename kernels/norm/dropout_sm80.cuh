@@ -14,7 +14,7 @@
 //           counter: element i takes word i % kWords of counter i / kWords; 1 or 4); kActive false for ratio 0: a copy.
 //           knobs: kThreads, kAccesses; kMinBlocks is 1.
 #pragma once
-#include "tile/drop.cuh"
+#include "norm/rows/drop.cuh"
 #include "tile/row_pack.cuh"
 
 namespace hstu {

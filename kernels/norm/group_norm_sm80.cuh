@@ -1,7 +1,7 @@
 // Group norm over the equal parts of a row, sm80: each part has statistics, one weight and one bias of its own. Design
-// and Config: tile/norm_rows.cuh. Source: Wu, He 2018, arXiv:1803.08494.
+// and Config: norm/rows/norm_rows.cuh. Source: Wu, He 2018, arXiv:1803.08494.
 #pragma once
-#include "tile/norm_rows.cuh"
+#include "norm/rows/norm_rows.cuh"
 
 namespace hstu {
 

@@ -1,7 +1,7 @@
 // Layer norm of rows of any length and alignment to FP8, sm80: the results of layer_norm_sm80, quantised. Design and
-// Config: tile/norm_spans.cuh. Source: Ba et al. 2016, arXiv:1607.06450.
+// Config: norm/rows/norm_spans.cuh. Source: Ba et al. 2016, arXiv:1607.06450.
 #pragma once
-#include "tile/norm_spans.cuh"
+#include "norm/rows/norm_spans.cuh"
 
 namespace hstu {
 

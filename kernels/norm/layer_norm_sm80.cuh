@@ -1,6 +1,7 @@
-// Layer norm over rows, sm80: y = (x - mean) * rstd * weight + bias. Design, Config and sources: tile/norm_rows.cuh.
+// Layer norm over rows, sm80: y = (x - mean) * rstd * weight + bias. Design, Config and sources:
+// norm/rows/norm_rows.cuh.
 #pragma once
-#include "tile/norm_fp8_in_turn.cuh"
+#include "norm/rows/norm_fp8_in_turn.cuh"
 
 namespace hstu {
 

@@ -1,16 +1,18 @@
 // The HSTU output stage before its projection, quantised to FP8, sm80, whatever the rows' length and alignment and the
-// groups' number: the results of norm_mul_sm80, which is faster where it covers a case. Design: tile/norm_spans.cuh.
+// groups' number: the results of norm_mul_sm80, which is faster where it covers a case. Design:
+// norm/rows/norm_spans.cuh.
 //
 // The spans are those of a row of out, all segments side by side. Rows are not held (kHeldSpans is 0): each pass reads
 // what it needs again, mostly from L1 or L2.
 //
 // Moments   of a row that is not cut into groups: its team's. Of groups: a warp takes one after the other and leaves
 //           its moments in shared memory.
-// Config    besides tile/norm_spans.cuh's, whose kDim is here that of a row, or of one of its kGroups parts: the facts
+// Config    besides norm/rows/norm_spans.cuh's, whose kDim is here that of a row, or of one of its kGroups parts: the
+// facts
 //           of norm_mul_sm80.cuh.
 #pragma once
 #include "norm/norm_mul_sm80.cuh"
-#include "tile/norm_spans.cuh"
+#include "norm/rows/norm_spans.cuh"
 
 namespace hstu {
 

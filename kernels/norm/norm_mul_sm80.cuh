@@ -6,24 +6,25 @@
 //   u row ─────► registers ──► Multiplier ───────────────────────────┘
 //                    └───────► Copy ──────────► segment u'           each segment through dropout, if there is any
 //
-// FP8       all segments of a row are held until the greatest value of a unit is known (tile/row_quantiser.cuh). A team
+// FP8       all segments of a row are held until the greatest value of a unit is known (norm/rows/row_quantiser.cuh). A
+// team
 //           has the whole unit: a row that is not cut into groups, or 128 columns of a segment of whole 128.
 // Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm; segment s of
 //           a row starts at column s * kGroups * kDim of out.
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned
 //           access to attn, u, out, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value
-//           per group; otherwise kGroups is 1); kCentred false for RMS norm; Output (tile/norm_output.cuh); kConcatU,
-//           kConcatX (which segments there are besides the product); Copy (u to u': Identity or Silu), Multiplier (u to
-//           the factor: Identity, Silu or Sigmoid); kDropout (which random bits belong to which element, or none); Fp8
-//           and kScaling of an out in FP8. The host turns the operator's flags into these.
+//           per group; otherwise kGroups is 1); kCentred false for RMS norm; Output (norm/rows/norm_output.cuh);
+//           kConcatU, kConcatX (which segments there are besides the product); Copy (u to u': Identity or Silu),
+//           Multiplier (u to the factor: Identity, Silu or Sigmoid); kDropout (which random bits belong to which
+//           element, or none); Fp8 and kScaling of an out in FP8. The host turns the operator's flags into these.
 //           knobs: those of layer_norm_sm80.cuh.
 // Sources   meta-recsys/generative-recommenders, HSTU output stage; Zhai et al. 2024, arXiv:2402.17152.
 #pragma once
-#include "params/norm_mul.h"
-#include "tile/drop.cuh"
-#include "tile/norm_output.cuh"
-#include "tile/row_affine.cuh"
-#include "tile/row_quantiser.cuh"
+#include "norm/norm_mul.h"
+#include "norm/rows/drop.cuh"
+#include "norm/rows/norm_output.cuh"
+#include "norm/rows/row_affine.cuh"
+#include "norm/rows/row_quantiser.cuh"
 
 namespace hstu {
 

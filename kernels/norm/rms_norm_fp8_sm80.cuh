@@ -1,7 +1,7 @@
 // RMS norm of rows of any length and alignment to FP8, through SiLU if Config::Output says so, sm80: the results of
-// rms_norm_sm80, quantised. Design and Config: tile/norm_spans.cuh.
+// rms_norm_sm80, quantised. Design and Config: norm/rows/norm_spans.cuh.
 #pragma once
-#include "tile/norm_spans.cuh"
+#include "norm/rows/norm_spans.cuh"
 
 namespace hstu {
 

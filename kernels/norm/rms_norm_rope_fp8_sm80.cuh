@@ -1,14 +1,15 @@
 // RMS norm of whole rows, rotary position embedding of their heads, and quantisation to FP8, sm80, whatever the rows'
 // length and alignment and the heads' length: the results of rms_norm_rope_sm80, quantised. Design:
-// tile/norm_spans.cuh.
+// norm/rows/norm_spans.cuh.
 //
 // A result needs x at its column and half a head away, which may lie in a span of another warp; so it is read again,
 // mostly from L1. Rows are not held (kHeldSpans is 0): ptxas then issues what all results need at once, and spills.
 //
-// Config    besides tile/norm_spans.cuh's: Weight, Angle; kHalf (of a head, a multiple of kVector); kCentred false.
+// Config    besides norm/rows/norm_spans.cuh's: Weight, Angle; kHalf (of a head, a multiple of kVector); kCentred
+// false.
 #pragma once
 #include "norm/rms_norm_rope_sm80.cuh"
-#include "tile/norm_spans.cuh"
+#include "norm/rows/norm_spans.cuh"
 
 namespace hstu {
 

@@ -4,17 +4,18 @@
 //
 //   x row ──► registers, both halves of a head's column in one thread ──► rstd ──► scale, turn ──► y row
 //
-// Work      a team of kThreadsPerRow threads per row (tile/row_norm.cuh). A thread holds pairs of accesses: kPairVector
+// Work      a team of kThreadsPerRow threads per row (norm/rows/row_norm.cuh). A thread holds pairs of accesses:
+// kPairVector
 //           neighbours of the first half of a head and their partners half a head on, so turning needs no exchange.
 //           Rows too long for registers are taken by a whole block and read twice. To FP8, several rows a thread are
-//           taken one after the other, the next on its way to shared memory (tile/own_ahead.cuh).
+//           taken one after the other, the next on its way to shared memory (norm/rows/own_ahead.cuh).
 // Angles    a row's cosines and sines serve all its heads; where a team's step is a multiple of half a head, a thread
 //           needs the same ones for all its accesses and loads them once.
 // Memory    x and y may be the same buffer: a team has read a row before it writes it.
 // FP8       rows are held turned, but not yet divided by their root mean square, which is linear: the sum of squares
-//           and the greatest value of a unit (tile/row_quantiser.cuh) then take one exchange and one barrier, behind
-//           which an element is multiplied once and rounded once. Of 128 columns under one scale a pair lies in one
-//           unit, where heads divide 128, or each half in one of its own, where 128 divides half a head.
+//           and the greatest value of a unit (norm/rows/row_quantiser.cuh) then take one exchange and one barrier,
+//           behind which an element is multiplied once and rounded once. Of 128 columns under one scale a pair lies in
+//           one unit, where heads divide 128, or each half in one of its own, where 128 divides half a head.
 // Limits    To FP8, blocks that wait, for their row and then for their slowest warp, and the instructions that find
 //           rows and load weights: 8 x 8192 x 4096 bf16, heads of 64, on an H200 whose copies run at 4140 GB/s, 128
 //           threads a row: four rows in turn, 7 blocks of an SM at 72 registers, 4086; two 4073, eight 3957; 6 blocks
@@ -27,10 +28,10 @@
 //           16-bit elements: fewer threads hold a row, each with more loads in flight); kMinBlocks.
 // Sources   Su et al. 2021, arXiv:2104.09864, in the form that turns halves (GPT-NeoX); Zhang, Sennrich 2019.
 #pragma once
-#include "params/rms_norm_rope.h"
-#include "tile/own_ahead.cuh"
-#include "tile/row_norm.cuh"
-#include "tile/row_quantiser.cuh"
+#include "norm/rms_norm_rope.h"
+#include "norm/rows/own_ahead.cuh"
+#include "norm/rows/row_norm.cuh"
+#include "norm/rows/row_quantiser.cuh"
 
 namespace hstu {
 

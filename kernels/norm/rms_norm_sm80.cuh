@@ -1,7 +1,7 @@
 // RMS norm over rows, sm80: y = x / sqrt(mean(x^2) + eps) * weight, through SiLU if Config::Output says so. Design and
-// Config: tile/norm_rows.cuh. Source: Zhang, Sennrich 2019, arXiv:1910.07467.
+// Config: norm/rows/norm_rows.cuh. Source: Zhang, Sennrich 2019, arXiv:1910.07467.
 #pragma once
-#include "tile/norm_fp8_in_turn.cuh"
+#include "norm/rows/norm_fp8_in_turn.cuh"
 
 namespace hstu {
 

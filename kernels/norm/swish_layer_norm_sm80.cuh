@@ -1,7 +1,7 @@
-// Swish layer norm over rows, sm80: y = x * sigmoid(layer_norm(x)). Design and Config: tile/norm_rows.cuh, or where
-// kInTurn says so tile/norm_in_turn.cuh.
+// Swish layer norm over rows, sm80: y = x * sigmoid(layer_norm(x)). Design and Config: norm/rows/norm_rows.cuh, or
+// where kInTurn says so norm/rows/norm_in_turn.cuh.
 #pragma once
-#include "tile/norm_in_turn.cuh"
+#include "norm/rows/norm_in_turn.cuh"
 
 namespace hstu {
 

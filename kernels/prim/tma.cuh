@@ -4,8 +4,8 @@
 // Outside the tensor loads give zeros (a whole box counts on the barrier all the same) and stores write nothing; the
 // innermost dimension of a store is cut at whole 16 bytes only. PTX ISA "cp.async.bulk.tensor".
 #pragma once
-#include "params/tensor_map.h"
 #include "prim/types.cuh"
+#include "tile/tensor_map.h"
 
 namespace hstu::prim {
 

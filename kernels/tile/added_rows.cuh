@@ -14,7 +14,7 @@
 // Find      a type with kTables, a constructor from the kernel's parameters and the thread's row, that may start reads,
 //           and find(number, sequence, start, end, row): the table rows of `row` of a sequence at [start, end).
 #pragma once
-#include "params/added_rows.h"
+#include "tile/added_rows.h"
 #include "tile/jagged.cuh"
 #include "tile/row_pack.cuh"
 

@@ -2,10 +2,10 @@
 // which TMA fetches into the boxes while the tile's products run, an activation applied to the first columns, and what
 // is rounded then goes to one matrix or to several, whole boxes each.
 #pragma once
-#include "params/addmm_terms.h"
 #include "prim/fp8.cuh"
 #include "prim/mbarrier.cuh"
 #include "tile/activation.cuh"
+#include "tile/addmm_terms.h"
 #include "tile/stored.cuh"
 #include "tile/tma_product.cuh"
 #include "tile/warp_boxes.cuh"
@@ -17,7 +17,7 @@ enum class Activated { kNothing, kAll, kSome };  // of columns side by side
 // A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
 //   Config  with Element, Fp8 if any, kBias, kActivation, kActivatesPart, kSplitColumns, kBlockN, kBoxes as in
 //           addmm_sm90.cuh
-//   Params  with y, z, z_first, act_columns as in params/addmm_sm90.h
+//   Params  with y, z, z_first, act_columns as in dense/addmm_sm90.h
 //   kResultColumns  of the accumulators
 //   Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a barrier a warp)
 template <class Shape>

@@ -3,13 +3,13 @@
 //
 // A Shape of tile/product.cuh names, further,
 //   Config  with Element, Fp8 if any, kBias, kActivation, kVectorZ, kGatherY, kSplitColumns as in addmm_sm80.cuh
-//   Params  with y, z, their strides, z_first and act_columns as in params/addmm.h
+//   Params  with y, z, their strides, z_first and act_columns as in tile/addmm.h
 //   Staged, kElementBytes  a warp's staging area; of an element of the result
 #pragma once
-#include "params/addmm_terms.h"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
 #include "tile/activation.cuh"
+#include "tile/addmm_terms.h"
 #include "tile/epilogue.cuh"
 #include "tile/product.cuh"
 #include "tile/stored.cuh"

@@ -13,9 +13,9 @@
 // Nobody waits for a block that may not have started: locks are held for a few instructions by a thread that runs. The
 // spare places are as many as grids run at once on a GPU, so one is free.
 #pragma once
-#include "params/tile_counter.h"
 #include "prim/lanes.cuh"
 #include "prim/memory.cuh"
+#include "tile/tile_counter.h"
 
 namespace hstu::tile {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "hstujit/base.h"
-#include "params/tensor_map.h"
+#include "tile/tensor_map.h"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 #include "launch/tile_counters.hpp"
 
 #include "cuda/relaxed_capture.hpp"
-#include "params/tile_counter.h"
+#include "tile/tile_counter.h"
 
 namespace hstujit {
 namespace {

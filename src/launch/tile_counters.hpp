@@ -1,6 +1,6 @@
 // The memory in which the blocks of a launch count the tiles they take (kernels/tile/tile_counter.cuh), and post sums
-// for each other (kernels/tile/launch_board.cuh). Launches, and graphs that captured them, have its address: it is
-// there before a context's first launch, and as long as its kernels.
+// for each other (kernels/jagged/runs/launch_board.cuh). Launches, and graphs that captured them, have its address: it
+// is there before a context's first launch, and as long as its kernels.
 #pragma once
 
 #include "cuda/driver.hpp"

@@ -1,7 +1,7 @@
 // The space of attn_fwd_sm80: small enough to search in full for every shape and device, the default in it; and what a
 // launch says about grid and parameters.
+#include "attention/attn_fwd.h"
 #include "families/families.hpp"
-#include "params/attn_fwd.h"
 #include "problem/operators.hpp"
 #include "tuner/space.hpp"
 

@@ -13,10 +13,10 @@
 #define __device__
 #define __forceinline__ inline
 float __uint_as_float(unsigned);
-#include "variant/hstu_mask.cuh"
-#include "variant/interval_plan.cuh"
-#include "variant/interval_runs.cuh"
-#include "variant/row_tiles.cuh"
+#include "attention/mask/hstu_mask.cuh"
+#include "attention/mask/interval_plan.cuh"
+#include "attention/mask/interval_runs.cuh"
+#include "attention/mask/row_tiles.cuh"
 
 namespace hstujit {
 namespace {

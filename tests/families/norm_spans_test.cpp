@@ -3,8 +3,8 @@
 #include "families/norm/norm_spans.hpp"
 
 #include "families/families.hpp"
-#include "params/rms_norm_rope.h"
-#include "params/row_norm.h"
+#include "norm/rms_norm_rope.h"
+#include "norm/row_norm.h"
 #include "problem/operators.hpp"
 #include "tuner/space.hpp"
 

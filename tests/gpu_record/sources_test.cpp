@@ -36,7 +36,7 @@ TEST(Sources, ChangeWithAKernelAloneForItsFamily) {
 TEST(Sources, ChangeForAllThatIncludeAText) {
   const Tree tree;
   const Digests before = all_digests(tree);
-  tree.append("kernels/tile/sample_sort.cuh", "\nstruct Another {};\n");
+  tree.append("kernels/jagged/runs/sample_sort.cuh", "\nstruct Another {};\n");
   EXPECT_EQ(changed(before, all_digests(tree)), (Names{"sort_by_length_parts_sm80", "sort_kv_parts_sm80"}));
 }
 

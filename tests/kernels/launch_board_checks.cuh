@@ -1,6 +1,6 @@
 // Device side of launch_board_test.cpp: blocks of a warp that post numbers and write down what lies before theirs.
 #pragma once
-#include "tile/launch_board.cuh"
+#include "jagged/runs/launch_board.cuh"
 
 namespace hstu::check {
 

@@ -1,9 +1,9 @@
 // The board on which the blocks of a launch post sums: each tile gets the sum of all before it, to the same bit however
 // many blocks there are and with a board or without, and a board is free again when its launch is over. The device side
 // is launch_board_checks.cuh.
-#include "params/tile_counter.h"
 #include "support/gpu.hpp"
 #include "support/streams.hpp"
+#include "tile/tile_counter.h"
 
 #include <algorithm>
 #include <cmath>

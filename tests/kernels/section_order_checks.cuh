@@ -1,6 +1,6 @@
 // Device side of section_order_test.cpp: where each tile of an order stands.
 #pragma once
-#include "tile/section_order.cuh"
+#include "attention/section_order.cuh"
 
 namespace hstu::check {
 

@@ -1,6 +1,6 @@
 // The counter of tiles that a launch's blocks share: each tile is handed out once, whichever launches run at once, and
 // nothing of a launch stands when it is over. The device side is tile_counter_checks.cuh.
-#include "params/tile_counter.h"
+#include "tile/tile_counter.h"
 
 #include "support/gpu.hpp"
 #include "support/streams.hpp"

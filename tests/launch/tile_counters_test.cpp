@@ -2,10 +2,10 @@
 #include "launch/tile_counters.hpp"
 
 #include "launch/module.hpp"
-#include "params/tile_counter.h"
 #include "support/error.hpp"
 #include "support/moving.hpp"
 #include "support/use_fake_driver.hpp"
+#include "tile/tile_counter.h"
 
 #include <gtest/gtest.h>
 

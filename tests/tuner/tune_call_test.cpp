@@ -3,7 +3,7 @@
 #include "tuner/tune_call.hpp"
 
 #include "launch/module.hpp"
-#include "params/row_norm.h"
+#include "norm/row_norm.h"
 #include "problem/operators.hpp"
 #include "support/nvrtc.hpp"
 #include "support/use_fake_driver.hpp"

@@ -1,7 +1,7 @@
 // append_kv_cache_sm80: new keys and values into a paged cache, kernels/attention/append_kv_cache_sm80.cuh.
+#include "attention/append_kv_cache.h"
 #include "families/families.hpp"
 #include "families/jagged/sequence_density.hpp"
-#include "params/append_kv_cache.h"
 #include "problem/attention/attention_fields.hpp"
 #include "problem/operators.hpp"
 

@@ -1,5 +1,5 @@
 // What the families of kernels/attn90 share: their first knobs, what a configuration takes of an SM, rules over it, and
-// what follows from it for a launch. The sums are those of kernels/attn90/shape.cuh.
+// what follows from it for a launch. The sums are those of kernels/attention/sm90/shape.cuh.
 #pragma once
 
 #include "families/family.hpp"

@@ -1,8 +1,8 @@
 #include "families/attention/attn_delta90.hpp"
 
+#include "attention/attn_delta_sm90.h"
+#include "attention/attn_paged_sm90.h"
 #include "families/attention/attn_split.hpp"
-#include "params/attn_delta_sm90.h"
-#include "params/attn_paged_sm90.h"
 #include "problem/attention/attention_extras.hpp"
 #include "problem/attention/attention_fields.hpp"
 #include "support/ceil_div.hpp"

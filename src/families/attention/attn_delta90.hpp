@@ -1,5 +1,5 @@
-// What attn_delta_sm90 and attn_paged_sm90 share, whose kernels are kernels/attn90/delta_block.cuh: they differ in
-// where keys and values lie.
+// What attn_delta_sm90 and attn_paged_sm90 share, whose kernels are kernels/attention/sm90/delta_block.cuh: they differ
+// in where keys and values lie.
 #pragma once
 
 #include "families/attention/attn90.hpp"

@@ -1,6 +1,6 @@
 // attn_delta_sm90: attention of new rows against jagged keys and values with TMA and warpgroup products,
 // kernels/attention/attn_delta_sm90.cuh.
-#include "params/attn_delta_sm90.h"
+#include "attention/attn_delta_sm90.h"
 
 #include "families/attention/attn_delta90.hpp"
 #include "families/families.hpp"

@@ -1,4 +1,4 @@
-// The search space of kernels/tile/attn_f32.cuh, which four families share.
+// The search space of kernels/attention/f32/attn_f32.cuh, which four families share.
 #pragma once
 
 #include "families/family.hpp"

@@ -2,8 +2,8 @@
 // options in its arguments.
 #pragma once
 
+#include "attention/attn_fwd.h"
 #include "families/family.hpp"
-#include "params/attn_fwd.h"
 
 namespace hstujit::attn_facts {
 

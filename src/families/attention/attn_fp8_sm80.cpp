@@ -1,9 +1,9 @@
 // attn_fp8_sm80: jagged HSTU attention of e4m3 tensors, dequantised as they are loaded, with the instructions of sm_80,
 // kernels/attention/attn_fp8_sm80.cuh.
+#include "attention/attn_fwd.h"
 #include "families/attention/attn_facts.hpp"
 #include "families/attention/attn_space.hpp"
 #include "families/families.hpp"
-#include "params/attn_fwd.h"
 #include "problem/attention/attention_fields.hpp"
 
 #include <algorithm>

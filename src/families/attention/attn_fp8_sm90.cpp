@@ -1,8 +1,8 @@
 // attn_fp8_sm90: jagged HSTU attention in FP8 with TMA and warpgroup products, kernels/attention/attn_fp8_sm90.cuh.
+#include "attention/attn_fwd_sm90.h"
 #include "families/attention/attn90.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
-#include "params/attn_fwd_sm90.h"
 #include "problem/attention/attention_fields.hpp"
 
 #include <algorithm>

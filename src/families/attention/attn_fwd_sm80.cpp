@@ -1,8 +1,8 @@
 // attn_fwd_sm80: jagged HSTU attention with the instructions of sm_80, kernels/attention/attn_fwd_sm80.cuh.
+#include "attention/attn_fwd.h"
 #include "families/attention/attn_facts.hpp"
 #include "families/attention/attn_space.hpp"
 #include "families/families.hpp"
-#include "params/attn_fwd.h"
 #include "problem/attention/attention_extras.hpp"
 #include "problem/attention/attention_fields.hpp"
 

@@ -1,5 +1,5 @@
 // attn_fwd_sm90: jagged HSTU attention with TMA and warpgroup products, kernels/attention/attn_fwd_sm90.cuh.
-#include "params/attn_fwd_sm90.h"
+#include "attention/attn_fwd_sm90.h"
 
 #include "families/attention/attn90.hpp"
 #include "families/attention/attn_facts.hpp"

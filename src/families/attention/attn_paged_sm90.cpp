@@ -1,6 +1,6 @@
 // attn_paged_sm90: attention of new rows against a cache in pages with TMA and warpgroup products,
 // kernels/attention/attn_paged_sm90.cuh.
-#include "params/attn_paged_sm90.h"
+#include "attention/attn_paged_sm90.h"
 
 #include "families/attention/attn_delta90.hpp"
 #include "families/families.hpp"

@@ -1,9 +1,9 @@
-// What the families of kernels/tile/attn_split.cuh share: attn_split_sm80, attn_delta_sm80 and attn_paged_sm80 differ
-// in where queries, keys and values lie.
+// What the families of kernels/attention/sm80/attn_split.cuh share: attn_split_sm80, attn_delta_sm80 and
+// attn_paged_sm80 differ in where queries, keys and values lie.
 #pragma once
 
+#include "attention/attn_split.h"
 #include "families/family.hpp"
-#include "params/attn_split.h"
 
 #include <string_view>
 

@@ -1,6 +1,6 @@
 // build_sla_func_sm80: the intervals of semi-local attention, kernels/attention/build_sla_func_sm80.cuh.
+#include "attention/sla_intervals.h"
 #include "families/families.hpp"
-#include "params/sla_intervals.h"
 #include "problem/jagged/jagged_fields.hpp"
 #include "problem/operators.hpp"
 #include "support/ceil_div.hpp"

@@ -2,8 +2,8 @@
 // arguments.
 #pragma once
 
+#include "attention/attn_fwd.h"
 #include "families/family.hpp"
-#include "params/attn_fwd.h"
 
 namespace hstujit::flash_attn {
 

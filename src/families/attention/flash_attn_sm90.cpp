@@ -1,8 +1,8 @@
 // flash_attn_sm90: softmax attention with TMA and warpgroup products, kernels/attention/flash_attn_sm90.cuh.
+#include "attention/attn_fwd_sm90.h"
 #include "families/attention/attn90.hpp"
 #include "families/attention/flash_attn.hpp"
 #include "families/families.hpp"
-#include "params/attn_fwd_sm90.h"
 #include "problem/attention/attention_fields.hpp"
 #include "problem/operators.hpp"
 

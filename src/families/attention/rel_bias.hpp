@@ -1,7 +1,7 @@
 // What the families of hstu_rel_bias share: the arguments and the edges of buckets, as their kernels take them.
 #pragma once
 
-#include "params/rel_bias.h"
+#include "attention/rel_bias.h"
 #include "problem/operators.hpp"
 
 #include <cstdint>

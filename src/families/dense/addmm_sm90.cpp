@@ -1,10 +1,10 @@
 // addmm_sm90: matrix product with bias, residual and activation on wgmma and TMA, kernels/dense/addmm_sm90.cuh.
-#include "params/addmm_sm90.h"
+#include "dense/addmm_sm90.h"
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
-#include "params/addmm_terms.h"
 #include "problem/dense/dense_fields.hpp"
+#include "tile/addmm_terms.h"
 
 namespace hstujit {
 namespace {

@@ -1,8 +1,8 @@
 // addmm_split_sm90: matrix products whose tiles are too few for the device, their k divided among clusters,
 // kernels/dense/addmm_split_sm90.cuh.
+#include "dense/addmm_split.h"
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
-#include "params/addmm_split.h"
 #include "problem/dense/dense_fields.hpp"
 #include "support/ceil_div.hpp"
 

@@ -1,5 +1,5 @@
 // gated_addmm_sm90: an HSTU layer's output stage in one product, on wgmma and TMA, kernels/dense/gated_addmm_sm90.cuh.
-#include "params/gated_addmm_sm90.h"
+#include "dense/gated_addmm_sm90.h"
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"

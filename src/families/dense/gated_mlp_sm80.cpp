@@ -1,7 +1,7 @@
 // gated_mlp_sm80: two products that share x, multiplied in their epilogue, kernels/dense/gated_mlp_sm80.cuh.
+#include "dense/gated_mlp.h"
 #include "families/dense/tile_product.hpp"
 #include "families/families.hpp"
-#include "params/gated_mlp.h"
 #include "problem/dense/dense_fields.hpp"
 #include "problem/dense/operand.hpp"
 #include "support/ceil_div.hpp"

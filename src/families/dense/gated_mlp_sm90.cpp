@@ -1,5 +1,5 @@
 // gated_mlp_sm90: gated products on wgmma and TMA, kernels/dense/gated_mlp_sm90.cuh.
-#include "params/gated_mlp_sm90.h"
+#include "dense/gated_mlp_sm90.h"
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"

@@ -1,12 +1,12 @@
 // norm_addmm_sm90: layer norm and the product behind it in one kernel, on wgmma and TMA,
 // kernels/dense/norm_addmm_sm90.cuh.
-#include "params/norm_addmm_sm90.h"
+#include "dense/norm_addmm_sm90.h"
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
-#include "params/addmm_terms.h"
 #include "problem/dense/dense_fields.hpp"
 #include "support/ceil_div.hpp"
+#include "tile/addmm_terms.h"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // dequantize_fp8_sm80: widening of FP8, bound by memory, kernels/fp8/dequantize_fp8_sm80.cuh.
 #include "families/families.hpp"
 #include "families/fp8/fp8_elements.hpp"
-#include "params/dequantize_fp8.h"
+#include "fp8/dequantize_fp8.h"
 #include "problem/fp8/fp8_fields.hpp"
 #include "problem/fp8/fp8_scales.hpp"
 #include "support/ceil_div.hpp"

@@ -2,7 +2,7 @@
 #include "families/dense/tile_product.hpp"
 #include "families/families.hpp"
 #include "families/fp8/fp8_product.hpp"
-#include "params/fp8_gemm.h"
+#include "fp8/fp8_gemm.h"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // fp8_gemm_sm90: products of FP8 matrices with scales on wgmma and TMA, kernels/fp8/fp8_gemm_sm90.cuh.
-#include "params/fp8_gemm_sm90.h"
+#include "fp8/fp8_gemm_sm90.h"
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"

@@ -1,10 +1,10 @@
 // What the families of fp8_gemm read of a problem alike.
 #pragma once
 
-#include "params/addmm_terms.h"
 #include "problem/fp8/fp8_fields.hpp"
 #include "problem/fp8/fp8_scales.hpp"
 #include "problem/problem.hpp"
+#include "tile/addmm_terms.h"
 
 namespace hstujit::fp8_product {
 

@@ -1,6 +1,6 @@
 // gated_fp8_gemm_sm90: an HSTU layer's output stage in one FP8 product, on wgmma and TMA,
 // kernels/fp8/gated_fp8_gemm_sm90.cuh.
-#include "params/gated_fp8_gemm_sm90.h"
+#include "fp8/gated_fp8_gemm_sm90.h"
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "params/added_rows.h"
 #include "problem/jagged/added_rows.hpp"
+#include "tile/added_rows.h"
 
 namespace hstujit::added_rows {
 

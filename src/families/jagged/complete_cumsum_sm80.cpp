@@ -1,6 +1,6 @@
 // complete_cumsum_sm80: prefix sums of short vectors, kernels/jagged/complete_cumsum_sm80.cuh.
 #include "families/families.hpp"
-#include "params/jagged_lengths.h"
+#include "jagged/jagged_lengths.h"
 #include "problem/jagged/jagged_fields.hpp"
 #include "support/ceil_div.hpp"
 

@@ -1,9 +1,9 @@
 // cumsum_tiles_sm80: prefix sums of long vectors, kernels/jagged/cumsum_tiles_sm80.cuh.
 #include "families/families.hpp"
-#include "params/jagged_lengths.h"
-#include "params/tile_counter.h"
+#include "jagged/jagged_lengths.h"
 #include "problem/jagged/jagged_fields.hpp"
 #include "support/ceil_div.hpp"
+#include "tile/tile_counter.h"
 
 #include <algorithm>
 #include <cstddef>

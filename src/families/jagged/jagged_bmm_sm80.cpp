@@ -2,11 +2,11 @@
 // those of addmm_sm80.
 #include "families/dense/tile_product.hpp"
 #include "families/families.hpp"
-#include "params/addmm_terms.h"
-#include "params/jagged_bmm.h"
+#include "jagged/jagged_bmm.h"
 #include "problem/jagged/jagged_checks.hpp"
 #include "problem/jagged/jagged_fields.hpp"
 #include "support/ceil_div.hpp"
+#include "tile/addmm_terms.h"
 
 #include <algorithm>
 

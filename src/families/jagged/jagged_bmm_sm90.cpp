@@ -1,13 +1,13 @@
 // jagged_bmm_sm90: products of sequences with matrices of their own on wgmma and TMA,
 // kernels/jagged/jagged_bmm_sm90.cuh. Its tiles are those of addmm_sm90.
-#include "params/jagged_bmm_sm90.h"
+#include "jagged/jagged_bmm_sm90.h"
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
 #include "families/jagged/jagged_map.hpp"
-#include "params/addmm_terms.h"
 #include "problem/checks.hpp"
 #include "problem/jagged/jagged_fields.hpp"
+#include "tile/addmm_terms.h"
 
 #include <algorithm>
 

@@ -1,9 +1,9 @@
-// What the families of kernels/tile/jagged_copy.cuh share: knobs and a default. concat_2d_jagged_sm80 and
+// What the families of kernels/jagged/runs/jagged_copy.cuh share: knobs and a default. concat_2d_jagged_sm80 and
 // split_2d_jagged_sm80 add their parameters.
 #pragma once
 
 #include "families/family.hpp"
-#include "params/jagged_copy.h"
+#include "jagged/jagged_copy.h"
 #include "problem/jagged/jagged_copy.hpp"
 
 namespace hstujit::jagged_copy {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "params/jagged_lengths.h"
+#include "jagged/jagged_lengths.h"
 #include "problem/jagged/jagged_lengths.hpp"
 
 namespace hstujit::jagged_lengths {

@@ -1,5 +1,5 @@
-// What families of copies of jagged vectors share, whose blocks add up all lengths (kernels/tile/length_sums.cuh): the
-// facts of its Config, its storage, and what is dealt to blocks.
+// What families of copies of jagged vectors share, whose blocks add up all lengths
+// (kernels/jagged/runs/length_sums.cuh): the facts of its Config, its storage, and what is dealt to blocks.
 #pragma once
 
 #include "families/jagged/jagged_lengths.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "params/padded.h"
+#include "jagged/padded.h"
 
 namespace hstujit::padded {
 

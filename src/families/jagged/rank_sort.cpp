@@ -1,5 +1,5 @@
 // sort_kv_pairs_sm80 and sort_by_length_sm80: pairs, or the numbers of sequences, each put where so many others belong
-// in front of it, kernels/tile/rank_sort.cuh.
+// in front of it, kernels/jagged/runs/rank_sort.cuh.
 #include "families/families.hpp"
 #include "families/jagged/sort_problem.hpp"
 #include "problem/jagged/jagged_fields.hpp"

@@ -1,4 +1,4 @@
-// What the families of kernels/tile/rows_by_lengths.cuh share: knobs, rules, a default. replace_last_n_sm80 and
+// What the families of kernels/jagged/runs/rows_by_lengths.cuh share: knobs, rules, a default. replace_last_n_sm80 and
 // jagged_truncate_history_sm80 add their tensors.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the families of kernels/tile/runs_by_lengths.cuh share: knobs, rules, a default. concat_1d_jagged_sm80,
+// What the families of kernels/jagged/runs/runs_by_lengths.cuh share: knobs, rules, a default. concat_1d_jagged_sm80,
 // split_1d_jagged_sm80, jagged_remove_1d_sm80 and jagged_transpose_1d_sm80 add their tensors.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What the families of kernels/tile/runs_ring.cuh share: knobs, rules, a default. Each stands beside the one of
-// kernels/tile/runs_by_lengths.cuh for the same operator.
+// What the families of kernels/jagged/runs/runs_ring.cuh share: knobs, rules, a default. Each stands beside the one of
+// kernels/jagged/runs/runs_by_lengths.cuh for the same operator.
 #pragma once
 
 #include "families/jagged/jagged_lengths.hpp"

@@ -1,5 +1,5 @@
 // sort_kv_parts_sm80 and sort_by_length_parts_sm80: many pairs, or the numbers of many sequences, by ranges that a
-// sample cuts, kernels/tile/sample_sort.cuh.
+// sample cuts, kernels/jagged/runs/sample_sort.cuh.
 #include "families/families.hpp"
 #include "families/jagged/sort_problem.hpp"
 #include "problem/jagged/jagged_fields.hpp"

@@ -1,6 +1,6 @@
 #include "families/jagged/sort_problem.hpp"
 
-#include "params/rank_sort.h"
+#include "jagged/rank_sort.h"
 #include "problem/jagged/jagged_fields.hpp"
 #include "problem/operators.hpp"
 #include "support/element.hpp"

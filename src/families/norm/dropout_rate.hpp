@@ -1,7 +1,7 @@
 // What kernels with dropout need of ratio and seed.
 #pragma once
 
-#include "params/dropout.h"
+#include "norm/dropout.h"
 #include "support/philox.hpp"
 
 namespace hstujit {

@@ -1,7 +1,7 @@
 // layer_norm_sm80: row norms bound by memory, kernels/norm/layer_norm_sm80.cuh.
 #include "families/families.hpp"
 #include "families/norm/row_norm.hpp"
-#include "params/row_norm.h"
+#include "norm/row_norm.h"
 #include "problem/norm/norm_fields.hpp"
 
 namespace hstujit {

@@ -1,4 +1,5 @@
-// What the families of kernels/tile/norm_spans.cuh share: norms of rows of any length and alignment, quantised to FP8.
+// What the families of kernels/norm/rows/norm_spans.cuh share: norms of rows of any length and alignment, quantised to
+// FP8.
 #pragma once
 
 #include "families/family.hpp"

@@ -1,7 +1,7 @@
 // rms_norm_sm80: RMS norm, through SiLU if asked, bound by memory, kernels/norm/rms_norm_sm80.cuh.
 #include "families/families.hpp"
 #include "families/norm/row_norm.hpp"
-#include "params/row_norm.h"
+#include "norm/row_norm.h"
 #include "problem/norm/norm_fields.hpp"
 
 namespace hstujit {

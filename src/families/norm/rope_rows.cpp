@@ -1,7 +1,7 @@
 #include "families/norm/rope_rows.hpp"
 
 #include "families/norm/row_norm.hpp"
-#include "params/rms_norm_rope.h"
+#include "norm/rms_norm_rope.h"
 #include "problem/norm/norm_fields.hpp"
 
 namespace hstujit::rope_rows {

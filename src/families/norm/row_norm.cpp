@@ -1,6 +1,6 @@
 #include "families/norm/row_norm.hpp"
 
-#include "params/row_norm.h"
+#include "norm/row_norm.h"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

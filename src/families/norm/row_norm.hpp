@@ -1,15 +1,15 @@
-// What the families of kernels/tile/row_norm.cuh share: the knobs of a team of threads per row, their rules, and what a
-// configuration needs. Families add their facts and parameters.
+// What the families of kernels/norm/rows/row_norm.cuh share: the knobs of a team of threads per row, their rules, and
+// what a configuration needs. Families add their facts and parameters.
 #pragma once
 
 #include "families/family.hpp"
-#include "params/row_norm.h"
+#include "norm/row_norm.h"
 
 namespace hstujit::row_norm {
 
 enum : int { kThreads, kThreadsPerRow, kRowsPerThread, kWeights, kKnobCount, kPacked = kKnobCount, kRopeKnobCount };
 
-/// kWeights: where a team gets weight and bias from; the numbers of kernels/tile/row_affine.cuh.
+/// kWeights: where a team gets weight and bias from; the numbers of kernels/norm/rows/row_affine.cuh.
 enum : int { kWeightsLate = 0, kWeightsFirst = 1, kWeightsShared = 2 };
 
 /// The problem as these kernels see it. A "row" is what has one mean: a matrix row or one of its groups.
@@ -50,7 +50,7 @@ struct Shape {
   int rows_per_block = 0;
 };
 Shape shape_of(const Facts& facts, const Config& config);
-/// Whether a thread takes its rows one after the other, kernels/tile/norm_in_turn.cuh.
+/// Whether a thread takes its rows one after the other, kernels/norm/rows/norm_in_turn.cuh.
 bool in_turn(const Facts& facts, const Config& config);
 
 constexpr int kRuleCount = 10;
@@ -83,7 +83,7 @@ void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, Params& 
   params.descale_column_stride = scaling == HSTU_FP8_GROUP ? descale.stride[1] : 0;
 }
 
-/// The launch of a norm of kernels/tile/norm_rows.cuh. Part of the hot path.
+/// The launch of a norm of kernels/norm/rows/norm_rows.cuh. Part of the hot path.
 hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
                                float eps, const Problem& problem, const Config& config, Launch& launch);
 

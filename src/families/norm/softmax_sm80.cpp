@@ -1,7 +1,7 @@
 // softmax_sm80: softmax of rows, bound by memory, kernels/norm/softmax_sm80.cuh.
 #include "families/families.hpp"
 #include "families/norm/row_norm.hpp"
-#include "params/softmax.h"
+#include "norm/softmax.h"
 #include "problem/norm/norm_fields.hpp"
 
 namespace hstujit {

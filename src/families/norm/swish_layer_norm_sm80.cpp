@@ -1,7 +1,7 @@
 // swish_layer_norm_sm80: x * sigmoid(layer_norm(x)), bound by memory, kernels/norm/swish_layer_norm_sm80.cuh.
 #include "families/families.hpp"
 #include "families/norm/row_norm.hpp"
-#include "params/row_norm.h"
+#include "norm/row_norm.h"
 #include "problem/norm/norm_fields.hpp"
 
 namespace hstujit {

@@ -1,5 +1,4 @@
 // The matrix product with bias as a problem: checks, key and cost.
-#include "params/addmm_terms.h"
 #include "problem/checks.hpp"
 #include "problem/dense/dense_fields.hpp"
 #include "problem/dense/operand.hpp"
@@ -7,6 +6,7 @@
 #include "problem/edge_case.hpp"
 #include "problem/fp8/fp8_scales.hpp"
 #include "problem/operators.hpp"
+#include "tile/addmm_terms.h"
 
 namespace hstujit {
 namespace {

@@ -1,8 +1,8 @@
 #include "problem/dense/product_terms.hpp"
 
-#include "params/addmm_terms.h"
 #include "problem/fp8/fp8_scales.hpp"
 #include "support/error.hpp"
+#include "tile/addmm_terms.h"
 
 namespace hstujit::product_terms {
 

@@ -1,11 +1,11 @@
 // The product of FP8 matrices as a problem: checks, key and cost.
-#include "params/addmm_terms.h"
 #include "problem/dense/product_terms.hpp"
 #include "problem/edge_case.hpp"
 #include "problem/fp8/fp8_fields.hpp"
 #include "problem/fp8/fp8_scales.hpp"
 #include "problem/operators.hpp"
 #include "support/error.hpp"
+#include "tile/addmm_terms.h"
 
 namespace hstujit {
 namespace {

@@ -1,6 +1,6 @@
 // The fake driver, except that launches of layer norm on bf16 rows of 64 are computed on the host, so that tuning has
 // something right to measure. A program that opens this library gets the fake driver's symbols through it.
-#include "params/row_norm.h"
+#include "norm/row_norm.h"
 #include "support/element.hpp"
 #include "support/fake_driver/fake_driver.h"
 
