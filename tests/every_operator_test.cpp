@@ -34,11 +34,11 @@ std::string read(const std::filesystem::path& path) {
   return text;
 }
 
-/// The folder's files, one behind the other.
-std::string texts_of(const std::filesystem::path& folder) {
+/// The files below the folder whose names end so, one behind the other.
+std::string texts_of(const std::filesystem::path& folder, std::string_view ending) {
   std::string text;
-  for (const auto& entry : std::filesystem::directory_iterator(test::source_dir() / folder))
-    if (entry.is_regular_file()) text += read(folder / entry.path().filename());
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(test::source_dir() / folder))
+    if (entry.path().string().ends_with(ending)) text += read(entry.path());
   return text;
 }
 
@@ -64,7 +64,7 @@ TEST_P(EveryOperator, HasALineOfTheTableInDocs) {
 /// A comment of its own in front of the args struct, and the function behind it.
 TEST_P(EveryOperator, IsDocumentedInThePublicHeaders) {
   const auto& [op, name, args, function] = GetParam();
-  static const std::string text = texts_of("include/hstujit");
+  static const std::string text = texts_of("include/hstujit", ".h");
   const size_t begin = text.find(fmt::format("typedef struct {} {{", args)), end = text.find("} " + args + ";");
   ASSERT_NE(begin, std::string::npos) << args;
   ASSERT_NE(end, std::string::npos) << args;
@@ -79,8 +79,8 @@ TEST_P(EveryOperator, IsDocumentedInThePublicHeaders) {
 }
 
 TEST_P(EveryOperator, HasATestOfItsReference) {
-  static const std::string tests = texts_of("tests/reference");
-  EXPECT_NE(tests.find(GetParam().args), std::string::npos) << "tests/reference";
+  static const std::string tests = texts_of("tests/operators", "truth_test.cpp");
+  EXPECT_NE(tests.find(GetParam().args), std::string::npos) << "tests/operators/";
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, EveryOperator, testing::ValuesIn(kLines), [](const auto& c) { return c.param.name; });
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(Table, EveryOperator, testing::ValuesIn(kLines), [](con
 TEST(EveryOperatorOfTheTable, HasALineHere) { EXPECT_EQ(std::size(kLines), static_cast<size_t>(kOpCount)); }
 
 TEST(EveryOperatorOfTheTable, IsSpoiledByATestOfBadInput) {
-  EXPECT_EQ(test::operators_without(test::Check::bad_input), "") << "tests/problem: expect_refused()";
+  EXPECT_EQ(test::operators_without(test::Check::bad_input), "") << "tests/operators: expect_refused()";
 }
 
 }  // namespace

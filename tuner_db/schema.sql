@@ -1,6 +1,6 @@
--- The tuning database, version 2. Trials are truth, winners are derived from them (src/tuner/decide.hpp) in the same
+-- The tuning database, version 2. Trials are truth, winners are derived from them (src/records/decide.hpp) in the same
 -- transaction. Times are nanoseconds, dates Unix milliseconds. Changes are forward only: a new version adds a step to
--- tuner_schema() in src/tuner/schema.cpp and raises user_version here.
+-- tuner_schema() in src/records/schema.cpp and raises user_version here.
 PRAGMA application_id = 1752396917;  -- 'hstu'
 PRAGMA user_version = 2;
 

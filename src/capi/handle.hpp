@@ -2,7 +2,7 @@
 // freed, only shut, so that a call on a destroyed context, or on one inherited through fork(), gets a status.
 #pragma once
 
-#include "context.hpp"
+#include "call/context.hpp"
 
 #include <hstujit/hstujit.h>
 

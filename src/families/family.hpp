@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cuda/device.hpp"
-#include "problem/problem.hpp"
+#include "operators/problem.hpp"
 
 #include <array>
 #include <cstddef>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "problem/movable_args.hpp"
+#include "operators/movable_args.hpp"
 
 #include <array>
 #include <cstddef>

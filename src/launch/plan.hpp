@@ -4,7 +4,7 @@
 #include "families/family.hpp"
 #include "jit/compiled_kernel.hpp"
 #include "launch/module.hpp"
-#include "tuner/choose.hpp"
+#include "records/choose.hpp"
 
 #include <memory>
 

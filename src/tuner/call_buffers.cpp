@@ -3,7 +3,7 @@
 #include "support/element.hpp"
 #include "support/error.hpp"
 #include "tuner/compare.hpp"
-#include "workload/values.hpp"
+#include "tuner/values.hpp"
 
 #include <fmt/format.h>
 
@@ -64,12 +64,9 @@ void CallBuffers::make_float_buffers(const void* args, uint64_t seed) {
 }
 
 void CallBuffers::fill(const TensorSlot& slot, const hstu_tensor& t, const DeviceBuffer& buffer, uint64_t seed) const {
-  Buffer contents;
-  contents.name = slot.name;
-  contents.dtype = t.dtype;
-  contents.deviation = deviation_of(slot, t);
+  const RandomElements what{.dtype = t.dtype, .deviation = deviation_of(slot, t)};
   const int64_t elements = static_cast<int64_t>(buffer.bytes()) / size_of(t.dtype);
-  const auto first = random_elements(contents, std::min(elements, kPeriod), seed);
+  const auto first = random_elements(slot.name, what, std::min(elements, kPeriod), seed);
   buffer.upload(first.data(), first.size());
   for (size_t done = first.size(); done > 0 && done < buffer.bytes();) {
     const size_t part = std::min(done, buffer.bytes() - done);

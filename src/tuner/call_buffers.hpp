@@ -1,7 +1,7 @@
 // One call on buffers of the tuner's own, in two shapes: as the caller has it, and the edge case of edge_case.hpp.
 #pragma once
 
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "tuner/device_buffer.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #include "tuner/compare.hpp"
 
-#include "problem/problem.hpp"
-#include "reference/rows.hpp"
+#include "operators/problem.hpp"
+#include "operators/rows.hpp"
 #include "support/element.hpp"
 
 #include <fmt/format.h>

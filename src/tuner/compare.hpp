@@ -1,7 +1,7 @@
 // Compares two results of one call, aware of their scale: small outputs are not excused by an absolute tolerance.
 #pragma once
 
-#include "problem/problem.hpp"
+#include "operators/problem.hpp"
 
 #include <hstujit/hstujit.h>
 

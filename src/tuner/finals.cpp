@@ -1,9 +1,9 @@
 #include "tuner/finals.hpp"
 
+#include "records/decide.hpp"
+#include "records/statistics.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
-#include "tuner/decide.hpp"
-#include "tuner/statistics.hpp"
 #include "tuner/trial_run.hpp"
 #include "tuner/tuning_job.hpp"
 

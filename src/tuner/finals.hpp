@@ -2,8 +2,8 @@
 // clocks and neighbours on the machine hit all alike. The default is always among the finalists.
 #pragma once
 
+#include "records/record.hpp"
 #include "tuner/bench.hpp"
-#include "tuner/record.hpp"
 
 #include <functional>
 #include <vector>

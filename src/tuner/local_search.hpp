@@ -8,9 +8,9 @@
 // point in polygon RTX 3090 100 / 100 %; dedispersion A100 99.9 / 99.8 %.
 #pragma once
 
+#include "support/random.hpp"
 #include "tuner/additive_model.hpp"
 #include "tuner/search.hpp"
-#include "workload/random.hpp"
 
 #include <deque>
 

@@ -2,7 +2,7 @@
 // GPUs.
 #pragma once
 
-#include "tuner/record.hpp"
+#include "records/record.hpp"
 #include "tuner/search.hpp"
 
 #include <functional>

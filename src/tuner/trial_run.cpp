@@ -1,9 +1,9 @@
 #include "tuner/trial_run.hpp"
 
+#include "records/possible.hpp"
+#include "records/statistics.hpp"
 #include "support/error.hpp"
-#include "tuner/possible.hpp"
 #include "tuner/space.hpp"
-#include "tuner/statistics.hpp"
 #include "tuner/tuning_job.hpp"
 
 namespace hstujit {

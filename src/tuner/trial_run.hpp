@@ -1,8 +1,8 @@
 // One candidate on the bench: is it right, how long does it take, and when to stop asking.
 #pragma once
 
+#include "records/record.hpp"
 #include "tuner/bench.hpp"
-#include "tuner/record.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
 #include "tuner/tune.hpp"
 
+#include "records/choose.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
-#include "tuner/choose.hpp"
 #include "tuner/finals.hpp"
 #include "tuner/search.hpp"
 #include "tuner/space.hpp"

@@ -2,9 +2,9 @@
 // makes them, and Records keep every trial as soon as it is known, so that an interrupted run goes on where it stopped.
 #pragma once
 
+#include "records/records.hpp"
 #include "tuner/bench.hpp"
 #include "tuner/compile_pool.hpp"
-#include "tuner/records.hpp"
 #include "tuner/space.hpp"
 
 #include <atomic>

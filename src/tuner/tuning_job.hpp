@@ -1,8 +1,8 @@
 // The job of a tuning run in the records: a new one, or an interrupted one of the same circumstances that goes on.
 #pragma once
 
-#include "tuner/decide.hpp"
-#include "tuner/records.hpp"
+#include "records/decide.hpp"
+#include "records/records.hpp"
 #include "tuner/tune.hpp"
 
 #include <map>

@@ -1,6 +1,6 @@
 // The border without a GPU: options, statuses, messages, introspection, and contexts that compile for a named target.
+#include "call/recent_calls.hpp"
 #include "jit/pack.hpp"
-#include "recent_calls.hpp"
 #include "support/files.hpp"
 #include "support/scoped_env.hpp"
 #include "support/temp_dir.hpp"

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
+#include "records/records.hpp"
 #include "support/use_fake_driver.hpp"
-#include "tuner/records.hpp"
 #include "tuner/space.hpp"
 
 #include <hstujit/hstujit.h>

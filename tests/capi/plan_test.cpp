@@ -1,9 +1,9 @@
 // Plans: made once, launched for ever, with what the same call would launch. On a fake driver.
 #include "capi/fake_gpu.hpp"
 #include "cuda/driver.hpp"
+#include "records/statistics.hpp"
 #include "support/cpu_time.hpp"
 #include "support/temp_dir.hpp"
-#include "tuner/statistics.hpp"
 
 #include <gtest/gtest.h>
 

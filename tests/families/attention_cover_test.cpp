@@ -2,7 +2,7 @@
 // devices of several generations. Each combination has a family, and that family's configuration without measuring is
 // legal and fits.
 #include "families/families.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "tuner/space.hpp"
 
 #include <gtest/gtest.h>

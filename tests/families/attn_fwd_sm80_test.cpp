@@ -2,7 +2,7 @@
 // launch says about grid and parameters.
 #include "attention/attn_fwd.h"
 #include "families/families.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "tuner/space.hpp"
 
 #include <gtest/gtest.h>

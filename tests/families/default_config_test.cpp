@@ -1,7 +1,7 @@
 // What a family takes without measuring keeps the family's own rules, for any problem of any operator: random extents,
 // layouts and options, on devices of several generations.
 #include "families/families.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "support/choices.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"

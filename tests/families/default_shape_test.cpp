@@ -1,9 +1,9 @@
 // Defaults that follow the shape of a problem, where another choice was measured to be much slower.
 #include "families/families.hpp"
-#include "problem/attention/attention_fields.hpp"
-#include "problem/jagged/jagged_fields.hpp"
-#include "problem/norm/norm_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/jagged/jagged_fields.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "operators/operators.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The mask logic of the attention kernels, compiled for the host: over small sequences, every query row meets every key
 // it may see exactly once, and blocks said to be seen entirely are.
-#include "reference/attention/mask.hpp"
+#include "operators/attention/mask.hpp"
 
 #include <gtest/gtest.h>
 

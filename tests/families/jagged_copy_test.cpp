@@ -3,7 +3,7 @@
 
 #include "families/families.hpp"
 #include "families/jagged/sequence_density.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 
 #include <gtest/gtest.h>
 

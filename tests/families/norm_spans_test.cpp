@@ -5,7 +5,7 @@
 #include "families/families.hpp"
 #include "norm/rms_norm_rope.h"
 #include "norm/row_norm.h"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "tuner/space.hpp"
 
 #include <gtest/gtest.h>

@@ -7,8 +7,8 @@
 #include "norm/norm_mul.h"
 #include "norm/rms_norm_rope.h"
 #include "norm/row_norm.h"
-#include "problem/norm/norm_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "operators/operators.hpp"
 #include "support/philox.hpp"
 #include "tuner/space.hpp"
 

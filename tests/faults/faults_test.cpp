@@ -4,8 +4,8 @@
 
 #include "jit/disk_store.hpp"
 #include "jit/tiny_kernel.hpp"
+#include "records/records.hpp"
 #include "tuner/fixtures.hpp"
-#include "tuner/records.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include "faults/no_threads.hpp"
 #include "jit/jit.hpp"
 #include "jit/pack.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
+#include "records/records.hpp"
 #include "specialise/source.hpp"
 #include "support/tool_process.hpp"
-#include "tuner/records.hpp"
 #include "tuner/space.hpp"
 
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // Configurations of every family as a foreign record may name them: values that no family lists, those that it lists in
 // all combinations, and texts that are none. Each is taken or passed over; what is taken can be run.
 // HSTUJIT_FUZZ_SECONDS asks for longer than a moment.
+#include "records/choose.hpp"
 #include "specialise/source.hpp"
 #include "support/sample_problems.hpp"
-#include "tuner/choose.hpp"
 #include "tuner/fixtures.hpp"
 #include "tuner/space.hpp"
 

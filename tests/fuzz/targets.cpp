@@ -3,13 +3,13 @@
 #include "jit/entry.hpp"
 #include "jit/pack.hpp"
 #include "jit/tiny_kernel.hpp"
+#include "records/records_text.hpp"
+#include "records/winners.hpp"
 #include "support/compress.hpp"
 #include "support/error.hpp"
 #include "support/source_dir.hpp"
 #include "tuner/fixtures.hpp"
 #include "tuner/recorded_text.hpp"
-#include "tuner/records_text.hpp"
-#include "tuner/winners.hpp"
 #include "workload/calls.hpp"
 
 #include <sys/mman.h>

@@ -1,8 +1,8 @@
 #include "gpu_record/promised.hpp"
 
-#include "context.hpp"
+#include "call/context.hpp"
 #include "families/family.hpp"
-#include "tuner/choose.hpp"
+#include "records/choose.hpp"
 #include "workload/calls.hpp"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 #include "gpu_record/rooms.hpp"
 
 #include "families/family.hpp"
-#include "problem/operator_map.hpp"
+#include "operators/operator_map.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "launch/address_places.hpp"
 
 #include "launch/module.hpp"
-#include "problem/sample_args.hpp"
+#include "operators/sample_args.hpp"
 #include "support/error.hpp"
 #include "support/moving.hpp"
 #include "support/use_fake_driver.hpp"

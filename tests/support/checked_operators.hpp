@@ -2,7 +2,7 @@
 // of it, when the program starts, so that an operator that no test checks is seen where no test runs.
 #pragma once
 
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 
 #include <array>
 #include <set>

@@ -5,7 +5,7 @@
 #include "families/family.hpp"
 #include "jit/jit.hpp"
 #include "launch/module.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "support/gpu.hpp"
 
 #include <cstring>

@@ -1,9 +1,9 @@
 #include "support/fp8_weights.hpp"
 
-#include "problem/attention/attention_fp8.hpp"
-#include "problem/fp8/fp8_scales.hpp"
-#include "reference/attention/mask.hpp"
-#include "reference/rows.hpp"
+#include "operators/attention/attention_fp8.hpp"
+#include "operators/attention/mask.hpp"
+#include "operators/fp8/fp8_scales.hpp"
+#include "operators/rows.hpp"
 
 #include <algorithm>
 #include <cmath>

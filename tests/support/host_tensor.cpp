@@ -1,6 +1,6 @@
 #include "support/host_tensor.hpp"
 
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 
 #include <algorithm>
 #include <cstring>

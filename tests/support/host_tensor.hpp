@@ -2,7 +2,7 @@
 #pragma once
 
 #include "support/element.hpp"
-#include "workload/random.hpp"
+#include "support/random.hpp"
 
 #include <hstujit/hstujit.h>
 

@@ -1,7 +1,7 @@
 #include "support/large.hpp"
 
 #include "capi/handle.hpp"
-#include "tuner/choose.hpp"
+#include "records/choose.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "cuda/device.hpp"
-#include "problem/movable_args.hpp"
+#include "operators/movable_args.hpp"
+#include "support/random.hpp"
 #include "workload/calls.hpp"
-#include "workload/random.hpp"
 
 #include <utility>
 #include <vector>

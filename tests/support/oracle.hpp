@@ -2,7 +2,7 @@
 // sees whatever was written where nothing should be.
 #pragma once
 
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "support/host_tensor.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 // a group, norm_problems.cpp and its like.
 #pragma once
 
-#include "problem/problem.hpp"
+#include "operators/problem.hpp"
 
 #include <span>
 #include <string_view>

@@ -2,7 +2,7 @@
 // tests that walk the table of operators.
 #pragma once
 
-#include "problem/movable_args.hpp"
+#include "operators/movable_args.hpp"
 #include "workload/memory.hpp"
 #include "workload/stack.hpp"
 

@@ -1,8 +1,8 @@
 // hstu-tune as a process: usage, doctor, devices, ops, export and import.
+#include "records/database.hpp"
 #include "support/nvrtc.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
-#include "tuner/database.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 // Packs from the tool's hands: built twice alike without a GPU, served without compiling or writing, listed, compared.
+#include "records/records.hpp"
 #include "support/nvrtc.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
-#include "tuner/records.hpp"
 #include "workload/calls.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
 // The report: one file that needs nothing else and shows every candidate, the winner and its history.
+#include "records/records.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
 #include "tuner/fixtures.hpp"
-#include "tuner/records.hpp"
 #include "workload/calls.hpp"
 
 #include <fmt/format.h>

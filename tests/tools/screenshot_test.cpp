@@ -1,9 +1,9 @@
 // The report as a browser shows it: headless Chromium opens it at a phone's width and on a desk, measures what lies
 // where, prints it, and looks at its own screenshots. These stay in the build's tests/artefacts/.
+#include "records/records.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
 #include "tuner/fixtures.hpp"
-#include "tuner/records.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Clocks that jump: what was tuned last decides, whatever its date.
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
+#include "records/records.hpp"
 #include "tuner/fixtures.hpp"
-#include "tuner/records.hpp"
 #include "tuner/tuning_job.hpp"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Comparing results: scale, rows, NaN, strides.
 #include "tuner/compare.hpp"
 
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "support/element.hpp"
 
 #include <gtest/gtest.h>

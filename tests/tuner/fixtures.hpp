@@ -2,8 +2,8 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "problem/norm/norm_fields.hpp"
-#include "tuner/record.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "records/record.hpp"
 
 #include <string>
 

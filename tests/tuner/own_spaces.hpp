@@ -3,8 +3,8 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "problem/operators.hpp"
-#include "recorded_spaces.hpp"
+#include "operators/operators.hpp"
+#include "tuner/recorded_spaces.hpp"
 
 #include <gtest/gtest.h>
 

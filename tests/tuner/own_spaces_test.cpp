@@ -1,7 +1,7 @@
 // Spaces of our own kernels that were measured completely on an H200, points that rules for speed refuse among them:
 // what the search finds in the part that the tuner visits, and whether the rules cost anything. spaces/README.md says
 // how they were recorded.
-#include "own_spaces.hpp"
+#include "tuner/own_spaces.hpp"
 
 #include "tuner/search.hpp"
 

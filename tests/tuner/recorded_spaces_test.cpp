@@ -1,6 +1,6 @@
 // How good the search is on spaces that were measured completely, on real GPUs: arithmetic with fixed seeds.
 // spaces/README.md says where the recordings are from.
-#include "recorded_spaces.hpp"
+#include "tuner/recorded_spaces.hpp"
 
 #include "support/compress.hpp"
 #include "support/error.hpp"

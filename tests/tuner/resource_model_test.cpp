@@ -4,11 +4,11 @@
 // the few that a test has time for.
 #include "families/family.hpp"
 #include "jit/jit.hpp"
+#include "records/records_text.hpp"
 #include "specialise/source.hpp"
 #include "support/embedded_text.hpp"
 #include "support/nvrtc.hpp"
 #include "support/sample_problems.hpp"
-#include "tuner/records_text.hpp"
 #include "tuner/space.hpp"
 
 #include <gtest/gtest.h>

@@ -4,10 +4,10 @@
 
 #include "launch/module.hpp"
 #include "norm/row_norm.h"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
+#include "records/choose.hpp"
 #include "support/nvrtc.hpp"
 #include "support/use_fake_driver.hpp"
-#include "tuner/choose.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
-#include "problem/attention/attention_fields.hpp"
-#include "problem/dense/dense_fields.hpp"
-#include "problem/norm/norm_fields.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/dense/dense_fields.hpp"
+#include "operators/norm/norm_fields.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 #include "support/source_dir.hpp"
+#include "tuner/values.hpp"
 #include "workload/calls.hpp"
-#include "workload/values.hpp"
 
 #include <gtest/gtest.h>
 
@@ -236,34 +236,6 @@ TEST(ExpandOperators, RefusesOffsetsBeyondTheirType) {
   } catch (const Error& error) {
     EXPECT_NE(error.message().find("too large for i32"), std::string::npos) << error.message();
   }
-}
-
-TEST(Values, RandomElementsHaveTheStatedMeanAndDeviation) {
-  const Buffer buffer{"b", HSTU_DTYPE_F32, 100'000, Buffer::Content::random, 1.0f, 0.5f, {}};
-  double sum = 0, squares = 0;
-  for (const double v : decode(random_elements(buffer, buffer.elements, 3), buffer.dtype)) {
-    sum += v;
-    squares += v * v;
-  }
-  const double mean = sum / 1e5;
-  EXPECT_NEAR(mean, 1, 0.01);
-  EXPECT_NEAR(squares / 1e5 - mean * mean, 0.25, 0.01);
-}
-
-TEST(Values, RandomElementsDependOnSeedAndName) {
-  const Buffer a{"a", HSTU_DTYPE_BF16, 64, Buffer::Content::random, 0, 1, {}}, b{"b", a.dtype, 64, a.content, 0, 1, {}};
-  EXPECT_EQ(random_elements(a, 64, 1), random_elements(a, 64, 1));
-  EXPECT_NE(random_elements(a, 64, 1), random_elements(a, 64, 2));
-  EXPECT_NE(random_elements(a, 64, 1), random_elements(b, 64, 1));
-}
-
-TEST(Values, RoundsToBf16AsTheLibraryDoes) {
-  const Buffer wide{"a", HSTU_DTYPE_F32, 5000, Buffer::Content::random, 0, 1, {}};
-  Buffer narrow = wide;
-  narrow.dtype = HSTU_DTYPE_BF16;
-  const std::vector<double> exact = decode(random_elements(wide, 5000, 1), wide.dtype);
-  const std::vector<double> rounded = decode(random_elements(narrow, 5000, 1), narrow.dtype);
-  for (size_t i = 0; i < exact.size(); ++i) ASSERT_EQ(rounded[i], Bf16::widen(Bf16::round(exact[i]))) << exact[i];
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 // double precision from the operands' own; and accumulation, the distance of the device's from that of the quantised
 // operands. Relative, by root mean squares, of normal data.
 #include "hstu_tune/bench.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
+#include "support/random.hpp"
 #include "workload/memory.hpp"
-#include "workload/random.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 // Warm calls: what a call through the library costs the host beyond the bare launch of the same kernel.
 #include "hstu_tune/bench.hpp"
 #include "hstu_tune/table.hpp"
+#include "records/statistics.hpp"
 #include "support/error.hpp"
 #include "support/json.hpp"
-#include "tuner/statistics.hpp"
 #include "workload/memory.hpp"
 #include "workload/stack_args.hpp"
 

@@ -1,9 +1,9 @@
 #include "hstu_tune/command.hpp"
 
 #include "cuda/driver.hpp"
+#include "records/choose.hpp"
 #include "support/env.hpp"
 #include "support/error.hpp"
-#include "tuner/choose.hpp"
 
 #include <set>
 

@@ -2,9 +2,9 @@
 // about a family.
 #pragma once
 
-#include "context.hpp"
+#include "call/context.hpp"
 #include "launch/plan.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 
 #include <string>
 #include <string_view>

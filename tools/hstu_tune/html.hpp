@@ -2,8 +2,8 @@
 // candidates.
 #pragma once
 
-#include "problem/operators.hpp"
-#include "tuner/record.hpp"
+#include "operators/operators.hpp"
+#include "records/record.hpp"
 
 #include <optional>
 #include <string>

@@ -4,9 +4,9 @@
 #include "hstu_tune/html.hpp"
 #include "hstu_tune/precision_advice.hpp"
 #include "hstu_tune/table.hpp"
+#include "records/decide.hpp"
 #include "support/error.hpp"
 #include "support/output.hpp"
-#include "tuner/decide.hpp"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>

@@ -3,8 +3,8 @@
 
 #include "hstu_tune/command.hpp"
 #include "hstu_tune/table.hpp"
+#include "records/records_text.hpp"
 #include "support/shown.hpp"
-#include "tuner/records_text.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
 #include "hstu_tune/precision_advice.hpp"
 
 #include "hstu_tune/table.hpp"
-#include "problem/dense/dense_fields.hpp"
-#include "problem/fp8/fp8_fields.hpp"
+#include "operators/dense/dense_fields.hpp"
+#include "operators/fp8/fp8_fields.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // Whether FP8 pays: a tuned FP8 product beside the same product of 16-bit operands.
 #pragma once
 
-#include "tuner/records.hpp"
+#include "records/records.hpp"
 
 #include <span>
 #include <string>

@@ -1,6 +1,6 @@
 #include "hstu_tune/product_operands.hpp"
 
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "support/error.hpp"
 #include "workload/stack.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "hstu_tune/bench.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "workload/memory.hpp"
 
 #include <hstujit/hstujit.h>

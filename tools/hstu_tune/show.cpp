@@ -3,9 +3,9 @@
 #include "hstu_tune/precision_advice.hpp"
 #include "hstu_tune/table.hpp"
 #include "jit/entry.hpp"
+#include "records/remark.hpp"
 #include "support/files.hpp"
 #include "support/shown.hpp"
-#include "tuner/remark.hpp"
 
 #include <fmt/format.h>
 

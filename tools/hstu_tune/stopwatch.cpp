@@ -1,6 +1,6 @@
 #include "hstu_tune/stopwatch.hpp"
 
-#include "tuner/statistics.hpp"
+#include "records/statistics.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/driver.hpp"
+#include "records/record.hpp"
 #include "tuner/device_sensors.hpp"
-#include "tuner/record.hpp"
 
 #include <functional>
 #include <optional>

@@ -6,8 +6,8 @@
 #include "support/error.hpp"
 #include "support/to_integer.hpp"
 #include "tuner/tune_call.hpp"
+#include "tuner/values.hpp"
 #include "workload/memory.hpp"
-#include "workload/values.hpp"
 
 #include <fmt/format.h>
 

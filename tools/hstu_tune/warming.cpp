@@ -2,12 +2,12 @@
 
 #include "families/family.hpp"
 #include "hstu_tune/table.hpp"
+#include "records/choose.hpp"
 #include "specialise/kernel_sources.hpp"
 #include "specialise/source.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
 #include "support/threads.hpp"
-#include "tuner/choose.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 #include "attention/append_kv_cache.h"
 #include "families/families.hpp"
 #include "families/jagged/sequence_density.hpp"
-#include "problem/attention/attention_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/operators.hpp"
 
 namespace hstujit {
 namespace {

@@ -3,8 +3,8 @@
 #include "attention/attn_delta_sm90.h"
 #include "attention/attn_paged_sm90.h"
 #include "families/attention/attn_split.hpp"
-#include "problem/attention/attention_extras.hpp"
-#include "problem/attention/attention_fields.hpp"
+#include "operators/attention/attention_extras.hpp"
+#include "operators/attention/attention_fields.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

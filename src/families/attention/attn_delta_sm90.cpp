@@ -4,7 +4,7 @@
 
 #include "families/attention/attn_delta90.hpp"
 #include "families/families.hpp"
-#include "problem/attention/attention_fields.hpp"
+#include "operators/attention/attention_fields.hpp"
 
 namespace hstujit {
 namespace {

@@ -1,8 +1,8 @@
 #include "families/attention/attn_facts.hpp"
 
-#include "problem/attention/attention_extras.hpp"
-#include "problem/attention/attention_fields.hpp"
-#include "problem/attention/attention_fp8.hpp"
+#include "operators/attention/attention_extras.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/attention_fp8.hpp"
 
 #include <algorithm>
 #include <numbers>

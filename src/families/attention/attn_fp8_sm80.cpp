@@ -4,7 +4,7 @@
 #include "families/attention/attn_facts.hpp"
 #include "families/attention/attn_space.hpp"
 #include "families/families.hpp"
-#include "problem/attention/attention_fields.hpp"
+#include "operators/attention/attention_fields.hpp"
 
 #include <algorithm>
 

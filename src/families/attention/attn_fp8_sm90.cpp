@@ -3,7 +3,7 @@
 #include "families/attention/attn90.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
-#include "problem/attention/attention_fields.hpp"
+#include "operators/attention/attention_fields.hpp"
 
 #include <algorithm>
 

@@ -4,8 +4,8 @@
 #include "families/attention/attn90.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
-#include "problem/attention/attention_extras.hpp"
-#include "problem/attention/attention_fields.hpp"
+#include "operators/attention/attention_extras.hpp"
+#include "operators/attention/attention_fields.hpp"
 
 #include <algorithm>
 

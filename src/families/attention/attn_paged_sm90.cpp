@@ -4,8 +4,8 @@
 
 #include "families/attention/attn_delta90.hpp"
 #include "families/families.hpp"
-#include "problem/attention/attention_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/operators.hpp"
 
 namespace hstujit {
 namespace {

@@ -1,9 +1,9 @@
 #include "families/attention/attn_split.hpp"
 
 #include "families/attention/attn_grid.hpp"
-#include "problem/attention/attention_checks.hpp"
-#include "problem/attention/attention_fields.hpp"
-#include "problem/attention/cache_pages.hpp"
+#include "operators/attention/attention_checks.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/cache_pages.hpp"
 
 #include <algorithm>
 

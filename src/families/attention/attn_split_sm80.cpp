@@ -1,8 +1,8 @@
 // attn_split_sm80: jagged HSTU attention under masks given as data, kernels/attention/attn_split_sm80.cuh.
 #include "families/attention/attn_split.hpp"
 #include "families/families.hpp"
-#include "problem/attention/attention_extras.hpp"
-#include "problem/attention/attention_fields.hpp"
+#include "operators/attention/attention_extras.hpp"
+#include "operators/attention/attention_fields.hpp"
 
 namespace hstujit {
 namespace {

@@ -1,8 +1,8 @@
 // build_sla_func_sm80: the intervals of semi-local attention, kernels/attention/build_sla_func_sm80.cuh.
 #include "attention/sla_intervals.h"
 #include "families/families.hpp"
-#include "problem/jagged/jagged_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/jagged/jagged_fields.hpp"
+#include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

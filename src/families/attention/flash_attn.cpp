@@ -1,7 +1,7 @@
 #include "families/attention/flash_attn.hpp"
 
-#include "problem/attention/attention_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/operators.hpp"
 
 #include <algorithm>
 #include <numbers>

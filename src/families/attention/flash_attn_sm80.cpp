@@ -3,8 +3,8 @@
 #include "families/attention/attn_space.hpp"
 #include "families/attention/flash_attn.hpp"
 #include "families/families.hpp"
-#include "problem/attention/attention_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/attention/attention_fields.hpp"
+#include "operators/operators.hpp"
 
 namespace hstujit {
 namespace {

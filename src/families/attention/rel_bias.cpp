@@ -1,6 +1,6 @@
 #include "families/attention/rel_bias.hpp"
 
-#include "problem/attention/rel_bias.hpp"
+#include "operators/attention/rel_bias.hpp"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "attention/rel_bias.h"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 
 #include <cstdint>
 

@@ -1,8 +1,8 @@
 // fp8_amax_sm80: greatest magnitudes of the parts of a matrix, bound by memory, kernels/fp8/fp8_amax_sm80.cuh.
 #include "families/families.hpp"
 #include "fp8/fp8_amax.h"
-#include "problem/fp8/fp8_fields.hpp"
-#include "problem/fp8/fp8_scales.hpp"
+#include "operators/fp8/fp8_fields.hpp"
+#include "operators/fp8/fp8_scales.hpp"
 #include "support/ceil_div.hpp"
 
 namespace hstujit {

@@ -1,7 +1,7 @@
 // What the families of FP8 elements share.
 #pragma once
 
-#include "problem/problem.hpp"
+#include "operators/problem.hpp"
 
 namespace hstujit::fp8_elements {
 

@@ -1,9 +1,9 @@
 // What the families of fp8_gemm read of a problem alike.
 #pragma once
 
-#include "problem/fp8/fp8_fields.hpp"
-#include "problem/fp8/fp8_scales.hpp"
-#include "problem/problem.hpp"
+#include "operators/fp8/fp8_fields.hpp"
+#include "operators/fp8/fp8_scales.hpp"
+#include "operators/problem.hpp"
 #include "tile/addmm_terms.h"
 
 namespace hstujit::fp8_product {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "problem/jagged/added_rows.hpp"
+#include "operators/jagged/added_rows.hpp"
 #include "tile/added_rows.h"
 
 namespace hstujit::added_rows {

@@ -1,8 +1,8 @@
 // expand_1d_jagged_sm80: a jagged vector as rows of one length, kernels/jagged/expand_1d_jagged_sm80.cuh.
 #include "families/families.hpp"
 #include "jagged/jagged_lengths.h"
-#include "problem/checks.hpp"
-#include "problem/jagged/jagged_fields.hpp"
+#include "operators/checks.hpp"
+#include "operators/jagged/jagged_fields.hpp"
 #include "support/ceil_div.hpp"
 
 namespace hstujit {

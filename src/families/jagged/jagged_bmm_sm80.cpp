@@ -3,8 +3,8 @@
 #include "families/dense/tile_product.hpp"
 #include "families/families.hpp"
 #include "jagged/jagged_bmm.h"
-#include "problem/jagged/jagged_checks.hpp"
-#include "problem/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_checks.hpp"
+#include "operators/jagged/jagged_fields.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm_terms.h"
 

@@ -5,8 +5,8 @@
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
 #include "families/jagged/jagged_map.hpp"
-#include "problem/checks.hpp"
-#include "problem/jagged/jagged_fields.hpp"
+#include "operators/checks.hpp"
+#include "operators/jagged/jagged_fields.hpp"
 #include "tile/addmm_terms.h"
 
 #include <algorithm>

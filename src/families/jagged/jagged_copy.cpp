@@ -1,7 +1,7 @@
 #include "families/jagged/jagged_copy.hpp"
 
 #include "families/jagged/sequence_density.hpp"
-#include "problem/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_fields.hpp"
 
 #include <algorithm>
 

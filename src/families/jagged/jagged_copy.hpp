@@ -4,7 +4,7 @@
 
 #include "families/family.hpp"
 #include "jagged/jagged_copy.h"
-#include "problem/jagged/jagged_copy.hpp"
+#include "operators/jagged/jagged_copy.hpp"
 
 namespace hstujit::jagged_copy {
 

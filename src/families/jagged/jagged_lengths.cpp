@@ -1,6 +1,6 @@
 #include "families/jagged/jagged_lengths.hpp"
 
-#include "problem/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_fields.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "families/family.hpp"
 #include "jagged/jagged_lengths.h"
-#include "problem/jagged/jagged_lengths.hpp"
+#include "operators/jagged/jagged_lengths.hpp"
 
 namespace hstujit::jagged_lengths {
 

@@ -1,6 +1,6 @@
 #include "families/jagged/jagged_map.hpp"
 
-#include "problem/checks.hpp"
+#include "operators/checks.hpp"
 
 namespace hstujit {
 

@@ -1,7 +1,7 @@
 // jagged_to_padded_dense_sm80: a jagged tensor as padded matrices, kernels/jagged/jagged_to_padded_dense_sm80.cuh.
 #include "families/families.hpp"
 #include "families/jagged/padded.hpp"
-#include "problem/operators.hpp"
+#include "operators/operators.hpp"
 #include "support/element.hpp"
 
 #include <cstring>

@@ -1,7 +1,7 @@
 #include "families/jagged/padded.hpp"
 
-#include "problem/jagged/jagged_checks.hpp"
-#include "problem/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_checks.hpp"
+#include "operators/jagged/jagged_fields.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #include "families/jagged/sort_problem.hpp"
 
 #include "jagged/rank_sort.h"
-#include "problem/jagged/jagged_fields.hpp"
-#include "problem/operators.hpp"
+#include "operators/jagged/jagged_fields.hpp"
+#include "operators/operators.hpp"
 #include "support/element.hpp"
 
 namespace hstujit::sort_problem {

@@ -2,7 +2,7 @@
 #include "families/families.hpp"
 #include "families/norm/norm_spans.hpp"
 #include "families/norm/row_norm.hpp"
-#include "problem/norm/norm_fields.hpp"
+#include "operators/norm/norm_fields.hpp"
 
 namespace hstujit {
 namespace {

@@ -2,8 +2,8 @@
 #include "families/families.hpp"
 #include "families/norm/norm_mul_rows.hpp"
 #include "families/norm/row_norm.hpp"
-#include "problem/fp8/fp8_scales.hpp"
-#include "problem/norm/norm_fields.hpp"
+#include "operators/fp8/fp8_scales.hpp"
+#include "operators/norm/norm_fields.hpp"
 
 namespace hstujit {
 namespace {

@@ -1,7 +1,7 @@
 #include "families/norm/norm_spans.hpp"
 
 #include "families/norm/row_norm.hpp"
-#include "problem/fp8/fp8_scales.hpp"
+#include "operators/fp8/fp8_scales.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What the operators of these families ask of their kernels.
 #include "families/norm/row_norm.hpp"
-#include "problem/norm/norm_fields.hpp"
+#include "operators/norm/norm_fields.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,6 +1,6 @@
 // Which pairs the device's attention really adds up: with equal scores everywhere and one-hot values, each result
 // counts how often a row took a key. Missing, forbidden and doubled pairs all show.
-#include "reference/attention/mask.hpp"
+#include "operators/attention/mask.hpp"
 #include "support/device_call.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // The relative bias on the device against the oracle: element types, tables, heads, times in and out of order, near and
 // farther apart than 32 bits, extents off every vector width, layouts.
-#include "problem/attention/rel_bias.hpp"
+#include "operators/attention/rel_bias.hpp"
 #include "support/large.hpp"
 
 #include <fmt/format.h>

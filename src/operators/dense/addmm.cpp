@@ -1,0 +1,141 @@
+// The matrix product with bias as a problem: checks, key and cost.
+#include "operators/checks.hpp"
+#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/operand.hpp"
+#include "operators/dense/product_results.hpp"
+#include "operators/dense/product_terms.hpp"
+#include "operators/edge_case.hpp"
+#include "operators/fp8/fp8_scales.hpp"
+#include "operators/operators.hpp"
+#include "tile/addmm_terms.h"
+
+#include <vector>
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_addmm_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
+                                 {"n", FieldKind::exact},
+                                 {"k", FieldKind::exact},
+                                 {"bias", FieldKind::exact},
+                                 {"bias_dtype", FieldKind::dtype},
+                                 {"activation", FieldKind::exact},
+                                 {"act_columns", FieldKind::exact},
+                                 {"x_transposed", FieldKind::exact},
+                                 {"weight_transposed", FieldKind::exact},
+                                 {"vector_x", FieldKind::exact},
+                                 {"vector_w", FieldKind::exact},
+                                 {"vector_z", FieldKind::exact},
+                                 {"gather_y", FieldKind::exact},
+                                 {"allow_tf32", FieldKind::exact},
+                                 {"split", FieldKind::exact},
+                                 {"z_dtype", FieldKind::dtype, true},
+                                 {"m", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input},    {"w", offsetof(Args, w), TensorRole::input, 0},
+    {"y", offsetof(Args, y), TensorRole::input},    {"z", offsetof(Args, z), TensorRole::output},
+    {"z1", offsetof(Args, z1), TensorRole::output}, {"z2", offsetof(Args, z2), TensorRole::output},
+    {"z3", offsetof(Args, z3), TensorRole::output}, {"z_descale", offsetof(Args, z_descale), TensorRole::input}};
+constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
+                                   {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
+
+constexpr product_terms::Names kNames = {"addmm",         "y", {"z", "z1", "z2", "z3"}, "z_descale", "m = x.shape[0]",
+                                         "n = w.shape[1]"};
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_addmm_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_addmm_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Tensor x = checks::required_any_strides<2>("x", args.x);
+  const checks::Tensor w = checks::required_any_strides<2>("w", args.w);
+  checks::floating(x);
+  checks::same_dtype(w, x);
+  checks::extent(w, 0, x.t.shape[1], "k = x.shape[1]");
+  const checks::Tensor z = checks::required<2>("z", args.z);
+  const bool quantised = fp8::stores(args.z.dtype);
+  if (!quantised) checks::same_dtype(z, x);
+  hstu_tensor* const parts[] = {&args.z, &args.z1, &args.z2, &args.z3};
+  product_terms::Outputs outputs(kNames, z, parts, x.t.shape[0], w.t.shape[1]);
+  outputs.disjoint_from(x);
+  outputs.disjoint_from(w);
+  const Operand x_operand = operand_of(args.x, 1), w_operand = operand_of(args.w, 0);
+  const int32_t bias = outputs.check_bias(args.y, true);
+  if (quantised && bias == hstu::kResidual) checks::same_dtype({"y", args.y}, x);
+  outputs.check_descale(args.z_descale);
+  const bool gathered = bias != hstu::kNoBias && args.y.stride[args.y.rank - 1] != 1;
+  product_terms::check_activation(kNames, product_terms::Activations::silu_and_gelu, args.activation,
+                                  args.activation_columns, w.t.shape[1]);
+  checks::flag("allow_tf32", args.allow_tf32);
+  if (x.t.dtype != HSTU_DTYPE_F32) args.allow_tf32 = 0;
+  if (bias == hstu::kResidual && !gathered)
+    outputs.vector.tensor(args.y).lines(args.y.shape[0], args.y.stride[0], args.y.shape[1]);
+
+  Problem problem{Op::addmm, {}};
+  problem[addmm::kDtype] = x.t.dtype;
+  problem[addmm::kN] = checks::field(w, 1);
+  problem[addmm::kK] = checks::field(w, 0);
+  problem[addmm::kBias] = bias;
+  problem[addmm::kBiasDtype] = args.y.dtype;
+  problem[addmm::kActivation] = args.activation;
+  const bool activated = args.activation != HSTU_ACTIVATION_NONE;
+  problem[addmm::kActColumns] = activated ? static_cast<int32_t>(args.activation_columns) : 0;
+  problem[addmm::kXTransposed] = !x_operand.along_k;
+  problem[addmm::kWeightTransposed] = w_operand.along_k;
+  problem[addmm::kVectorX] = x_operand.vector;
+  problem[addmm::kVectorW] = w_operand.vector;
+  problem[addmm::kVectorZ] = outputs.vector.elements();
+  problem[addmm::kGatherY] = gathered;
+  problem[addmm::kAllowTf32] = args.allow_tf32;
+  problem[addmm::kSplit] = outputs.split;
+  problem[addmm::kZDtype] = quantised ? args.z.dtype : HSTU_DTYPE_NONE;
+  problem[addmm::kM] = bucket(x.t.shape[0]);
+  return problem;
+}
+
+Work work_of(const hstu_addmm_args& args) {
+  const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
+  const double n = static_cast<double>(args.w.shape[1]), bias_rows = args.y.rank == 2 ? m : 1;
+  return {.flops = 2 * m * n * k,
+          .bytes = (m * k + k * n) * size_of(args.x.dtype) + m * n * size_of(args.z.dtype) +
+                   bias_rows * n * size_of(args.y.dtype)};
+}
+
+void make_edge_case(hstu_addmm_args& args, Integers&) {
+  const int64_t rows = edge_case::ragged(args.x.shape[0]);
+  edge_case::shorten_rows(rows, {&args.x, &args.z, &args.z1, &args.z2, &args.z3});
+  if (args.y.rank == 2) edge_case::shorten_rows(rows, {&args.y});
+}
+
+}  // namespace hstujit
+
+// Matrix product with bias, residual and activation.
+namespace hstujit::reference {
+namespace {
+
+void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Block& block, const ProductResults& z) {
+  const int64_t k = args.x.shape[1], n = args.w.shape[1];
+  std::vector<double> x(static_cast<size_t>(block.rows * k)), sums(static_cast<size_t>(block.rows * block.columns));
+  for (int64_t r = 0; r < block.rows; ++r)
+    load_strided(args.x, (block.row + r) * args.x.stride[0], args.x.stride[1], k, x.data() + r * k);
+  load_added(args.y, block, sums.data());
+  add_product(x.data(), w.data(), k, n, block, sums.data());
+  z.write(block, sums.data());
+}
+
+}  // namespace
+
+void run(const hstu_addmm_args& args, double* const* exact) {
+  const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.w.shape[1];
+  if (m == 0 || n == 0) return;
+  const std::vector<double> w = load_matrix(args.w);
+  const ProductResults z({&args.z, &args.z1, &args.z2, &args.z3}, args.z_descale, args.activation,
+                         args.activation_columns, exact);
+  for_each_block(m, n, k, [&](const Block& block) { compute(args, w, block, z); });
+}
+
+}  // namespace hstujit::reference

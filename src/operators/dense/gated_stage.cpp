@@ -1,0 +1,85 @@
+#include "operators/dense/gated_stage.hpp"
+
+#include "operators/edge_case.hpp"
+#include "operators/norm/part_moments.hpp"
+#include "operators/norm/row_checks.hpp"
+#include "operators/operators.hpp"
+#include "support/error.hpp"
+
+namespace hstujit::gated_stage {
+namespace {
+
+checks::Tensor check_out(const Operands& o, const checks::Tensor& attn, const checks::Tensor& u) {
+  const checks::Tensor out = checks::required<2>("out", o.out);
+  checks::same_dtype(out, attn);
+  checks::extent(out, 0, attn.t.shape[0], "m = attn.shape[0]");
+  checks::no_self_overlap(out);
+  checks::disjoint(out, attn);
+  checks::disjoint(out, u);
+  return out;
+}
+
+void check_moments(const Operands& o, const checks::Tensor& attn, const checks::Tensor& out) {
+  const checks::Tensor moments = checks::part_moments(o.moments, attn.t.shape[0], "m = attn.shape[0]");
+  const int64_t parts = moments.t.shape[1];
+  if (parts < 1 || attn.t.shape[1] % parts != 0)
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "moments.shape[1] = {}: it must divide dim = attn.shape[1] = {}", parts,
+         attn.t.shape[1]);
+  checks::disjoint(out, moments);
+}
+
+int64_t columns_of(const checks::Tensor& attn) {
+  int64_t columns = 0;
+  if (__builtin_mul_overflow(attn.t.shape[1], 3, &columns))
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "attn.shape[1] = {}: three times as many overflow 64 bits", attn.t.shape[1]);
+  return columns;
+}
+
+/// True where there is one.
+bool check_residual(const Operands& o, const checks::Tensor& out) {
+  if (!checks::given("x", o.x)) return false;
+  const checks::Tensor x = checks::required<2>("x", o.x);
+  checks::same_dtype(x, out);
+  checks::extent(x, 0, out.t.shape[0], "m = attn.shape[0]");
+  checks::extent(x, 1, out.t.shape[1], "n = out.shape[1]");
+  checks::disjoint_or_same(out, x);
+  return true;
+}
+
+}  // namespace
+
+Stage check(const Operands& o) {
+  const checks::Tensor attn = checks::required<2>("attn", o.attn), u = checks::required<2>("u", o.u);
+  checks::floating(attn);
+  checks::same_dtype(u, attn);
+  checks::extent(u, 0, attn.t.shape[0], "m = attn.shape[0]");
+  checks::extent(u, 1, attn.t.shape[1], "dim = attn.shape[1]");
+  const checks::Tensor out = check_out(o, attn, u);
+  check_moments(o, attn, out);
+  const checks::Tensor weight = checks::weight("weight", o.weight, attn.t.shape[1], "dim = attn.shape[1]", out);
+  const checks::Tensor bias = checks::weight("bias", o.bias, attn.t.shape[1], "dim = attn.shape[1]", out);
+  checks::same_dtype(bias, weight);
+  const int64_t k = columns_of(attn);
+  const bool residual = check_residual(o, out);
+  o.eps = checks::eps(o.eps);
+
+  checks::Vector vector(attn.t.dtype);
+  vector.address(o.weight).address(o.bias);
+  for (const hstu_tensor* t : {&o.attn, &o.u, &o.out, &o.x})
+    if (present(*t)) vector.tensor(*t).lines(t->shape[0], t->stride[0], t->shape[1]);
+  return {attn, weight, out, k, residual, vector.elements()};
+}
+
+double bytes_of(const hstu_tensor& attn, const hstu_tensor& moments, const hstu_tensor& weight, const hstu_tensor& x,
+                const hstu_tensor& out) {
+  const double m = static_cast<double>(attn.shape[0]), dim = static_cast<double>(attn.shape[1]);
+  const double n = static_cast<double>(out.shape[1]), rows = present(x) ? 2 * m : m;
+  return (2 * m * dim + rows * n) * size_of(attn.dtype) + 8 * m * static_cast<double>(moments.shape[1]) +
+         2 * dim * size_of(weight.dtype);
+}
+
+void make_edge_case(const Operands& o) {
+  edge_case::shorten_rows(edge_case::ragged(o.attn.shape[0]), {&o.attn, &o.u, &o.moments, &o.x, &o.out});
+}
+
+}  // namespace hstujit::gated_stage

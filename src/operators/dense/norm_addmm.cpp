@@ -1,0 +1,160 @@
+// Layer norm and the product behind it as a problem: checks, key and cost.
+#include "operators/checks.hpp"
+#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/operand.hpp"
+#include "operators/dense/product_results.hpp"
+#include "operators/dense/product_terms.hpp"
+#include "operators/edge_case.hpp"
+#include "operators/operators.hpp"
+#include "support/error.hpp"
+
+#include <vector>
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_norm_addmm_args;
+
+constexpr FieldInfo kFields[] = {
+    {"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype}, {"n", FieldKind::exact},
+    {"k", FieldKind::exact},          {"bias", FieldKind::exact},         {"bias_dtype", FieldKind::dtype},
+    {"activation", FieldKind::exact}, {"act_columns", FieldKind::exact},  {"weight_transposed", FieldKind::exact},
+    {"vector", FieldKind::exact},     {"vector_w", FieldKind::exact},     {"split", FieldKind::exact},
+    {"m", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"norm_weight", offsetof(Args, norm_weight), TensorRole::input},
+                                   {"norm_bias", offsetof(Args, norm_bias), TensorRole::input},
+                                   {"w", offsetof(Args, w), TensorRole::input, 0},
+                                   {"y", offsetof(Args, y), TensorRole::input},
+                                   {"z", offsetof(Args, z), TensorRole::output},
+                                   {"z1", offsetof(Args, z1), TensorRole::output},
+                                   {"z2", offsetof(Args, z2), TensorRole::output},
+                                   {"z3", offsetof(Args, z3), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
+                                   {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
+
+constexpr product_terms::Names kNames = {"norm_addmm",    "y", {"z", "z1", "z2", "z3"}, nullptr, "m = x.shape[0]",
+                                         "n = w.shape[1]"};
+
+/// weight or bias of the norm, apart from the results.
+checks::Tensor check_affine(const char* name, hstu_tensor& t, int64_t k, const product_terms::Outputs& outputs) {
+  const checks::Tensor affine = checks::required<1>(name, t);
+  checks::floating(affine);
+  checks::extent(affine, 0, k, "k = x.shape[1]");
+  outputs.disjoint_from(affine);
+  return affine;
+}
+
+int32_t check_bias(Args& args, const product_terms::Outputs& outputs) {
+  if (checks::given("y", args.y) && args.y.rank != 1)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "y.rank = {}: it must be 1, a bias row; hstu_addmm takes residuals", args.y.rank);
+  return outputs.check_bias(args.y, true);
+}
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_norm_addmm_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_norm_addmm_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Tensor x = checks::required<2>("x", args.x), w = checks::required_any_strides<2>("w", args.w);
+  checks::floating(x);
+  checks::same_dtype(w, x);
+  checks::extent(w, 0, x.t.shape[1], "k = x.shape[1]");
+  const checks::Tensor z = checks::required<2>("z", args.z);
+  checks::same_dtype(z, x);
+  hstu_tensor* const parts[] = {&args.z, &args.z1, &args.z2, &args.z3};
+  product_terms::Outputs outputs(kNames, z, parts, x.t.shape[0], w.t.shape[1]);
+  outputs.disjoint_from(x);
+  outputs.disjoint_from(w);
+  const checks::Tensor weight = check_affine("norm_weight", args.norm_weight, x.t.shape[1], outputs);
+  checks::same_dtype(check_affine("norm_bias", args.norm_bias, x.t.shape[1], outputs), weight);
+  const int32_t bias = check_bias(args, outputs);
+  product_terms::check_activation(kNames, product_terms::Activations::silu, args.activation, args.activation_columns,
+                                  w.t.shape[1]);
+  args.eps = checks::eps(args.eps);
+  const Operand w_operand = operand_of(args.w, 0);
+  outputs.vector.tensor(args.x).lines(args.x.shape[0], args.x.stride[0], args.x.shape[1]);
+  outputs.vector.address(args.norm_weight).address(args.norm_bias);
+
+  Problem problem{Op::norm_addmm, {}};
+  problem[norm_addmm::kDtype] = x.t.dtype;
+  problem[norm_addmm::kWeightDtype] = weight.t.dtype;
+  problem[norm_addmm::kN] = checks::field(w, 1);
+  problem[norm_addmm::kK] = checks::field(w, 0);
+  problem[norm_addmm::kBias] = bias;
+  problem[norm_addmm::kBiasDtype] = args.y.dtype;
+  problem[norm_addmm::kActivation] = args.activation;
+  const bool activated = args.activation != HSTU_ACTIVATION_NONE;
+  problem[norm_addmm::kActColumns] = activated ? static_cast<int32_t>(args.activation_columns) : 0;
+  problem[norm_addmm::kWeightTransposed] = w_operand.along_k;
+  problem[norm_addmm::kVector] = outputs.vector.elements();
+  problem[norm_addmm::kVectorW] = w_operand.vector;
+  problem[norm_addmm::kSplit] = outputs.split;
+  problem[norm_addmm::kM] = bucket(x.t.shape[0]);
+  return problem;
+}
+
+Work work_of(const hstu_norm_addmm_args& args) {
+  const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
+  const double n = static_cast<double>(args.w.shape[1]);
+  return {.flops = 2 * m * n * k,
+          .bytes = (m * k + k * n + m * n) * size_of(args.x.dtype) + n * size_of(args.y.dtype) +
+                   2 * k * size_of(args.norm_weight.dtype)};
+}
+
+void make_edge_case(hstu_norm_addmm_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.z, &args.z1, &args.z2, &args.z3});
+}
+
+}  // namespace hstujit
+
+// Layer norm of rows, rounded, and the product behind it with bias and activation.
+namespace hstujit::reference {
+namespace {
+
+class NormedRows {
+ public:
+  explicit NormedRows(const hstu_norm_addmm_args& args)
+      : x_(args.x),
+        k_(args.x.shape[1]),
+        weight_(load_vector(args.norm_weight, k_, 1)),
+        bias_(load_vector(args.norm_bias, k_, 0)),
+        eps_(static_cast<double>(args.eps)) {}
+
+  void make(int64_t row, double* out) const {
+    load_strided(x_, row * x_.stride[0], 1, k_, out);
+    normalise(out, k_, eps_);
+    for (int64_t i = 0; i < k_; ++i) {
+      const auto at = static_cast<size_t>(i);
+      out[i] = out[i] * weight_[at] + bias_[at];
+    }
+    round_to(x_.dtype, out, k_);
+  }
+
+ private:
+  const hstu_tensor& x_;
+  const int64_t k_;
+  const std::vector<double> weight_, bias_;
+  const double eps_;
+};
+
+}  // namespace
+
+void run(const hstu_norm_addmm_args& args, double* const* exact) {
+  const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.w.shape[1];
+  if (m == 0 || n == 0) return;
+  const std::vector<double> w = load_matrix(args.w);
+  const NormedRows normed(args);
+  const ProductResults z({&args.z, &args.z1, &args.z2, &args.z3}, args.activation, args.activation_columns, exact);
+  for_each_block(m, n, k, [&](const Block& block) {
+    std::vector<double> x(static_cast<size_t>(block.rows * k)), sums(static_cast<size_t>(block.rows * block.columns));
+    for (int64_t r = 0; r < block.rows; ++r) normed.make(block.row + r, x.data() + r * k);
+    load_added(args.y, block, sums.data());
+    add_product(x.data(), w.data(), k, n, block, sums.data());
+    z.write(block, sums.data());
+  });
+}
+
+}  // namespace hstujit::reference

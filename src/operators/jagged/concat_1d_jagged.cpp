@@ -1,0 +1,62 @@
+// Concatenation of jagged vectors as a problem: checks, key and cost.
+#include "operators/integers.hpp"
+#include "operators/jagged/jagged_copy.hpp"
+#include "operators/jagged/jagged_lengths.hpp"
+#include "operators/jagged/jagged_rows.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_concat_1d_jagged_args;
+
+constexpr TensorSlot kTensors[] = {{"lengths_left", offsetof(Args, lengths_left), TensorRole::integer},
+                                   {"left", offsetof(Args, left), TensorRole::input},
+                                   {"lengths_right", offsetof(Args, lengths_right), TensorRole::integer},
+                                   {"right", offsetof(Args, right), TensorRole::input},
+                                   {"out", offsetof(Args, out), TensorRole::output}};
+enum : size_t { kLengthsLeft = 0, kLengthsRight = 2 };  // slots of kTensors
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_concat_1d_jagged_args*) { return {jagged_lengths::fields(), kTensors, {}}; }
+
+Problem prepare(hstu_concat_1d_jagged_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Tensor lengths_left = jagged_lengths::lengths("lengths_left", args.lengths_left);
+  const checks::Tensor lengths_right = jagged_lengths::lengths("lengths_right", args.lengths_right);
+  jagged_lengths::same_batch(lengths_right, lengths_left);
+  const checks::Tensor left = checks::required<1>("left", args.left), right = checks::required<1>("right", args.right);
+  const checks::Tensor out = checks::required<1>("out", args.out);
+  checks::same_dtype(right, left);
+  checks::same_dtype(out, left);
+  checks::extent(out, 0, jagged_lengths::added(left, right), "the elements of left and right");
+  jagged_lengths::separate({&out}, {&left, &right, &lengths_left, &lengths_right});
+  return jagged_lengths::problem(Op::concat_1d_jagged, {}, out, args.lengths_left, args.lengths_right.dtype,
+                                 HSTU_DTYPE_NONE);
+}
+
+Work work_of(const hstu_concat_1d_jagged_args& args) {
+  return jagged_lengths::work_of(args.out, {&args.lengths_left, &args.lengths_right});
+}
+
+void make_edge_case(hstu_concat_1d_jagged_args& args, Integers& integers) {
+  args.left.shape[0] = jagged_lengths::make_ragged(integers[kLengthsLeft]);
+  args.right.shape[0] = jagged_lengths::make_ragged(integers[kLengthsRight]);
+  args.out.shape[0] = args.left.shape[0] + args.right.shape[0];
+}
+
+}  // namespace hstujit
+
+// Concatenation of jagged vectors.
+namespace hstujit::reference {
+
+void run(const hstu_concat_1d_jagged_args& args, double* const* exact) {
+  const PartOffsets offsets{sum_lengths("lengths_left", args.lengths_left, args.left.shape[0]),
+                            sum_lengths("lengths_right", args.lengths_right, args.right.shape[0])};
+  const RowCopies out(args.out, exact);
+  for_each_combined_row(offsets, 0, [&](int64_t combined, bool right, int64_t row) {
+    out.copy(combined, right ? args.right : args.left, row, 1);
+  });
+}
+
+}  // namespace hstujit::reference

@@ -1,0 +1,67 @@
+// Concatenation of two jagged tensors as a problem: checks, key and cost.
+#include "operators/edge_case.hpp"
+#include "operators/jagged/jagged_copy.hpp"
+#include "operators/jagged/jagged_rows.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_concat_2d_jagged_args;
+
+constexpr TensorSlot kTensors[] = {{"left", offsetof(Args, left), TensorRole::input},
+                                   {"right", offsetof(Args, right), TensorRole::input},
+                                   {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer},
+                                   {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer},
+                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64},
+                                   {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64},
+                                   {"n_prefix_from_right", offsetof(Args, n_prefix_from_right), ScalarSlot::Kind::i64},
+                                   {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i32}};
+enum : size_t { kOffsetsLeft = 2, kOffsetsRight = 3 };  // slots of kTensors
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_concat_2d_jagged_args*) { return {jagged_copy::fields(), kTensors, kScalars}; }
+
+Problem prepare(hstu_concat_2d_jagged_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  checks::flag("is_replace", args.is_replace);
+  return jagged_copy::prepare(
+      Op::concat_2d_jagged,
+      {args.left, args.right, args.offsets_left, args.offsets_right, args.out, args.max_len_left, args.max_len_right,
+       args.n_prefix_from_right, "out", "n_prefix_from_right", args.is_replace != 0, true});
+}
+
+Work work_of(const hstu_concat_2d_jagged_args& args) {
+  const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
+                                           args.max_len_left, args.max_len_right);
+  int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch);
+  if (!args.is_replace) rows += jagged_copy::rows_in_sequences(parts.right, args.offsets_right, parts.batch);
+  return jagged_copy::work_of(rows, args.left, {&args.offsets_left, &args.offsets_right});
+}
+
+void make_edge_case(hstu_concat_2d_jagged_args&, Integers& integers) {
+  std::vector<int64_t> no_targets;
+  edge_case::make_ragged(integers[kOffsetsLeft], no_targets);
+  edge_case::make_ragged(integers[kOffsetsRight], no_targets);
+}
+
+}  // namespace hstujit
+
+// Concatenation of jagged tensors, and replacement of the last rows of each sequence.
+namespace hstujit::reference {
+
+void run(const hstu_concat_2d_jagged_args& args, double* const* exact) {
+  const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
+                                           args.max_len_left, args.max_len_right);
+  const PartOffsets offsets = part_offsets(parts, args.offsets_left, args.offsets_right);
+  const RowCopies out(args.out, exact);
+  const int64_t dim = parts.left.dim;
+  if (args.is_replace) return replace_last_rows(offsets, args.left, args.right, dim, out);
+  for_each_combined_row(offsets, args.n_prefix_from_right, [&](int64_t combined, bool right, int64_t row) {
+    const hstu_tensor& from = right ? args.right : args.left;
+    out.copy(combined, from, RowCopies::start_of(from, row), dim);
+  });
+}
+
+}  // namespace hstujit::reference

@@ -1,0 +1,47 @@
+// A dense row added to each sequence's rows, as a problem: checks, key and cost.
+#include "operators/edge_case.hpp"
+#include "operators/jagged/added_rows.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_jagged_dense_broadcast_add_args;
+
+constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
+                                   {"dense", offsetof(Args, dense), TensorRole::input},
+                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
+                                   {"out", offsetof(Args, out), TensorRole::output}};
+enum : size_t { kSeqOffsets = 2 };  // slot of kTensors
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_jagged_dense_broadcast_add_args*) { return {added_rows::fields(), kTensors, {}}; }
+
+Problem prepare(hstu_jagged_dense_broadcast_add_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  added_rows::Check check(Op::jagged_dense_broadcast_add, "jagged", args.jagged, args.out, args.seq_offsets);
+  check.table("dense", args.dense, true);
+  checks::extent({"dense", args.dense}, 0, check.batch(), "batch = seq_offsets.shape[0] - 1");
+  return check.problem();
+}
+
+Work work_of(const hstu_jagged_dense_broadcast_add_args& args) {
+  return added_rows::work_of(args.jagged, args.seq_offsets, {&args.dense});
+}
+
+void make_edge_case(hstu_jagged_dense_broadcast_add_args&, Integers& integers) {
+  std::vector<int64_t> no_targets;
+  edge_case::make_ragged(integers[kSeqOffsets], no_targets);
+}
+
+}  // namespace hstujit
+
+// A dense row added to all rows of its sequence.
+namespace hstujit::reference {
+
+void run(const hstu_jagged_dense_broadcast_add_args& args, double* const* exact) {
+  add_rows(args.jagged, args.out, args.seq_offsets, 1,
+           {{args.dense, [](const SequenceRow& at) { return at.sequence; }}}, exact);
+}
+
+}  // namespace hstujit::reference

@@ -1,0 +1,85 @@
+// Seeded dropout as a problem: checks, key and cost.
+#include "operators/edge_case.hpp"
+#include "operators/norm/dropout_checks.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/row_checks.hpp"
+#include "operators/operators.hpp"
+#include "operators/rows.hpp"
+#include "support/error.hpp"
+#include "support/philox.hpp"
+
+#include <vector>
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_dropout_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype}, {"active", FieldKind::exact}, {"flat", FieldKind::exact},
+                                 {"words", FieldKind::exact}, {"vector", FieldKind::exact}, {"rows", FieldKind::bucket},
+                                 {"dim", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"y", offsetof(Args, y), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"ratio", offsetof(Args, ratio), ScalarSlot::Kind::f32},
+                                   {"words_per_counter", offsetof(Args, words_per_counter), ScalarSlot::Kind::i32},
+                                   {"seed", offsetof(Args, seed), ScalarSlot::Kind::i64}};
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_dropout_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_dropout_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Rows r = checks::rows(args.x, args.y);
+  checks::dropout_ratio("ratio", args.ratio);
+  if (args.words_per_counter != 0 && args.words_per_counter != 1 && args.words_per_counter != 4)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "words_per_counter = {}: it must be 0 or 1, or 4", args.words_per_counter);
+  if (args.words_per_counter == 0) args.words_per_counter = 1;
+  // Without gaps the tensors are one row, whose last elements may be fewer than an access.
+  const bool flat = args.x.stride[0] == r.dim() && args.y.stride[0] == r.dim();
+  checks::Vector vector(args.x.dtype);
+  vector.address(args.x).address(args.y);
+  if (!flat) vector.tensor(args.x).tensor(args.y);
+
+  Problem problem{Op::dropout, {}};
+  problem[dropout::kDtype] = args.x.dtype;
+  problem[dropout::kActive] = args.ratio > 0;
+  problem[dropout::kFlat] = flat;
+  problem[dropout::kWords] = args.ratio > 0 ? args.words_per_counter : 1;
+  problem[dropout::kVector] = vector.elements();
+  problem[dropout::kRows] = bucket(args.x.shape[0]);
+  problem[dropout::kDim] = bucket(r.dim());
+  return problem;
+}
+
+Work work_of(const hstu_dropout_args& args) {
+  const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
+  return {.flops = elements, .bytes = elements * 2 * size_of(args.x.dtype)};
+}
+
+void make_edge_case(hstu_dropout_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+}
+
+}  // namespace hstujit
+
+// Seeded dropout.
+namespace hstujit::reference {
+
+void run(const hstu_dropout_args& args, double* const* exact) {
+  const int64_t rows = args.x.shape[0], dim = args.x.shape[1];
+  const auto words = static_cast<uint64_t>(args.words_per_counter);
+  const Output y(args.y, exact);
+  parallel_for(rows, 100.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
+    std::vector<double> x(static_cast<size_t>(dim));
+    load(args.x, row * args.x.stride[0], dim, x.data());
+    for (size_t i = 0; args.ratio > 0 && i < x.size(); ++i) {
+      const uint64_t index = static_cast<uint64_t>(row * dim) + i;
+      const float u = uniform_of(philox(index / words, static_cast<uint64_t>(args.seed))[index % words]);
+      x[i] = u > args.ratio ? x[i] / (1 - static_cast<double>(args.ratio)) : 0;
+    }
+    y.write(row, 0, dim, x.data());
+  });
+}
+
+}  // namespace hstujit::reference

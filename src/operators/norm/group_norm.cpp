@@ -1,0 +1,62 @@
+// Group norm as a problem: checks, key and cost.
+#include "operators/edge_case.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/row_checks.hpp"
+#include "operators/operators.hpp"
+#include "support/error.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_group_norm_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
+                                 {"has_weight", FieldKind::exact}, {"dim", FieldKind::exact},
+                                 {"groups", FieldKind::exact},     {"vector", FieldKind::exact},
+                                 {"rows", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"weight", offsetof(Args, weight), TensorRole::input},
+                                   {"bias", offsetof(Args, bias), TensorRole::input},
+                                   {"y", offsetof(Args, y), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+                                   {"num_groups", offsetof(Args, num_groups), ScalarSlot::Kind::i32}};
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_group_norm_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_group_norm_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Rows r = checks::rows(args.x, args.y);
+  if (args.num_groups <= 0 || r.dim() % args.num_groups != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_groups = {}: it must be positive and divide x.shape[1] = {}",
+         args.num_groups, r.dim());
+  const bool weighted = checks::weight_and_bias(args.weight, args.bias, args.num_groups, "num_groups", r.y);
+  args.eps = checks::eps(args.eps);
+  checks::Vector vector(args.x.dtype);  // groups start at multiples of their length
+  vector.tensor(args.x).tensor(args.y).length(r.dim() / args.num_groups);
+
+  Problem problem{Op::group_norm, {}};
+  problem[group_norm::kDtype] = args.x.dtype;
+  problem[group_norm::kWeightDtype] = args.weight.dtype;
+  problem[group_norm::kHasWeight] = weighted;
+  problem[group_norm::kDim] = checks::field(r.x, 1);
+  problem[group_norm::kGroups] = args.num_groups;
+  problem[group_norm::kVector] = vector.elements();
+  problem[group_norm::kRows] = bucket(args.x.shape[0]);
+  return problem;
+}
+
+Work work_of(const hstu_group_norm_args& args) {
+  const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
+  const bool weighted = present(args.weight);
+  // Sum; difference, square and sum; scale; weight and bias.
+  return {.flops = elements * (weighted ? 7 : 5),
+          .bytes = elements * 2 * size_of(args.x.dtype) + 2.0 * args.num_groups * size_of(args.weight.dtype)};
+}
+
+void make_edge_case(hstu_group_norm_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+}
+
+}  // namespace hstujit

@@ -1,0 +1,70 @@
+// RMS norm as a problem: checks, key and cost.
+#include "operators/edge_case.hpp"
+#include "operators/fp8/fp8_scales.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/row_checks.hpp"
+#include "operators/operators.hpp"
+#include "support/error.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_rms_norm_args;
+
+constexpr FieldInfo kFields[] = {
+    {"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype}, {"has_weight", FieldKind::exact},
+    {"fp8", FieldKind::dtype},        {"scaling", FieldKind::exact},      {"dim", FieldKind::exact},
+    {"activation", FieldKind::exact}, {"vector", FieldKind::exact},       {"rows", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"weight", offsetof(Args, weight), TensorRole::input},
+                                   {"y", offsetof(Args, y), TensorRole::output},
+                                   {"descale", offsetof(Args, descale), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+                                   {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+                                   {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_rms_norm_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_rms_norm_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Rows r = checks::rows(args.x, args.y, true);
+  checks::quantised(r, args.descale, args.scaling);
+  const bool weighted = checks::given("weight", args.weight);
+  if (weighted) checks::weight("weight", args.weight, r.dim(), "x.shape[1]", r.y);
+  const int activation = checks::code(args.activation);
+  if (activation != HSTU_ACTIVATION_NONE && activation != HSTU_ACTIVATION_SILU)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "activation = {}: rms_norm covers NONE (0) and SILU (1)", activation);
+  args.eps = checks::eps(args.eps);
+  checks::Vector vector(args.x.dtype);
+  vector.tensor(args.x).tensor(args.y);
+  if (weighted) vector.address(args.weight);
+
+  Problem problem{Op::rms_norm, {}};
+  problem[rms_norm::kDtype] = args.x.dtype;
+  problem[rms_norm::kWeightDtype] = args.weight.dtype;
+  problem[rms_norm::kHasWeight] = weighted;
+  if (fp8::stores(args.y.dtype)) problem[rms_norm::kFp8] = args.y.dtype;
+  problem[rms_norm::kScaling] = args.scaling;
+  problem[rms_norm::kDim] = checks::field(r.x, 1);
+  problem[rms_norm::kActivation] = activation;
+  problem[rms_norm::kVector] = vector.elements();
+  problem[rms_norm::kRows] = bucket(args.x.shape[0]);
+  return problem;
+}
+
+Work work_of(const hstu_rms_norm_args& args) {
+  const double dim = static_cast<double>(args.x.shape[1]), elements = static_cast<double>(args.x.shape[0]) * dim;
+  const bool weighted = present(args.weight), silu = args.activation == HSTU_ACTIVATION_SILU;
+  // Square and sum; scale; weight; sigmoid, counted as one, and product.
+  return {.flops = elements * (3 + (weighted ? 1 : 0) + (silu ? 2 : 0)),
+          .bytes = elements * (size_of(args.x.dtype) + size_of(args.y.dtype)) + dim * size_of(args.weight.dtype)};
+}
+
+void make_edge_case(hstu_rms_norm_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0]);
+}
+
+}  // namespace hstujit

@@ -1,0 +1,112 @@
+// RMS norm with rotary position embedding as a problem: checks, key and cost.
+#include "operators/checks.hpp"
+#include "operators/edge_case.hpp"
+#include "operators/fp8/fp8_scales.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/row_checks.hpp"
+#include "operators/operators.hpp"
+#include "support/error.hpp"
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_rms_norm_rope_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},       {"weight_dtype", FieldKind::dtype},
+                                 {"angle_dtype", FieldKind::dtype}, {"fp8", FieldKind::dtype},
+                                 {"scaling", FieldKind::exact},     {"dim", FieldKind::exact},
+                                 {"head_dim", FieldKind::exact},    {"vector", FieldKind::exact},
+                                 {"batch", FieldKind::bucket},      {"length", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input},           {"weight", offsetof(Args, weight), TensorRole::input},
+    {"cosine", offsetof(Args, cosine), TensorRole::input}, {"sine", offsetof(Args, sine), TensorRole::input},
+    {"y", offsetof(Args, y), TensorRole::output},          {"descale", offsetof(Args, descale), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+                                   {"head_dim", offsetof(Args, head_dim), ScalarSlot::Kind::i64},
+                                   {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
+
+void check_head_dim(Args& args) {
+  if (args.head_dim == 0) args.head_dim = args.cosine.shape[1];
+  const int64_t hidden = args.x.shape[2], head_dim = args.head_dim;
+  if (head_dim < 2 || head_dim % 2 != 0 || hidden % head_dim != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "head_dim = {}: it must be positive, even and divide x.shape[2] = {}", head_dim,
+         hidden);
+}
+
+/// cosine or sine, [length, head_dim or half of it].
+checks::Tensor check_angles(const char* name, hstu_tensor& t, const Args& args, const checks::Tensor& y) {
+  const checks::Tensor angles = checks::required<2>(name, t);
+  checks::floating(angles);
+  checks::extent(angles, 0, args.x.shape[1], "x.shape[1]");
+  checks::disjoint(y, angles);
+  return angles;
+}
+
+void check_columns(const checks::Tensor& angles, int64_t head_dim) {
+  if (angles.t.shape[1] != head_dim && angles.t.shape[1] != head_dim / 2)
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "{}.shape[1] = {}: it must be head_dim = {} or half of it", angles.name,
+         angles.t.shape[1], head_dim);
+}
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_rms_norm_rope_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_rms_norm_rope_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Tensor x = checks::required<3>("x", args.x), y = checks::required<3>("y", args.y);
+  checks::floating(x);
+  const bool quantised = fp8::stores(args.y.dtype);
+  if (!quantised) checks::same_dtype(y, x);
+  for (int d = 0; d < 3; ++d) checks::extent(y, d, args.x.shape[d], "x's extent");
+  checks::no_self_overlap(y);
+  if (quantised)
+    checks::disjoint(y, x);
+  else
+    checks::disjoint_or_same(y, x);
+  checks::quantised(x, y, checks::product(x, 0, 1), args.x.shape[2], args.descale, args.scaling);
+  checks::weight("weight", args.weight, args.x.shape[2], "x.shape[2]", y);
+  const checks::Tensor cosine = check_angles("cosine", args.cosine, args, y);
+  const checks::Tensor sine = check_angles("sine", args.sine, args, y);
+  checks::same_dtype(sine, cosine);
+  check_head_dim(args);
+  check_columns(cosine, args.head_dim);
+  check_columns(sine, args.head_dim);
+  args.eps = args.eps == 0 ? 1e-6f : checks::eps(args.eps);
+
+  const auto aligned = [](checks::Vector& v, const hstu_tensor& t) { v.address(t).length(t.stride[0]); };
+  checks::Vector vector(args.x.dtype);
+  vector.tensor(args.x).tensor(args.y).length(args.head_dim / 2).address(args.weight);
+  aligned(vector, args.cosine);
+  aligned(vector, args.sine);
+
+  Problem problem{Op::rms_norm_rope, {}};
+  problem[rms_norm_rope::kDtype] = args.x.dtype;
+  problem[rms_norm_rope::kWeightDtype] = args.weight.dtype;
+  problem[rms_norm_rope::kAngleDtype] = args.cosine.dtype;
+  if (quantised) problem[rms_norm_rope::kFp8] = args.y.dtype;
+  problem[rms_norm_rope::kScaling] = args.scaling;
+  problem[rms_norm_rope::kDim] = checks::field(x, 2);
+  problem[rms_norm_rope::kHeadDim] = static_cast<int32_t>(args.head_dim);
+  problem[rms_norm_rope::kVector] = vector.elements();
+  problem[rms_norm_rope::kBatch] = bucket(args.x.shape[0]);
+  problem[rms_norm_rope::kLength] = bucket(args.x.shape[1]);
+  return problem;
+}
+
+Work work_of(const hstu_rms_norm_rope_args& args) {
+  const double length = static_cast<double>(args.x.shape[1]), hidden = static_cast<double>(args.x.shape[2]);
+  const double elements = static_cast<double>(args.x.shape[0]) * length * hidden;
+  const double angles = length * static_cast<double>(args.head_dim);  // cosines and sines of half a head
+  // Square and sum; scale; weight; turn.
+  return {.flops = elements * 7,
+          .bytes = elements * (size_of(args.x.dtype) + size_of(args.y.dtype)) + hidden * size_of(args.weight.dtype) +
+                   angles * size_of(args.cosine.dtype)};
+}
+
+void make_edge_case(hstu_rms_norm_rope_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0] * args.x.shape[1]);
+}
+
+}  // namespace hstujit

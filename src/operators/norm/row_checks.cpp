@@ -1,0 +1,62 @@
+#include "operators/norm/row_checks.hpp"
+
+#include "operators/fp8/fp8_scales.hpp"
+#include "operators/operators.hpp"
+#include "support/error.hpp"
+
+namespace hstujit::checks {
+
+Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises) {
+  const Rows r{required<2>("x", x), required<2>("y", y)};
+  floating(r.x);
+  const bool quantised = quantises && fp8::stores(y.dtype);
+  if (!quantised) same_dtype(r.y, r.x);
+  extent(r.y, 0, x.shape[0], "x.shape[0]");
+  extent(r.y, 1, x.shape[1], "x.shape[1]");
+  no_self_overlap(r.y);
+  if (quantised)
+    disjoint(r.y, r.x);
+  else
+    disjoint_or_same(r.y, r.x);
+  return r;
+}
+
+Tensor quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
+                 const hstu_fp8_scaling& scaling) {
+  fp8::check_scaling("scaling", scaling);
+  if (!fp8::stores(y.t.dtype)) {
+    if (given("descale", descale) || scaling != HSTU_FP8_TENSOR)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "descale or scaling is there: they belong to {0} in e4m3 or e5m2; {0} is {1}",
+           y.name, name_of(static_cast<hstu_dtype>(y.t.dtype)));
+    return {"descale", descale};
+  }
+  if (scaling != HSTU_FP8_ROW && scaling != HSTU_FP8_GROUP)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "scaling = {}: a norm quantises by ROW (1) or GROUP (2)",
+         static_cast<int>(scaling));
+  const Tensor checked = fp8::check_descale("descale", descale, scaling, rows, columns);
+  no_self_overlap(checked);
+  disjoint(checked, x);
+  disjoint(checked, y);
+  return checked;
+}
+
+Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what, const Tensor& out) {
+  const Tensor w = required<1>(name, t);
+  floating(w);
+  extent(w, 0, count, what);
+  disjoint(out, w);
+  return w;
+}
+
+bool weight_and_bias(hstu_tensor& w, hstu_tensor& b, int64_t count, const char* what, const Tensor& out) {
+  const bool has_weight = given("weight", w), has_bias = given("bias", b);
+  if (has_weight != has_bias)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is absent, but {} is there: give both or neither",
+         has_weight ? "bias" : "weight", has_weight ? "weight" : "bias");
+  if (!has_weight) return false;
+  const Tensor checked = weight("weight", w, count, what, out);
+  same_dtype(weight("bias", b, count, what, out), checked);
+  return true;
+}
+
+}  // namespace hstujit::checks

@@ -1,0 +1,29 @@
+// Checks of operators that turn rows into rows of the same shape: what the norms, softmax and dropout share.
+#pragma once
+
+#include "operators/checks.hpp"
+
+namespace hstujit::checks {
+
+/// x [rows, dim] and y of the same shape and type; y may be x itself. y may be in FP8 where the operator quantises.
+struct Rows {
+  Tensor x, y;
+  int64_t dim() const { return x.t.shape[1]; }
+};
+Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises = false);
+
+/// The scales of a y in FP8, one a row or 128 columns of one; of another y there must be none. rows, columns: of y as a
+/// matrix. Gives the scales, apart from x and y; those that are not there take no bytes.
+Tensor quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
+                 const hstu_fp8_scaling& scaling);
+inline void quantised(const Rows& r, hstu_tensor& descale, const hstu_fp8_scaling& scaling) {
+  quantised(r.x, r.y, r.x.t.shape[0], r.dim(), descale, scaling);
+}
+
+/// weight or bias, [count], which `what` explains, apart from the output.
+Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what, const Tensor& out);
+
+/// weight and bias, which come together: true when both are there, checked and of one type.
+bool weight_and_bias(hstu_tensor& weight, hstu_tensor& bias, int64_t count, const char* what, const Tensor& out);
+
+}  // namespace hstujit::checks

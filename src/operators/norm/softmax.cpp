@@ -1,0 +1,93 @@
+// Softmax of rows as a problem: checks, key and cost.
+#include "operators/edge_case.hpp"
+#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/row_checks.hpp"
+#include "operators/operators.hpp"
+#include "operators/rows.hpp"
+#include "support/error.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace hstujit {
+namespace {
+
+using Args = hstu_softmax_args;
+
+constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},  {"dim", FieldKind::exact},
+                                 {"log", FieldKind::exact},    {"zero_empty", FieldKind::exact},
+                                 {"vector", FieldKind::exact}, {"rows", FieldKind::bucket}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
+                                   {"y", offsetof(Args, y), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"log", offsetof(Args, log), ScalarSlot::Kind::i32},
+                                   {"zero_empty_rows", offsetof(Args, zero_empty_rows), ScalarSlot::Kind::i32}};
+
+}  // namespace
+
+OperatorFacts facts_of(const hstu_softmax_args*) { return {kFields, kTensors, kScalars}; }
+
+Problem prepare(hstu_softmax_args& args) {
+  checks::struct_size(args.struct_size, sizeof args);
+  const checks::Rows r = checks::rows(args.x, args.y);
+  if (r.dim() == 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "x.shape[1] = 0: the softmax of nothing is undefined; rows may be none instead");
+  checks::flag("log", args.log);
+  checks::flag("zero_empty_rows", args.zero_empty_rows);
+  checks::Vector vector(args.x.dtype);
+  vector.tensor(args.x).tensor(args.y);
+
+  Problem problem{Op::softmax, {}};
+  problem[softmax::kDtype] = args.x.dtype;
+  problem[softmax::kDim] = checks::field(r.x, 1);
+  problem[softmax::kLog] = args.log;
+  problem[softmax::kZeroEmpty] = args.zero_empty_rows;
+  problem[softmax::kVector] = vector.elements();
+  problem[softmax::kRows] = bucket(args.x.shape[0]);
+  return problem;
+}
+
+Work work_of(const hstu_softmax_args& args) {
+  const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
+  // Maximum; difference, power, counted as one, and sum; scale.
+  return {.flops = elements * 5, .bytes = elements * 2 * size_of(args.x.dtype)};
+}
+
+void make_edge_case(hstu_softmax_args& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+}
+
+}  // namespace hstujit
+
+// Softmax and log-softmax of rows.
+namespace hstujit::reference {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// x <- softmax(x); of nothing but -inf NaN, or nothing but weights of 0.
+void softmax(std::vector<double>& x, bool log, bool zero_empty) {
+  double most = -kInfinity, sum = 0;
+  for (const double value : x) most = std::fmax(most, value);
+  if (most == -kInfinity && zero_empty && std::none_of(x.begin(), x.end(), [](double v) { return std::isnan(v); })) {
+    std::fill(x.begin(), x.end(), log ? -kInfinity : 0.0);
+    return;
+  }
+  for (const double value : x) sum += std::exp(value - most);  // -inf less -inf, or inf less inf, is NaN
+  for (double& value : x) value = log ? value - most - std::log(sum) : std::exp(value - most) / sum;
+}
+
+}  // namespace
+
+void run(const hstu_softmax_args& args, double* const* exact) {
+  const int64_t rows = args.x.shape[0], dim = args.x.shape[1];
+  const Output y(args.y, exact);
+  parallel_for(rows, 30.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
+    std::vector<double> x(static_cast<size_t>(dim));
+    load(args.x, row * args.x.stride[0], dim, x.data());
+    softmax(x, args.log != 0, args.zero_empty_rows != 0);
+    y.write(row, 0, dim, x.data());
+  });
+}
+
+}  // namespace hstujit::reference

@@ -1,0 +1,134 @@
+// The operators as data: where each public args struct keeps its tensors and attributes, how it is checked and keyed,
+// and its CPU reference. Everything that handles "any operator" (tuner, tool, goldens) goes through this table. An
+// operator is a line in operator_map.hpp, the typed functions declared below (problem/<op>.cpp, reference/<op>.cpp) and
+// a family or more in families/.
+#pragma once
+
+#include "operators/problem.hpp"
+
+#include <hstujit/hstujit.h>
+
+#include <cstddef>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace hstujit {
+
+enum class TensorRole : uint8_t {
+  input,    ///< floating point, read
+  integer,  ///< offsets, lengths: read, and decides which memory the kernel touches
+  output,   ///< written completely (rows of sequences only, where the operator is jagged)
+};
+
+struct TensorSlot {
+  std::string_view name;
+  size_t offset;  ///< of the hstu_tensor in the args struct
+  TensorRole role;
+  /// A dimension that the operator sums over, so that random elements are scaled by the root of its extent; -1 none.
+  int fan_in = -1;
+  /// The slot of an output in whose elements this one's are counted, rounded as they are; -1 none.
+  int of_rounded = -1;
+};
+
+/// An attribute of the args struct. words: names of the values 0, 1, ... of an enum; empty for numbers.
+struct ScalarSlot {
+  enum class Kind : uint8_t { f32, i32, i64 };
+  std::string_view name;
+  size_t offset;
+  Kind kind;
+  std::span<const std::string_view> words = {};
+};
+inline constexpr std::string_view kFp8ScalingWords[] = {"tensor", "row", "group", "block"};
+inline constexpr std::string_view kActivationWords[] = {"none", "silu", "sigmoid", "gelu", "gelu_tanh"};
+
+/// What an operator is made of. Spans of static arrays.
+struct OperatorFacts {
+  std::span<const FieldInfo> fields;  ///< of its key, in the order of its field enum
+  std::span<const TensorSlot> tensors;
+  std::span<const ScalarSlot> scalars;
+};
+
+/// Contents of the integer tensors, in the order of Operator::tensors; empty for the others.
+using Integers = std::vector<std::vector<int64_t>>;
+
+/// What one call costs at least, for rates: multiply-adds counted as two operations and mask-exact, each input byte
+/// read once and each output byte written once.
+struct Work {
+  double flops = 0;
+  double bytes = 0;
+};
+
+struct Operator : OperatorFacts {
+  Op op;
+  std::string_view name;
+  size_t args_size;
+
+  /// Fills strides and defaults in place and checks all that can be checked without reading tensor contents; throws
+  /// Error naming the field. Returns the key. Part of the hot path: no heap, no strings unless it fails.
+  Problem (*prepare)(void* args);
+
+  /// The reference, on tensors in host memory, args prepared: double precision, one rounding at the store. Checks what
+  /// the device path cannot (offsets not decreasing, targets not negative). Throws Error.
+  /// exact: null, or a buffer per output slot, in their order: then outputs are left alone (their data may be anything)
+  /// and unrounded values go there, row-major in the output's shape; a null buffer skips that output.
+  void (*reference)(const void* args, double* const* exact);
+
+  /// args prepared; integer tensors must be readable by the host (copies will do), others are not read.
+  Work (*work)(const void* args);
+
+  /// A second shape of the same problem for checking kernels: what a tuned record must survive besides the batch it was
+  /// measured on. Ragged tails everywhere; in jagged operators also empty sequences and sequences of one row. Changes
+  /// prepared args and their integers in place. No tensor grows, so buffers made for the original do; shapes change in
+  /// their first dimension only and strides stay.
+  void (*edge_case)(void* args, Integers& integers);
+};
+
+std::span<const Operator> operators();
+const Operator& operator_of(Op op);
+
+inline hstu_tensor& tensor_at(void* args, const TensorSlot& slot) {
+  return *reinterpret_cast<hstu_tensor*>(static_cast<std::byte*>(args) + slot.offset);
+}
+inline const hstu_tensor& tensor_at(const void* args, const TensorSlot& slot) {
+  return *reinterpret_cast<const hstu_tensor*>(static_cast<const std::byte*>(args) + slot.offset);
+}
+
+/// An absent tensor is all zero.
+inline bool present(const hstu_tensor& t) { return t.dtype != HSTU_DTYPE_NONE; }
+/// Bytes from data to the end of the last element.
+int64_t extent_bytes(const hstu_tensor& t);
+/// Those of all of these, as Work counts them.
+double bytes_of_all(std::initializer_list<const hstu_tensor*> tensors);
+
+// ---- The typed forms behind the table, per operator.
+
+/// An args struct of which nothing is set but its size.
+template <class Args>
+Args sized() {
+  Args args{};
+  args.struct_size = sizeof args;
+  return args;
+}
+
+/// The operator of an args struct.
+template <class Args>
+constexpr Op op_of() = delete;
+
+#define HSTUJIT_DECLARE(op, args_type, function)                   \
+  Problem prepare(args_type& args);                                \
+  OperatorFacts facts_of(const args_type*);                        \
+  Work work_of(const args_type& args);                             \
+  void make_edge_case(args_type& args, Integers& integers);        \
+  namespace reference {                                            \
+  void run(const args_type& args, double* const* exact = nullptr); \
+  }                                                                \
+  template <>                                                      \
+  constexpr Op op_of<args_type>() {                                \
+    return Op::op;                                                 \
+  }
+HSTUJIT_OPERATOR_MAP(HSTUJIT_DECLARE)
+#undef HSTUJIT_DECLARE
+
+}  // namespace hstujit
