@@ -20,6 +20,17 @@ const std::string kFamilies = "src/families/";
 /// Of a path below src/families/: whether it is of a room, and not of all families.
 bool is_of_a_room(std::string_view path) { return path.find('/', kFamilies.size()) != std::string_view::npos; }
 
+/// Which files a text brings in is seen by what is in them; how they are named makes no difference.
+std::string without_includes(std::string_view bare) {
+  std::string text;
+  while (!bare.empty()) {
+    const std::string_view line = bare.substr(0, bare.find('\n'));
+    if (!line.starts_with("#include") && line != "#pragma once") text.append(line).append("\n");
+    bare.remove_prefix(std::min(line.size() + 1, bare.size()));
+  }
+  return text;
+}
+
 }  // namespace
 
 Sources::Sources(fs::path root) : root_(std::move(root)) {}
@@ -29,7 +40,7 @@ const Sources::File& Sources::file(const std::string& path) {
   if (added) {
     if (const int error = read_file(root_ / path, found->second.text))
       fail(HSTU_ERROR_INVALID_ARGUMENT, "{}: cannot be read: {}", (root_ / path).string(), std::strerror(error));
-    found->second.bare = bare_text(found->second.text);
+    found->second.bare = without_includes(bare_text(found->second.text));
   }
   return found->second;
 }
@@ -116,8 +127,10 @@ std::optional<std::string> Sources::digest(const std::string& name) {
   if (!added) return found->second;
   const Paths paths = files(name);
   if (paths.empty()) return std::nullopt;
+  std::set<std::string_view> texts;  // in their own order, so that a file that only moves changes nothing
+  for (const std::string& path : paths) texts.insert(file(path).bare);
   Digester digester;
-  for (const std::string& path : paths) digester.add(path).add(file(path).bare);
+  for (const std::string_view text : texts) digester.add(text);
   constexpr size_t kDigits = 16;
   return found->second = digester.finish().hex().substr(0, kDigits);
 }

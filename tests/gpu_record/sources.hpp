@@ -24,7 +24,8 @@ class Sources {
 
   /// Of a family: its kernel with all that it includes, and the files of src/families/ that describe it. Of kLaunching:
   /// src/launch/, src/specialise/ and what all families share. Of a path below the root: that file with all that it
-  /// includes. Comments and line breaks make no difference. Nothing when there is no such thing.
+  /// includes. Comments, line breaks and where a file lies make no difference. Nothing when there
+  /// is no such thing.
   std::optional<std::string> digest(const std::string& name);
   /// The files that the digest is over, relative to the root.
   std::set<std::string> files(const std::string& name);
