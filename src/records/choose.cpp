@@ -1,9 +1,9 @@
 #include "records/choose.hpp"
 
+#include "families/fit.hpp"
 #include "records/remark.hpp"
 #include "support/error.hpp"
 #include "support/log.hpp"
-#include "tuner/space.hpp"
 
 #include <fmt/format.h>
 

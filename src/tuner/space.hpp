@@ -2,7 +2,7 @@
 // device, known without compiling.
 #pragma once
 
-#include "families/family.hpp"
+#include "families/fit.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -12,19 +12,6 @@
 #include <vector>
 
 namespace hstujit {
-
-/// Why a block with these needs cannot run on the device, or would spill; empty when it fits.
-std::string_view misfit(const Resources& resources, const DeviceFacts& device);
-
-/// Whether every knob has a value that the family lists. Rules and resources are asked of such configurations only:
-/// they divide by values, and know no others.
-bool listed(const Family& family, const Config& config);
-
-/// Every value is listed, every rule holds, and the resources fit.
-bool fits(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device);
-
-/// The same with the rules alone without which the kernel would not work.
-bool runs(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device);
 
 /// "block_m=64,128 stages=2,3": the knob table a trial was drawn from.
 std::string space_text(const Family& family);

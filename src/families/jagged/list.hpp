@@ -1,5 +1,5 @@
-// The kernel families of this room, each defined in the file of its name or with its twins in one: a line each, of those
-// of one operator the preferred first.
+// The kernel families of this room, each defined in the file of its name or with its twins in one: a line each, of
+// those of one operator the preferred first.
 #pragma once
 
 // clang-format off

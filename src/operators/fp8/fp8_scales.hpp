@@ -1,12 +1,13 @@
 // What the FP8 operators share: units of scaling, the shapes of their descales, and the checks of both.
-
 #pragma once
 
 #include "operators/checks.hpp"
 #include "support/ceil_div.hpp"
+#include "support/element.hpp"
 
 #include <hstujit/hstujit.h>
 
+#include <cmath>
 #include <cstdint>
 
 namespace hstujit::fp8 {
@@ -50,12 +51,6 @@ double descale_bytes(const hstu_tensor& descale);
 }  // namespace hstujit::fp8
 
 // Descales in the reference operators.
-#pragma once
-
-#include "operators/fp8/fp8_scales.hpp"
-#include "support/element.hpp"
-
-#include <cmath>
 
 namespace hstujit::reference {
 

@@ -1,11 +1,14 @@
 // What the operators that add rows of tables to the rows of a jagged tensor have in common as problems: positions,
 // times, and a dense row a sequence.
-
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"
+#include "operators/operators.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 namespace hstujit::added_rows {
 
@@ -54,13 +57,6 @@ Work work_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initiali
 }  // namespace hstujit::added_rows
 
 // alpha * x + rows of tables, for the references of positions, times and broadcast rows.
-#pragma once
-
-#include "operators/operators.hpp"
-
-#include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace hstujit::reference {
 

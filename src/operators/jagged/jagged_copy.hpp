@@ -1,11 +1,14 @@
 // What concat_2d_jagged and split_2d_jagged have in common as problems: a combined jagged tensor and its two parts.
-
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"
+#include "operators/jagged/jagged_rows.hpp"
 
+#include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <span>
+#include <vector>
 
 namespace hstujit::jagged_copy {
 
@@ -40,14 +43,6 @@ Work work_of(int64_t rows, const hstu_tensor& values, std::initializer_list<cons
 }  // namespace hstujit::jagged_copy
 
 // The order of rows in a combined jagged tensor, for its references.
-#pragma once
-
-#include "operators/jagged/jagged_copy.hpp"
-#include "operators/jagged/jagged_rows.hpp"
-
-#include <cstdint>
-#include <functional>
-#include <vector>
 
 namespace hstujit::reference {
 
