@@ -18,8 +18,8 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Each may include what stands before it.
-constexpr std::string_view kRooms[] = {"support", "cuda",   "operators", "families", "specialise", "jit",  "records",
-                                       "launch",  "tuner",  "traffic",   "call",     "chain",      "capi"};
+constexpr std::string_view kRooms[] = {"support", "cuda",  "operators", "families", "specialise", "jit", "records",
+                                       "launch",  "tuner", "traffic",   "call",     "chain",      "capi"};
 
 std::ptrdiff_t rank_of(std::string_view path) {
   return std::ranges::find(kRooms, path.substr(0, path.find('/'))) - std::begin(kRooms);
@@ -54,7 +54,8 @@ TEST(House, HasTheRoomsOfThisList) {
 TEST(House, HasNoIncludeThatGoesUp) {
   const std::vector<Include> all = includes_of_the_library();
   EXPECT_GT(all.size(), 500u);
-  for (const Include& include : all) EXPECT_LE(rank_of(include.name), rank_of(include.by.string())) << include.by << " includes " << include.name;
+  for (const Include& include : all)
+    EXPECT_LE(rank_of(include.name), rank_of(include.by.string())) << include.by << " includes " << include.name;
 }
 
 TEST(House, HasNoCircleOfIncludes) {
@@ -63,7 +64,8 @@ TEST(House, HasNoCircleOfIncludes) {
   // Files that include nothing that is left go, until none does.
   for (bool gone = true; gone;) {
     gone = false;
-    for (auto& [path, names] : left) std::erase_if(names, [&](const std::string& name) { return !left.contains(name); });
+    for (auto& [path, names] : left)
+      std::erase_if(names, [&](const std::string& name) { return !left.contains(name); });
     gone = std::erase_if(left, [](const auto& file) { return file.second.empty(); }) > 0;
   }
   for (const auto& [path, names] : left) ADD_FAILURE() << path << " is in a circle, or includes one";

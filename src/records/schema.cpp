@@ -57,10 +57,19 @@ Definitions definitions_of(Connection& connection) {
   return out;
 }
 
+/// As SQLite would keep them, without asking it: making the tables takes longer than all else at a process's start.
 Definitions definitions_of(const Schema& schema) {
-  Connection memory("", Connection::Mode::memory);
-  memory.run(std::string(schema.create));
-  return definitions_of(memory);
+  static constexpr std::string_view kTable = "CREATETABLE", kTrigger = "CREATETRIGGER";
+  Definitions out;
+  const std::string statements = without_comments(schema.create) + ";CREATE";  // no statement has that within
+  for (size_t end, at = statements.find("CREATE"); (end = statements.find(";CREATE", at)) != std::string::npos;
+       at = end + 1) {
+    const std::string sql = statements.substr(at, statements.find_last_not_of(';', end) + 1 - at);
+    if (sql.starts_with(kTable))
+      out.tables[sql.substr(kTable.size(), sql.find('(') - kTable.size())] = sql.substr(0, sql.find(';'));
+    if (sql.starts_with(kTrigger)) out.triggers[sql.substr(kTrigger.size(), sql.find("AFTER") - kTrigger.size())] = sql;
+  }
+  return out;
 }
 
 /// Throws, as damaged, where a name of the schema stands for something else than it does there. Tables and indices
@@ -69,10 +78,11 @@ void refuse_other_definitions(Connection& connection, const Schema& schema) {
   // Not kept: a child of fork() would wait for a thread of its parent that was about to.
   const Definitions wanted = definitions_of(schema);
   const Definitions found = definitions_of(connection);
-  const bool same_version = version_of(connection) == schema.version;
+  const int version = version_of(connection);
+  const bool same_version = version == schema.version;
   for (const auto& [name, sql] : wanted.tables) {
     const auto table = found.tables.find(name);
-    if (table == found.tables.end() ? version_of(connection) >= schema.version : same_version && table->second != sql)
+    if (table == found.tables.end() ? version >= schema.version : same_version && table->second != sql)
       throw DatabaseError(SQLITE_NOTADB, fmt::format("its table {} is not that of a tuning database", name));
   }
   if (found.views > 0 || (same_version && found.triggers != wanted.triggers && !wanted.tables.empty()))
@@ -124,9 +134,12 @@ SchemaState check_schema(Connection& connection, const Schema& schema) {
 }
 
 SchemaState prepare_schema(Connection& connection, const std::string& path, const Schema& schema) {
-  if (!is_empty(connection)) {
-    const SchemaState state = check_schema(connection, schema);
-    if (state == SchemaState::newer || version_of(connection) == schema.version) return state;
+  {
+    const Transaction look(connection, "BEGIN");  // one lock for all that is read
+    if (!is_empty(connection)) {
+      const SchemaState state = check_schema(connection, schema);
+      if (state == SchemaState::newer || version_of(connection) == schema.version) return state;
+    }
   }
   Transaction transaction(connection);
   // Another process may have been here between the look above and the lock.
