@@ -1,6 +1,8 @@
 // Packs from the tool's hands: built twice alike without a GPU, served without compiling or writing, listed, compared.
 #include "records/records.hpp"
+#include "support/files.hpp"
 #include "support/nvrtc.hpp"
+#include "support/source_dir.hpp"
 #include "support/temp_dir.hpp"
 #include "support/tool_process.hpp"
 #include "workload/calls.hpp"
@@ -107,6 +109,37 @@ TEST_F(ToolPacks, ListsAndCompares) {
   EXPECT_TRUE(contains(diff.out, "- layer_norm_sm80 sm_80")) << diff.out;
   EXPECT_FALSE(contains(diff.out, "sm_90a")) << diff.out;
   EXPECT_TRUE(contains(diff.out, "2 differences")) << diff.out;
+}
+
+TEST_F(ToolPacks, ComparesMachineCodeWhateverTheText) {
+  ASSERT_EQ(build("shipped", "sm_90a", "store").code, 0);
+  namespace fs = std::filesystem;
+  fs::copy(test::source_dir() / "kernels", at("kernels"), fs::copy_options::recursive);
+  const std::string file = at("kernels") + "/norm/layer_norm_sm80.cuh";
+  std::string text;
+  ASSERT_EQ(read_file(file, text), 0);
+  const auto build_with = [&](const std::string& kernel, const std::string& name) {
+    ASSERT_EQ(publish_file(file, kernel), 0);
+    const Outcome built = hstu_tune({"build", "--workload", workload(), "-o", at(name), "--arch", "sm_90a"}, at("own"),
+                                    {{"HSTUJIT_KERNELS", at("kernels")}});
+    ASSERT_EQ(built.code, 0) << built.err;
+  };
+  build_with("// Another word.\n" + text, "commented");
+  EXPECT_EQ(hstu_tune({"pack", "diff", at("shipped"), at("commented")}, "").code, 1) << "their keys differ";
+  const Outcome same = hstu_tune({"pack", "diff", "--code", at("shipped"), at("commented")}, "");
+  EXPECT_EQ(same.code, 0) << same.out << same.err;
+  EXPECT_TRUE(contains(same.out, "2 kernels with the same machine code, 0 differences")) << same.out;
+
+  const Outcome other = hstu_tune({"pack", "diff", "--code", at("shipped"), at("empty")}, "");
+  EXPECT_EQ(other.code, 1) << "there is none";
+  const size_t body = text.rfind("__global__");
+  ASSERT_NE(body, std::string::npos);
+  const size_t brace = text.find(") {", body) + 3;
+  build_with(text.substr(0, brace) + " if (clock64() == 7) return; " + text.substr(brace), "changed");
+  const Outcome changed = hstu_tune({"pack", "diff", "--code", at("shipped"), at("changed")}, "");
+  EXPECT_EQ(changed.code, 1) << changed.out;
+  EXPECT_TRUE(contains(changed.out, "- layer_norm_sm80 sm_90a")) << changed.out;
+  EXPECT_TRUE(contains(changed.out, "+ layer_norm_sm80 sm_90a")) << changed.out;
 }
 
 TEST_F(ToolPacks, ADamagedOneIsNamedAndNotUsed) {

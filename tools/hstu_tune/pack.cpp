@@ -3,11 +3,14 @@
 
 #include "hstu_tune/command.hpp"
 #include "hstu_tune/table.hpp"
+#include "jit/machine_code.hpp"
 #include "records/records_text.hpp"
+#include "support/error.hpp"
 #include "support/shown.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace hstujit::tool {
@@ -15,6 +18,7 @@ namespace {
 
 struct Options {
   std::string first, second;
+  bool code = false;
 };
 
 /// The kernels of a pack by name and key, since one name may stand for several problems.
@@ -68,6 +72,42 @@ int diff(const Options& options) {
   return differences == 0 ? 0 : 1;
 }
 
+/// How often a pack has kernels of this name with this machine code. Their keys, and so their problems, differ with the
+/// text of the sources alone.
+using Codes = std::map<std::pair<std::string, std::string>, int64_t>;
+
+Codes codes_of(const Pack& pack) {
+  Codes codes;
+  for (const Pack::Item& item : pack.items()) {
+    const std::optional<Digest> code = machine_code(item.kernel.binary);
+    if (!code) fail(HSTU_ERROR_STORE, "{}: kernel \"{}\" is not machine code", pack.path(), escaped(item.kernel.name));
+    ++codes[{item.kernel.name, code->hex()}];
+  }
+  return codes;
+}
+
+int diff_code(const Options& options) {
+  const Codes a = codes_of(Pack(options.first)), b = codes_of(Pack(options.second));
+  int64_t differences = 0, same = 0;
+  const auto count_in = [](const Codes& codes, const Codes::key_type& key) {
+    const auto found = codes.find(key);
+    return found == codes.end() ? int64_t{0} : found->second;
+  };
+  const auto say = [&](const char* sign, const Codes::key_type& key, int64_t more) {
+    if (more <= 0) return;
+    differences += more;
+    fmt::print("{} {} {}, {} of them\n", sign, escaped(key.first), key.second.substr(0, 12), more);
+  };
+  for (const auto& [key, count] : a) {
+    const int64_t other = count_in(b, key);
+    same += std::min(count, other);
+    say("-", key, count - other);
+  }
+  for (const auto& [key, count] : b) say("+", key, count - count_in(a, key));
+  fmt::print("{} kernels with the same machine code, {} differences\n", same, differences);
+  return differences == 0 ? 0 : 1;
+}
+
 }  // namespace
 
 void add_pack(Command& program) {
@@ -80,7 +120,8 @@ void add_pack(Command& program) {
   Command compares = command.subcommand("diff", "What two packs do not share; exit code 1 when they differ");
   compares.option("first", options->first).required();
   compares.option("second", options->second).required();
-  compares.runs([options] { return diff(*options); });
+  compares.flag("--code", options->code, "Machine code by kernel name alone, whatever the text of the sources");
+  compares.runs([options] { return options->code ? diff_code(*options) : diff(*options); });
 }
 
 }  // namespace hstujit::tool
