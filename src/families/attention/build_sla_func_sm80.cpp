@@ -1,7 +1,7 @@
 // build_sla_func_sm80: the intervals of semi-local attention, kernels/attention/build_sla_func_sm80.cuh.
 #include "attention/sla_intervals.h"
 #include "families/families.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/attention/build_sla_func.hpp"
 #include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 

@@ -1,7 +1,8 @@
 // The intervals of semi-local attention as a problem: checks, key and cost.
+#include "operators/attention/build_sla_func.hpp"
+
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/rows.hpp"
 #include "operators/targets.hpp"
@@ -14,8 +15,6 @@ namespace {
 
 using Args = hstu_build_sla_func_args;
 
-constexpr FieldInfo kFields[] = {
-    {"offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype}, {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
                                    {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
                                    {"intervals", offsetof(Args, intervals), TensorRole::output}};
@@ -26,7 +25,7 @@ enum : size_t { kSeqOffsets = 0, kNumTargets = 1 };  // slots of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const Args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {sla::kFields, kTensors, kScalars}; }
 
 Problem prepare(Args& args) {
   constexpr int64_t kManyPositions = int64_t{1} << 30;  // bounds are 32 bits; more means all keys

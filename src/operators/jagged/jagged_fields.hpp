@@ -67,10 +67,6 @@ namespace sort_by_length {
 enum : int { kOffsetDtype, kOutDtype, kCount };
 }
 
-namespace sla {
-enum : int { kOffsetDtype, kTargetDtype /* NONE without targets */, kRows };
-}
-
 namespace cumsum {
 enum : int { kDtype, kOutDtype, kCount };
 /// complete_cumsum_sm80 takes so many values and fewer, cumsum_tiles_sm80 more.
