@@ -33,9 +33,12 @@ namespace {
 std::atomic<int64_t> g_allocations{0};
 }
 // Counts every allocation of this program, so that a test can say "none".
-void* operator new(size_t bytes) {
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   g_allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* p = std::malloc(bytes ? bytes : 1)) return p;
+  return std::malloc(bytes ? bytes : 1);
+}
+void* operator new(size_t bytes) {
+  if (void* p = operator new(bytes, std::nothrow)) return p;
   throw std::bad_alloc();
 }
 // Not inlined, or the compiler takes a free() of what new gave for a mistake.

@@ -118,7 +118,16 @@ TEST(ReturnFromMain, LeavesCompilationsToNobody) {
   EXPECT_EQ(status, 0) << text_of(status);
 }
 
+/// What a sanitizer keeps of its own does not come through fork() while other threads are in it.
+constexpr bool kForksAmongThreads =
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    false;
+#else
+    true;
+#endif
+
 TEST(Fork, WhileThreadsAreInsideLeavesTheChildAllThatItNeeds) {
+  if (!kForksAmongThreads) GTEST_SKIP() << "a sanitizer is in here";
   const TempDir stores;
   const int status = status_of_child([&] {
     setenv("HSTUJIT_LIBCUDA", fake_driver_path().c_str(), 1);
@@ -155,6 +164,7 @@ TEST(Fork, WhileThreadsAreInsideLeavesTheChildAllThatItNeeds) {
 }
 
 TEST(Fork, AChildMayCompileThoughAllOfItsParentsSlotsAreTaken) {
+  if (!kForksAmongThreads) GTEST_SKIP() << "a sanitizer is in here";
   if (!child_has_nvrtc()) GTEST_SKIP() << "NVRTC is not installed";
   const int status = status_of_child([] {
     hstu_context* const context = context_on("sm_90a", "");

@@ -43,7 +43,8 @@ TEST_F(MachineCode, IsTheSameHoweverTheTextIsWritten) {
 
 TEST_F(MachineCode, DiffersWithAnInstructionOrAConstant) {
   EXPECT_NE(machine_code(cubin(TinyKernels::source(7))), machine_code(cubin(TinyKernels::source(8))));
-  EXPECT_NE(machine_code(cubin(TinyKernels::source(7, "sm_80"))), machine_code(cubin(TinyKernels::source(7, "sm_90a"))));
+  EXPECT_NE(machine_code(cubin(TinyKernels::source(7, "sm_80"))),
+            machine_code(cubin(TinyKernels::source(7, "sm_90a"))));
 }
 
 TEST_F(MachineCode, OfDamagedBytesIsNothingOrTheirs) {
