@@ -33,7 +33,7 @@ run(${WORK}/by_pkg_config)
 
 run(${prefix}/bin/hstu-tune --version)
 run(${prefix}/bin/hstu-tune ops)
-foreach(file share/hstujit/workloads/dlrm_v3.json include/hstujit/hstujit.h ${LIBDIR}/libhstujit.so.0)
+foreach(file share/doc/hstujit/LICENSE share/hstujit/workloads/dlrm_v3.json include/hstujit/hstujit.h ${LIBDIR}/libhstujit.so.0)
   if(NOT EXISTS ${prefix}/${file})
     message(FATAL_ERROR "${file} was not installed")
   endif()

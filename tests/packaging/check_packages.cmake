@@ -13,7 +13,8 @@ function(run)
 endfunction()
 
 function(must_list package listing)
-  foreach(file include/hstujit/hstujit.h libhstujit.so.${VERSION} bin/hstu-tune hstujit-config.cmake hstujit.pc)
+  foreach(file include/hstujit/hstujit.h libhstujit.so.${VERSION} bin/hstu-tune hstujit-config.cmake hstujit.pc
+               share/doc/hstujit/LICENSE)
     string(FIND "${listing}" ${file} at)
     if(at EQUAL -1)
       message(FATAL_ERROR "${package} lacks ${file}:\n${listing}")
