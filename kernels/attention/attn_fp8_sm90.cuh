@@ -21,6 +21,7 @@
 // steps a turn) +1 %, which spills in all but a few shapes. Promotion costs 3 %; with the f32 sums in registers 11 %,
 // since the weights then wait for the products, and with zeros put into O, or products drained for it, 6 to 9 %, since
 // the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
+// What else was tried: docs/experiments/attention_fp8.md.
 //
 // Shared memory   Q | K ring | V ring | two or three stages of transposed V | 128 columns of O, or f32 sums |
 //                 barriers, tiles

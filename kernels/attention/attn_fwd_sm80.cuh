@@ -21,6 +21,7 @@
 // blocks
 //                 count from the sequence's end, so the partial one is the cheapest.
 // Sources         arXiv:2402.17152 (maths); FlashAttention-2 (register reuse of P)
+// Tried           docs/experiments/attention_sm80.md
 #pragma once
 #include "attention/attn_fwd.h"
 #include "attention/mask/hstu_mask.cuh"

@@ -19,7 +19,7 @@
 // the L2 cache, 93 % busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM
 // gives 5
 // %. Not worth it: groups that take turns (+1 %, windows -1 %), a copying thread each for K, V.
-// tests/gpu_record/attempts.md has the rest.
+// What was tried: docs/experiments/attention_sm90.md.
 //
 // With Config::kMoments mean and squared deviations of each row's values are written beside them, for a norm.
 //

@@ -16,6 +16,7 @@
 // Far       Blocks with times that lie farther apart than 2^30 look up each element by 64-bit differences.
 // Barriers  one __syncthreads: tables are in shared memory; where times are far, two.
 // Config    facts: Element (rab), Table (weights). knobs: kThreads, kTiles, kMinBlocks.
+// Tried     docs/experiments/rel_bias.md
 #pragma once
 #include "attention/time_buckets.cuh"
 #include "prim/proxy.cuh"

@@ -38,7 +38,8 @@
 //                       epilogue runs beside the other's products
 //
 // On an H200, 98304 rows, k and n 512: 231 us, where norm_mul and addmm take 303. Measured slower: pairs of blocks that
-// fetch w together (326), tiles of 256 x 128 (258), rings of 3 and 3 (253).
+// fetch w together (326), tiles of 256 x 128 (258), rings of 3 and 3 (253). What else was tried:
+// docs/experiments/dense.md.
 #pragma once
 #include "dense/gated_addmm_sm90.h"
 #include "dense/norm_affine.cuh"

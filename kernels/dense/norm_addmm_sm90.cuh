@@ -34,7 +34,7 @@
 // On an H200, 98304 x 512 by 2048: 315 us, where layer_norm and addmm take 340; behind the output stage in a long
 // sequence, where power is what limits, 635 and 665. Measured slower: tiles of 128 columns, one at a time (335), or in
 // turn (327), pairs of blocks that fetch w together (625), a row buffer for each warpgroup (390), a barrier for every
-// slice of w (328).
+// slice of w (328). What else was tried: docs/experiments/dense.md.
 #pragma once
 #include "dense/norm_addmm_sm90.h"
 #include "dense/norm_affine.cuh"

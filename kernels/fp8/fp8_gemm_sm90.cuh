@@ -42,6 +42,8 @@
 //   kBias, kActivation, kActivatesPart, kSplitColumns  as in addmm_sm90.cuh
 //   kSpread             tile/tma_product.cuh; where an activation takes a part of resident columns
 // Config, knobs         likewise; kXAlongK and kWAlongK are true
+//
+// What was tried: docs/experiments/fp8.md.
 #pragma once
 #include "fp8/fp8_gemm_sm90.h"
 #include "tile/activation.cuh"

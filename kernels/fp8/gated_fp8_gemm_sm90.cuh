@@ -47,7 +47,7 @@
 //
 // On an H200, 98304 rows, k and n 512, slices of 128 k, groups of 1: 177 us, where norm_mul and fp8_gemm take 250.
 // Measured slower: groups of 8 and 16 (180, 182), rings of 3 and 3 (184), u and attn of the next tile brought to L2
-// ahead (192).
+// ahead (192). What else was tried: docs/experiments/fp8.md.
 #pragma once
 #include "fp8/gated_fp8_gemm_sm90.h"
 #include "prim/fp8.cuh"

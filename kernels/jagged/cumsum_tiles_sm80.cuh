@@ -18,6 +18,7 @@
 //           the end.
 // Config    facts: Value, Result (element types), Sum (u32, u64 or double), kRereads (tiles have parts).
 //           knobs: kStageBytes, kStages, kSummers, kStretches (of a stage), kWriters, kMinBlocks.
+// Tried     docs/experiments/jagged.md
 #pragma once
 #include "jagged/jagged_lengths.h"
 #include "jagged/runs/block_scan.cuh"

@@ -11,6 +11,7 @@
 // Shared memory   Q | K ring | V ring, at the end the sums for others | O | barriers, tile descriptions
 // Order           attention/sm90/delta_tile.cuh; where keys lie: attention/sm90/delta_keys.cuh
 // Sources         arXiv:2402.17152 (maths); Flash-Decoding (keys split among workers)
+// Tried           docs/experiments/attention_cached.md
 //
 // Problem facts in Config: attention/sm90/shape.cuh's; QOffset, kJaggedQ, kHeadsPerKv; kPageSize (0: jagged keys), and
 // when paged Page and kPieceRows, a power of two that divides kPageSize and kBlockN. Knob: kSplit.

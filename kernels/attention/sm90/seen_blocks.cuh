@@ -1,6 +1,6 @@
 // What the rows of each consumer warpgroup see of the key blocks of a tile: found once, by the warp that describes
 // tiles, while the warpgroups are busy with the tile before. Each of them finding it for itself takes 900 clocks of a
-// tile, and asking block by block whether a mask is needed 400 of each (tests/gpu_record/attempts.md).
+// tile, and asking block by block whether a mask is needed 400 of each (docs/experiments/attention_sm90.md).
 #pragma once
 #include "attention/mask/hstu_mask.cuh"
 #include "attention/mask/row_tiles.cuh"

@@ -19,6 +19,7 @@
 // Barriers  full[s]: producer → consumers, counts bytes. empty[s]: consumers → producer. Every lane arrives for itself:
 //           racecheck does not follow one that arrives for its warp.
 // Config    of jagged/runs/length_sums.cuh; knobs: kPipes, kConsumers, kStages, kChunkBytes.
+// Tried     docs/experiments/jagged.md
 #pragma once
 #include "jagged/runs/length_sums.cuh"
 #include "jagged/runs/runs.cuh"

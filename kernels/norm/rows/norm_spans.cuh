@@ -15,6 +15,7 @@
 // Config    facts: Element, Fp8; kScaling kPerRow or kPerGroup; kDim (0 too); kVector 1, 2 or 4 (elements of an aligned
 //           access to all tensors); kCentred false for RMS norm; and what Row wants.
 //           knob: kThreadsPerRow, from which kThreads and kHeldSpans follow.
+// Tried     docs/experiments/norm.md
 // Row       one row of the family: at(), where what lies under a column begins; result(), what becomes of an access; y.
 #pragma once
 #include "norm/row_norm.h"
