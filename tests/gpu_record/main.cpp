@@ -4,6 +4,7 @@
 #include "gpu_record/jobs.hpp"
 #include "gpu_record/merge.hpp"
 #include "gpu_record/page.hpp"
+#include "gpu_record/results.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
 
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
 namespace hstujit::gpu_record {
 namespace {
@@ -86,6 +88,28 @@ std::vector<std::string> records_in(const std::string& folder) {
   return paths;
 }
 
+/// The page of all records of the project; nothing where they lie elsewhere.
+std::optional<std::string> results_text(const Options& options) {
+  std::error_code unknown;
+  if (!fs::equivalent(options.folder, fs::path(options.root) / "tests/gpu_record", unknown)) return {};
+  std::vector<Record> records;
+  for (const std::string& path : records_in(options.folder)) records.push_back(read_record(path));
+  std::ranges::stable_sort(records, std::greater(), [](const Record& record) { return record.figures.size(); });
+  return results_page(records, read_rivals((fs::path(options.root) / kRivals).string()));
+}
+std::string results_path(const Options& options) { return (fs::path(options.root) / kResults).string(); }
+
+void write_results(const Options& options) {
+  if (const auto text = results_text(options)) write(results_path(options), *text);
+}
+
+bool results_are_current(const Options& options) {
+  const auto text = results_text(options);
+  if (!text || (fs::exists(results_path(options)) && text_of(results_path(options)) == *text)) return true;
+  fmt::print("{} is not the page of the records: gpu-record page writes it\n", results_path(options));
+  return false;
+}
+
 // ---- Commands; each gives the exit code
 
 int check(const Options& options) {
@@ -109,7 +133,7 @@ int check(const Options& options) {
       code = 1;
     }
   }
-  return code;
+  return results_are_current(options) ? code : 1;
 }
 
 int write_pages(const Options& options) {
@@ -118,6 +142,7 @@ int write_pages(const Options& options) {
     const Record record = read_record(path);
     write(page_path(path), page(record, stale_in(record, sources, promised_figures(sources))));
   }
+  write_results(options);
   return 0;
 }
 
@@ -151,6 +176,7 @@ int add_figures(const Options& options) {
     fmt::print("{}: {} figures\n", open.path, ids.size());
   }
   write(open);
+  write_results(options);
   return 0;
 }
 
@@ -194,7 +220,7 @@ void add_list_option(CLI::App& command, Options& options) {
 
 void add_commands(CLI::App& program, Options& options, int& code) {
   command(program, "check", "Fail when something of a record is stale, and name it", check, options, code);
-  command(program, "page", "Write the page of every record", write_pages, options, code);
+  command(program, "page", "Write the page of every record, and that of all results", write_pages, options, code);
   auto& jobs = command(program, "jobs", "What there is to run: everything, or a part", print_jobs, options, code);
   jobs.add_flag("--stale", options.stale, "What is stale, and what was never taken");
   jobs.add_option("--only", options.only, "Rooms of figures and tests")->delimiter(',');

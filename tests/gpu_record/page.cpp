@@ -1,5 +1,7 @@
 #include "gpu_record/page.hpp"
 
+#include "gpu_record/page_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,16 +10,7 @@
 #include <set>
 
 namespace hstujit::gpu_record {
-namespace {
 
-struct Section {
-  const char *room, *title;
-};
-constexpr Section kSections[] = {{"attention", "Attention"},   {"dense", "Products"}, {"norm", "Norms and rows"},
-                                 {"position", "Positions"},    {"jagged", "Jagged"},  {"fp8", "FP8"},
-                                 {"stack", "Layer and stack"}, {"engine", "Engine"}};
-
-/// Four digits, or what stands before the point.
 std::string rounded(double value) {
   const double size = std::abs(value);
   const int decimals = size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : size >= 1 ? 3 : 4;
@@ -27,6 +20,9 @@ std::string rounded(double value) {
 bool short_of_target(const Figure& f) {
   return f.target && (f.higher_is_better ? f.value < *f.target : f.value > *f.target);
 }
+
+namespace {
+
 /// Of a share of something else: what has less than all of it is behind, whatever the target.
 bool behind(const Figure& f) { return f.unit == "%" && f.higher_is_better && f.value < 100; }
 
