@@ -2,7 +2,7 @@
 #include "families/families.hpp"
 #include "operators/attention/attention_fields.hpp"
 #include "operators/jagged/jagged_fields.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/dropout.hpp"
 #include "operators/operators.hpp"
 
 #include <gtest/gtest.h>

@@ -7,7 +7,6 @@
 #include "norm/norm_mul.h"
 #include "norm/rms_norm_rope.h"
 #include "norm/row_norm.h"
-#include "operators/norm/norm_fields.hpp"
 #include "operators/operators.hpp"
 #include "support/philox.hpp"
 #include "tuner/space.hpp"

@@ -1,7 +1,7 @@
 // Records as its users see them: lookups, layers, merge, export. What happens to files is in tuner_file_test.cpp.
 #include "records/records.hpp"
 
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/layer_norm.hpp"
 #include "support/captured_log.hpp"
 #include "support/cpu_time.hpp"
 #include "support/error.hpp"

@@ -1,7 +1,7 @@
 // The database as a file: damaged, newer, older, read-only, full, replaced, shared with processes that are killed.
 #include "records/tuner_file.hpp"
 
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/layer_norm.hpp"
 #include "records/records.hpp"
 #include "support/captured_log.hpp"
 #include "support/storm.hpp"

@@ -1,5 +1,5 @@
 // The generated unit, word for word, and what may and may not change it.
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/layer_norm.hpp"
 #include "specialise/source.hpp"
 
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "families/family.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/layer_norm.hpp"
 #include "records/record.hpp"
 
 #include <string>

@@ -1,7 +1,7 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
 #include "operators/attention/attention_fields.hpp"
 #include "operators/dense/dense_fields.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_mul.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 #include "support/source_dir.hpp"

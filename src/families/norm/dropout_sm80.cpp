@@ -1,7 +1,7 @@
 // dropout_sm80: seeded dropout, kernels/norm/dropout_sm80.cuh.
 #include "families/families.hpp"
 #include "families/norm/dropout_rate.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/dropout.hpp"
 #include "support/ceil_div.hpp"
 
 namespace hstujit {

@@ -2,7 +2,7 @@
 #include "families/families.hpp"
 #include "families/norm/row_norm.hpp"
 #include "norm/row_norm.h"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/group_norm.hpp"
 
 namespace hstujit {
 namespace {

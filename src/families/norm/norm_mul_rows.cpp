@@ -3,7 +3,7 @@
 #include "families/norm/dropout_rate.hpp"
 #include "families/norm/row_norm.hpp"
 #include "norm/norm_mul.h"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_mul.hpp"
 
 namespace hstujit::norm_mul_rows {
 namespace {

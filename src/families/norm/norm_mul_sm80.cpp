@@ -3,7 +3,7 @@
 #include "families/norm/norm_mul_rows.hpp"
 #include "families/norm/row_norm.hpp"
 #include "operators/fp8/fp8_scales.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_mul.hpp"
 
 namespace hstujit {
 namespace {

@@ -4,7 +4,7 @@
 #include "families/norm/norm_spans.hpp"
 #include "families/norm/rope_rows.hpp"
 #include "families/norm/row_norm.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/rms_norm_rope.hpp"
 
 namespace hstujit {
 namespace {

@@ -3,7 +3,7 @@
 #include "families/families.hpp"
 #include "families/norm/rope_rows.hpp"
 #include "families/norm/row_norm.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/rms_norm_rope.hpp"
 
 namespace hstujit {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "families/norm/row_norm.hpp"
 #include "norm/rms_norm_rope.h"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/rms_norm_rope.hpp"
 
 namespace hstujit::rope_rows {
 

@@ -1,6 +1,11 @@
 // What the operators of these families ask of their kernels.
 #include "families/norm/row_norm.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/group_norm.hpp"
+#include "operators/norm/layer_norm.hpp"
+#include "operators/norm/norm_mul.hpp"
+#include "operators/norm/rms_norm.hpp"
+#include "operators/norm/rms_norm_rope.hpp"
+#include "operators/norm/softmax.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -2,7 +2,7 @@
 #include "families/families.hpp"
 #include "families/norm/row_norm.hpp"
 #include "norm/softmax.h"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/softmax.hpp"
 
 namespace hstujit {
 namespace {

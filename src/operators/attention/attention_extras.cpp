@@ -1,7 +1,7 @@
 #include "operators/attention/attention_extras.hpp"
 
 #include "operators/attention/attention_fields.hpp"
-#include "operators/norm/part_moments.hpp"
+#include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 #include "support/error.hpp"
 

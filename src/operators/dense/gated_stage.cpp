@@ -1,7 +1,6 @@
 #include "operators/dense/gated_stage.hpp"
 
 #include "operators/edge_case.hpp"
-#include "operators/norm/part_moments.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 #include "support/error.hpp"

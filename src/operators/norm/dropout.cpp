@@ -1,23 +1,16 @@
-// Seeded dropout as a problem: checks, key and cost.
+// Seeded dropout: checks, key, cost and truth.
+#include "operators/norm/dropout.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/norm/dropout_checks.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_rows.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
-#include "support/error.hpp"
-#include "support/philox.hpp"
-
-#include <vector>
 
 namespace hstujit {
 namespace {
 
 using Args = hstu_dropout_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype}, {"active", FieldKind::exact}, {"flat", FieldKind::exact},
-                                 {"words", FieldKind::exact}, {"vector", FieldKind::exact}, {"rows", FieldKind::bucket},
-                                 {"dim", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"y", offsetof(Args, y), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {{"ratio", offsetof(Args, ratio), ScalarSlot::Kind::f32},
@@ -26,9 +19,9 @@ constexpr ScalarSlot kScalars[] = {{"ratio", offsetof(Args, ratio), ScalarSlot::
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_dropout_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {dropout::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_dropout_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Rows r = checks::rows(args.x, args.y);
   checks::dropout_ratio("ratio", args.ratio);
@@ -52,33 +45,28 @@ Problem prepare(hstu_dropout_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_dropout_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   return {.flops = elements, .bytes = elements * 2 * size_of(args.x.dtype)};
 }
 
-void make_edge_case(hstu_dropout_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
 }  // namespace hstujit
 
-// Seeded dropout.
 namespace hstujit::reference {
 
-void run(const hstu_dropout_args& args, double* const* exact) {
-  const int64_t rows = args.x.shape[0], dim = args.x.shape[1];
+void run(const Args& args, double* const* exact) {
   const auto words = static_cast<uint64_t>(args.words_per_counter);
-  const Output y(args.y, exact);
-  parallel_for(rows, 100.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
-    std::vector<double> x(static_cast<size_t>(dim));
-    load(args.x, row * args.x.stride[0], dim, x.data());
+  for_rows(args.x, args.y, exact, 100, [&](Row& x, int64_t row) {
+    const uint64_t first = static_cast<uint64_t>(row) * x.size();
     for (size_t i = 0; args.ratio > 0 && i < x.size(); ++i) {
-      const uint64_t index = static_cast<uint64_t>(row * dim) + i;
-      const float u = uniform_of(philox(index / words, static_cast<uint64_t>(args.seed))[index % words]);
-      x[i] = u > args.ratio ? x[i] / (1 - static_cast<double>(args.ratio)) : 0;
+      const uint64_t index = first + i;
+      const uint32_t word = philox(index / words, static_cast<uint64_t>(args.seed))[index % words];
+      x[i] = kept(x[i], word, args.ratio);
     }
-    y.write(row, 0, dim, x.data());
   });
 }
 

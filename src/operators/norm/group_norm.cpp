@@ -1,6 +1,8 @@
-// Group norm as a problem: checks, key and cost.
+// Group norm of rows: checks, key, cost and truth.
+#include "operators/norm/group_norm.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_rows.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 #include "support/error.hpp"
@@ -10,10 +12,6 @@ namespace {
 
 using Args = hstu_group_norm_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
-                                 {"has_weight", FieldKind::exact}, {"dim", FieldKind::exact},
-                                 {"groups", FieldKind::exact},     {"vector", FieldKind::exact},
-                                 {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"weight", offsetof(Args, weight), TensorRole::input},
                                    {"bias", offsetof(Args, bias), TensorRole::input},
@@ -23,9 +21,9 @@ constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_group_norm_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {group_norm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_group_norm_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Rows r = checks::rows(args.x, args.y);
   if (args.num_groups <= 0 || r.dim() % args.num_groups != 0)
@@ -47,7 +45,7 @@ Problem prepare(hstu_group_norm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_group_norm_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   const bool weighted = present(args.weight);
   // Sum; difference, square and sum; scale; weight and bias.
@@ -55,8 +53,25 @@ Work work_of(const hstu_group_norm_args& args) {
           .bytes = elements * 2 * size_of(args.x.dtype) + 2.0 * args.num_groups * size_of(args.weight.dtype)};
 }
 
-void make_edge_case(hstu_group_norm_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
 }  // namespace hstujit
+
+namespace hstujit::reference {
+
+void run(const Args& args, double* const* exact) {
+  const int64_t groups = args.num_groups, length = args.x.shape[1] / groups;
+  const Row weight = load_vector(args.weight, groups, 1), bias = load_vector(args.bias, groups, 0);
+  for_rows(args.x, args.y, exact, 20, [&](Row& x, int64_t) {
+    for (int64_t g = 0; g < groups; ++g) {
+      double* part = x.data() + g * length;
+      normalise(part, length, args.eps);
+      for (int64_t i = 0; i < length; ++i)
+        part[i] = part[i] * weight[static_cast<size_t>(g)] + bias[static_cast<size_t>(g)];
+    }
+  });
+}
+
+}  // namespace hstujit::reference

@@ -1,39 +1,36 @@
-// Layer norm and swish layer norm as problems: checks, key and cost, which differ in what follows the norm only.
+// Layer norm and swish layer norm of rows, which differ in what follows the norm only: checks, key, cost and truth.
+#include "operators/norm/layer_norm.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_scales.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_rows.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 
 namespace hstujit {
 namespace {
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype},
-                                 {"has_weight", FieldKind::exact}, {"fp8", FieldKind::dtype},
-                                 {"scaling", FieldKind::exact},    {"dim", FieldKind::exact},
-                                 {"vector", FieldKind::exact},     {"rows", FieldKind::bucket}};
-// What quantises its results, on request.
+using LayerNorm = hstu_layer_norm_args;
+using SwishLayerNorm = hstu_swish_layer_norm_args;
+
+constexpr TensorSlot kTensors[] = {{"x", offsetof(LayerNorm, x), TensorRole::input},
+                                   {"weight", offsetof(LayerNorm, weight), TensorRole::input},
+                                   {"bias", offsetof(LayerNorm, bias), TensorRole::input},
+                                   {"y", offsetof(LayerNorm, y), TensorRole::output},
+                                   {"descale", offsetof(LayerNorm, descale), TensorRole::output}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(LayerNorm, eps), ScalarSlot::Kind::f32},
+                                   {"scaling", offsetof(LayerNorm, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
+
+constexpr TensorSlot kSwishTensors[] = {{"x", offsetof(SwishLayerNorm, x), TensorRole::input},
+                                        {"weight", offsetof(SwishLayerNorm, weight), TensorRole::input},
+                                        {"bias", offsetof(SwishLayerNorm, bias), TensorRole::input},
+                                        {"y", offsetof(SwishLayerNorm, y), TensorRole::output}};
+constexpr ScalarSlot kSwishScalars[] = {{"eps", offsetof(SwishLayerNorm, eps), ScalarSlot::Kind::f32}};
+
+/// What quantises its results, on request.
 template <class Args>
 constexpr bool kQuantises = requires(Args a) {
   a.descale;
 };
-
-template <class Args>
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"y", offsetof(Args, y), TensorRole::output}};
-template <class Args>
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
-
-constexpr TensorSlot kQuantisingTensors[] = {{"x", offsetof(hstu_layer_norm_args, x), TensorRole::input},
-                                             {"weight", offsetof(hstu_layer_norm_args, weight), TensorRole::input},
-                                             {"bias", offsetof(hstu_layer_norm_args, bias), TensorRole::input},
-                                             {"y", offsetof(hstu_layer_norm_args, y), TensorRole::output},
-                                             {"descale", offsetof(hstu_layer_norm_args, descale), TensorRole::output}};
-constexpr ScalarSlot kQuantisingScalars[] = {
-    {"eps", offsetof(hstu_layer_norm_args, eps), ScalarSlot::Kind::f32},
-    {"scaling", offsetof(hstu_layer_norm_args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 
 template <class Args>
 Problem prepare_norm(Args& args) {
@@ -60,7 +57,7 @@ Problem prepare_norm(Args& args) {
   return problem;
 }
 
-// Sum; difference, square and sum; scale; weight and bias; and what comes behind.
+/// Sum; difference, square and sum; scale; weight and bias; and what comes behind.
 template <class Args>
 Work work_of_norm(const Args& args, int flops_behind) {
   const double dim = static_cast<double>(args.x.shape[1]), elements = static_cast<double>(args.x.shape[0]) * dim;
@@ -68,28 +65,49 @@ Work work_of_norm(const Args& args, int flops_behind) {
           .bytes = elements * (size_of(args.x.dtype) + size_of(args.y.dtype)) + dim * 2 * size_of(args.weight.dtype)};
 }
 
-template <class Args>
-void shorten(Args& args) {
+}  // namespace
+
+OperatorFacts facts_of(const LayerNorm*) { return {layer_norm::kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const SwishLayerNorm*) { return {layer_norm::kFields, kSwishTensors, kSwishScalars}; }
+
+Problem prepare(LayerNorm& args) { return prepare_norm(args); }
+Problem prepare(SwishLayerNorm& args) { return prepare_norm(args); }
+
+Work work_of(const LayerNorm& args) { return work_of_norm(args, 0); }
+Work work_of(const SwishLayerNorm& args) { return work_of_norm(args, 2); }  // sigmoid, counted as one, and product
+
+void make_edge_case(LayerNorm& args, Integers&) {
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0]);
+}
+void make_edge_case(SwishLayerNorm& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
-}  // namespace
-
-OperatorFacts facts_of(const hstu_layer_norm_args*) { return {kFields, kQuantisingTensors, kQuantisingScalars}; }
-Problem prepare(hstu_layer_norm_args& args) { return prepare_norm(args); }
-Work work_of(const hstu_layer_norm_args& args) { return work_of_norm(args, 0); }
-void make_edge_case(hstu_layer_norm_args& args, Integers&) {
-  shorten(args);
-  if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0]);
-}
-
-OperatorFacts facts_of(const hstu_swish_layer_norm_args*) {
-  return {kFields, kTensors<hstu_swish_layer_norm_args>, kScalars<hstu_swish_layer_norm_args>};
-}
-Problem prepare(hstu_swish_layer_norm_args& args) { return prepare_norm(args); }
-Work work_of(const hstu_swish_layer_norm_args& args) {
-  return work_of_norm(args, 2);  // sigmoid, counted as one, and product
-}
-void make_edge_case(hstu_swish_layer_norm_args& args, Integers&) { shorten(args); }
-
 }  // namespace hstujit
+
+namespace hstujit::reference {
+
+void run(const LayerNorm& args, double* const* exact) {
+  const int64_t dim = args.x.shape[1];
+  const Row weight = load_vector(args.weight, dim, 1), bias = load_vector(args.bias, dim, 0);
+  const RowQuantiser quantiser(args.y, args.descale, args.scaling, exact);
+  for_rows(args.x, args.y, exact, 20, [&](Row& x, int64_t row) {
+    normalise(x.data(), dim, args.eps);
+    scale_and_shift(x, weight, bias);
+    quantiser.run(x, row);
+  });
+}
+
+void run(const SwishLayerNorm& args, double* const* exact) {
+  const int64_t dim = args.x.shape[1];
+  const Row weight = load_vector(args.weight, dim, 1), bias = load_vector(args.bias, dim, 0);
+  for_rows(args.x, args.y, exact, 20, [&](Row& x, int64_t) {
+    Row norm = x;
+    normalise(norm.data(), dim, args.eps);
+    scale_and_shift(norm, weight, bias);
+    for (size_t i = 0; i < x.size(); ++i) x[i] *= sigmoid(norm[i]);
+  });
+}
+
+}  // namespace hstujit::reference

@@ -1,31 +1,19 @@
-// Norm, multiply and concatenate as a problem: checks, key and cost.
-#include "operators/checks.hpp"
-#include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_scales.hpp"
-#include "operators/norm/dropout_checks.hpp"
-#include "operators/norm/norm_fields.hpp"
-#include "operators/norm/row_checks.hpp"
-#include "operators/norm/row_quantiser.hpp"
-#include "operators/operators.hpp"
-#include "operators/rows.hpp"
-#include "support/error.hpp"
-#include "support/philox.hpp"
+// The HSTU output stage before its projection: norm, multiply, concatenate: checks, key, cost and truth.
+#include "operators/norm/norm_mul.hpp"
 
-#include <algorithm>
+#include "operators/edge_case.hpp"
+#include "operators/norm/dropout.hpp"
+#include "operators/norm/norm_rows.hpp"
+#include "operators/norm/row_checks.hpp"
+#include "operators/operators.hpp"
+
 #include <bit>
-#include <vector>
 
 namespace hstujit {
 namespace {
 
 using Args = hstu_norm_mul_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype}, {"fp8", FieldKind::dtype},
-    {"scaling", FieldKind::exact},    {"dim", FieldKind::exact},          {"groups", FieldKind::exact},
-    {"activation", FieldKind::exact}, {"concat_u", FieldKind::exact},     {"concat_x", FieldKind::exact},
-    {"silu_u", FieldKind::exact},     {"norm", FieldKind::exact},         {"dropout", FieldKind::exact},
-    {"vector", FieldKind::exact},     {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {
     {"attn", offsetof(Args, attn), TensorRole::input},     {"u", offsetof(Args, u), TensorRole::input},
     {"weight", offsetof(Args, weight), TensorRole::input}, {"bias", offsetof(Args, bias), TensorRole::input},
@@ -50,7 +38,7 @@ void check_enum(const char* name, int value, int last, const char* values) {
 }
 
 /// Flags that do nothing are cleared, so that equal work has one key.
-void check_flags(hstu_norm_mul_args& args) {
+void check_flags(Args& args) {
   checks::flag("concat_u", args.concat_u);
   checks::flag("concat_x", args.concat_x);
   checks::flag("silu_u", args.silu_u);
@@ -72,7 +60,7 @@ void check_flags(hstu_norm_mul_args& args) {
 }
 
 /// Length of the part of a row that has statistics of its own.
-int64_t normed_length(const hstu_norm_mul_args& args, int64_t dim) {
+int64_t normed_length(const Args& args, int64_t dim) {
   constexpr int32_t kMostQuantised = 1024;  // whose moments a block keeps
   if (args.num_groups == 0) return dim;
   if (args.num_groups > kMostQuantised && fp8::stores(args.out.dtype))
@@ -84,7 +72,7 @@ int64_t normed_length(const hstu_norm_mul_args& args, int64_t dim) {
 }
 
 /// weight, and bias unless the norm has none.
-void check_weights(hstu_norm_mul_args& args, const checks::Tensor& attn, const checks::Tensor& out) {
+void check_weights(Args& args, const checks::Tensor& attn, const checks::Tensor& out) {
   const int64_t count = args.num_groups > 0 ? args.num_groups : attn.t.shape[1];
   const char* what = args.num_groups > 0 ? "num_groups" : "attn.shape[1]";
   const checks::Tensor weight = checks::weight("weight", args.weight, count, what, out);
@@ -94,7 +82,7 @@ void check_weights(hstu_norm_mul_args& args, const checks::Tensor& attn, const c
     fail(HSTU_ERROR_INVALID_ARGUMENT, "bias is there, but norm = RMS has none: leave it absent");
 }
 
-checks::Tensor check_out(hstu_norm_mul_args& args, const checks::Tensor& attn, const checks::Tensor& u) {
+checks::Tensor check_out(Args& args, const checks::Tensor& attn, const checks::Tensor& u) {
   const checks::Tensor out = checks::required<2>("out", args.out);
   if (!fp8::stores(out.t.dtype)) checks::same_dtype(out, attn);
   checks::extent(out, 0, attn.t.shape[0], "attn.shape[0]");
@@ -110,9 +98,9 @@ checks::Tensor check_out(hstu_norm_mul_args& args, const checks::Tensor& attn, c
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_norm_mul_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {norm_mul::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_norm_mul_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor attn = checks::required<2>("attn", args.attn), u = checks::required<2>("u", args.u);
   checks::floating(attn);
@@ -150,7 +138,7 @@ Problem prepare(hstu_norm_mul_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_norm_mul_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.attn.shape[0]) * static_cast<double>(args.attn.shape[1]);
   const int segments = 1 + args.concat_u + args.concat_x;
   const double weights = static_cast<double>(args.weight.shape[0] + args.bias.shape[0]);
@@ -160,21 +148,18 @@ Work work_of(const hstu_norm_mul_args& args) {
                    weights * size_of(args.weight.dtype)};
 }
 
-void make_edge_case(hstu_norm_mul_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.attn.shape[0]), {&args.attn, &args.u, &args.out});
   if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.attn.shape[0]);
 }
 
 }  // namespace hstujit
 
-// The HSTU output stage before its projection: norm, multiply, concatenate.
 namespace hstujit::reference {
 namespace {
 
-using Row = std::vector<double>;
-
 /// norm(attn) * weight + bias; under group norm over equal parts of the row, each with one weight and bias.
-Row normed(const Row& attn, const Row& weight, const Row& bias, const hstu_norm_mul_args& args) {
+Row normed(const Row& attn, const Row& weight, const Row& bias, const Args& args) {
   Row t = attn;
   const auto dim = static_cast<int64_t>(t.size()), parts = std::max<int64_t>(args.num_groups, 1), part = dim / parts;
   for (int64_t g = 0; g < parts; ++g)
@@ -187,8 +172,8 @@ Row normed(const Row& attn, const Row& weight, const Row& bias, const hstu_norm_
   return t;
 }
 
-/// The random number that decides over a column of a segment; segments in all.
-float uniform_at(const hstu_norm_mul_args& args, int64_t row, int64_t segment, int64_t segments, int64_t column) {
+/// The random word that decides over a column of a segment; segments in all.
+uint32_t word_at(const Args& args, int64_t row, int64_t segment, int64_t segments, int64_t column) {
   const int64_t dim = args.attn.shape[1];
   const auto power = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(dim)));
   int64_t counter = 0, word = 0;
@@ -208,16 +193,13 @@ float uniform_at(const hstu_norm_mul_args& args, int64_t row, int64_t segment, i
       counter = row * power + segment * dim;
       break;
   }
-  return uniform_of(
-      philox(static_cast<uint64_t>(counter + column), static_cast<uint64_t>(args.seed))[static_cast<size_t>(word)]);
+  return philox(static_cast<uint64_t>(counter + column), static_cast<uint64_t>(args.seed))[static_cast<size_t>(word)];
 }
 
-void drop(Row& x, const hstu_norm_mul_args& args, int64_t row, int64_t segment, int64_t segments) {
+void drop(Row& x, const Args& args, int64_t row, int64_t segment, int64_t segments) {
   if (args.dropout_ratio == 0) return;
-  for (size_t i = 0; i < x.size(); ++i) {
-    const float u = uniform_at(args, row, segment, segments, static_cast<int64_t>(i));
-    x[i] = u > args.dropout_ratio ? x[i] / (1 - static_cast<double>(args.dropout_ratio)) : 0;
-  }
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = kept(x[i], word_at(args, row, segment, segments, static_cast<int64_t>(i)), args.dropout_ratio);
 }
 
 Row activated(const Row& x, hstu_activation activation) {
@@ -228,17 +210,14 @@ Row activated(const Row& x, hstu_activation activation) {
 
 }  // namespace
 
-void run(const hstu_norm_mul_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t rows = args.attn.shape[0], dim = args.attn.shape[1];
   const int64_t weights = args.weight.shape[0], segments = 1 + args.concat_u + args.concat_x;
   const Row weight = load_vector(args.weight, weights, 1), bias = load_vector(args.bias, weights, 0);
   const Output out(args.out, exact);
   const RowQuantiser quantiser(args.out, args.descale, args.scaling, exact);
   parallel_for(rows, 30.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
-    Row attn(static_cast<size_t>(dim)), u(static_cast<size_t>(dim));
-    load(args.attn, row * args.attn.stride[0], dim, attn.data());
-    load(args.u, row * args.u.stride[0], dim, u.data());
-
+    const Row attn = load_row(args.attn, row), u = load_row(args.u, row);
     const Row copied = activated(u, args.silu_u ? HSTU_ACTIVATION_SILU : HSTU_ACTIVATION_NONE);
     const Row factor = args.num_groups > 0 ? copied : activated(u, args.activation);
     Row product = normed(attn, weight, bias, args);

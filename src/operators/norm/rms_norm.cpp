@@ -1,7 +1,8 @@
-// RMS norm as a problem: checks, key and cost.
+// RMS norm of rows: checks, key, cost and truth.
+#include "operators/norm/rms_norm.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_scales.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_rows.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 #include "support/error.hpp"
@@ -11,10 +12,6 @@ namespace {
 
 using Args = hstu_rms_norm_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype}, {"has_weight", FieldKind::exact},
-    {"fp8", FieldKind::dtype},        {"scaling", FieldKind::exact},      {"dim", FieldKind::exact},
-    {"activation", FieldKind::exact}, {"vector", FieldKind::exact},       {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"weight", offsetof(Args, weight), TensorRole::input},
                                    {"y", offsetof(Args, y), TensorRole::output},
@@ -25,9 +22,9 @@ constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_rms_norm_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {rms_norm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_rms_norm_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Rows r = checks::rows(args.x, args.y, true);
   checks::quantised(r, args.descale, args.scaling);
@@ -54,7 +51,7 @@ Problem prepare(hstu_rms_norm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_rms_norm_args& args) {
+Work work_of(const Args& args) {
   const double dim = static_cast<double>(args.x.shape[1]), elements = static_cast<double>(args.x.shape[0]) * dim;
   const bool weighted = present(args.weight), silu = args.activation == HSTU_ACTIVATION_SILU;
   // Square and sum; scale; weight; sigmoid, counted as one, and product.
@@ -62,9 +59,24 @@ Work work_of(const hstu_rms_norm_args& args) {
           .bytes = elements * (size_of(args.x.dtype) + size_of(args.y.dtype)) + dim * size_of(args.weight.dtype)};
 }
 
-void make_edge_case(hstu_rms_norm_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
   if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0]);
 }
 
 }  // namespace hstujit
+
+namespace hstujit::reference {
+
+void run(const Args& args, double* const* exact) {
+  const int64_t dim = args.x.shape[1];
+  const Row weight = load_vector(args.weight, dim, 1);
+  const RowQuantiser quantiser(args.y, args.descale, args.scaling, exact);
+  for_rows(args.x, args.y, exact, 20, [&](Row& x, int64_t row) {
+    normalise_rms(x.data(), dim, args.eps);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = activate(args.activation, x[i] * weight[i]);
+    quantiser.run(x, row);
+  });
+}
+
+}  // namespace hstujit::reference

@@ -1,8 +1,8 @@
-// RMS norm with rotary position embedding as a problem: checks, key and cost.
-#include "operators/checks.hpp"
+// RMS norm with rotary position embedding: checks, key, cost and truth.
+#include "operators/norm/rms_norm_rope.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_scales.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_rows.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 #include "support/error.hpp"
@@ -12,11 +12,6 @@ namespace {
 
 using Args = hstu_rms_norm_rope_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},       {"weight_dtype", FieldKind::dtype},
-                                 {"angle_dtype", FieldKind::dtype}, {"fp8", FieldKind::dtype},
-                                 {"scaling", FieldKind::exact},     {"dim", FieldKind::exact},
-                                 {"head_dim", FieldKind::exact},    {"vector", FieldKind::exact},
-                                 {"batch", FieldKind::bucket},      {"length", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {
     {"x", offsetof(Args, x), TensorRole::input},           {"weight", offsetof(Args, weight), TensorRole::input},
     {"cosine", offsetof(Args, cosine), TensorRole::input}, {"sine", offsetof(Args, sine), TensorRole::input},
@@ -50,9 +45,9 @@ void check_columns(const checks::Tensor& angles, int64_t head_dim) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_rms_norm_rope_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {rms_norm_rope::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_rms_norm_rope_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required<3>("x", args.x), y = checks::required<3>("y", args.y);
   checks::floating(x);
@@ -94,7 +89,7 @@ Problem prepare(hstu_rms_norm_rope_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_rms_norm_rope_args& args) {
+Work work_of(const Args& args) {
   const double length = static_cast<double>(args.x.shape[1]), hidden = static_cast<double>(args.x.shape[2]);
   const double elements = static_cast<double>(args.x.shape[0]) * length * hidden;
   const double angles = length * static_cast<double>(args.head_dim);  // cosines and sines of half a head
@@ -104,9 +99,46 @@ Work work_of(const hstu_rms_norm_rope_args& args) {
                    angles * size_of(args.cosine.dtype)};
 }
 
-void make_edge_case(hstu_rms_norm_rope_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
   if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0] * args.x.shape[1]);
 }
 
 }  // namespace hstujit
+
+namespace hstujit::reference {
+namespace {
+
+/// Turns each head's pairs of elements, half a head apart, by their angles.
+void rotate_heads(Row& x, int64_t head_dim, const Row& cosine, const Row& sine) {
+  const size_t half = cosine.size();
+  for (size_t head = 0; head < x.size(); head += static_cast<size_t>(head_dim))
+    for (size_t d = head; d < head + half; ++d) {
+      const double a = x[d], b = x[d + half], c = cosine[d - head], s = sine[d - head];
+      x[d] = a * c - b * s;
+      x[d + half] = b * c + a * s;
+    }
+}
+
+}  // namespace
+
+void run(const Args& args, double* const* exact) {
+  const int64_t batch = args.x.shape[0], length = args.x.shape[1], hidden = args.x.shape[2], half = args.head_dim / 2;
+  const Row weight = load_vector(args.weight, hidden, 1);
+  const Output out(args.y, exact);
+  const RowQuantiser quantiser(args.y, args.descale, args.scaling, exact);
+  parallel_for(batch * length, 20.0 * static_cast<double>(batch * length * hidden), [&](int64_t row) {
+    const int64_t b = row / length, s = row % length;
+    Row x(static_cast<size_t>(hidden)), cosine(static_cast<size_t>(half)), sine(cosine);
+    load(args.x, b * args.x.stride[0] + s * args.x.stride[1], hidden, x.data());
+    load(args.cosine, s * args.cosine.stride[0], half, cosine.data());
+    load(args.sine, s * args.sine.stride[0], half, sine.data());
+    normalise_rms(x.data(), hidden, args.eps);
+    for (size_t i = 0; i < x.size(); ++i) x[i] *= weight[i];
+    rotate_heads(x, args.head_dim, cosine, sine);
+    quantiser.run(x, row);
+    out.write(b, 0, hidden, x.data(), s);
+  });
+}
+
+}  // namespace hstujit::reference

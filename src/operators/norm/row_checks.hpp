@@ -1,4 +1,5 @@
-// Checks of operators that turn rows into rows of the same shape: what the norms, softmax and dropout share.
+// Checks of operators that turn rows into rows of the same shape: what the norms, softmax and dropout share; and
+// of statistics of rows.
 #pragma once
 
 #include "operators/checks.hpp"
@@ -25,5 +26,9 @@ Tensor weight(const char* name, hstu_tensor& t, int64_t count, const char* what,
 
 /// weight and bias, which come together: true when both are there, checked and of one type.
 bool weight_and_bias(hstu_tensor& weight, hstu_tensor& bias, int64_t count, const char* what, const Tensor& out);
+
+/// moments, f32 [rows, parts, 2], statistics of rows part by part as one operator leaves them for another: mean and sum
+/// of squared deviations, contiguous, each pair one access. `what` says what the rows are.
+Tensor part_moments(hstu_tensor& moments, int64_t rows, const char* what);
 
 }  // namespace hstujit::checks

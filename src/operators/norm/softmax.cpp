@@ -1,23 +1,19 @@
-// Softmax of rows as a problem: checks, key and cost.
+// Softmax and log-softmax of rows: checks, key, cost and truth.
+#include "operators/norm/softmax.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/norm/norm_fields.hpp"
+#include "operators/norm/norm_rows.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
 #include "support/error.hpp"
 
-#include <algorithm>
 #include <limits>
-#include <vector>
 
 namespace hstujit {
 namespace {
 
 using Args = hstu_softmax_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},  {"dim", FieldKind::exact},
-                                 {"log", FieldKind::exact},    {"zero_empty", FieldKind::exact},
-                                 {"vector", FieldKind::exact}, {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"y", offsetof(Args, y), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {{"log", offsetof(Args, log), ScalarSlot::Kind::i32},
@@ -25,9 +21,9 @@ constexpr ScalarSlot kScalars[] = {{"log", offsetof(Args, log), ScalarSlot::Kind
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_softmax_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {softmax::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_softmax_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Rows r = checks::rows(args.x, args.y);
   if (r.dim() == 0)
@@ -47,26 +43,25 @@ Problem prepare(hstu_softmax_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_softmax_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   // Maximum; difference, power, counted as one, and sum; scale.
   return {.flops = elements * 5, .bytes = elements * 2 * size_of(args.x.dtype)};
 }
 
-void make_edge_case(hstu_softmax_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
 }  // namespace hstujit
 
-// Softmax and log-softmax of rows.
 namespace hstujit::reference {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 /// x <- softmax(x); of nothing but -inf NaN, or nothing but weights of 0.
-void softmax(std::vector<double>& x, bool log, bool zero_empty) {
+void take_softmax(Row& x, bool log, bool zero_empty) {
   double most = -kInfinity, sum = 0;
   for (const double value : x) most = std::fmax(most, value);
   if (most == -kInfinity && zero_empty && std::none_of(x.begin(), x.end(), [](double v) { return std::isnan(v); })) {
@@ -79,15 +74,9 @@ void softmax(std::vector<double>& x, bool log, bool zero_empty) {
 
 }  // namespace
 
-void run(const hstu_softmax_args& args, double* const* exact) {
-  const int64_t rows = args.x.shape[0], dim = args.x.shape[1];
-  const Output y(args.y, exact);
-  parallel_for(rows, 30.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
-    std::vector<double> x(static_cast<size_t>(dim));
-    load(args.x, row * args.x.stride[0], dim, x.data());
-    softmax(x, args.log != 0, args.zero_empty_rows != 0);
-    y.write(row, 0, dim, x.data());
-  });
+void run(const Args& args, double* const* exact) {
+  for_rows(args.x, args.y, exact, 30,
+           [&](Row& x, int64_t) { take_softmax(x, args.log != 0, args.zero_empty_rows != 0); });
 }
 
 }  // namespace hstujit::reference

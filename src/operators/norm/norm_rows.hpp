@@ -1,7 +1,8 @@
-// Rows of results to FP8, in the operators that quantise what they write.
+// What the truths of the norms share: a walk over rows, weight and bias, and rows of results in FP8.
 #pragma once
 
 #include "operators/fp8/fp8_scales.hpp"
+#include "operators/rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,31 @@
 
 namespace hstujit::reference {
 
+using Row = std::vector<double>;
+
+inline Row load_row(const hstu_tensor& matrix, int64_t row) {
+  Row values(static_cast<size_t>(matrix.shape[1]));
+  load(matrix, row * matrix.stride[0], matrix.shape[1], values.data());
+  return values;
+}
+
+/// Calls body(x, row) with each row of x, [rows, dim], and writes what it leaves in x. operations: of an element.
+template <class Body>
+void for_rows(const hstu_tensor& x, const hstu_tensor& y, double* const* exact, double operations, const Body& body) {
+  const int64_t rows = x.shape[0], dim = x.shape[1];
+  const Output out(y, exact);
+  parallel_for(rows, operations * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
+    Row values = load_row(x, row);
+    body(values, row);
+    out.write(row, 0, dim, values.data());
+  });
+}
+
+/// x <- x * weight + bias.
+inline void scale_and_shift(Row& x, const Row& weight, const Row& bias) {
+  for (size_t i = 0; i < x.size(); ++i) x[i] = x[i] * weight[i] + bias[i];
+}
+
 /// Quantises a row of results, if y is in FP8 (as a matrix: of the last dimension), each unit by its own scale, which
 /// goes to `descale`, the second output. Unrounded results are what FP8 then rounds, limited as it limits them.
 class RowQuantiser {
@@ -17,7 +43,7 @@ class RowQuantiser {
   RowQuantiser(const hstu_tensor& y, const hstu_tensor& descale, hstu_fp8_scaling scaling, double* const* exact)
       : y_(y), descale_(descale), grouped_(scaling == HSTU_FP8_GROUP), exact_(exact) {}
 
-  void run(std::vector<double>& x, int64_t row) const {
+  void run(Row& x, int64_t row) const {
     if (!fp8::stores(y_.dtype)) return;
     const int64_t dim = y_.shape[y_.rank - 1];
     if (!grouped_) return write(row, 0, quantise(x, 0, dim));
@@ -26,7 +52,7 @@ class RowQuantiser {
   }
 
  private:
-  float quantise(std::vector<double>& x, int64_t first, int64_t end) const {
+  float quantise(Row& x, int64_t first, int64_t end) const {
     float greatest = 1e-12f;
     for (int64_t i = first; i < end; ++i) greatest = greater(greatest, x[static_cast<size_t>(i)]);
     const float largest = y_.dtype == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f, multiplier = largest / greatest;
