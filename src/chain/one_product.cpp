@@ -2,7 +2,8 @@
 
 #include "families/family.hpp"
 #include "operators/checks.hpp"
-#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/gated_addmm.hpp"
+#include "operators/dense/norm_addmm.hpp"
 #include "operators/fp8/fp8_fields.hpp"
 #include "support/error.hpp"
 

@@ -1,6 +1,6 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
 #include "operators/attention/attention_fields.hpp"
-#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/addmm.hpp"
 #include "operators/norm/norm_mul.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"

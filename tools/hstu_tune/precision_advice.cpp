@@ -1,7 +1,7 @@
 #include "hstu_tune/precision_advice.hpp"
 
 #include "hstu_tune/table.hpp"
-#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/addmm.hpp"
 #include "operators/fp8/fp8_fields.hpp"
 
 #include <fmt/format.h>

@@ -1,8 +1,8 @@
 // addmm_sm80: matrix product with bias, residual and activation, kernels/dense/addmm_sm80.cuh.
 #include "families/dense/tile_product.hpp"
 #include "families/families.hpp"
-#include "operators/dense/dense_fields.hpp"
-#include "operators/dense/operand.hpp"
+#include "operators/dense/addmm.hpp"
+#include "operators/dense/product_terms.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm.h"
 

@@ -3,7 +3,7 @@
 #include "dense/addmm_split.h"
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
-#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/addmm.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // addmm_thin_sm80: matrix products of few rows, operands straight from memory, kernels/dense/addmm_thin_sm80.cuh.
 #include "families/families.hpp"
-#include "operators/dense/dense_fields.hpp"
-#include "operators/dense/operand.hpp"
+#include "operators/dense/addmm.hpp"
+#include "operators/dense/product_terms.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm.h"
 

@@ -3,7 +3,7 @@
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
-#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/gated_addmm.hpp"
 
 #include <algorithm>
 

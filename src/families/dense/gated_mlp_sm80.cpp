@@ -2,8 +2,8 @@
 #include "dense/gated_mlp.h"
 #include "families/dense/tile_product.hpp"
 #include "families/families.hpp"
-#include "operators/dense/dense_fields.hpp"
-#include "operators/dense/operand.hpp"
+#include "operators/dense/gated_mlp.hpp"
+#include "operators/dense/product_terms.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

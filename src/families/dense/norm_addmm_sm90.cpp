@@ -4,7 +4,7 @@
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
-#include "operators/dense/dense_fields.hpp"
+#include "operators/dense/norm_addmm.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm_terms.h"
 

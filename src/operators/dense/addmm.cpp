@@ -1,38 +1,18 @@
-// The matrix product with bias as a problem: checks, key and cost.
-#include "operators/checks.hpp"
-#include "operators/dense/dense_fields.hpp"
-#include "operators/dense/operand.hpp"
-#include "operators/dense/product_results.hpp"
+// The matrix product with bias, residual and activation: checks, key, cost and truth.
+#include "operators/dense/addmm.hpp"
+
+#include "operators/dense/product.hpp"
 #include "operators/dense/product_terms.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
 #include "tile/addmm_terms.h"
 
-#include <vector>
-
 namespace hstujit {
 namespace {
 
 using Args = hstu_addmm_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
-                                 {"n", FieldKind::exact},
-                                 {"k", FieldKind::exact},
-                                 {"bias", FieldKind::exact},
-                                 {"bias_dtype", FieldKind::dtype},
-                                 {"activation", FieldKind::exact},
-                                 {"act_columns", FieldKind::exact},
-                                 {"x_transposed", FieldKind::exact},
-                                 {"weight_transposed", FieldKind::exact},
-                                 {"vector_x", FieldKind::exact},
-                                 {"vector_w", FieldKind::exact},
-                                 {"vector_z", FieldKind::exact},
-                                 {"gather_y", FieldKind::exact},
-                                 {"allow_tf32", FieldKind::exact},
-                                 {"split", FieldKind::exact},
-                                 {"z_dtype", FieldKind::dtype, true},
-                                 {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {
     {"x", offsetof(Args, x), TensorRole::input},    {"w", offsetof(Args, w), TensorRole::input, 0},
     {"y", offsetof(Args, y), TensorRole::input},    {"z", offsetof(Args, z), TensorRole::output},
@@ -47,9 +27,9 @@ constexpr product_terms::Names kNames = {"addmm",         "y", {"z", "z1", "z2",
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_addmm_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {addmm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_addmm_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required_any_strides<2>("x", args.x);
   const checks::Tensor w = checks::required_any_strides<2>("w", args.w);
@@ -97,7 +77,7 @@ Problem prepare(hstu_addmm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_addmm_args& args) {
+Work work_of(const Args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.w.shape[1]), bias_rows = args.y.rank == 2 ? m : 1;
   return {.flops = 2 * m * n * k,
@@ -105,7 +85,7 @@ Work work_of(const hstu_addmm_args& args) {
                    bias_rows * n * size_of(args.y.dtype)};
 }
 
-void make_edge_case(hstu_addmm_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   const int64_t rows = edge_case::ragged(args.x.shape[0]);
   edge_case::shorten_rows(rows, {&args.x, &args.z, &args.z1, &args.z2, &args.z3});
   if (args.y.rank == 2) edge_case::shorten_rows(rows, {&args.y});
@@ -113,11 +93,10 @@ void make_edge_case(hstu_addmm_args& args, Integers&) {
 
 }  // namespace hstujit
 
-// Matrix product with bias, residual and activation.
 namespace hstujit::reference {
 namespace {
 
-void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Block& block, const ProductResults& z) {
+void compute(const Args& args, const std::vector<double>& w, const Block& block, const ProductResults& z) {
   const int64_t k = args.x.shape[1], n = args.w.shape[1];
   std::vector<double> x(static_cast<size_t>(block.rows * k)), sums(static_cast<size_t>(block.rows * block.columns));
   for (int64_t r = 0; r < block.rows; ++r)
@@ -129,7 +108,7 @@ void compute(const hstu_addmm_args& args, const std::vector<double>& w, const Bl
 
 }  // namespace
 
-void run(const hstu_addmm_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.w.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> w = load_matrix(args.w);

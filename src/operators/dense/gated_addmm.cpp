@@ -1,29 +1,16 @@
-// The gated product, an HSTU layer's output stage, as a problem: checks, key and cost.
-#include "operators/dense/dense_fields.hpp"
-#include "operators/dense/gated_rows.hpp"
-#include "operators/dense/gated_stage.hpp"
-#include "operators/dense/operand.hpp"
-#include "operators/dense/product.hpp"
-#include "operators/operators.hpp"
-#include "operators/rows.hpp"
+// The gated product, an HSTU layer's output stage with statistics that are given: checks, key, cost and truth.
+#include "operators/dense/gated_addmm.hpp"
 
-#include <vector>
+#include "operators/dense/gated_stage.hpp"
+#include "operators/dense/product.hpp"
+#include "operators/dense/product_terms.hpp"
+#include "operators/operators.hpp"
 
 namespace hstujit {
 namespace {
 
 using Args = hstu_gated_addmm_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
-                                 {"weight_dtype", FieldKind::dtype},
-                                 {"dim", FieldKind::exact},
-                                 {"n", FieldKind::exact},
-                                 {"parts", FieldKind::exact},
-                                 {"residual", FieldKind::exact},
-                                 {"weight_transposed", FieldKind::exact},
-                                 {"vector", FieldKind::exact},
-                                 {"vector_w", FieldKind::exact},
-                                 {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
                                    {"u", offsetof(Args, u), TensorRole::input},
                                    {"moments", offsetof(Args, moments), TensorRole::input},
@@ -44,9 +31,9 @@ void check_w(Args& args, const gated_stage::Stage& stage) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_gated_addmm_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {gated_addmm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_gated_addmm_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const gated_stage::Stage stage = gated_stage::check(gated_stage::operands_of(args));
   check_w(args, stage);
@@ -66,23 +53,20 @@ Problem prepare(hstu_gated_addmm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_gated_addmm_args& args) {
+Work work_of(const Args& args) {
   const double weights = static_cast<double>(args.w.shape[0]) * static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * static_cast<double>(args.attn.shape[0]) * weights,
           .bytes = weights * size_of(args.w.dtype) +
                    gated_stage::bytes_of(args.attn, args.moments, args.weight, args.x, args.out)};
 }
 
-void make_edge_case(hstu_gated_addmm_args& args, Integers&) {
-  gated_stage::make_edge_case(gated_stage::operands_of(args));
-}
+void make_edge_case(Args& args, Integers&) { gated_stage::make_edge_case(gated_stage::operands_of(args)); }
 
 }  // namespace hstujit
 
-// The gated product: norm by given statistics, multiplication, product, residual.
 namespace hstujit::reference {
 
-void run(const hstu_gated_addmm_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t m = args.out.shape[0], n = args.out.shape[1], dim = args.attn.shape[1], k = 3 * dim;
   if (m == 0 || n == 0) return;
   const std::vector<double> w = load_matrix(args.w);

@@ -1,8 +1,7 @@
-// Gated products as a problem: checks, key and cost.
-#include "operators/checks.hpp"
-#include "operators/dense/dense_fields.hpp"
-#include "operators/dense/operand.hpp"
-#include "operators/dense/product_results.hpp"
+// Gated products: checks, key, cost and truth.
+#include "operators/dense/gated_mlp.hpp"
+
+#include "operators/dense/product.hpp"
 #include "operators/dense/product_terms.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/fp8/fp8_scales.hpp"
@@ -10,26 +9,12 @@
 #include "support/error.hpp"
 
 #include <algorithm>
-#include <vector>
 
 namespace hstujit {
 namespace {
 
 using Args = hstu_gated_mlp_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
-                                 {"n", FieldKind::exact},
-                                 {"k", FieldKind::exact},
-                                 {"activation", FieldKind::exact},
-                                 {"activate_gate", FieldKind::exact},
-                                 {"x_transposed", FieldKind::exact},
-                                 {"weight_transposed", FieldKind::exact},
-                                 {"vector_x", FieldKind::exact},
-                                 {"vector_w", FieldKind::exact},
-                                 {"vector_out", FieldKind::exact},
-                                 {"allow_tf32", FieldKind::exact},
-                                 {"out_dtype", FieldKind::dtype, true},
-                                 {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"gate", offsetof(Args, gate), TensorRole::input, 0},
                                    {"up", offsetof(Args, up), TensorRole::input, 0},
@@ -66,9 +51,9 @@ void check_activation(const Args& args) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_gated_mlp_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {gated_mlp::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_gated_mlp_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required_any_strides<2>("x", args.x), out = checks::required<2>("out", args.out);
   checks::floating(x);
@@ -104,23 +89,22 @@ Problem prepare(hstu_gated_mlp_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_gated_mlp_args& args) {
+Work work_of(const Args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.out.shape[1]);
   return {.flops = 4 * m * n * k,
           .bytes = (m * k + 2 * k * n) * size_of(args.x.dtype) + m * n * size_of(args.out.dtype)};
 }
 
-void make_edge_case(hstu_gated_mlp_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.out});
 }
 
 }  // namespace hstujit
 
-// Gated products.
 namespace hstujit::reference {
 
-void run(const hstu_gated_mlp_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.out.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> gate = load_matrix(args.gate), up = load_matrix(args.up);

@@ -1,26 +1,17 @@
-// Layer norm and the product behind it as a problem: checks, key and cost.
-#include "operators/checks.hpp"
-#include "operators/dense/dense_fields.hpp"
-#include "operators/dense/operand.hpp"
-#include "operators/dense/product_results.hpp"
+// Layer norm of rows, rounded, and the product behind it with bias and activation: checks, key, cost and truth.
+#include "operators/dense/norm_addmm.hpp"
+
+#include "operators/dense/product.hpp"
 #include "operators/dense/product_terms.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/operators.hpp"
 #include "support/error.hpp"
-
-#include <vector>
 
 namespace hstujit {
 namespace {
 
 using Args = hstu_norm_addmm_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},      {"weight_dtype", FieldKind::dtype}, {"n", FieldKind::exact},
-    {"k", FieldKind::exact},          {"bias", FieldKind::exact},         {"bias_dtype", FieldKind::dtype},
-    {"activation", FieldKind::exact}, {"act_columns", FieldKind::exact},  {"weight_transposed", FieldKind::exact},
-    {"vector", FieldKind::exact},     {"vector_w", FieldKind::exact},     {"split", FieldKind::exact},
-    {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"norm_weight", offsetof(Args, norm_weight), TensorRole::input},
                                    {"norm_bias", offsetof(Args, norm_bias), TensorRole::input},
@@ -54,9 +45,9 @@ int32_t check_bias(Args& args, const product_terms::Outputs& outputs) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_norm_addmm_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {norm_addmm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_norm_addmm_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required<2>("x", args.x), w = checks::required_any_strides<2>("w", args.w);
   checks::floating(x);
@@ -96,7 +87,7 @@ Problem prepare(hstu_norm_addmm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_norm_addmm_args& args) {
+Work work_of(const Args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * m * n * k,
@@ -104,19 +95,18 @@ Work work_of(const hstu_norm_addmm_args& args) {
                    2 * k * size_of(args.norm_weight.dtype)};
 }
 
-void make_edge_case(hstu_norm_addmm_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.z, &args.z1, &args.z2, &args.z3});
 }
 
 }  // namespace hstujit
 
-// Layer norm of rows, rounded, and the product behind it with bias and activation.
 namespace hstujit::reference {
 namespace {
 
 class NormedRows {
  public:
-  explicit NormedRows(const hstu_norm_addmm_args& args)
+  explicit NormedRows(const Args& args)
       : x_(args.x),
         k_(args.x.shape[1]),
         weight_(load_vector(args.norm_weight, k_, 1)),
@@ -142,7 +132,7 @@ class NormedRows {
 
 }  // namespace
 
-void run(const hstu_norm_addmm_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.w.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> w = load_matrix(args.w);

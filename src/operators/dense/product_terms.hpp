@@ -1,4 +1,5 @@
-// What the products of hstu_addmm and hstu_fp8_gemm have around them: a bias, an activation, and results in parts.
+// What the products share as problems: how operands lie in memory, and what stands around a product: a bias, an
+// activation, results in parts.
 #pragma once
 
 #include "operators/checks.hpp"
@@ -7,6 +8,24 @@
 
 #include <cstdint>
 #include <optional>
+
+namespace hstujit {
+
+/// Memory is contiguous along k (lines along k) or along the other dimension; or along neither: then vector is 0, and
+/// lines are along k with elements apart.
+struct Operand {
+  bool along_k = true;
+  int32_t vector = 0;  ///< elements an access
+};
+
+/// k: the dimension summed over, 0 or 1. A first stride that addresses nothing becomes 1.
+Operand operand_of(hstu_tensor& t, int k);
+
+/// Strides between lines, and between the elements of a line where they are gathered.
+inline int64_t line_stride(const hstu_tensor& t, int k, bool along_k) { return t.stride[along_k ? 1 - k : k]; }
+inline int64_t element_stride(const hstu_tensor& t, int k) { return t.stride[k]; }
+
+}  // namespace hstujit
 
 namespace hstujit::product_terms {
 

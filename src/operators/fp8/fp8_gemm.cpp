@@ -1,5 +1,5 @@
 // The product of FP8 matrices as a problem: checks, key and cost.
-#include "operators/dense/product_results.hpp"
+#include "operators/dense/product.hpp"
 #include "operators/dense/product_terms.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/fp8/fp8_fields.hpp"

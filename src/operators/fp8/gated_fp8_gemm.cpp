@@ -1,5 +1,4 @@
 // The gated product of FP8, an HSTU layer's output stage, as a problem: checks, key and cost.
-#include "operators/dense/gated_rows.hpp"
 #include "operators/dense/gated_stage.hpp"
 #include "operators/dense/product.hpp"
 #include "operators/fp8/fp8_fields.hpp"

@@ -1,5 +1,5 @@
 // Products of sequences with matrices of their own as a problem: checks, key and cost.
-#include "operators/dense/operand.hpp"
+#include "operators/dense/product_terms.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_checks.hpp"

@@ -1,4 +1,4 @@
-// The HSTU output stage before its projection: norm, multiply, concatenate: checks, key, cost and truth.
+// Norm, multiply and concatenate, the HSTU output stage before its projection: checks, key, cost and truth.
 #include "operators/norm/norm_mul.hpp"
 
 #include "operators/edge_case.hpp"
