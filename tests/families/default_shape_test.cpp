@@ -1,7 +1,10 @@
 // Defaults that follow the shape of a problem, where another choice was measured to be much slower.
 #include "families/families.hpp"
 #include "operators/attention/attention_fields.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/complete_cumsum.hpp"
+#include "operators/jagged/expand_1d_jagged_to_dense.hpp"
+#include "operators/jagged/jagged_lengths.hpp"
+#include "operators/jagged/jagged_reduce_sum.hpp"
 #include "operators/norm/dropout.hpp"
 #include "operators/operators.hpp"
 

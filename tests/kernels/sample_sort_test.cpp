@@ -1,7 +1,7 @@
 // Sorts of more pairs than go by rank: keys that samples tell little about, sizes around a block's, and blocks whose
 // ranges do not fit their shared memory. The device side is sample_sort_checks.cuh.
 #include "jagged/rank_sort.h"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/sort_kv_pairs.hpp"
 #include "support/device_call.hpp"
 #include "support/gpu.hpp"
 

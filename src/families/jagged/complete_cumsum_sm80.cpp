@@ -1,7 +1,7 @@
 // complete_cumsum_sm80: prefix sums of short vectors, kernels/jagged/complete_cumsum_sm80.cuh.
 #include "families/families.hpp"
 #include "jagged/jagged_lengths.h"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/complete_cumsum.hpp"
 #include "support/ceil_div.hpp"
 
 namespace hstujit {

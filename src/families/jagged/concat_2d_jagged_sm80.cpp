@@ -1,7 +1,7 @@
 // concat_2d_jagged_sm80: concatenation of jagged tensors, bound by memory, kernels/jagged/concat_2d_jagged_sm80.cuh.
 #include "families/families.hpp"
 #include "families/jagged/jagged_copy.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_copy.hpp"
 
 namespace hstujit {
 namespace {

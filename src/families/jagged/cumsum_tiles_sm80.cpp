@@ -1,7 +1,7 @@
 // cumsum_tiles_sm80: prefix sums of long vectors, kernels/jagged/cumsum_tiles_sm80.cuh.
 #include "families/families.hpp"
 #include "jagged/jagged_lengths.h"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/complete_cumsum.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/tile_counter.h"
 

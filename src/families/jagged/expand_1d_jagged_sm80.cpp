@@ -2,7 +2,7 @@
 #include "families/families.hpp"
 #include "jagged/jagged_lengths.h"
 #include "operators/checks.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/expand_1d_jagged_to_dense.hpp"
 #include "support/ceil_div.hpp"
 
 namespace hstujit {

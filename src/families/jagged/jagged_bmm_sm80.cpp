@@ -4,7 +4,7 @@
 #include "families/families.hpp"
 #include "jagged/jagged_bmm.h"
 #include "operators/jagged/jagged_checks.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_dense_bmm_broadcast_add.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm_terms.h"
 

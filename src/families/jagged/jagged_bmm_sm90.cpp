@@ -6,7 +6,7 @@
 #include "families/families.hpp"
 #include "families/jagged/jagged_map.hpp"
 #include "operators/checks.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_dense_bmm_broadcast_add.hpp"
 #include "tile/addmm_terms.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "families/jagged/jagged_copy.hpp"
 
 #include "families/jagged/sequence_density.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,5 @@
 #include "families/jagged/jagged_lengths.hpp"
 
-#include "operators/jagged/jagged_fields.hpp"
-
 #include <algorithm>
 
 namespace hstujit::jagged_lengths {

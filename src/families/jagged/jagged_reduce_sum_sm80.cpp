@@ -1,7 +1,7 @@
 // jagged_reduce_sum_sm80: sums of each sequence's rows, kernels/jagged/jagged_reduce_sum_sm80.cuh.
 #include "families/families.hpp"
 #include "jagged/jagged_reduce.h"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_reduce_sum.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 #include "families/jagged/length_sums.hpp"
 
 #include "families/jagged/sequence_density.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,6 @@
 #include "families/jagged/padded.hpp"
 
-#include "operators/jagged/jagged_checks.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/padded.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

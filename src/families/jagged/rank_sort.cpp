@@ -2,7 +2,7 @@
 // in front of it, kernels/jagged/runs/rank_sort.cuh.
 #include "families/families.hpp"
 #include "families/jagged/sort_problem.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/sort_kv_pairs.hpp"
 #include "support/ceil_div.hpp"
 
 namespace hstujit {

@@ -1,6 +1,6 @@
 #include "families/jagged/rows_by_lengths.hpp"
 
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_lengths.hpp"
 #include "support/ceil_div.hpp"
 
 namespace hstujit::rows_by_lengths {

@@ -1,7 +1,7 @@
 #include "families/jagged/runs_by_lengths.hpp"
 
 #include "families/jagged/length_sums.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_lengths.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "families/jagged/runs_ring.hpp"
 
 #include "families/jagged/length_sums.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_lengths.hpp"
 
 namespace hstujit::runs_ring {
 namespace {

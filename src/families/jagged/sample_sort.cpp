@@ -2,7 +2,7 @@
 // sample cuts, kernels/jagged/runs/sample_sort.cuh.
 #include "families/families.hpp"
 #include "families/jagged/sort_problem.hpp"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/sort_kv_pairs.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -1,7 +1,8 @@
 #include "families/jagged/sort_problem.hpp"
 
 #include "jagged/rank_sort.h"
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/sort_by_length.hpp"
+#include "operators/jagged/sort_kv_pairs.hpp"
 #include "operators/operators.hpp"
 #include "support/element.hpp"
 

@@ -1,7 +1,6 @@
 #include "operators/jagged/added_rows.hpp"
 
 #include "operators/integers.hpp"
-#include "operators/jagged/added_rows.hpp"
 #include "operators/rows.hpp"
 #include "operators/targets.hpp"
 #include "support/element.hpp"
@@ -10,17 +9,6 @@
 #include <algorithm>
 
 namespace hstujit::added_rows {
-namespace {
-
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},        {"table_dtype", FieldKind::dtype}, {"offset_dtype", FieldKind::dtype},
-    {"target_dtype", FieldKind::dtype}, {"dim", FieldKind::exact},         {"vector", FieldKind::exact},
-    {"logarithm", FieldKind::exact},    {"batch", FieldKind::bucket},      {"rows", FieldKind::bucket}};
-
-}  // namespace
-
-std::span<const FieldInfo> fields() { return kFields; }
-
 Check::Check(Op op, const char* x_name, hstu_tensor& x, hstu_tensor& out, hstu_tensor& seq_offsets)
     : op_(op),
       x_(checks::required<2>(x_name, x)),

@@ -1,30 +1,32 @@
-// What the operators that add rows of tables to the rows of a jagged tensor have in common as problems: positions,
-// times, and a dense row a sequence.
+// What the operators share that add rows of tables to the rows of a jagged tensor, positions, times or a dense row a
+// sequence: the key, checks, cost and truth.
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"
+#include "operators/key_fields.hpp"
 #include "operators/operators.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
-namespace hstujit::added_rows {
+namespace hstujit {
 
-/// Indices into Problem::field, the same for all of these operators.
-enum : int {
-  kDtype,
-  kTableDtype,
-  kOffsetDtype,
-  kTargetDtype /* NONE without targets */,
-  kDim,
-  kVector,
-  kLogarithm /* 0|1: of the age, instead of its square root */,
-  kBatch,
-  kRows
-};
-std::span<const FieldInfo> fields();
+#define HSTUJIT_ADDED_ROWS_FIELDS(X)                                                \
+  X(kDtype, dtype, dtype)                                                           \
+  X(kTableDtype, table_dtype, dtype)                                                \
+  X(kOffsetDtype, offset_dtype, dtype)                                              \
+  X(kTargetDtype, target_dtype, dtype) /* NONE without targets */                   \
+  X(kDim, dim, exact)                                                               \
+  X(kVector, vector, exact)                                                         \
+  X(kLogarithm, logarithm, exact) /* 0|1: of the age, instead of its square root */ \
+  X(kBatch, batch, bucket)                                                          \
+  X(kRows, rows, bucket)
+HSTUJIT_KEY_FIELDS(added_rows, HSTUJIT_ADDED_ROWS_FIELDS)
+
+}  // namespace hstujit
+
+namespace hstujit::added_rows {
 
 /// A checked call so far: x, out and the offsets.
 class Check {
@@ -55,8 +57,6 @@ float alpha(float value);
 Work work_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initializer_list<const hstu_tensor*> others);
 
 }  // namespace hstujit::added_rows
-
-// alpha * x + rows of tables, for the references of positions, times and broadcast rows.
 
 namespace hstujit::reference {
 

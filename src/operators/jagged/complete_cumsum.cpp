@@ -1,6 +1,7 @@
-// Prefix sums as a problem: checks, key and cost.
+// Prefix sums from 0: checks, key, cost and truth.
+#include "operators/jagged/complete_cumsum.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/rows.hpp"
 
@@ -9,16 +10,14 @@ namespace {
 
 using Args = hstu_complete_cumsum_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype}, {"out_dtype", FieldKind::dtype}, {"count", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output}};
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_complete_cumsum_args*) { return {kFields, kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {cumsum::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_complete_cumsum_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor values = checks::required<1>("values", args.values), out = checks::required<1>("out", args.out);
   if (args.values.dtype != HSTU_DTYPE_I32 && args.values.dtype != HSTU_DTYPE_I64 && args.values.dtype != HSTU_DTYPE_F32)
@@ -33,24 +32,23 @@ Problem prepare(hstu_complete_cumsum_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_complete_cumsum_args& args) {
+Work work_of(const Args& args) {
   return {.flops = static_cast<double>(args.values.shape[0]),
           .bytes = static_cast<double>(extent_bytes(args.values)) + static_cast<double>(extent_bytes(args.out))};
 }
 
-void make_edge_case(hstu_complete_cumsum_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   args.values.shape[0] = edge_case::ragged(args.values.shape[0]);
   args.out.shape[0] = args.values.shape[0] + 1;
 }
 
 }  // namespace hstujit
 
-// Prefix sums from 0.
 namespace hstujit::reference {
 namespace {
 
 /// Integers wrap in the type of out.
-void sum_integers(const hstu_complete_cumsum_args& args, double* const* exact) {
+void sum_integers(const Args& args, double* const* exact) {
   uint64_t sum = 0;
   for (int64_t i = 0; i <= args.values.shape[0]; ++i) {
     const bool narrow = args.out.dtype == HSTU_DTYPE_I32;
@@ -68,7 +66,7 @@ void sum_integers(const hstu_complete_cumsum_args& args, double* const* exact) {
 
 }  // namespace
 
-void run(const hstu_complete_cumsum_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   if (args.values.dtype != HSTU_DTYPE_F32) return sum_integers(args, exact);
   const int64_t count = args.values.shape[0];
   std::vector<double> values(static_cast<size_t>(count)), sums{0};

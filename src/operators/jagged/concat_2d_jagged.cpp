@@ -1,4 +1,4 @@
-// Concatenation of two jagged tensors as a problem: checks, key and cost.
+// Concatenation of jagged tensors, and replacement of the last rows of each sequence: checks, key, cost and truth.
 #include "operators/edge_case.hpp"
 #include "operators/jagged/jagged_copy.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -21,9 +21,9 @@ enum : size_t { kOffsetsLeft = 2, kOffsetsRight = 3 };  // slots of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_concat_2d_jagged_args*) { return {jagged_copy::fields(), kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {jagged_copy::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_concat_2d_jagged_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   checks::flag("is_replace", args.is_replace);
   return jagged_copy::prepare(
@@ -32,7 +32,7 @@ Problem prepare(hstu_concat_2d_jagged_args& args) {
        args.n_prefix_from_right, "out", "n_prefix_from_right", args.is_replace != 0, true});
 }
 
-Work work_of(const hstu_concat_2d_jagged_args& args) {
+Work work_of(const Args& args) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch);
@@ -40,7 +40,7 @@ Work work_of(const hstu_concat_2d_jagged_args& args) {
   return jagged_copy::work_of(rows, args.left, {&args.offsets_left, &args.offsets_right});
 }
 
-void make_edge_case(hstu_concat_2d_jagged_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kOffsetsLeft], no_targets);
   edge_case::make_ragged(integers[kOffsetsRight], no_targets);
@@ -48,10 +48,9 @@ void make_edge_case(hstu_concat_2d_jagged_args&, Integers& integers) {
 
 }  // namespace hstujit
 
-// Concatenation of jagged tensors, and replacement of the last rows of each sequence.
 namespace hstujit::reference {
 
-void run(const hstu_concat_2d_jagged_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   const PartOffsets offsets = part_offsets(parts, args.offsets_left, args.offsets_right);

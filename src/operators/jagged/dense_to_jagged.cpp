@@ -1,4 +1,4 @@
-// Rows of padded matrices as a jagged tensor, as a problem: checks, key and cost.
+// Rows of padded matrices as a jagged tensor: checks, key, cost and truth.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -16,30 +16,27 @@ enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_dense_to_jagged_args*) { return {padded::fields(), kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {padded::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_dense_to_jagged_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor jagged = checks::required<2>("out", args.out);
   const checks::Tensor dense = checks::required<3>("dense", args.dense);
   return padded::check(Op::dense_to_jagged, jagged, dense, args.offsets, false);
 }
 
-Work work_of(const hstu_dense_to_jagged_args& args) {
-  return padded::work_of(args.out, args.dense, args.offsets, false);
-}
+Work work_of(const Args& args) { return padded::work_of(args.out, args.dense, args.offsets, false); }
 
-void make_edge_case(hstu_dense_to_jagged_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kOffsets], no_targets);
 }
 
 }  // namespace hstujit
 
-// Rows of padded matrices as a jagged tensor.
 namespace hstujit::reference {
 
-void run(const hstu_dense_to_jagged_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.out.shape[0]);
   const int64_t max_len = args.dense.shape[1], dim = args.out.shape[1];
   const RowCopies out(args.out, exact);

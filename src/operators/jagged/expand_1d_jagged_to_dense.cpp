@@ -1,7 +1,8 @@
-// A jagged vector as rows of one length, as a problem: checks, key and cost.
+// A jagged vector as rows of one length: checks, key, cost and truth.
+#include "operators/jagged/expand_1d_jagged_to_dense.hpp"
+
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/jagged/jagged_rows.hpp"
 
@@ -12,10 +13,6 @@ namespace {
 
 using Args = hstu_expand_1d_jagged_to_dense_args;
 
-constexpr FieldInfo kFields[] = {{"element_bytes", FieldKind::exact},
-                                 {"offset_dtype", FieldKind::dtype},
-                                 {"batch", FieldKind::bucket},
-                                 {"max_len", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
                                    {"offsets", offsetof(Args, offsets), TensorRole::integer},
                                    {"out", offsetof(Args, out), TensorRole::output}};
@@ -23,9 +20,9 @@ enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_expand_1d_jagged_to_dense_args*) { return {kFields, kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {expand::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_expand_1d_jagged_to_dense_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor values = checks::required<1>("values", args.values), out = checks::required<2>("out", args.out);
   const checks::Tensor offsets = checks::offsets("offsets", args.offsets);
@@ -41,24 +38,23 @@ Problem prepare(hstu_expand_1d_jagged_to_dense_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_expand_1d_jagged_to_dense_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.out.shape[0]) * static_cast<double>(args.out.shape[1]);
   return {.flops = 0,
           .bytes = elements * size_of(args.out.dtype) + static_cast<double>(extent_bytes(args.values)) +
                    static_cast<double>(extent_bytes(args.offsets))};
 }
 
-void make_edge_case(hstu_expand_1d_jagged_to_dense_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kOffsets], no_targets);
 }
 
 }  // namespace hstujit
 
-// A jagged vector as rows of one length.
 namespace hstujit::reference {
 
-void run(const hstu_expand_1d_jagged_to_dense_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.values.shape[0]);
   const int64_t max_len = args.out.shape[1];
   const RowCopies out(args.out, exact);

@@ -1,8 +1,6 @@
 #include "operators/jagged/jagged_copy.hpp"
 
 #include "operators/integers.hpp"
-#include "operators/jagged/jagged_copy.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -10,11 +8,6 @@
 
 namespace hstujit::jagged_copy {
 namespace {
-
-constexpr FieldInfo kFields[] = {{"access_bytes", FieldKind::exact}, {"row_bytes", FieldKind::exact},
-                                 {"left_offset", FieldKind::dtype},  {"right_offset", FieldKind::dtype},
-                                 {"prefix", FieldKind::exact},       {"replace", FieldKind::exact},
-                                 {"batch", FieldKind::bucket},       {"rows", FieldKind::bucket}};
 
 /// Sequences of the offsets that are there; of two dense parts, of left.
 int64_t batch_of(const hstu_tensor& left, const hstu_tensor& offsets_left, const hstu_tensor& offsets_right,
@@ -73,8 +66,6 @@ int64_t added(int64_t a, int64_t b) {
 }
 
 }  // namespace
-
-std::span<const FieldInfo> fields() { return kFields; }
 
 Problem prepare(Op op, const Call& call) {
   const bool left_dense = !checks::given("offsets_left", call.offsets_left);

@@ -1,18 +1,32 @@
-// What concat_2d_jagged and split_2d_jagged have in common as problems: a combined jagged tensor and its two parts.
+// What concat_2d_jagged and split_2d_jagged share, operators of a combined jagged tensor and its two parts: the key,
+// checks, cost, and the order of rows in the combined tensor, which their kin of one dimension have too.
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"
 #include "operators/jagged/jagged_rows.hpp"
+#include "operators/key_fields.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <span>
 #include <vector>
 
-namespace hstujit::jagged_copy {
+namespace hstujit {
 
-std::span<const FieldInfo> fields();
+#define HSTUJIT_JAGGED_COPY_FIELDS(X)                                                              \
+  X(kAccessBytes, access_bytes, exact) /* of an aligned access to all tensors: 16, 8, 4, 2 or 1 */ \
+  X(kRowBytes, row_bytes, exact)                                                                   \
+  X(kLeftOffset, left_offset, dtype) /* NONE: a dense part */                                      \
+  X(kRightOffset, right_offset, dtype)                                                             \
+  X(kPrefix, prefix, exact)   /* 0|1 */                                                            \
+  X(kReplace, replace, exact) /* 0|1 */                                                            \
+  X(kBatch, batch, bucket)                                                                         \
+  X(kRows, rows, bucket) /* of the combined tensor */
+HSTUJIT_KEY_FIELDS(jagged_copy, HSTUJIT_JAGGED_COPY_FIELDS)
+
+}  // namespace hstujit
+
+namespace hstujit::jagged_copy {
 
 /// The members of either args struct under common names.
 struct Call {
@@ -41,8 +55,6 @@ int64_t rows_in_sequences(const JaggedPartFacts& part, const hstu_tensor& offset
 Work work_of(int64_t rows, const hstu_tensor& values, std::initializer_list<const hstu_tensor*> offsets);
 
 }  // namespace hstujit::jagged_copy
-
-// The order of rows in a combined jagged tensor, for its references.
 
 namespace hstujit::reference {
 

@@ -1,9 +1,10 @@
-// Products of sequences with matrices of their own as a problem: checks, key and cost.
+// Products of sequences with matrices of their own, plus bias: checks, key, cost and truth.
+#include "operators/jagged/jagged_dense_bmm_broadcast_add.hpp"
+
 #include "operators/dense/product_terms.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_checks.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/rows.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
@@ -13,18 +14,6 @@ namespace {
 
 using Args = hstu_jagged_dense_bmm_broadcast_add_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
-                                 {"offset_dtype", FieldKind::dtype},
-                                 {"n", FieldKind::exact},
-                                 {"k", FieldKind::exact},
-                                 {"bias", FieldKind::exact},
-                                 {"bias_dtype", FieldKind::dtype},
-                                 {"dense_transposed", FieldKind::exact},
-                                 {"vector_x", FieldKind::exact},
-                                 {"vector_w", FieldKind::exact},
-                                 {"vector_z", FieldKind::exact},
-                                 {"batch", FieldKind::bucket},
-                                 {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
                                    {"dense", offsetof(Args, dense), TensorRole::input, 1},
                                    {"bias", offsetof(Args, bias), TensorRole::input},
@@ -70,9 +59,9 @@ int32_t check_bias(Args& args, const checks::Tensor& out, int64_t batch) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_jagged_dense_bmm_broadcast_add_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {jagged_bmm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_jagged_dense_bmm_broadcast_add_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor jagged = checks::required<2>("jagged", args.jagged), out = checks::required<2>("out", args.out);
   const checks::Tensor dense = checks::required_any_strides<3>("dense", args.dense);
@@ -110,7 +99,7 @@ Problem prepare(hstu_jagged_dense_bmm_broadcast_add_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_jagged_dense_bmm_broadcast_add_args& args) {
+Work work_of(const Args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1;
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, batch));
   const auto k = static_cast<double>(args.dense.shape[1]), n = static_cast<double>(args.dense.shape[2]);
@@ -120,14 +109,13 @@ Work work_of(const hstu_jagged_dense_bmm_broadcast_add_args& args) {
                    bias_rows * n * size_of(args.bias.dtype) + static_cast<double>(extent_bytes(args.seq_offsets))};
 }
 
-void make_edge_case(hstu_jagged_dense_bmm_broadcast_add_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kSeqOffsets], no_targets);
 }
 
 }  // namespace hstujit
 
-// Products of sequences with matrices of their own, plus bias.
 namespace hstujit::reference {
 namespace {
 
@@ -153,7 +141,7 @@ void multiply(const Row& x, const Row& matrix, Row& row) {
 
 }  // namespace
 
-void run(const hstu_jagged_dense_bmm_broadcast_add_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t k = args.dense.shape[1], n = args.dense.shape[2];
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.jagged.shape[0]);
   const Output out(args.out, exact);

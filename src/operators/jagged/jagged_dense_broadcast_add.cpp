@@ -1,4 +1,4 @@
-// A dense row added to each sequence's rows, as a problem: checks, key and cost.
+// A dense row added to all rows of its sequence: checks, key, cost and truth.
 #include "operators/edge_case.hpp"
 #include "operators/jagged/added_rows.hpp"
 
@@ -15,9 +15,9 @@ enum : size_t { kSeqOffsets = 2 };  // slot of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_jagged_dense_broadcast_add_args*) { return {added_rows::fields(), kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {added_rows::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_jagged_dense_broadcast_add_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   added_rows::Check check(Op::jagged_dense_broadcast_add, "jagged", args.jagged, args.out, args.seq_offsets);
   check.table("dense", args.dense, true);
@@ -25,21 +25,18 @@ Problem prepare(hstu_jagged_dense_broadcast_add_args& args) {
   return check.problem();
 }
 
-Work work_of(const hstu_jagged_dense_broadcast_add_args& args) {
-  return added_rows::work_of(args.jagged, args.seq_offsets, {&args.dense});
-}
+Work work_of(const Args& args) { return added_rows::work_of(args.jagged, args.seq_offsets, {&args.dense}); }
 
-void make_edge_case(hstu_jagged_dense_broadcast_add_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kSeqOffsets], no_targets);
 }
 
 }  // namespace hstujit
 
-// A dense row added to all rows of its sequence.
 namespace hstujit::reference {
 
-void run(const hstu_jagged_dense_broadcast_add_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   add_rows(args.jagged, args.out, args.seq_offsets, 1,
            {{args.dense, [](const SequenceRow& at) { return at.sequence; }}}, exact);
 }

@@ -1,21 +1,9 @@
 #include "operators/jagged/jagged_lengths.hpp"
 
 #include "operators/edge_case.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::jagged_lengths {
-namespace {
-
-constexpr FieldInfo kFields[] = {{"access_bytes", FieldKind::exact}, {"row_bytes", FieldKind::exact},
-                                 {"left_length", FieldKind::dtype},  {"right_length", FieldKind::dtype},
-                                 {"offset", FieldKind::dtype},       {"batch", FieldKind::bucket},
-                                 {"rows", FieldKind::bucket}};
-
-}  // namespace
-
-std::span<const FieldInfo> fields() { return kFields; }
-
 checks::Tensor lengths(const char* name, hstu_tensor& t) {
   const checks::Tensor checked = checks::required<1>(name, t);
   checks::integer(checked);

@@ -1,14 +1,27 @@
-// What the jagged operators that take lengths have in common as problems.
+// What the jagged operators that take lengths share: concat_1d_jagged, split_1d_jagged, jagged_remove_first_or_last_1d,
+// replace_last_n_with_jagged, jagged_transpose_1d and jagged_truncate_history: the key, checks, cost and edge case.
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"
+#include "operators/key_fields.hpp"
 
 #include <initializer_list>
-#include <span>
+
+namespace hstujit {
+
+#define HSTUJIT_JAGGED_LENGTHS_FIELDS(X)                                                                       \
+  X(kAccessBytes, access_bytes, exact) /* of an aligned access to all tensors of elements: 16, 8, 4, 2 or 1 */ \
+  X(kRowBytes, row_bytes, exact)                                                                               \
+  X(kLeftLength, left_length, dtype)   /* of num_targets where history is truncated */                         \
+  X(kRightLength, right_length, dtype) /* NONE: one part */                                                    \
+  X(kOffset, offset, dtype)            /* NONE, but of a transposition or truncation */                        \
+  X(kBatch, batch, bucket)                                                                                     \
+  X(kRows, rows, bucket)
+HSTUJIT_KEY_FIELDS(jagged_lengths, HSTUJIT_JAGGED_LENGTHS_FIELDS)
+
+}  // namespace hstujit
 
 namespace hstujit::jagged_lengths {
-
-std::span<const FieldInfo> fields();
 
 /// A vector of lengths, one a sequence, no more than kernels count.
 checks::Tensor lengths(const char* name, hstu_tensor& t);

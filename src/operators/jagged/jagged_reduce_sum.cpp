@@ -1,8 +1,9 @@
-// Sums of each sequence's rows as a problem: checks, key and cost.
+// Sums of each sequence's rows: checks, key, cost and truth.
+#include "operators/jagged/jagged_reduce_sum.hpp"
+
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_checks.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/rows.hpp"
 #include "support/element.hpp"
 
@@ -11,10 +12,6 @@ namespace {
 
 using Args = hstu_jagged_reduce_sum_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},        {"out_dtype", FieldKind::dtype},
-                                 {"offset_dtype", FieldKind::dtype}, {"dim", FieldKind::exact},
-                                 {"vector", FieldKind::exact},       {"batch", FieldKind::bucket},
-                                 {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
                                    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
                                    {"out", offsetof(Args, out), TensorRole::output}};
@@ -22,9 +19,9 @@ enum : size_t { kSeqOffsets = 1 };  // slot of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_jagged_reduce_sum_args*) { return {kFields, kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {jagged_reduce::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_jagged_reduce_sum_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor jagged = checks::required<2>("jagged", args.jagged), out = checks::required<2>("out", args.out);
   const checks::Tensor offsets = checks::offsets("seq_offsets", args.seq_offsets);
@@ -46,7 +43,7 @@ Problem prepare(hstu_jagged_reduce_sum_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_jagged_reduce_sum_args& args) {
+Work work_of(const Args& args) {
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, args.seq_offsets.shape[0] - 1));
   const double elements = rows * static_cast<double>(args.jagged.shape[1]);
   const double sums = static_cast<double>(args.out.shape[0]) * static_cast<double>(args.out.shape[1]);
@@ -55,17 +52,16 @@ Work work_of(const hstu_jagged_reduce_sum_args& args) {
                    static_cast<double>(extent_bytes(args.seq_offsets))};
 }
 
-void make_edge_case(hstu_jagged_reduce_sum_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kSeqOffsets], no_targets);
 }
 
 }  // namespace hstujit
 
-// Sums of each sequence's rows.
 namespace hstujit::reference {
 
-void run(const hstu_jagged_reduce_sum_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.jagged.shape[0]);
   const int64_t batch = args.out.shape[0], dim = args.jagged.shape[1];
   const Output out(args.out, exact);

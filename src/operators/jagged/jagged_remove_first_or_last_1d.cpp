@@ -1,4 +1,4 @@
-// Sequences without their first or their last element as a problem: checks, key and cost.
+// Sequences without their first or their last element: checks, key, cost and truth.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -19,7 +19,7 @@ enum : size_t { kLengths = 0 };  // slot of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const Args*) { return {jagged_lengths::fields(), kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {jagged_lengths::kFields, kTensors, {}}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -57,10 +57,9 @@ void make_edge_case(Args& args, Integers& integers) {
 
 }  // namespace hstujit
 
-// Sequences without their first or their last element.
 namespace hstujit::reference {
 
-void run(const hstu_jagged_remove_first_or_last_1d_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = sum_lengths("lengths", args.lengths, args.values.shape[0], 1);
   const RowCopies without_first(args.without_first, exact, 0), without_last(args.without_last, exact, 1);
   for (int64_t b = 0; b < args.lengths.shape[0]; ++b) {

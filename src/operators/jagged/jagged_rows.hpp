@@ -1,12 +1,15 @@
-// Copies of rows for the jagged references: bits unchanged into a tensor, or values into a buffer of doubles.
+// Results of the jagged truths: rows copied, bits unchanged into a tensor or values into a buffer of doubles; and
+// integers.
 #pragma once
 
 #include "operators/operators.hpp"
+#include "operators/rows.hpp"
 #include "support/element.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 namespace hstujit::reference {
 
@@ -57,5 +60,12 @@ class RowCopies {
   double* exact_;
   bool skipped_;
 };
+
+/// Integers as results, into the tensor or as numbers into a buffer.
+inline void write_integers(const hstu_tensor& to, double* const* exact, int output,
+                           const std::vector<int64_t>& values) {
+  const std::vector<double> numbers(values.begin(), values.end());
+  Output(to, exact, output).write(0, 0, static_cast<int64_t>(numbers.size()), numbers.data());
+}
 
 }  // namespace hstujit::reference

@@ -1,4 +1,4 @@
-// A jagged tensor as padded matrices, as a problem: checks, key and cost.
+// A jagged tensor as padded matrices: checks, key, cost and truth.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -17,30 +17,27 @@ enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_jagged_to_padded_dense_args*) { return {padded::fields(), kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {padded::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_jagged_to_padded_dense_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor jagged = checks::required<2>("values", args.values);
   const checks::Tensor dense = checks::required<3>("out", args.out);
   return padded::check(Op::jagged_to_padded_dense, jagged, dense, args.offsets, true);
 }
 
-Work work_of(const hstu_jagged_to_padded_dense_args& args) {
-  return padded::work_of(args.values, args.out, args.offsets, true);
-}
+Work work_of(const Args& args) { return padded::work_of(args.values, args.out, args.offsets, true); }
 
-void make_edge_case(hstu_jagged_to_padded_dense_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kOffsets], no_targets);
 }
 
 }  // namespace hstujit
 
-// A jagged tensor as padded matrices.
 namespace hstujit::reference {
 
-void run(const hstu_jagged_to_padded_dense_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.values.shape[0]);
   const int64_t max_len = args.out.shape[1], dim = args.values.shape[1];
   int64_t bits = 0;  // the padding as an element

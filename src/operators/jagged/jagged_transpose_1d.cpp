@@ -1,8 +1,7 @@
-// Transposition of a matrix of segments as a problem: checks, key and cost.
+// Transposition of a matrix of segments: checks, key, cost and truth.
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/jagged/jagged_rows.hpp"
-#include "operators/rows.hpp"
 #include "support/error.hpp"
 
 namespace hstujit {
@@ -31,9 +30,9 @@ int64_t segments(const Args& args) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_jagged_transpose_1d_args*) { return {jagged_lengths::fields(), kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {jagged_lengths::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_jagged_transpose_1d_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const int64_t count = segments(args);
   const checks::Tensor values = checks::required<1>("values", args.values), out = checks::required<1>("out", args.out);
@@ -51,11 +50,11 @@ Problem prepare(hstu_jagged_transpose_1d_args& args) {
   return jagged_lengths::problem(Op::jagged_transpose_1d, {}, out, args.lengths, HSTU_DTYPE_NONE, args.offsets.dtype);
 }
 
-Work work_of(const hstu_jagged_transpose_1d_args& args) {
+Work work_of(const Args& args) {
   return jagged_lengths::work_of(args.out, {&args.offsets, &args.lengths, &args.out_offsets, &args.out_lengths});
 }
 
-void make_edge_case(hstu_jagged_transpose_1d_args& args, Integers& integers) {
+void make_edge_case(Args& args, Integers& integers) {
   args.values.shape[0] = args.out.shape[0] = jagged_lengths::make_ragged(integers[kLengths]);
   for (size_t i = 0; i < integers[kLengths].size(); ++i)
     integers[kOffsets][i + 1] = integers[kOffsets][i] + integers[kLengths][i];
@@ -63,20 +62,9 @@ void make_edge_case(hstu_jagged_transpose_1d_args& args, Integers& integers) {
 
 }  // namespace hstujit
 
-// Transposition of a matrix of segments.
 namespace hstujit::reference {
-namespace {
 
-/// Integers as results: bits into the tensor, or numbers.
-void write_integers(const hstu_tensor& to, double* const* exact, int output, const std::vector<int64_t>& values) {
-  const Output out(to, exact, output);
-  const std::vector<double> numbers(values.begin(), values.end());
-  out.write(0, 0, static_cast<int64_t>(numbers.size()), numbers.data());
-}
-
-}  // namespace
-
-void run(const hstu_jagged_transpose_1d_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.values.shape[0]);
   const std::vector<int64_t> sums = sum_lengths("lengths", args.lengths, args.values.shape[0]);
   if (sums != offsets) fail(HSTU_ERROR_INVALID_ARGUMENT, "lengths: they are not the differences of offsets");

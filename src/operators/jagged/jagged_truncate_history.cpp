@@ -1,11 +1,9 @@
-// Sequences without their oldest history as a problem: checks, key and cost.
+// Sequences without their oldest history: checks, key, cost and truth.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/jagged/jagged_rows.hpp"
-#include "operators/jagged/truncate_history.hpp"
-#include "operators/rows.hpp"
+#include "operators/targets.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -35,9 +33,14 @@ void limit(const char* name, int64_t& count, const char* zero_means) {
   count = std::min(count, int64_t{1} << 40);
 }
 
+/// Of the `rows` rows of sequence b. args prepared, so that both lengths in it are limited.
+int64_t rows_that_stay(const Args& args, int64_t b, int64_t rows) {
+  return std::min(rows, args.contextual_seq_len + targets_of(args.num_targets, b, rows) + args.keep);
+}
+
 }  // namespace
 
-OperatorFacts facts_of(const Args*) { return {jagged_lengths::fields(), kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {jagged_lengths::kFields, kTensors, kScalars}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -69,7 +72,7 @@ Work work_of(const Args& args) {
   double rows = 0;
   for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
     const int64_t n = integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b);
-    rows += static_cast<double>(truncate_history::rows_that_stay(args, b, n));
+    rows += static_cast<double>(rows_that_stay(args, b, n));
   }
   const double dim = args.values.rank == 2 ? static_cast<double>(args.values.shape[1]) : 1;
   return {.flops = 0,
@@ -81,19 +84,15 @@ void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers
 
 }  // namespace hstujit
 
-// Sequences without their oldest history.
 namespace hstujit::reference {
-
 namespace {
-
-using Args = hstu_jagged_truncate_history_args;
 
 /// Where sequences begin in out, which must have room for them.
 std::vector<int64_t> out_offsets_of(const Args& args, const std::vector<int64_t>& offsets) {
   std::vector<int64_t> out_offsets{0};
   for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
     const int64_t rows = offsets[static_cast<size_t>(b) + 1] - offsets[static_cast<size_t>(b)];
-    const int64_t end = out_offsets.back() + truncate_history::rows_that_stay(args, b, rows);
+    const int64_t end = out_offsets.back() + rows_that_stay(args, b, rows);
     if (end > args.out.shape[0])
       fail(HSTU_ERROR_INVALID_ARGUMENT, "out.shape[0] = {}: {} rows of the first {} sequences stay", args.out.shape[0],
            end, b + 1);
@@ -116,8 +115,7 @@ void run(const Args& args, double* const* exact) {
       out.copy(out_offsets[b] + t, args.values, (offsets[b] + t + (t < args.contextual_seq_len ? 0 : drop)) * stride,
                dim);
   }
-  const std::vector<double> numbers(out_offsets.begin(), out_offsets.end());
-  Output(args.out_offsets, exact, 1).write(0, 0, args.out_offsets.shape[0], numbers.data());
+  write_integers(args.out_offsets, exact, 1, out_offsets);
 }
 
 }  // namespace hstujit::reference

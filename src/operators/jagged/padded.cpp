@@ -1,23 +1,10 @@
 #include "operators/jagged/padded.hpp"
 
-#include "operators/jagged/jagged_fields.hpp"
 #include "support/element.hpp"
 
 #include <algorithm>
 
 namespace hstujit::padded {
-namespace {
-
-constexpr FieldInfo kFields[] = {{"access_bytes", FieldKind::exact},
-                                 {"row_bytes", FieldKind::exact},
-                                 {"offset_dtype", FieldKind::dtype},
-                                 {"batch", FieldKind::bucket},
-                                 {"rows", FieldKind::bucket}};
-
-}  // namespace
-
-std::span<const FieldInfo> fields() { return kFields; }
-
 Problem check(Op op, const checks::Tensor& jagged, const checks::Tensor& dense, hstu_tensor& offsets, bool to_dense) {
   const checks::Tensor starts = checks::offsets("offsets", offsets);
   const checks::Tensor &to = to_dense ? dense : jagged, &from = to_dense ? jagged : dense;

@@ -1,4 +1,4 @@
-// Replacement of the last rows of sequences as a problem: checks, key and cost.
+// Replacement of the last rows of sequences: checks, key, cost and truth.
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_copy.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -18,9 +18,9 @@ enum : size_t { kLengthsLeft = 0, kLengthsRight = 2 };  // slots of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_replace_last_n_with_jagged_args*) { return {jagged_lengths::fields(), kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {jagged_lengths::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_replace_last_n_with_jagged_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor lengths_left = jagged_lengths::lengths("lengths_left", args.lengths_left);
   const checks::Tensor lengths_right = jagged_lengths::lengths("lengths_right", args.lengths_right);
@@ -37,21 +37,18 @@ Problem prepare(hstu_replace_last_n_with_jagged_args& args) {
                                  args.lengths_right.dtype, HSTU_DTYPE_NONE);
 }
 
-Work work_of(const hstu_replace_last_n_with_jagged_args& args) {
-  return jagged_lengths::work_of(args.out, {&args.lengths_left, &args.lengths_right});
-}
+Work work_of(const Args& args) { return jagged_lengths::work_of(args.out, {&args.lengths_left, &args.lengths_right}); }
 
-void make_edge_case(hstu_replace_last_n_with_jagged_args& args, Integers& integers) {
+void make_edge_case(Args& args, Integers& integers) {
   args.left.shape[0] = args.out.shape[0] = jagged_lengths::make_ragged(integers[kLengthsLeft]);
   args.right.shape[0] = jagged_lengths::make_ragged(integers[kLengthsRight]);
 }
 
 }  // namespace hstujit
 
-// Replacement of the last rows of sequences.
 namespace hstujit::reference {
 
-void run(const hstu_replace_last_n_with_jagged_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const PartOffsets offsets{sum_lengths("lengths_left", args.lengths_left, args.left.shape[0]),
                             sum_lengths("lengths_right", args.lengths_right, args.right.shape[0])};
   replace_last_rows(offsets, args.left, args.right, args.left.shape[1], RowCopies(args.out, exact));

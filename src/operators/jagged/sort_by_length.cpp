@@ -1,9 +1,10 @@
-// Sequences in the order of their lengths as a problem: checks, key and cost.
+// The numbers of the sequences, the longest first: checks, key, cost and truth.
+#include "operators/jagged/sort_by_length.hpp"
+
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
-#include "operators/rows.hpp"
+#include "operators/jagged/jagged_rows.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -14,15 +15,13 @@ namespace {
 
 using Args = hstu_sort_by_length_args;
 
-constexpr FieldInfo kFields[] = {
-    {"offset_dtype", FieldKind::dtype}, {"out_dtype", FieldKind::dtype}, {"count", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"offsets", offsetof(Args, offsets), TensorRole::integer},
                                    {"out", offsetof(Args, out), TensorRole::output}};
 enum : size_t { kOffsets = 0 };  // slot of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const Args*) { return {kFields, kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {sort_by_length::kFields, kTensors, {}}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -51,17 +50,15 @@ void make_edge_case(Args&, Integers& integers) {
 
 }  // namespace hstujit
 
-// The numbers of the sequences, the longest first.
 namespace hstujit::reference {
 
-void run(const hstu_sort_by_length_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const auto offsets = read_offsets("offsets", args.offsets, std::numeric_limits<int64_t>::max());
-  std::vector<size_t> order(static_cast<size_t>(args.out.shape[0]));
-  std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return offsets[a + 1] - offsets[a] > offsets[b + 1] - offsets[b]; });
-  const std::vector<double> numbers(order.begin(), order.end());
-  Output(args.out, exact).write(0, 0, args.out.shape[0], numbers.data());
+  std::vector<int64_t> order(static_cast<size_t>(args.out.shape[0]));
+  std::iota(order.begin(), order.end(), 0);
+  const auto length = [&](int64_t b) { return offsets[static_cast<size_t>(b) + 1] - offsets[static_cast<size_t>(b)]; };
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return length(a) > length(b); });
+  write_integers(args.out, exact, 0, order);
 }
 
 }  // namespace hstujit::reference

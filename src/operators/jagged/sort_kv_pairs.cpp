@@ -1,6 +1,7 @@
-// Pairs sorted by their keys as a problem: checks, key and cost.
+// Pairs sorted by their keys: checks, key, cost and truth.
+#include "operators/jagged/sort_kv_pairs.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/jagged/jagged_rows.hpp"
 #include "support/error.hpp"
@@ -13,8 +14,6 @@ namespace {
 
 using Args = hstu_sort_kv_pairs_args;
 
-constexpr FieldInfo kFields[] = {
-    {"key_dtype", FieldKind::dtype}, {"value_bytes", FieldKind::exact}, {"count", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"keys", offsetof(Args, keys), TensorRole::input},
                                    {"values", offsetof(Args, values), TensorRole::input},
                                    {"out_keys", offsetof(Args, out_keys), TensorRole::output},
@@ -24,7 +23,7 @@ constexpr ScalarSlot kScalars[] = {{"end_bit", offsetof(Args, end_bit), ScalarSl
 
 }  // namespace
 
-OperatorFacts facts_of(const Args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {sort::kFields, kTensors, kScalars}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -63,12 +62,11 @@ void make_edge_case(Args& args, Integers&) {
 
 }  // namespace hstujit
 
-// Pairs sorted by their keys.
 namespace hstujit::reference {
 namespace {
 
 /// What is compared, as a number that grows with the order.
-int64_t compared(const hstu_sort_kv_pairs_args& args, int64_t i) {
+int64_t compared(const Args& args, int64_t i) {
   const int64_t key = integer_at(args.keys, i);
   if (args.end_bit == 0) return key;
   if (args.end_bit < 64) return static_cast<int64_t>(static_cast<uint64_t>(key) & ((uint64_t{1} << args.end_bit) - 1));
@@ -77,7 +75,7 @@ int64_t compared(const hstu_sort_kv_pairs_args& args, int64_t i) {
 
 }  // namespace
 
-void run(const hstu_sort_kv_pairs_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t count = args.keys.shape[0];
   std::vector<int64_t> order(static_cast<size_t>(count)), keys;
   std::iota(order.begin(), order.end(), 0);

@@ -1,4 +1,4 @@
-// Splitting a jagged vector in two as a problem: checks, key and cost.
+// Splitting a jagged vector in two: checks, key, cost and truth.
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_copy.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -18,9 +18,9 @@ enum : size_t { kLengthsLeft = 0, kLengthsRight = 1 };  // slots of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_split_1d_jagged_args*) { return {jagged_lengths::fields(), kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {jagged_lengths::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_split_1d_jagged_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor lengths_left = jagged_lengths::lengths("lengths_left", args.lengths_left);
   const checks::Tensor lengths_right = jagged_lengths::lengths("lengths_right", args.lengths_right);
@@ -35,11 +35,11 @@ Problem prepare(hstu_split_1d_jagged_args& args) {
                                  HSTU_DTYPE_NONE);
 }
 
-Work work_of(const hstu_split_1d_jagged_args& args) {
+Work work_of(const Args& args) {
   return jagged_lengths::work_of(args.values, {&args.lengths_left, &args.lengths_right});
 }
 
-void make_edge_case(hstu_split_1d_jagged_args& args, Integers& integers) {
+void make_edge_case(Args& args, Integers& integers) {
   args.left.shape[0] = jagged_lengths::make_ragged(integers[kLengthsLeft]);
   args.right.shape[0] = jagged_lengths::make_ragged(integers[kLengthsRight]);
   args.values.shape[0] = args.left.shape[0] + args.right.shape[0];
@@ -47,10 +47,9 @@ void make_edge_case(hstu_split_1d_jagged_args& args, Integers& integers) {
 
 }  // namespace hstujit
 
-// Splitting a jagged vector in two.
 namespace hstujit::reference {
 
-void run(const hstu_split_1d_jagged_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const PartOffsets offsets{sum_lengths("lengths_left", args.lengths_left, args.left.shape[0]),
                             sum_lengths("lengths_right", args.lengths_right, args.right.shape[0])};
   const RowCopies left(args.left, exact, 0), right(args.right, exact, 1);

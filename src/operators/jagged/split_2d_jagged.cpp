@@ -1,4 +1,4 @@
-// Splitting a jagged tensor in two as a problem: checks, key and cost.
+// Splitting a jagged tensor in two: checks, key, cost and truth.
 #include "operators/edge_case.hpp"
 #include "operators/jagged/jagged_copy.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -21,9 +21,9 @@ enum : size_t { kOffsetsLeft = 3, kOffsetsRight = 4 };  // slots of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_split_2d_jagged_args*) { return {jagged_copy::fields(), kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {jagged_copy::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_split_2d_jagged_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   if (!checks::given("offsets_left", args.offsets_left) && !checks::given("offsets_right", args.offsets_right))
     fail(HSTU_ERROR_INVALID_ARGUMENT,
@@ -35,7 +35,7 @@ Problem prepare(hstu_split_2d_jagged_args& args) {
        args.n_prefix_to_right, "values", "n_prefix_to_right", false, false});
 }
 
-Work work_of(const hstu_split_2d_jagged_args& args) {
+Work work_of(const Args& args) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   const int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch) +
@@ -43,7 +43,7 @@ Work work_of(const hstu_split_2d_jagged_args& args) {
   return jagged_copy::work_of(rows, args.values, {&args.offsets_left, &args.offsets_right});
 }
 
-void make_edge_case(hstu_split_2d_jagged_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kOffsetsLeft], no_targets);
   edge_case::make_ragged(integers[kOffsetsRight], no_targets);
@@ -51,10 +51,9 @@ void make_edge_case(hstu_split_2d_jagged_args&, Integers& integers) {
 
 }  // namespace hstujit
 
-// Splitting a jagged tensor in two.
 namespace hstujit::reference {
 
-void run(const hstu_split_2d_jagged_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   const PartOffsets offsets = part_offsets(parts, args.offsets_left, args.offsets_right);

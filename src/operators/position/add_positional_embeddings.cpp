@@ -21,9 +21,7 @@ enum : size_t { kSeqOffsets = 2, kNumTargets = 3 };  // slots of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_add_positional_embeddings_args*) {
-  return {added_rows::fields(), kTensors, kScalars};
-}
+OperatorFacts facts_of(const hstu_add_positional_embeddings_args*) { return {added_rows::kFields, kTensors, kScalars}; }
 
 Problem prepare(hstu_add_positional_embeddings_args& args) {
   checks::struct_size(args.struct_size, sizeof args);

@@ -48,7 +48,7 @@ void check_buckets(hstu_add_timestamp_positional_embeddings_args& args) {
 }  // namespace
 
 OperatorFacts facts_of(const hstu_add_timestamp_positional_embeddings_args*) {
-  return {added_rows::fields(), kTensors, kScalars};
+  return {added_rows::kFields, kTensors, kScalars};
 }
 
 Problem prepare(hstu_add_timestamp_positional_embeddings_args& args) {

@@ -1,5 +1,6 @@
 // Jagged copies as problems: keys and defaults of good input, and everything that prepare() refuses.
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/jagged_copy.hpp"
+
 #include "operators/sample_args.hpp"
 
 namespace hstujit {

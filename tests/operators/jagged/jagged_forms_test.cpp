@@ -1,6 +1,5 @@
 // Sums, paddings, truncations, orders and intervals of sequences as problems: keys, and everything that prepare()
 // refuses.
-#include "operators/jagged/jagged_fields.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {

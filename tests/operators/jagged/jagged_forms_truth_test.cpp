@@ -27,7 +27,7 @@ hstu_tensor cube(const Floats& values, int64_t batch, int64_t rows) {
 const Longs kOffsets{0, 2, 2, 5};
 const Floats kRows{1, 10, 2, 20, 3, 30, 4, 40, 5, 50};  // five rows of two
 
-TEST(JaggedForms, SumsOfRows) {
+TEST(JaggedFormsReference, SumsOfRows) {
   Floats out(6, -1);
   hstu_jagged_reduce_sum_args args{};
   args.jagged = matrix(kRows, 2);
@@ -37,7 +37,7 @@ TEST(JaggedForms, SumsOfRows) {
   EXPECT_EQ(out, (Floats{3, 30, 0, 0, 12, 120}));
 }
 
-TEST(JaggedForms, RowsAddedToThoseOfTheirSequence) {
+TEST(JaggedFormsReference, RowsAddedToThoseOfTheirSequence) {
   const Floats dense{100, 200, -1, -1, 0.5f, -0.5f};
   Floats out(12, -1);  // a sixth row, of no sequence
   Floats jagged = kRows;
@@ -51,7 +51,7 @@ TEST(JaggedForms, RowsAddedToThoseOfTheirSequence) {
   EXPECT_EQ(out, (Floats{101, 210, 102, 220, 3.5f, 29.5f, 4.5f, 39.5f, 5.5f, 49.5f, -1, -1}));
 }
 
-TEST(JaggedForms, PaddedMatricesAndBack) {
+TEST(JaggedFormsReference, PaddedMatricesAndBack) {
   Floats out(12, -1), back(10, -1);
   hstu_jagged_to_padded_dense_args args{};
   args.values = matrix(kRows, 2);
@@ -68,7 +68,7 @@ TEST(JaggedForms, PaddedMatricesAndBack) {
   EXPECT_EQ(back, (Floats{1, 10, 2, 20, 3, 30, 4, 40, 0, 0}));  // the last row was cut
 }
 
-TEST(JaggedForms, TruncatedHistory) {
+TEST(JaggedFormsReference, TruncatedHistory) {
   // One contextual row, one target: of 1 2 3 4 5 keep the last of 2 3 4; of 6 7 there is no history.
   const Numbers values{1, 2, 3, 4, 5, 6, 7}, targets{1, 1};
   Numbers out(7, -1);
@@ -89,7 +89,7 @@ TEST(JaggedForms, TruncatedHistory) {
   EXPECT_THROW(execute(args), Error);
 }
 
-TEST(JaggedForms, MoreTargetsThanRowsKeepAllOfThem) {
+TEST(JaggedFormsReference, MoreTargetsThanRowsKeepAllOfThem) {
   for (const int64_t most : {int64_t{6}, int64_t{1} << 62, std::numeric_limits<int64_t>::max()}) {
     const Numbers values{1, 2, 3, 4, 5, 6, 7};
     const Longs offsets{0, 5, 7}, targets{most, 0};
@@ -131,7 +131,7 @@ Sorted sorted(const Longs& keys, int end_bit, int descending) {
   return out;
 }
 
-TEST(JaggedForms, SortedPairs) {
+TEST(JaggedFormsReference, SortedPairs) {
   EXPECT_EQ(sorted({3, -1, 3, 2}, 0, 0), (Sorted{{-1, 2, 3, 3}, {1, 3, 0, 2}}));
   EXPECT_EQ(sorted({3, -1, 3, 2}, 0, 1), (Sorted{{3, 3, 2, -1}, {0, 2, 3, 1}}));
   EXPECT_EQ(sorted({5, 4, 8}, 2, 0), (Sorted{{4, 8, 5}, {1, 2, 0}}));  // 1, 0, 0
@@ -139,7 +139,7 @@ TEST(JaggedForms, SortedPairs) {
   EXPECT_EQ(sorted({}, 0, 0), (Sorted{{}, {}}));
 }
 
-TEST(JaggedForms, SequencesByLength) {
+TEST(JaggedFormsReference, SequencesByLength) {
   const Longs offsets{0, 2, 2, 5, 7};
   Numbers out(4, -1);
   hstu_sort_by_length_args args{};
@@ -149,7 +149,7 @@ TEST(JaggedForms, SequencesByLength) {
   EXPECT_EQ(out, (Numbers{2, 0, 3, 1}));
 }
 
-TEST(JaggedForms, SemiLocalIntervalsOfTheSpecification) {
+TEST(JaggedFormsReference, SemiLocalIntervalsOfTheSpecification) {
   const Longs offsets{0, 8};
   const Numbers targets{2};
   Numbers out(24, -1);
@@ -166,7 +166,7 @@ TEST(JaggedForms, SemiLocalIntervalsOfTheSpecification) {
   EXPECT_EQ(Numbers(out.begin(), out.begin() + 8), (Numbers{1, 2, 3, 3, 3, 3, 6, 6}));
 }
 
-TEST(JaggedForms, RefuseIntegersThatDevicesWouldNotSee) {
+TEST(JaggedFormsReference, RefuseIntegersThatDevicesWouldNotSee) {
   const Numbers negative{-1};
   Numbers out(24, -1);
   const Longs offsets{0, 8}, backwards{0, -3};

@@ -1,5 +1,5 @@
 // Jagged vectors as problems: keys, and everything that prepare() refuses.
-#include "operators/jagged/jagged_fields.hpp"
+#include "operators/jagged/complete_cumsum.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {
