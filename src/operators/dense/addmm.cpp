@@ -1,4 +1,4 @@
-// The matrix product with bias, residual and activation: checks, key, cost and truth.
+// The matrix product with bias, residual and activation: facts, checks, key, cost and reference.
 #include "operators/dense/addmm.hpp"
 
 #include "operators/dense/product.hpp"
@@ -91,9 +91,7 @@ void make_edge_case(Args& args, Integers&) {
   if (args.y.rank == 2) edge_case::shorten_rows(rows, {&args.y});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 void compute(const Args& args, const std::vector<double>& w, const Block& block, const ProductResults& z) {
@@ -117,4 +115,6 @@ void run(const Args& args, double* const* exact) {
   for_each_block(m, n, k, [&](const Block& block) { compute(args, w, block, z); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

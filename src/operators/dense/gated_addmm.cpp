@@ -1,4 +1,5 @@
-// The gated product, an HSTU layer's output stage with statistics that are given: checks, key, cost and truth.
+// The gated product, an HSTU layer's output stage: facts, checks, key, cost and reference. The statistics of its norm
+// are given.
 #include "operators/dense/gated_addmm.hpp"
 
 #include "operators/dense/gated_stage.hpp"
@@ -62,9 +63,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args& args, Integers&) { gated_stage::make_edge_case(gated_stage::operands_of(args)); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const int64_t m = args.out.shape[0], n = args.out.shape[1], dim = args.attn.shape[1], k = 3 * dim;
@@ -87,4 +86,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

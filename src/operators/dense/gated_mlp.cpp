@@ -1,4 +1,4 @@
-// Gated products: checks, key, cost and truth.
+// Gated products: facts, checks, key, cost and reference.
 #include "operators/dense/gated_mlp.hpp"
 
 #include "operators/dense/product.hpp"
@@ -100,9 +100,7 @@ void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.out});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const int64_t m = args.x.shape[0], k = args.x.shape[1], n = args.out.shape[1];
@@ -123,4 +121,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

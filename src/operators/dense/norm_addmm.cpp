@@ -1,4 +1,4 @@
-// Layer norm of rows, rounded, and the product behind it with bias and activation: checks, key, cost and truth.
+// Layer norm of rows, rounded, and the product behind it: facts, checks, key, cost and reference.
 #include "operators/dense/norm_addmm.hpp"
 
 #include "operators/dense/product.hpp"
@@ -99,9 +99,7 @@ void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.z, &args.z1, &args.z2, &args.z3});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 class NormedRows {
@@ -147,4 +145,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

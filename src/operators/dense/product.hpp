@@ -1,5 +1,5 @@
-// What the truths of the products share: operands as doubles, a blocked product, and what stands around it: a bias row
-// or residual, an activation, results in parts.
+// What the references of the products share: operands as doubles, a blocked product, and what stands around it: a bias
+// row or residual, an activation, results in parts.
 #pragma once
 
 #include "operators/rows.hpp"

@@ -1,5 +1,5 @@
 // What the operators share that add rows of tables to the rows of a jagged tensor, positions, times or a dense row a
-// sequence: the key, checks, cost and truth.
+// sequence: the key, checks, cost and reference.
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"

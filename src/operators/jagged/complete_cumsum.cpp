@@ -1,4 +1,4 @@
-// Prefix sums from 0: checks, key, cost and truth.
+// Prefix sums from 0: facts, checks, key, cost and reference.
 #include "operators/jagged/complete_cumsum.hpp"
 
 #include "operators/edge_case.hpp"
@@ -42,9 +42,7 @@ void make_edge_case(Args& args, Integers&) {
   args.out.shape[0] = args.values.shape[0] + 1;
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// Integers wrap in the type of out.
@@ -75,4 +73,6 @@ void run(const Args& args, double* const* exact) {
   Output(args.out, exact).write(0, 0, count + 1, sums.data());
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

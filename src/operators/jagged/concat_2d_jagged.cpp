@@ -1,4 +1,4 @@
-// Concatenation of jagged tensors, and replacement of the last rows of each sequence: checks, key, cost and truth.
+// Concatenation of jagged tensors, or replacement of last rows: facts, checks, key, cost and reference.
 #include "operators/edge_case.hpp"
 #include "operators/jagged/jagged_copy.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -46,9 +46,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kOffsetsRight], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
@@ -63,4 +61,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

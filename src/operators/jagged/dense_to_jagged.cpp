@@ -1,4 +1,4 @@
-// Rows of padded matrices as a jagged tensor: checks, key, cost and truth.
+// Rows of padded matrices as a jagged tensor: facts, checks, key, cost and reference.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -32,9 +32,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.out.shape[0]);
@@ -51,4 +49,6 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

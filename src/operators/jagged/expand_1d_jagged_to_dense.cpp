@@ -1,4 +1,4 @@
-// A jagged vector as rows of one length: checks, key, cost and truth.
+// A jagged vector as rows of one length: facts, checks, key, cost and reference.
 #include "operators/jagged/expand_1d_jagged_to_dense.hpp"
 
 #include "operators/edge_case.hpp"
@@ -50,9 +50,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.values.shape[0]);
@@ -69,4 +67,6 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// Products of sequences with matrices of their own, plus bias: checks, key, cost and truth.
+// Products of sequences with matrices of their own, plus bias: facts, checks, key, cost and reference.
 #include "operators/jagged/jagged_dense_bmm_broadcast_add.hpp"
 
 #include "operators/dense/product_terms.hpp"
@@ -114,9 +114,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kSeqOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 using Row = std::vector<double>;
@@ -160,4 +158,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

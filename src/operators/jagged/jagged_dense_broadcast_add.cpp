@@ -1,4 +1,4 @@
-// A dense row added to all rows of its sequence: checks, key, cost and truth.
+// A dense row added to all rows of its sequence: facts, checks, key, cost and reference.
 #include "operators/edge_case.hpp"
 #include "operators/jagged/added_rows.hpp"
 
@@ -32,13 +32,13 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kSeqOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   add_rows(args.jagged, args.out, args.seq_offsets, 1,
            {{args.dense, [](const SequenceRow& at) { return at.sequence; }}}, exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// Sums of each sequence's rows: checks, key, cost and truth.
+// Sums of each sequence's rows: facts, checks, key, cost and reference.
 #include "operators/jagged/jagged_reduce_sum.hpp"
 
 #include "operators/edge_case.hpp"
@@ -57,9 +57,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kSeqOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.jagged.shape[0]);
@@ -75,4 +73,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

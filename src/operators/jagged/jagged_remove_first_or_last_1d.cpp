@@ -1,4 +1,4 @@
-// Sequences without their first or their last element: checks, key, cost and truth.
+// Sequences without their first or their last element: facts, checks, key, cost and reference.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -55,9 +55,7 @@ void make_edge_case(Args& args, Integers& integers) {
   args.without_first.shape[0] = args.without_last.shape[0] = sum - args.lengths.shape[0];
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = sum_lengths("lengths", args.lengths, args.values.shape[0], 1);
@@ -71,4 +69,6 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

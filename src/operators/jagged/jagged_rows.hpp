@@ -1,4 +1,4 @@
-// Results of the jagged truths: rows copied, bits unchanged into a tensor or values into a buffer of doubles; and
+// Results of the jagged references: rows copied, bits unchanged into a tensor or values into a buffer of doubles; and
 // integers.
 #pragma once
 

@@ -1,4 +1,4 @@
-// A jagged tensor as padded matrices: checks, key, cost and truth.
+// A jagged tensor as padded matrices: facts, checks, key, cost and reference.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -33,9 +33,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.values.shape[0]);
@@ -57,4 +55,6 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

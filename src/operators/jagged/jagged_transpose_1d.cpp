@@ -1,4 +1,4 @@
-// Transposition of a matrix of segments: checks, key, cost and truth.
+// Transposition of a matrix of segments: facts, checks, key, cost and reference.
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/jagged/jagged_rows.hpp"
@@ -60,9 +60,7 @@ void make_edge_case(Args& args, Integers& integers) {
     integers[kOffsets][i + 1] = integers[kOffsets][i] + integers[kLengths][i];
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("offsets", args.offsets, args.values.shape[0]);
@@ -81,4 +79,6 @@ void run(const Args& args, double* const* exact) {
   write_integers(args.out_lengths, exact, 2, out_lengths);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

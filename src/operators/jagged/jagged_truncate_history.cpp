@@ -1,4 +1,4 @@
-// Sequences without their oldest history: checks, key, cost and truth.
+// Sequences without their oldest history: facts, checks, key, cost and reference.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -82,9 +82,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// Where sequences begin in out, which must have room for them.
@@ -118,4 +116,6 @@ void run(const Args& args, double* const* exact) {
   write_integers(args.out_offsets, exact, 1, out_offsets);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

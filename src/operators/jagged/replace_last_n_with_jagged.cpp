@@ -1,4 +1,4 @@
-// Replacement of the last rows of sequences: checks, key, cost and truth.
+// Replacement of the last rows of sequences: facts, checks, key, cost and reference.
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_copy.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -44,9 +44,7 @@ void make_edge_case(Args& args, Integers& integers) {
   args.right.shape[0] = jagged_lengths::make_ragged(integers[kLengthsRight]);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const PartOffsets offsets{sum_lengths("lengths_left", args.lengths_left, args.left.shape[0]),
@@ -54,4 +52,6 @@ void run(const Args& args, double* const* exact) {
   replace_last_rows(offsets, args.left, args.right, args.left.shape[1], RowCopies(args.out, exact));
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// The numbers of the sequences, the longest first: checks, key, cost and truth.
+// The numbers of the sequences, the longest first: facts, checks, key, cost and reference.
 #include "operators/jagged/sort_by_length.hpp"
 
 #include "operators/edge_case.hpp"
@@ -48,9 +48,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const auto offsets = read_offsets("offsets", args.offsets, std::numeric_limits<int64_t>::max());
@@ -61,4 +59,6 @@ void run(const Args& args, double* const* exact) {
   write_integers(args.out, exact, 0, order);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// Pairs sorted by their keys: checks, key, cost and truth.
+// Pairs sorted by their keys: facts, checks, key, cost and reference.
 #include "operators/jagged/sort_kv_pairs.hpp"
 
 #include "operators/edge_case.hpp"
@@ -60,9 +60,7 @@ void make_edge_case(Args& args, Integers&) {
                           {&args.keys, &args.values, &args.out_keys, &args.out_values});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// What is compared, as a number that grows with the order.
@@ -91,4 +89,6 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

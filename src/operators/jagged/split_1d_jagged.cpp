@@ -1,4 +1,4 @@
-// Splitting a jagged vector in two: checks, key, cost and truth.
+// Splitting a jagged vector in two: facts, checks, key, cost and reference.
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_copy.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -45,9 +45,7 @@ void make_edge_case(Args& args, Integers& integers) {
   args.values.shape[0] = args.left.shape[0] + args.right.shape[0];
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const PartOffsets offsets{sum_lengths("lengths_left", args.lengths_left, args.left.shape[0]),
@@ -58,4 +56,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

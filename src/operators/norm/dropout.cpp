@@ -1,4 +1,4 @@
-// Seeded dropout: checks, key, cost and truth.
+// Seeded dropout: facts, checks, key, cost and reference.
 #include "operators/norm/dropout.hpp"
 
 #include "operators/edge_case.hpp"
@@ -54,9 +54,7 @@ void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const auto words = static_cast<uint64_t>(args.words_per_counter);
@@ -70,4 +68,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

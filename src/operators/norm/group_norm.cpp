@@ -1,4 +1,4 @@
-// Group norm of rows: checks, key, cost and truth.
+// Group norm of rows: facts, checks, key, cost and reference.
 #include "operators/norm/group_norm.hpp"
 
 #include "operators/edge_case.hpp"
@@ -57,9 +57,7 @@ void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const int64_t groups = args.num_groups, length = args.x.shape[1] / groups;
@@ -74,4 +72,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,5 @@
-// Layer norm and swish layer norm of rows, which differ in what follows the norm only: checks, key, cost and truth.
+// Layer norm and swish layer norm of rows: facts, checks, key, cost and reference. They differ in what follows the norm
+// only.
 #include "operators/norm/layer_norm.hpp"
 
 #include "operators/edge_case.hpp"
@@ -84,9 +85,7 @@ void make_edge_case(SwishLayerNorm& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const LayerNorm& args, double* const* exact) {
   const int64_t dim = args.x.shape[1];
@@ -110,4 +109,6 @@ void run(const SwishLayerNorm& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// Norm, multiply and concatenate, the HSTU output stage before its projection: checks, key, cost and truth.
+// Norm, multiply and concatenate, the HSTU output stage before its projection: facts, checks, key, cost and reference.
 #include "operators/norm/norm_mul.hpp"
 
 #include "operators/edge_case.hpp"
@@ -153,9 +153,7 @@ void make_edge_case(Args& args, Integers&) {
   if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.attn.shape[0]);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// norm(attn) * weight + bias; under group norm over equal parts of the row, each with one weight and bias.
@@ -237,4 +235,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// What the truths of the norms share: a walk over rows, weight and bias, and rows of results in FP8.
+// What the references of the norms share: a walk over rows, weight and bias, and rows of results in FP8.
 #pragma once
 
 #include "operators/fp8/fp8_scales.hpp"

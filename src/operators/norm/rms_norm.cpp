@@ -1,4 +1,4 @@
-// RMS norm of rows: checks, key, cost and truth.
+// RMS norm of rows: facts, checks, key, cost and reference.
 #include "operators/norm/rms_norm.hpp"
 
 #include "operators/edge_case.hpp"
@@ -64,9 +64,7 @@ void make_edge_case(Args& args, Integers&) {
   if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0]);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const int64_t dim = args.x.shape[1];
@@ -79,4 +77,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

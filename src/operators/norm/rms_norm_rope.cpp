@@ -1,4 +1,4 @@
-// RMS norm with rotary position embedding: checks, key, cost and truth.
+// RMS norm with rotary position embedding: facts, checks, key, cost and reference.
 #include "operators/norm/rms_norm_rope.hpp"
 
 #include "operators/edge_case.hpp"
@@ -104,9 +104,7 @@ void make_edge_case(Args& args, Integers&) {
   if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0] * args.x.shape[1]);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// Turns each head's pairs of elements, half a head apart, by their angles.
@@ -141,4 +139,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

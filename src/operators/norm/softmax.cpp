@@ -1,4 +1,4 @@
-// Softmax and log-softmax of rows: checks, key, cost and truth.
+// Softmax and log-softmax of rows: facts, checks, key, cost and reference.
 #include "operators/norm/softmax.hpp"
 
 #include "operators/edge_case.hpp"
@@ -53,9 +53,7 @@ void make_edge_case(Args& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -79,4 +77,6 @@ void run(const Args& args, double* const* exact) {
            [&](Row& x, int64_t) { take_softmax(x, args.log != 0, args.zero_empty_rows != 0); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit
