@@ -1,8 +1,13 @@
 #include "gpu_record/results.hpp"
 
 #include "support/error.hpp"
+#include "support/files.hpp"
+#include "support/source_dir.hpp"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <sstream>
 
 namespace hstujit::gpu_record {
 namespace {
@@ -44,6 +49,47 @@ TEST(Results, RefuseARivalOfAFigureThatNobodyTook) {
   const Record record{"NVIDIA H200", {figure("dlrm_v3_pass", 4, false)}, {}, {}};
   EXPECT_THROW(results_page({record}, {"NVIDIA H200", "how", {{"dlrm_v3_past", "A", 8}}}), Error);
   EXPECT_THROW(results_page({record}, {"Other", "how", {{"dlrm_v3_pass", "A", 8}}}), Error);
+}
+
+// ---- The README's table: | <!-- figure --> problem | unit | ours | rival | x |
+
+std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream in(line.substr(1));
+  for (std::string cell; std::getline(in, cell, '|');) cells.push_back(cell);
+  return cells;
+}
+
+/// The rows of the README that name a figure.
+std::vector<std::pair<std::string, std::vector<std::string>>> rows_of_the_readme() {
+  std::string text;
+  EXPECT_EQ(read_file((test::source_dir() / "README.md").string(), text), 0);
+  std::vector<std::pair<std::string, std::vector<std::string>>> rows;
+  constexpr std::string_view kBegin = "| <!-- ", kEnd = " -->";
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);)
+    if (line.starts_with(kBegin))
+      rows.emplace_back(line.substr(kBegin.size(), line.find(kEnd) - kBegin.size()), cells_of(line));
+  return rows;
+}
+
+TEST(Results, OfTheReadmeAreThoseOfTheRecord) {
+  const Rivals rivals = read_rivals((test::source_dir() / kRivals).string());
+  const Record record = read_record((test::source_dir() / "tests/gpu_record" / file_name(rivals.device)).string());
+  const auto rows = rows_of_the_readme();
+  EXPECT_GE(rows.size(), 7u);
+  for (const auto& [id, cells] : rows) {
+    const auto figure = std::ranges::find(record.figures, id, &Figure::id);
+    const auto rival = std::ranges::find(rivals.all, id, &Rival::figure);
+    ASSERT_NE(figure, record.figures.end()) << id;
+    ASSERT_NE(rival, rivals.all.end()) << id;
+    ASSERT_EQ(cells.size(), 5u) << id;
+    const double ours = std::stod(cells[2]);
+    EXPECT_NEAR(ours, figure->value, figure->value * 0.001) << id;
+    EXPECT_EQ(std::stod(cells[3]), rival->value) << id;
+    EXPECT_NEAR(std::stod(cells[4]), figure->higher_is_better ? ours / rival->value : rival->value / ours, 0.0051)
+        << id;
+  }
 }
 
 }  // namespace
