@@ -10,6 +10,19 @@
 //   loader     Q, K, V --TMA, jagged rows clipped--> smem (128-byte swizzle)
 //   consumer   S = Q K^T (wgmma), P = silu(S) in registers, O += P V (wgmma, P as its register operand)
 //
+// What runs, and the file behind each line, in attention/sm90/ unless a folder is named:
+//   scheduler  for each place of the order, taken from the counter          schedule.cuh, attention/section_order.cuh
+//                describe the tile and the ranges of blocks that it sees    hstu_tile.cuh, seen_blocks.cuh
+//   loader     for each tile                                                load.cuh
+//                copy Q; for each block of keys copy K, then V              load.cuh
+//   consumer   for each tile                                                attn_fwd_sm90.cuh, Consumer::run
+//                Q to registers                                             warpgroup.cuh
+//                for each block that its rows see                           hstu_steps.cuh, blocks.cuh
+//                  S of the next block beside O += P V of this one          blocks.cuh, values.cuh
+//                  P = silu(S), or online softmax                           scores.cuh, softmax.cuh
+//                  masks, where rows see a part of the block                attention/mask/hstu_mask.cuh
+//                scale, log-sum-exp, moments; O to memory by TMA            attn_fwd_sm90.cuh, store.cuh
+//
 // A warpgroup goes through the blocks that its rows see something of, in the order of keys: S of the next block and O
 // += P V of this one are issued together, and P of the next is made while the other warpgroups' products run. Which
 // blocks these are, and which of them all of its rows see, so that they take no mask arithmetic, is found once a tile
