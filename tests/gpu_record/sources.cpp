@@ -112,8 +112,9 @@ Sources::Paths Sources::files_of_family(const std::string& name, const std::stri
 Sources::Paths Sources::files(const std::string& name) {
   if (name == kLaunching) {
     Paths paths;
-    for (const char* folder : {"src/launch", "src/specialise", "src/families"})
+    for (const char* folder : {"src/launch", "src/specialise"})
       paths.insert(code_in(folder).begin(), code_in(folder).end());
+    paths.insert({kFamilies + "family.hpp", kFamilies + "family.cpp"});
     return paths;
   }
   if (const Family* family = family_named(name))

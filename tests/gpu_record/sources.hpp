@@ -23,9 +23,9 @@ class Sources {
   explicit Sources(std::filesystem::path root);
 
   /// Of a family: its kernel with all that it includes, and the files of src/families/ that describe it. Of kLaunching:
-  /// src/launch/, src/specialise/ and what all families share. Of a path below the root: that file with all that it
-  /// includes. Comments, line breaks and where a file lies make no difference. Nothing when there
-  /// is no such thing.
+  /// src/launch/, src/specialise/ and what a family is; not which there are, and which of them is chosen. Of a path
+  /// below the root: that file with all that it includes. Comments, line breaks and where a file lies make no
+  /// difference. Nothing when there is no such thing.
   std::optional<std::string> digest(const std::string& name);
   /// The files that the digest is over, relative to the root.
   std::set<std::string> files(const std::string& name);
