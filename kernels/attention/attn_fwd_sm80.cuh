@@ -17,8 +17,7 @@
 // copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
 //
 // Shared memory   Q | kStages x (K, V) | barriers, TileInfo; O is staged over Q and the ring   (AttnFwdSm80Storage)
-// Order           attention/section_order.cuh, of levels that are row blocks from the longest key range down. Row
-// blocks
+// Order           attention/section_order.cuh, of levels that are row blocks from the longest key range down. They
 //                 count from the sequence's end, so the partial one is the cheapest.
 // Sources         arXiv:2402.17152 (maths); FlashAttention-2 (register reuse of P)
 // Tried           docs/experiments/attention_sm80.md

@@ -8,8 +8,7 @@
 // Moments   of a row that is not cut into groups: its team's. Of groups: a warp takes one after the other and leaves
 //           its moments in shared memory.
 // Config    besides norm/rows/norm_spans.cuh's, whose kDim is here that of a row, or of one of its kGroups parts: the
-// facts
-//           of norm_mul_sm80.cuh.
+//           facts of norm_mul_sm80.cuh.
 #pragma once
 #include "norm/norm_mul_sm80.cuh"
 #include "norm/rows/norm_spans.cuh"

@@ -6,9 +6,8 @@
 //   u row ─────► registers ──► Multiplier ───────────────────────────┘
 //                    └───────► Copy ──────────► segment u'           each segment through dropout, if there is any
 //
-// FP8       all segments of a row are held until the greatest value of a unit is known (norm/rows/row_quantiser.cuh). A
-// team
-//           has the whole unit: a row that is not cut into groups, or 128 columns of a segment of whole 128.
+// FP8       all segments of a row are held until the greatest value of a unit is known (norm/rows/row_quantiser.cuh).
+//           A team has the whole unit: a row that is not cut into groups, or 128 columns of a segment of whole 128.
 // Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm; segment s of
 //           a row starts at column s * kGroups * kDim of out.
 // Config    facts: Element, Weight; kDim (of the row, or of one of its kGroups parts), kVector (elements of an aligned

@@ -6,7 +6,7 @@
 // mostly from L1. Rows are not held (kHeldSpans is 0): ptxas then issues what all results need at once, and spills.
 //
 // Config    besides norm/rows/norm_spans.cuh's: Weight, Angle; kHalf (of a head, a multiple of kVector); kCentred
-// false.
+//           false.
 #pragma once
 #include "norm/rms_norm_rope_sm80.cuh"
 #include "norm/rows/norm_spans.cuh"

@@ -5,10 +5,9 @@
 //   x row ──► registers, both halves of a head's column in one thread ──► rstd ──► scale, turn ──► y row
 //
 // Work      a team of kThreadsPerRow threads per row (norm/rows/row_norm.cuh). A thread holds pairs of accesses:
-// kPairVector
-//           neighbours of the first half of a head and their partners half a head on, so turning needs no exchange.
-//           Rows too long for registers are taken by a whole block and read twice. To FP8, several rows a thread are
-//           taken one after the other, the next on its way to shared memory (norm/rows/own_ahead.cuh).
+//           kPairVector neighbours of the first half of a head and their partners half a head on, so turning needs no
+//           exchange. Rows too long for registers are taken by a whole block and read twice. To FP8, several rows a
+//           thread are taken one after the other, the next on its way to shared memory (norm/rows/own_ahead.cuh).
 // Angles    a row's cosines and sines serve all its heads; where a team's step is a multiple of half a head, a thread
 //           needs the same ones for all its accesses and loads them once.
 // Memory    x and y may be the same buffer: a team has read a row before it writes it.

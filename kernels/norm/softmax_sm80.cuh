@@ -3,8 +3,8 @@
 //   x row ──► registers ──► maximum m and sum s of e^(x - m), each warp about its own m ──► one exchange ──► y row
 //
 // Work      as in norm/rows/norm_rows.cuh: a team of kThreadsPerRow threads per row. Rows too long for registers are
-// taken
-//           by a whole block and read twice: once for m and s, which each thread carries along, once for the results.
+//           taken by a whole block and read twice: once for m and s, which each thread carries along, once for the
+//           results.
 // Edges     -inf counts as weight 0. A row of nothing but -inf has sum 0 and becomes NaN, or 0 with kZeroEmpty.
 // Config    facts: Element; kDim, kVector (elements of an aligned access), kGroups 1; kLog (log-softmax); kZeroEmpty.
 //           knobs: kThreads, kThreadsPerRow, kRowsPerThread; kMinBlocks is 1.

@@ -11,9 +11,8 @@
 // Shared memory   Q [32] | K [kBlockN] | V [kBlockN] | P [32], rows padded by four floats; TileInfo      (AttnF32Shape)
 // Barriers        two __syncthreads a key block: loaded, read.
 // Config          facts: Element (float), Mask, Sequences (attention/variant/sequences.cuh, cached_sequences.cuh),
-// kHeadDimQk,
-//                 kHeadDimV, kAttnScale, kSilu, kSoftmax, kLse, kBias and those of the mask. knobs: kBlockN,
-//                 kMinBlocks.
+//                 kHeadDimQk, kHeadDimV, kAttnScale, kSilu, kSoftmax, kLse, kBias and those of the mask. knobs:
+//                 kBlockN, kMinBlocks.
 #pragma once
 #include "attention/mask/hstu_mask.cuh"
 #include "attention/mask/interval_mask.cuh"

@@ -12,8 +12,7 @@
 //           busy, concatenating: 42 % of issue slots, 65 of DRAM, 75 of L2; warps wait for memory, and for the blocks
 //           that end last. A fourth of the units handed out costs 4 % more than a sixteenth.
 // Config    of jagged/runs/length_sums.cuh; knobs: kThreads, kAccesses (pieces of 16 bytes of a thread on their way at
-// once),
-//           kSpans (of a unit), kMinBlocks.
+//           once), kSpans (of a unit), kMinBlocks.
 #pragma once
 #include "jagged/runs/length_sums.cuh"
 #include "jagged/runs/runs.cuh"

@@ -4,8 +4,7 @@
 //   x row ──16-byte loads──► registers ──shuffles──► mean, rstd ──► (x - mean) * rstd * weight + bias ──► y row
 //
 // Work      a team of kThreadsPerRow threads per row, kRowsPerThread rows a thread at once (norm/rows/row_norm.cuh).
-// Rows
-//           too long for registers are taken by a whole block each and read three times.
+//           Rows too long for registers are taken by a whole block each and read three times.
 // Grid      one block per kRowsPerBlock rows. Small blocks in a plain grid came nearest to a copy: a block's slot is
 //           free for the next one as soon as its last warp is done, where a resident grid waits for its slowest.
 // Memory    Exchange between the warps of a team, and weight and bias if kWeights asks for it. x and y may be the same
