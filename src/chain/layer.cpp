@@ -2,7 +2,7 @@
 
 #include "chain/one_product.hpp"
 #include "chain/stages.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
 #include "operators/checks.hpp"
 #include "support/error.hpp"
 #include "support/thread_end.hpp"

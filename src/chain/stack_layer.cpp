@@ -1,9 +1,9 @@
 // A layer of a stack as calls of operators.
 #include "chain/one_product.hpp"
+#include "chain/output_rows.hpp"
 #include "chain/quantised.hpp"
 #include "chain/stage_parts.hpp"
 #include "operators/fp8/fp8_scales.hpp"
-#include "operators/output_rows.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>

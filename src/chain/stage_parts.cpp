@@ -1,7 +1,7 @@
 #include "chain/stage_parts.hpp"
 
 #include "chain/one_product.hpp"
-#include "operators/output_rows.hpp"
+#include "chain/output_rows.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::layer {

@@ -1,7 +1,7 @@
 // The operators as data: where each public args struct keeps its tensors and attributes, how it is checked and keyed,
 // and its CPU reference. Everything that handles "any operator" (tuner, tool, goldens) goes through this table. An
-// operator is a line in operator_map.hpp, the typed functions declared below (problem/<op>.cpp, reference/<op>.cpp) and
-// a family or more in families/.
+// operator is a line in operator_map.hpp, the typed functions declared below, which its room has in <op>.cpp, its key
+// in <op>.hpp beside them, and a family or more in families/.
 #pragma once
 
 #include "operators/problem.hpp"

@@ -49,7 +49,7 @@ struct FieldInfo {
   bool rare = false;  ///< texts have it only where it is not 0
 };
 
-/// The operator's fields; index i names Problem::field[i]. The enums of norm_fields.hpp and its like are these indices.
+/// The operator's fields; index i names Problem::field[i]. The enums of HSTUJIT_KEY_FIELDS are these indices.
 std::span<const FieldInfo> fields_of(Op op);
 std::string_view name_of(Op op);
 std::optional<Op> op_named(std::string_view name);
@@ -67,7 +67,7 @@ int32_t bucket(int64_t value);
 std::string text(const Problem& problem);
 std::optional<Problem> parse_problem(std::string_view text);
 
-// What each field means stands in an enum per operator, one header a group: norm_fields.hpp and its like.
+// What each field means stands in the operator's list of them, in <op>.hpp: see HSTUJIT_KEY_FIELDS.
 // Vector facts are elements per aligned access (8, 4, 2 or 1; f32 at most 4): the largest for which base address, row
 // stride and extent all fit.
 

@@ -1,6 +1,6 @@
 // Defaults that follow the shape of a problem, where another choice was measured to be much slower.
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
 #include "operators/jagged/complete_cumsum.hpp"
 #include "operators/jagged/expand_1d_jagged_to_dense.hpp"
 #include "operators/jagged/jagged_lengths.hpp"

@@ -1,5 +1,5 @@
 // What prepare() makes of good input: the key, strides and defaults filled in, vector facts, and every zero size.
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/norm/layer_norm.hpp"
 #include "operators/norm/norm_mul.hpp"

@@ -1,7 +1,7 @@
 // The table of records in memory: exact and nearest.
 #include "records/winners.hpp"
 
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
 #include "tuner/fixtures.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "support/fp8_weights.hpp"
 
-#include "operators/attention/attention_fp8.hpp"
+#include "operators/attention/hstu_attention_fp8.hpp"
 #include "operators/attention/mask.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/rows.hpp"

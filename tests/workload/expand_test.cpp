@@ -1,5 +1,5 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/norm/norm_mul.hpp"
 #include "support/element.hpp"

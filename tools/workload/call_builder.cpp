@@ -1,6 +1,6 @@
 #include "workload/call_builder.hpp"
 
-#include "operators/output_rows.hpp"
+#include "chain/output_rows.hpp"
 #include "support/error.hpp"
 #include "tuner/values.hpp"
 

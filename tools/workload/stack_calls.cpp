@@ -3,7 +3,7 @@
 //   x ─ layer_norm ─ addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention ─ norm_mul ─ addmm + x ─► next layer's x
 //
 // The columns v, q, k stay slices of one buffer. u is one of them, too; or, where the output stage's rows are
-// [u | attn | norm(attn) u], it and attn are written where these rows want them, as in operators/output_rows.hpp.
+// [u | attn | norm(attn) u], it and attn are written where these rows want them, as in chain/output_rows.hpp.
 // Layers have weights of their own and share the buffers between them; a layer never writes its own input, so a run can
 // be repeated. With projections in FP8 both are fp8_gemm, the steps in front of them quantise what they write, and
 // weights, stored transposed, are quantised by calls to be made once.
@@ -13,8 +13,8 @@
 //
 //   x ─ norm_addmm, SiLU on u ─► [u | v | q | k] ─ hstu_attention, with moments ─ gated_addmm + x ─► next layer's x
 #include "chain/one_product.hpp"
+#include "chain/output_rows.hpp"
 #include "families/family.hpp"
-#include "operators/output_rows.hpp"
 #include "workload/call_builder.hpp"
 #include "workload/calls.hpp"
 

@@ -2,7 +2,7 @@
 #include "attention/append_kv_cache.h"
 #include "families/families.hpp"
 #include "families/jagged/sequence_density.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/append_kv_cache.hpp"
 #include "operators/operators.hpp"
 
 namespace hstujit {

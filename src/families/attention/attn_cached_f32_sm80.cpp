@@ -3,7 +3,7 @@
 #include "families/attention/attn_f32.hpp"
 #include "families/attention/attn_split.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/delta_attention.hpp"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 
 #include "families/attention/attn_delta90.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/delta_attention.hpp"
 
 namespace hstujit {
 namespace {

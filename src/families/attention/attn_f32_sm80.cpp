@@ -2,7 +2,7 @@
 #include "families/attention/attn_f32.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
 
 #include <algorithm>
 

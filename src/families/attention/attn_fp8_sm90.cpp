@@ -3,7 +3,8 @@
 #include "families/attention/attn90.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/hstu_attention_fp8.hpp"
 
 #include <algorithm>
 

@@ -2,8 +2,9 @@
 
 #include "families/attention/attn_grid.hpp"
 #include "operators/attention/attention_checks.hpp"
-#include "operators/attention/attention_fields.hpp"
 #include "operators/attention/cache_pages.hpp"
+#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/hstu_attention.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "families/attention/flash_attn.hpp"
 
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/flash_attention.hpp"
 #include "operators/operators.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "families/attention/attn_f32.hpp"
 #include "families/attention/flash_attn.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/flash_attention.hpp"
 
 namespace hstujit {
 namespace {

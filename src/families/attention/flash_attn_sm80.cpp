@@ -3,7 +3,7 @@
 #include "families/attention/attn_space.hpp"
 #include "families/attention/flash_attn.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/flash_attention.hpp"
 #include "operators/operators.hpp"
 
 namespace hstujit {

@@ -1,7 +1,7 @@
 // rel_bias_sm80: the relative bias of positions and times, kernels/attention/rel_bias_sm80.cuh.
 #include "families/attention/rel_bias.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/rel_bias.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "cuda/tensor_map.hpp"
 #include "families/attention/rel_bias.hpp"
 #include "families/families.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/rel_bias.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "families/families.hpp"
 #include "families/fp8/fp8_elements.hpp"
 #include "fp8/dequantize_fp8.h"
-#include "operators/fp8/fp8_fields.hpp"
+#include "operators/fp8/dequantize_fp8.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "support/ceil_div.hpp"
 

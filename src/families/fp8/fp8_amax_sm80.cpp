@@ -1,7 +1,7 @@
 // fp8_amax_sm80: greatest magnitudes of the parts of a matrix, bound by memory, kernels/fp8/fp8_amax_sm80.cuh.
 #include "families/families.hpp"
 #include "fp8/fp8_amax.h"
-#include "operators/fp8/fp8_fields.hpp"
+#include "operators/fp8/fp8_amax.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "support/ceil_div.hpp"
 

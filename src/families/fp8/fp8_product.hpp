@@ -1,7 +1,7 @@
 // What the families of fp8_gemm read of a problem alike.
 #pragma once
 
-#include "operators/fp8/fp8_fields.hpp"
+#include "operators/fp8/fp8_gemm.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/problem.hpp"
 #include "tile/addmm_terms.h"

@@ -4,7 +4,7 @@
 
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
-#include "operators/fp8/fp8_fields.hpp"
+#include "operators/fp8/gated_fp8_gemm.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

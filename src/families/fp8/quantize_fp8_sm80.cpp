@@ -2,8 +2,8 @@
 #include "families/families.hpp"
 #include "families/fp8/fp8_elements.hpp"
 #include "fp8/quantize_fp8.h"
-#include "operators/fp8/fp8_fields.hpp"
 #include "operators/fp8/fp8_scales.hpp"
+#include "operators/fp8/quantize_fp8.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

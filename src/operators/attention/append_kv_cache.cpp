@@ -1,12 +1,12 @@
-// Copying new keys and values into a cache as a problem: checks, key and cost.
+// Copying new keys and values into a cache: facts, checks, key, cost and reference.
+#include "operators/attention/append_kv_cache.hpp"
+
 #include "operators/attention/attention_checks.hpp"
-#include "operators/attention/attention_fields.hpp"
 #include "operators/attention/cache_pages.hpp"
 #include "operators/attention/delta_attention.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/operators.hpp"
-#include "operators/targets.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -18,11 +18,6 @@ namespace {
 
 using Args = hstu_append_kv_cache_args;
 
-constexpr FieldInfo kFields[] = {
-    {"element_bytes", FieldKind::exact}, {"head_dim_qk", FieldKind::exact},  {"head_dim_v", FieldKind::exact},
-    {"num_heads", FieldKind::exact},     {"offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype},
-    {"page_dtype", FieldKind::dtype},    {"page_size", FieldKind::exact},    {"vector", FieldKind::exact},
-    {"batch", FieldKind::bucket},        {"total", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
                                    {"k_cache", offsetof(Args, k_cache), TensorRole::output},
@@ -81,9 +76,9 @@ int32_t access_bytes(std::initializer_list<const hstu_tensor*> tensors) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_append_kv_cache_args*) { return {kFields, kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {append_kv_cache::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_append_kv_cache_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor k = checks::required<3>("k", args.k), v = checks::required<3>("v", args.v);
   const cache_pages::Checked cache = cache_pages::check(cache_pages::tensors(args));
@@ -106,7 +101,7 @@ Problem prepare(hstu_append_kv_cache_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_append_kv_cache_args& args) {
+Work work_of(const Args& args) {
   const int64_t batch = args.last_page_lens.shape[0];
   double rows = 0;
   for (int64_t b = 0; b < batch; ++b) {
@@ -122,15 +117,12 @@ Work work_of(const hstu_append_kv_cache_args& args) {
   return {.flops = 0, .bytes = 2 * rows * row_bytes + integers};
 }
 
-void make_edge_case(hstu_append_kv_cache_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   cache_pages::make_ragged(integers[kPageOffsets], integers[kLastPageLens]);
   edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
 }
 
-}  // namespace hstujit
-
-// Copying new keys and values into a cache, element by element.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// One head's row to its place: in the cache bit by bit, or as doubles where unrounded results go.
@@ -151,7 +143,7 @@ void copy_row(const hstu_tensor& from, int64_t from_offset, const hstu_tensor& c
 
 }  // namespace
 
-void run(const hstu_append_kv_cache_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   cache_pages::check_contents(args.k_cache, args.page_offsets, args.page_ids, args.last_page_lens);
   if (present(args.seq_offsets)) check_offsets("seq_offsets", args.seq_offsets, args.k.shape[0], "k.shape[0]");
   check_counts("num_targets", args.num_targets);
@@ -171,4 +163,6 @@ void run(const hstu_append_kv_cache_args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

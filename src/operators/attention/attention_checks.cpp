@@ -79,6 +79,17 @@ void head_dim(const char* name, const checks::Tensor& a) {
     fail(HSTU_ERROR_UNSUPPORTED, "{} = {} ({}.shape[{}]): attention covers 1 to 256", name, dim, a.name, a.t.rank - 1);
 }
 
+void heads(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v, const checks::Tensor& out) {
+  checks::extent(out, 1, q.t.shape[1], "num_heads = q.shape[1]");
+  checks::extent(v, 1, k.t.shape[1], "num_kv_heads = k.shape[1]");
+  head_dim("head_dim_qk", q);
+  head_dim("head_dim_v", v);
+  checks::extent(k, 2, q.t.shape[2], "head_dim_qk = q.shape[2]");
+  checks::extent(out, 2, v.t.shape[2], "head_dim_v = v.shape[2]");
+  checks::no_self_overlap(out);
+  for (const checks::Tensor* in : {&q, &k, &v}) checks::disjoint(out, *in);
+}
+
 int32_t heads_per_kv(const checks::Tensor& q, const checks::Tensor& k) {
   const int64_t heads = q.t.shape[1], kv_heads = k.t.shape[1];
   if (kv_heads == heads) return 1;
@@ -124,6 +135,22 @@ int32_t scale(hstu_tensor& t, const checks::Tensor& out) {
   if (t.shape[0] != 1) checks::extent(scale, 0, out.t.shape[0], "1 or total = q.shape[0]");
   checks::disjoint(out, scale);
   return t.shape[0] == 1 ? kOneScale : kRowScale;
+}
+
+int32_t bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const checks::Tensor& out) {
+  if (!checks::given("rab", t)) return kNoBias;
+  const checks::Tensor rab = checks::required<4>("rab", t);
+  checks::same_dtype(rab, q);
+  checks::extent(rab, 0, batch, "batch, the number of sequences");
+  if (rab.t.shape[1] != 1) checks::extent(rab, 1, q.t.shape[1], "1 or num_heads = q.shape[1]");
+  checks::extent(rab, 3, rab.t.shape[2], "the positions rab.shape[2]");
+  checks::field(rab, 2);  // kernels count positions in 32 bits
+  checks::disjoint(out, rab);
+  checks::Vector vector(rab.t.dtype);
+  vector.tensor(rab.t);
+  for (int d = 0; d < 3; ++d) vector.lines(rab.t.shape[d], rab.t.stride[d], rab.t.shape[3]);
+  const bool chunks = rab.t.shape[3] > 0 && vector.elements() * checks::element_bytes(rab.t.dtype) == 16;
+  return chunks ? kBiasInChunks : kBias;
 }
 
 void lengths(int64_t max_seq_len, int64_t& scaling_seqlen) {

@@ -12,11 +12,17 @@ namespace hstujit::attention_checks {
 
 enum : int32_t { kNoScale = 0, kOneScale = 1, kRowScale = 2 };
 enum : int32_t { kNoContext = 0, kOneContext = 1, kOwnContexts = 2 };
+/// kBiasInChunks: rows, heads and sequences begin at multiples of 16 bytes, and none lies over another.
+enum : int32_t { kNoBias = 0, kBias = 1, kBiasInChunks = 2 };
 
 inline constexpr std::string_view kMaskWords[] = {"causal", "full", "local", "intervals"};
 
 /// 1 to 256. UNSUPPORTED.
 void head_dim(const char* name, const checks::Tensor& a);
+
+/// Of hstu_attention and hstu_attention_fp8: extents beyond the rows, which belong to all four, and that out overlaps
+/// nothing.
+void heads(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v, const checks::Tensor& out);
 
 /// How many heads of q share one of k, q and k being [rows, heads, dim]. SHAPE_MISMATCH unless all as many.
 int32_t heads_per_kv(const checks::Tensor& q, const checks::Tensor& k);
@@ -30,6 +36,9 @@ void targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out);
 int32_t contexts(hstu_tensor& t, int64_t contextual_seq_len, int64_t batch, const checks::Tensor& out);
 /// attn_scale; returns kNoScale, kOneScale or kRowScale.
 int32_t scale(hstu_tensor& t, const checks::Tensor& out);
+/// rab, if it is there: a number for each pair of positions of the sequences, for q's heads or for all. Returns
+/// kNoBias, kBias or kBiasInChunks.
+int32_t bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const checks::Tensor& out);
 /// max_seq_len; scaling_seqlen, which follows it by default.
 void lengths(int64_t max_seq_len, int64_t& scaling_seqlen);
 /// alpha, or its default.

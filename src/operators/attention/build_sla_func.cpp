@@ -1,11 +1,10 @@
-// The intervals of semi-local attention as a problem: checks, key and cost.
+// The intervals of semi-local attention: facts, checks, key, cost and reference.
 #include "operators/attention/build_sla_func.hpp"
 
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/rows.hpp"
-#include "operators/targets.hpp"
 #include "support/element.hpp"
 
 #include <algorithm>
@@ -63,12 +62,9 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
+namespace reference {
 
-// The intervals of semi-local attention.
-namespace hstujit::reference {
-
-void run(const hstu_build_sla_func_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.intervals.shape[2]);
   check_counts("num_targets", args.num_targets);
   const int64_t first_keys = std::max(args.first_keys, args.contextual_seq_len);
@@ -90,4 +86,6 @@ void run(const hstu_build_sla_func_args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

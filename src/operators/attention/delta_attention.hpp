@@ -1,25 +1,44 @@
-// What the operators that attend to a cache share: their attributes, the fields of their keys, the checks of queries
-// and keys, and their cost.
+// What delta_hstu_attention and paged_hstu_attention share, where a sequence's queries are its newest rows: attributes,
+// key, checks of queries and keys, cost, and the reference, to which keys may lie anywhere.
 #pragma once
 
 #include "operators/attention/attention_checks.hpp"
-#include "operators/attention/attention_extras.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/mask.hpp"
+#include "operators/key_fields.hpp"
+#include "operators/operators.hpp"
+#include "operators/rows.hpp"
 
-namespace hstujit::delta_attention {
+#include <functional>
 
-inline constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},          {"head_dim_qk", FieldKind::exact},
-                                        {"head_dim_v", FieldKind::exact},     {"num_heads", FieldKind::exact},
-                                        {"heads_per_kv", FieldKind::exact},   {"offset_dtype", FieldKind::dtype},
-                                        {"q_offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype},
-                                        {"page_dtype", FieldKind::dtype},     {"page_size", FieldKind::exact},
-                                        {"mask", FieldKind::exact},           {"contextual", FieldKind::exact},
-                                        {"max_attn_len", FieldKind::exact},   {"min_full_attn", FieldKind::exact},
-                                        {"target_groups", FieldKind::exact},  {"intervals", FieldKind::exact},
-                                        {"attn_scale", FieldKind::exact},     {"vector", FieldKind::exact},
-                                        {"batch", FieldKind::bucket},         {"max_q_len", FieldKind::bucket},
-                                        {"max_seq_len", FieldKind::bucket},   {"rab", FieldKind::exact},
-                                        {"page_gaps", FieldKind::exact}};
+namespace hstujit {
+
+#define HSTUJIT_DELTA_ATTENTION_FIELDS(X)                                                  \
+  X(kDtype, dtype, dtype)                                                                  \
+  X(kHeadDimQk, head_dim_qk, exact)                                                        \
+  X(kHeadDimV, head_dim_v, exact)                                                          \
+  X(kNumHeads, num_heads, exact)                                                           \
+  X(kHeadsPerKv, heads_per_kv, exact)                                                      \
+  X(kOffsetDtype, offset_dtype, dtype)    /* NONE when paged */                            \
+  X(kQOffsetDtype, q_offset_dtype, dtype) /* NONE: as many new rows in every sequence */   \
+  X(kTargetDtype, target_dtype, dtype)    /* NONE without targets */                       \
+  X(kPageDtype, page_dtype, dtype)        /* NONE unless paged */                          \
+  X(kPageSize, page_size, exact)                                                           \
+  X(kMask, mask, exact)                  /* hstu_mask */                                   \
+  X(kContextual, contextual, exact)      /* 0 none, 1 one length, 2 a length a sequence */ \
+  X(kMaxAttnLen, max_attn_len, exact)    /* 0|1 */                                         \
+  X(kMinFullAttn, min_full_attn, exact)  /* 0|1 */                                         \
+  X(kTargetGroups, target_groups, exact) /* 0|1 */                                         \
+  X(kIntervals, intervals, exact)        /* how many; 0 unless the mask has them */        \
+  X(kAttnScale, attn_scale, exact)       /* 0 none, 1 scalar, 2 rows */                    \
+  X(kVector, vector, exact)                                                                \
+  X(kBatch, batch, bucket)                                                                 \
+  X(kMaxQLen, max_q_len, bucket)                                                           \
+  X(kMaxSeqLen, max_seq_len, bucket)                                                       \
+  X(kRab, rab, exact)            /* attention_checks::kBias... */                          \
+  X(kPageGaps, page_gaps, exact) /* 0|1: cache_pages::page_rows says 0 */
+HSTUJIT_KEY_FIELDS(delta_attention, HSTUJIT_DELTA_ATTENTION_FIELDS)
+
+namespace delta_attention {
 
 template <class Args>
 inline constexpr ScalarSlot kScalars[] = {
@@ -83,4 +102,44 @@ double bias_count(const hstu_tensor& rab, int64_t n, int64_t queries);
 Work work_of_heads(const hstu_tensor& q, const hstu_tensor& out, double pairs, double keys, double biases,
                    std::initializer_list<const hstu_tensor*> others);
 
-}  // namespace hstujit::delta_attention
+}  // namespace delta_attention
+
+namespace reference {
+
+/// One head of one sequence. Positions count from the sequence's first key.
+struct CachedHead {
+  SequenceMask mask;
+  int64_t sequence = 0, head = 0, keys = 0, queries = 0, first_q = 0;  ///< first_q: of the sequence's rows of q and out
+  /// Stores the key (or value) at a position as doubles.
+  std::function<void(int64_t position, double*out)> key, value;
+};
+
+/// What all heads share.
+struct CachedCall {
+  const hstu_tensor &q, &attn_scale, &rab;
+  double alpha = 0, scaling_seqlen = 0;
+  int64_t dim_qk = 0, dim_v = 0;
+};
+
+/// Writes the sequence's rows of out.
+void attend(const CachedCall& call, const CachedHead& head, const Output& out);
+
+/// Writes out. head_of(args, sequence, head) says what a head has.
+template <class Args, class HeadOf>
+void attend_all(const Args& args, int64_t batch, const HeadOf& head_of, double* const* exact) {
+  const CachedCall call{.q = args.q,
+                        .attn_scale = args.attn_scale,
+                        .rab = args.rab,
+                        .alpha = static_cast<double>(args.alpha),
+                        .scaling_seqlen = static_cast<double>(args.scaling_seqlen),
+                        .dim_qk = args.q.shape[2],
+                        .dim_v = args.out.shape[2]};
+  const Output out(args.out, exact);
+  const int64_t heads = args.q.shape[1];
+  parallel_for(batch * heads, operator_of(op_of<Args>()).work(&args).flops,
+               [&](int64_t task) { attend(call, head_of(args, task / heads, task % heads), out); });
+}
+
+}  // namespace reference
+
+}  // namespace hstujit

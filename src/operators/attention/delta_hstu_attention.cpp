@@ -1,5 +1,4 @@
-// Attention of new rows against jagged keys and values as a problem: checks, key and cost.
-#include "operators/attention/cached_attention.hpp"
+// Attention of new rows against jagged keys and values: facts, checks, key, cost and reference.
 #include "operators/attention/delta_attention.hpp"
 #include "operators/attention/mask.hpp"
 #include "operators/edge_case.hpp"
@@ -28,9 +27,9 @@ enum : size_t { kSeqOffsets = 4, kQOffsets = 5, kNumTargets = 6 };  // slots of 
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_delta_attention_args*) { return {kFields, kTensors, kScalars<Args>}; }
+OperatorFacts facts_of(const Args*) { return {kFields, kTensors, kScalars<Args>}; }
 
-Problem prepare(hstu_delta_attention_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
   const checks::Tensor v = checks::required<3>("v", args.v), out = checks::required<3>("out", args.out);
@@ -49,12 +48,12 @@ Problem prepare(hstu_delta_attention_args& args) {
 
   Problem problem = key_of(Op::delta_hstu_attention, args, k.t, scale, intervals, contextual, batch);
   problem[kOffsetDtype] = offsets.t.dtype;
-  problem[kRab] = attention_extras::bias(args.rab, batch, q, out);
+  problem[kRab] = attention_checks::bias(args.rab, batch, q, out);
   problem[kVector] = checks::Vector(q.t.dtype).tensor(q.t).tensor(k.t).tensor(v.t).tensor(out.t).elements();
   return problem;
 }
 
-Work work_of(const hstu_delta_attention_args& args) {
+Work work_of(const Args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1, total_q = args.q.shape[0];
   double pairs = 0, biases = 0;
   for (int64_t b = 0; b < batch; ++b) {
@@ -69,28 +68,23 @@ Work work_of(const hstu_delta_attention_args& args) {
       {&args.seq_offsets, &args.q_offsets, &args.num_targets, &args.attn_scale, &args.intervals, &args.num_contexts});
 }
 
-void make_edge_case(hstu_delta_attention_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
   edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
   edge_case::make_ragged(integers[kQOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-// Attention of new rows against jagged keys and values, from its definition.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
-using delta_attention::query_rows;
-
-void check_contents(const hstu_delta_attention_args& args) {
+void check_contents(const Args& args) {
   check_offsets("seq_offsets", args.seq_offsets, args.k.shape[0], "k.shape[0]");
   if (present(args.q_offsets)) check_offsets("q_offsets", args.q_offsets, args.q.shape[0], "q.shape[0]");
   check_counts("num_targets", args.num_targets);
   check_counts("num_contexts", args.num_contexts);
 }
 
-CachedHead head_of(const hstu_delta_attention_args& args, int64_t b, int64_t head) {
+CachedHead head_of(const Args& args, int64_t b, int64_t head) {
   const int64_t batch = args.seq_offsets.shape[0] - 1, first = integer_at(args.seq_offsets, b);
   const auto rows = query_rows(args.q_offsets, args.q.shape[0], batch, b);
   const int64_t keys = integer_at(args.seq_offsets, b + 1) - first;
@@ -112,9 +106,11 @@ CachedHead head_of(const hstu_delta_attention_args& args, int64_t b, int64_t hea
 
 }  // namespace
 
-void run(const hstu_delta_attention_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   check_contents(args);
   attend_all(args, args.seq_offsets.shape[0] - 1, head_of, exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,5 +1,6 @@
-// Softmax attention as a problem: checks, key and cost.
-#include "operators/attention/attention_fields.hpp"
+// Softmax attention: facts, checks, key, cost and reference. The reference takes one query at a time, without blocks.
+#include "operators/attention/flash_attention.hpp"
+
 #include "operators/checks.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
@@ -18,11 +19,6 @@ namespace {
 
 using Args = hstu_flash_attention_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},     {"head_dim_qk", FieldKind::exact},  {"head_dim_v", FieldKind::exact},
-    {"num_heads", FieldKind::exact}, {"offset_dtype", FieldKind::dtype}, {"mask", FieldKind::exact},
-    {"lse", FieldKind::exact},       {"vector", FieldKind::exact},       {"batch", FieldKind::bucket},
-    {"queries", FieldKind::bucket},  {"keys", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
@@ -128,7 +124,7 @@ double pairs_of(hstu_mask mask, int64_t n, int64_t m) {
 
 }  // namespace
 
-OperatorFacts facts_of(const Args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {flash_attention::kFields, kTensors, kScalars}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -186,13 +182,8 @@ void make_edge_case(Args& args, Integers& integers) {
   }
 }
 
-}  // namespace hstujit
-
-// Softmax attention, straight from its definition, one query at a time.
-namespace hstujit::reference {
+namespace reference {
 namespace {
-
-using Args = hstu_flash_attention_args;
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
@@ -305,4 +296,6 @@ void run(const Args& args, double* const* exact) {
   parallel_for(call.tasks(), operator_of(Op::flash_attention).work(&args).flops, [&](int64_t task) { call.run(task); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,6 +1,7 @@
-// Jagged HSTU attention in FP8 as a problem: checks, key and cost.
-#include "operators/attention/attention_fp8.hpp"
-#include "operators/attention/attention_problem.hpp"
+// Jagged HSTU attention in FP8: facts, checks, key, cost and reference. The reference is that of hstu_attention on the
+// dequantised values.
+#include "operators/attention/hstu_attention_fp8.hpp"
+
 #include "operators/edge_case.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/integers.hpp"
@@ -16,14 +17,6 @@ namespace {
 
 using Args = hstu_attention_fp8_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},         {"head_dim_qk", FieldKind::exact},  {"head_dim_v", FieldKind::exact},
-    {"num_heads", FieldKind::exact},     {"offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype},
-    {"mask", FieldKind::exact},          {"contextual", FieldKind::exact},   {"max_attn_len", FieldKind::exact},
-    {"min_full_attn", FieldKind::exact}, {"attn_scale", FieldKind::exact},   {"vector", FieldKind::exact},
-    {"batch", FieldKind::bucket},        {"total", FieldKind::bucket},       {"max_seq_len", FieldKind::bucket},
-    {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact},    {"scaling", FieldKind::exact},
-    {"vector_out", FieldKind::exact},    {"fast_sums", FieldKind::exact},    {"heads_per_kv", FieldKind::exact}};
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
@@ -58,7 +51,7 @@ void check_tensors(const checks::Tensor& q, const checks::Tensor& k, const check
     if (in->t.dtype != HSTU_DTYPE_E4M3) checks::refuse_dtype(*in, "it must be e4m3");
   if (!is_16_bit(out.t.dtype)) checks::refuse_dtype(out, "it must be bf16 or f16");
   for (const checks::Tensor* other : {&k, &v, &out}) checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
-  attention::check_heads(q, k, v, out);
+  attention_checks::heads(q, k, v, out);
 }
 
 /// Of a tensor with this many heads, which `what` explains.
@@ -125,7 +118,7 @@ int64_t head_stride(const hstu_tensor& descale, hstu_fp8_attention_scaling scali
 
 }  // namespace attention_fp8
 
-OperatorFacts facts_of(const Args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {attention_fp8::kFields, kTensors, kScalars}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -154,13 +147,8 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-// FP8 attention: exact attention of the tensors' dequantised values.
-namespace hstujit::reference {
+namespace reference {
 namespace {
-
-using Args = hstu_attention_fp8_args;
 
 /// The values of a tensor times their descales, in f32: exact but for one rounding.
 class Dequantised {
@@ -202,4 +190,6 @@ void run(const Args& args, double* const* exact) {
   run(attention, exact ? outputs : nullptr);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,11 +1,9 @@
-// Attention of new rows against keys and values in pages as a problem: checks, key and cost.
+// Attention of new rows against keys and values in pages: facts, checks, key, cost and reference.
 #include "operators/attention/cache_pages.hpp"
-#include "operators/attention/cached_attention.hpp"
 #include "operators/attention/delta_attention.hpp"
 #include "operators/attention/mask.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
-#include "operators/targets.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -57,9 +55,9 @@ void check_new_rows(Args& args, const cache_pages::Checked& cache, const checks:
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_paged_attention_args*) { return {kFields, kTensors, kScalars<Args>}; }
+OperatorFacts facts_of(const Args*) { return {kFields, kTensors, kScalars<Args>}; }
 
-Problem prepare(hstu_paged_attention_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor q = checks::required<3>("q", args.q), out = checks::required<3>("out", args.out);
   const cache_pages::Checked cache = cache_pages::check(cache_pages::tensors(args));
@@ -80,13 +78,13 @@ Problem prepare(hstu_paged_attention_args& args) {
   Problem problem = key_of(Op::paged_hstu_attention, args, cache.k.t, scale, intervals, contextual, cache.batch);
   problem[kPageDtype] = args.last_page_lens.dtype;
   problem[kPageSize] = static_cast<int32_t>(cache.page_size);
-  problem[kRab] = attention_extras::bias(args.rab, cache.batch, q, out);
+  problem[kRab] = attention_checks::bias(args.rab, cache.batch, q, out);
   problem[kVector] = vector.elements();
   problem[kPageGaps] = cache_pages::page_rows(args.k_cache, args.v_cache) == 0;
   return problem;
 }
 
-Work work_of(const hstu_paged_attention_args& args) {
+Work work_of(const Args& args) {
   const int64_t batch = args.last_page_lens.shape[0], total_q = args.q.shape[0];
   double pairs = 0, keys = 0, biases = 0;
   for (int64_t b = 0; b < batch; ++b) {
@@ -103,20 +101,15 @@ Work work_of(const hstu_paged_attention_args& args) {
                         &args.attn_scale, &args.intervals, &args.num_contexts});
 }
 
-void make_edge_case(hstu_paged_attention_args&, Integers& integers) {
+void make_edge_case(Args&, Integers& integers) {
   cache_pages::make_ragged(integers[kPageOffsets], integers[kLastPageLens]);
   edge_case::make_ragged(integers[kQOffsets], integers[kNumTargets]);
 }
 
-}  // namespace hstujit
-
-// Attention of new rows against keys and values in pages, from its definition.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
-using delta_attention::query_rows;
-
-void check_contents(const hstu_paged_attention_args& args) {
+void check_contents(const Args& args) {
   cache_pages::check_contents(args.k_cache, args.page_offsets, args.page_ids, args.last_page_lens);
   if (present(args.q_offsets)) check_offsets("q_offsets", args.q_offsets, args.q.shape[0], "q.shape[0]");
   check_counts("num_targets", args.num_targets);
@@ -131,9 +124,8 @@ void check_contents(const hstu_paged_attention_args& args) {
 }
 
 /// Reads from the cache, and behind it from the new rows.
-std::function<void(int64_t, double*)> reader(const hstu_paged_attention_args& args, const hstu_tensor& cache,
-                                             const hstu_tensor& rows, int64_t b, int64_t kv_head, int64_t cached,
-                                             int64_t row_of_zero) {
+std::function<void(int64_t, double*)> reader(const Args& args, const hstu_tensor& cache, const hstu_tensor& rows,
+                                             int64_t b, int64_t kv_head, int64_t cached, int64_t row_of_zero) {
   return [=, &args, &cache, &rows](int64_t position, double* out) {
     if (position >= cached)
       return load(rows, (row_of_zero + position) * rows.stride[0] + kv_head * rows.stride[1], rows.shape[2], out);
@@ -142,7 +134,7 @@ std::function<void(int64_t, double*)> reader(const hstu_paged_attention_args& ar
   };
 }
 
-CachedHead head_of(const hstu_paged_attention_args& args, int64_t b, int64_t head) {
+CachedHead head_of(const Args& args, int64_t b, int64_t head) {
   const auto rows = query_rows(args.q_offsets, args.q.shape[0], args.last_page_lens.shape[0], b);
   const int64_t cached = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b);
   const int64_t keys = cached + (present(args.num_targets) ? integer_at(args.num_targets, b) : 0);
@@ -159,9 +151,11 @@ CachedHead head_of(const hstu_paged_attention_args& args, int64_t b, int64_t hea
 
 }  // namespace
 
-void run(const hstu_paged_attention_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   check_contents(args);
   attend_all(args, args.last_page_lens.shape[0], head_of, exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,7 +1,7 @@
-// The relative bias of positions and times as a problem: checks, key and cost.
+// The relative bias of positions and times: facts, checks, key, cost and reference.
+
 #include "operators/attention/rel_bias.hpp"
 
-#include "operators/attention/attention_fields.hpp"
 #include "operators/checks.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/operators.hpp"
@@ -17,9 +17,6 @@ namespace {
 
 using Args = hstu_rel_bias_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},     {"table_dtype", FieldKind::dtype},
-                                 {"num_heads", FieldKind::exact}, {"vector", FieldKind::exact},
-                                 {"batch", FieldKind::bucket},    {"positions", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"timestamps", offsetof(Args, timestamps), TensorRole::integer},
                                    {"position_weights", offsetof(Args, position_weights), TensorRole::input},
                                    {"time_weights", offsetof(Args, time_weights), TensorRole::input},
@@ -36,7 +33,7 @@ void check_table(const checks::Tensor& table, const checks::Tensor& rab) {
 
 }  // namespace
 
-OperatorFacts facts_of(const Args*) { return {kFields, kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {rel_bias::kFields, kTensors, {}}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
@@ -85,10 +82,7 @@ void make_edge_case(Args& args, Integers&) {
   args.rab.shape[0] = args.timestamps.shape[0] = batch;
 }
 
-}  // namespace hstujit
-
-// The relative bias of positions and times.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// A head's row of a table with one row or a row a head.
@@ -103,7 +97,7 @@ float age_of(int64_t a, int64_t b) {
   return static_cast<float>(static_cast<uint64_t>(std::max(a, b)) - static_cast<uint64_t>(std::min(a, b)));
 }
 
-void run_head(const hstu_rel_bias_args& args, double* exact, int64_t b, int64_t head) {
+void run_head(const Args& args, double* exact, int64_t b, int64_t head) {
   const int64_t n = args.rab.shape[3];
   const auto* times = static_cast<const int64_t*>(args.timestamps.data) + b * args.timestamps.stride[0];
   const std::vector<double> positions = row_of(args.position_weights, head), ages = row_of(args.time_weights, head);
@@ -124,7 +118,7 @@ void run_head(const hstu_rel_bias_args& args, double* exact, int64_t b, int64_t 
 
 }  // namespace
 
-void run(const hstu_rel_bias_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   if (exact && !exact[0]) return;
   const int64_t heads = args.rab.shape[1], n = args.rab.shape[3];
   const double operations = static_cast<double>(args.rab.shape[0] * heads) * static_cast<double>(n * n) * 20;
@@ -132,4 +126,6 @@ void run(const hstu_rel_bias_args& args, double* const* exact) {
                [&](int64_t pair) { run_head(args, exact ? exact[0] : nullptr, pair / heads, pair % heads); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,6 +1,7 @@
-// Widening of FP8 as a problem: checks, key and cost.
+// Widening of FP8: facts, checks, key, cost and reference.
+#include "operators/fp8/dequantize_fp8.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_fields.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
 #include "operators/rows.hpp"
@@ -12,9 +13,6 @@ namespace {
 
 using Args = hstu_dequantize_fp8_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},   {"fp8", FieldKind::dtype},
-                                 {"scaling", FieldKind::exact}, {"columns", FieldKind::exact},
-                                 {"vector", FieldKind::exact},  {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"descale", offsetof(Args, descale), TensorRole::input},
                                    {"x", offsetof(Args, x), TensorRole::output}};
@@ -22,9 +20,9 @@ constexpr ScalarSlot kScalars[] = {{"scaling", offsetof(Args, scaling), ScalarSl
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_dequantize_fp8_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {dequantize_fp8::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_dequantize_fp8_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor q = checks::required<2>("q", args.q), x = checks::required<2>("x", args.x);
   fp8::is_fp8(q);
@@ -47,23 +45,20 @@ Problem prepare(hstu_dequantize_fp8_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_dequantize_fp8_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   return {.flops = elements, .bytes = elements * (size_of(args.x.dtype) + 1) + fp8::descale_bytes(args.descale)};
 }
 
-void make_edge_case(hstu_dequantize_fp8_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   const int64_t rows = edge_case::ragged(args.q.shape[0]);
   edge_case::shorten_rows(rows, {&args.q, &args.x});
   fp8::shorten_descale(args.descale, args.scaling, rows);
 }
 
-}  // namespace hstujit
+namespace reference {
 
-// Widening of FP8.
-namespace hstujit::reference {
-
-void run(const hstu_dequantize_fp8_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t rows = args.q.shape[0], columns = args.q.shape[1];
   const Output x(args.x, exact);
   parallel_for(rows, 10.0 * static_cast<double>(rows) * static_cast<double>(columns), [&](int64_t row) {
@@ -75,4 +70,6 @@ void run(const hstu_dequantize_fp8_args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

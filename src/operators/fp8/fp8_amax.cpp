@@ -1,7 +1,8 @@
-// Greatest magnitudes of the parts of a matrix as a problem: checks, key and cost.
+// Greatest magnitudes of the parts of a matrix: facts, checks, key, cost and reference.
+#include "operators/fp8/fp8_amax.hpp"
+
 #include "operators/checks.hpp"
 #include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_fields.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
 #include "operators/rows.hpp"
@@ -14,19 +15,14 @@ namespace {
 
 using Args = hstu_fp8_amax_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},
-                                 {"columns", FieldKind::exact},
-                                 {"vector", FieldKind::exact},
-                                 {"dense", FieldKind::exact},
-                                 {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"amax", offsetof(Args, amax), TensorRole::output}};
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_fp8_amax_args*) { return {kFields, kTensors, {}}; }
+OperatorFacts facts_of(const Args*) { return {fp8_amax::kFields, kTensors, {}}; }
 
-Problem prepare(hstu_fp8_amax_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required<2>("x", args.x);
   checks::floating(x);
@@ -44,21 +40,16 @@ Problem prepare(hstu_fp8_amax_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_fp8_amax_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   return {.flops = elements, .bytes = elements * size_of(args.x.dtype) + 4.0 * HSTU_FP8_AMAX_PARTS};
 }
 
-void make_edge_case(hstu_fp8_amax_args& args, Integers&) {
-  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x});
-}
+void make_edge_case(Args& args, Integers&) { edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x}); }
 
-}  // namespace hstujit
+namespace reference {
 
-// Greatest magnitudes of the parts of a matrix.
-namespace hstujit::reference {
-
-void run(const hstu_fp8_amax_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t columns = args.x.shape[1], rows = columns == 0 ? 0 : args.x.shape[0];
   const int64_t part = 16 * ceil_div(rows * columns, 16 * HSTU_FP8_AMAX_PARTS);
   std::array<double, HSTU_FP8_AMAX_PARTS> greatest{};
@@ -74,4 +65,6 @@ void run(const hstu_fp8_amax_args& args, double* const* exact) {
   Output(args.amax, exact).write(0, 0, HSTU_FP8_AMAX_PARTS, greatest.data());
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,8 +1,10 @@
-// The product of FP8 matrices as a problem: checks, key and cost.
+// The product of FP8 matrices with bias, residual and activation: facts, checks, key, cost and reference. The reference
+// descales first.
+#include "operators/fp8/fp8_gemm.hpp"
+
 #include "operators/dense/product.hpp"
 #include "operators/dense/product_terms.hpp"
 #include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_fields.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
 #include "support/error.hpp"
@@ -15,13 +17,6 @@ namespace {
 
 using Args = hstu_fp8_gemm_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},      {"dtype_a", FieldKind::dtype},     {"dtype_b", FieldKind::dtype},
-    {"n", FieldKind::exact},          {"k", FieldKind::exact},           {"scaling_a", FieldKind::exact},
-    {"scaling_b", FieldKind::exact},  {"bias", FieldKind::exact},        {"bias_dtype", FieldKind::dtype},
-    {"activation", FieldKind::exact}, {"act_columns", FieldKind::exact}, {"vector_a", FieldKind::exact},
-    {"vector_b", FieldKind::exact},   {"vector_out", FieldKind::exact},  {"fast", FieldKind::exact},
-    {"split", FieldKind::exact},      {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"a", offsetof(Args, a), TensorRole::input},
                                    {"b", offsetof(Args, b), TensorRole::input, 1},
                                    {"a_descale", offsetof(Args, a_descale), TensorRole::input},
@@ -50,9 +45,9 @@ void check_accumulation(const hstu_fp8_accumulation& accumulation) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_fp8_gemm_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {fp8_gemm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_fp8_gemm_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor a = checks::required<2>("a", args.a), b = checks::required<2>("b", args.b);
   const checks::Tensor out = checks::required<2>("out", args.out);
@@ -99,7 +94,7 @@ Problem prepare(hstu_fp8_gemm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_fp8_gemm_args& args) {
+Work work_of(const Args& args) {
   const double m = static_cast<double>(args.a.shape[0]), k = static_cast<double>(args.a.shape[1]);
   const double n = static_cast<double>(args.b.shape[0]), bias_rows = args.bias.rank == 2 ? m : 1;
   const double scales = fp8::descale_bytes(args.a_descale) + fp8::descale_bytes(args.b_descale);
@@ -107,17 +102,14 @@ Work work_of(const hstu_fp8_gemm_args& args) {
           .bytes = m * k + k * n + m * n * size_of(args.out.dtype) + bias_rows * n * size_of(args.bias.dtype) + scales};
 }
 
-void make_edge_case(hstu_fp8_gemm_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   const int64_t rows = edge_case::ragged(args.a.shape[0]);
   edge_case::shorten_rows(rows, {&args.a, &args.out, &args.out1, &args.out2, &args.out3});
   if (args.bias.rank == 2) edge_case::shorten_rows(rows, {&args.bias});
   fp8::shorten_descale(args.a_descale, args.a_scaling, rows);
 }
 
-}  // namespace hstujit
-
-// The product of FP8 matrices, descaled first, with bias, residual and activation.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// A row of a matrix times its scales.
@@ -129,7 +121,7 @@ void load_descaled(const hstu_tensor& t, const hstu_tensor& descale, hstu_fp8_sc
 
 }  // namespace
 
-void run(const hstu_fp8_gemm_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t m = args.a.shape[0], k = args.a.shape[1], n = args.b.shape[0];
   if (m == 0 || n == 0) return;
   std::vector<double> b(static_cast<size_t>(k * n)), row(static_cast<size_t>(k));  // b as [k, n]
@@ -150,4 +142,6 @@ void run(const hstu_fp8_gemm_args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

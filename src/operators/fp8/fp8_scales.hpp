@@ -1,4 +1,5 @@
-// What the FP8 operators share: units of scaling, the shapes of their descales, and the checks of both.
+// What the FP8 operators share: units of scaling, the shapes of their descales, the checks of both, and descales as the
+// references read them.
 #pragma once
 
 #include "operators/checks.hpp"
@@ -10,7 +11,9 @@
 #include <cmath>
 #include <cstdint>
 
-namespace hstujit::fp8 {
+namespace hstujit {
+
+namespace fp8 {
 
 constexpr int64_t kSpan = 128;  ///< rows and columns of a block, columns of a group
 
@@ -48,11 +51,9 @@ int64_t column_stride(const hstu_tensor& descale, hstu_fp8_scaling scaling);
 /// Bytes of the descales.
 double descale_bytes(const hstu_tensor& descale);
 
-}  // namespace hstujit::fp8
+}  // namespace fp8
 
-// Descales in the reference operators.
-
-namespace hstujit::reference {
+namespace reference {
 
 /// The greater magnitude; NaN is greater than all.
 inline float greater(float greatest, double value) {
@@ -67,4 +68,6 @@ inline double descale_at(const hstu_tensor& descale, hstu_fp8_scaling scaling, i
   return data[unit_row * fp8::row_stride(descale, scaling) + column / span * fp8::column_stride(descale, scaling)];
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,7 +1,9 @@
-// The gated product of FP8, an HSTU layer's output stage, as a problem: checks, key and cost.
+// The gated product of FP8, an HSTU layer's output stage: facts, checks, key, cost and reference. The reference is norm
+// by given statistics, multiplication, quantisation, product, residual.
+#include "operators/fp8/gated_fp8_gemm.hpp"
+
 #include "operators/dense/gated_stage.hpp"
 #include "operators/dense/product.hpp"
-#include "operators/fp8/fp8_fields.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
 #include "operators/rows.hpp"
@@ -15,10 +17,6 @@ namespace {
 
 using Args = hstu_gated_fp8_gemm_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},  {"weight_dtype", FieldKind::dtype}, {"dim", FieldKind::exact},
-    {"n", FieldKind::exact},      {"parts", FieldKind::exact},        {"residual", FieldKind::exact},
-    {"vector", FieldKind::exact}, {"vector_w", FieldKind::exact},     {"m", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
                                    {"u", offsetof(Args, u), TensorRole::input},
                                    {"moments", offsetof(Args, moments), TensorRole::input},
@@ -41,9 +39,9 @@ void check_w(Args& args, const gated_stage::Stage& stage) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_gated_fp8_gemm_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {gated_fp8_gemm::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_gated_fp8_gemm_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const gated_stage::Stage stage = gated_stage::check(gated_stage::operands_of(args));
   check_w(args, stage);
@@ -61,21 +59,16 @@ Problem prepare(hstu_gated_fp8_gemm_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_gated_fp8_gemm_args& args) {
+Work work_of(const Args& args) {
   const double weights = static_cast<double>(args.w.shape[0]) * static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * static_cast<double>(args.attn.shape[0]) * weights,
           .bytes = weights + fp8::descale_bytes(args.w_descale) +
                    gated_stage::bytes_of(args.attn, args.moments, args.weight, args.x, args.out)};
 }
 
-void make_edge_case(hstu_gated_fp8_gemm_args& args, Integers&) {
-  gated_stage::make_edge_case(gated_stage::operands_of(args));
-}
+void make_edge_case(Args& args, Integers&) { gated_stage::make_edge_case(gated_stage::operands_of(args)); }
 
-}  // namespace hstujit
-
-// The gated product of FP8: norm by given statistics, multiplication, quantisation, product, residual.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 constexpr int64_t kSliceColumns = 128;  // of u, by which the scale of a row is found and followed
@@ -83,7 +76,7 @@ constexpr int64_t kSliceColumns = 128;  // of u, by which the scale of a row is 
 /// Which scale a row of [u | attn | g] has: see hstu_gated_fp8_gemm. As kernels have it, to the power of two.
 class RowScales {
  public:
-  explicit RowScales(const hstu_gated_fp8_gemm_args& args)
+  explicit RowScales(const Args& args)
       : dim_(args.attn.shape[1]), deviations_(deviations_of(dim_)), gain_(gain_of(args)) {}
 
   /// Quantises a row in place: descaled values of E4M3.
@@ -114,7 +107,7 @@ class RowScales {
     return std::ceil(std::sqrt(static_cast<double>(dim)));
   }
   /// The greatest |g| or |u| that |u| = 1 can lead to.
-  double gain_of(const hstu_gated_fp8_gemm_args& args) const {
+  double gain_of(const Args& args) const {
     double weight = 0, bias = 0;
     for (const double w : load_vector(args.weight, dim_, 1)) weight = std::max(weight, std::fabs(w));
     for (const double b : load_vector(args.bias, dim_, 0)) bias = std::max(bias, std::fabs(b));
@@ -131,7 +124,7 @@ class RowScales {
 };
 
 /// [3 dim, n], descaled.
-std::vector<double> weights_of(const hstu_gated_fp8_gemm_args& args) {
+std::vector<double> weights_of(const Args& args) {
   const int64_t n = args.w.shape[0], k = args.w.shape[1];
   const std::vector<double> descale = load_vector(args.w_descale, n, 1), stored = load_matrix(args.w);
   std::vector<double> w(stored.size());
@@ -143,7 +136,7 @@ std::vector<double> weights_of(const hstu_gated_fp8_gemm_args& args) {
 
 }  // namespace
 
-void run(const hstu_gated_fp8_gemm_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t m = args.out.shape[0], n = args.out.shape[1], k = args.w.shape[1];
   if (m == 0 || n == 0) return;
   const std::vector<double> w = weights_of(args);
@@ -165,4 +158,6 @@ void run(const hstu_gated_fp8_gemm_args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

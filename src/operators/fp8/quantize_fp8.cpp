@@ -1,6 +1,8 @@
-// Quantisation to FP8 as a problem: checks, key and cost.
+// Quantisation to FP8: facts, checks, key, cost and reference. Unlike the other operators it is defined by f32
+// roundings, so that results have the same bits everywhere, and the reference follows them.
+#include "operators/fp8/quantize_fp8.hpp"
+
 #include "operators/edge_case.hpp"
-#include "operators/fp8/fp8_fields.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
 #include "operators/rows.hpp"
@@ -17,10 +19,6 @@ namespace {
 
 using Args = hstu_quantize_fp8_args;
 
-constexpr FieldInfo kFields[] = {{"dtype", FieldKind::dtype},        {"fp8", FieldKind::dtype},
-                                 {"scaling", FieldKind::exact},      {"columns", FieldKind::exact},
-                                 {"vector", FieldKind::exact},       {"static", FieldKind::exact},
-                                 {"power_of_two", FieldKind::exact}, {"rows", FieldKind::bucket}};
 constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"q", offsetof(Args, q), TensorRole::output},
                                    {"descale", offsetof(Args, descale), TensorRole::output},
@@ -72,9 +70,9 @@ bool check_source(Args& args, const checks::Tensor& q) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_quantize_fp8_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {quantize_fp8::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_quantize_fp8_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor x = checks::required<2>("x", args.x), q = checks::required<2>("q", args.q);
   checks::floating(x);
@@ -106,23 +104,19 @@ Problem prepare(hstu_quantize_fp8_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_quantize_fp8_args& args) {
+Work work_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   // Greatest magnitude and product.
   return {.flops = 2 * elements, .bytes = elements * (size_of(args.x.dtype) + 1) + fp8::descale_bytes(args.descale)};
 }
 
-void make_edge_case(hstu_quantize_fp8_args& args, Integers&) {
+void make_edge_case(Args& args, Integers&) {
   const int64_t rows = edge_case::ragged(args.x.shape[0]);
   edge_case::shorten_rows(rows, {&args.x, &args.q});
   fp8::shorten_descale(args.descale, args.scaling, rows);
 }
 
-}  // namespace hstujit
-
-// Quantisation to FP8. Unlike the other operators it is defined by f32 roundings, so that results have the same bits
-// everywhere, and follows them here.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 constexpr uint32_t kInfinity = 0x7f800000;
@@ -133,7 +127,7 @@ struct Scale {
 
 float largest_of(hstu_dtype fp8) { return fp8 == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f; }
 
-Scale scale_of(const hstu_quantize_fp8_args& args, float greatest) {
+Scale scale_of(const Args& args, float greatest) {
   const float largest = largest_of(args.q.dtype);
   const float size = std::isnan(greatest) ? greatest : std::max(std::min(greatest, args.amax_bound), args.amin);
   Scale scale{size / largest, largest / size};
@@ -146,7 +140,7 @@ Scale scale_of(const hstu_quantize_fp8_args& args, float greatest) {
 }
 
 /// The scale of the tensor as a whole.
-Scale tensor_scale(const hstu_quantize_fp8_args& args) {
+Scale tensor_scale(const Args& args) {
   if (present(args.static_descale)) {
     const float given = *static_cast<const float*>(args.static_descale.data);
     return {given, 1 / given};
@@ -159,7 +153,7 @@ Scale tensor_scale(const hstu_quantize_fp8_args& args) {
 
 class Quantizer {
  public:
-  Quantizer(const hstu_quantize_fp8_args& args, double* const* exact)
+  Quantizer(const Args& args, double* const* exact)
       : args_(args), q_(args.q, exact), exact_(exact), descales_(exact ? exact[1] : nullptr) {}
 
   /// Row `unit_row` of units, of `rows` rows and `columns` columns each.
@@ -211,7 +205,7 @@ class Quantizer {
     q_.write(row, 0, columns, x);
   }
 
-  const hstu_quantize_fp8_args& args_;
+  const Args& args_;
   const Output q_;
   double* const* exact_;
   double* descales_;
@@ -219,7 +213,7 @@ class Quantizer {
 
 }  // namespace
 
-void run(const hstu_quantize_fp8_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   const int64_t rows = args.x.shape[0], columns = args.x.shape[1];
   const double operations = 20.0 * static_cast<double>(rows) * static_cast<double>(columns);
   const Quantizer quantizer(args, exact);
@@ -233,4 +227,6 @@ void run(const hstu_quantize_fp8_args& args, double* const* exact) {
   parallel_for(ceil_div(rows, unit.rows), operations, [&](int64_t row) { quantizer.units(row, unit); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -2,7 +2,6 @@
 
 #include "operators/integers.hpp"
 #include "operators/rows.hpp"
-#include "operators/targets.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 

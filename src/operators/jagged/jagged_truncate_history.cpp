@@ -3,7 +3,6 @@
 #include "operators/integers.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
 #include "operators/jagged/jagged_rows.hpp"
-#include "operators/targets.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 

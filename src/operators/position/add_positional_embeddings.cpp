@@ -1,4 +1,5 @@
-// Position embeddings as a problem: checks, key and cost.
+// Position embeddings: facts, checks, key, cost and reference. History counts forwards, targets share the number behind
+// it.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/added_rows.hpp"
@@ -21,9 +22,9 @@ enum : size_t { kSeqOffsets = 2, kNumTargets = 3 };  // slots of kTensors
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_add_positional_embeddings_args*) { return {added_rows::kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {added_rows::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_add_positional_embeddings_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   added_rows::Check check(Op::add_positional_embeddings, "x", args.x, args.out, args.seq_offsets);
   check.table("position_embeddings", args.position_embeddings, false);
@@ -33,20 +34,15 @@ Problem prepare(hstu_add_positional_embeddings_args& args) {
   return check.problem();
 }
 
-Work work_of(const hstu_add_positional_embeddings_args& args) {
+Work work_of(const Args& args) {
   return added_rows::work_of(args.x, args.seq_offsets, {&args.position_embeddings, &args.num_targets});
 }
 
-void make_edge_case(hstu_add_positional_embeddings_args&, Integers& integers) {
-  edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
-}
+void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
+namespace reference {
 
-// Position embeddings: history counts forwards, targets share the number behind it.
-namespace hstujit::reference {
-
-void run(const hstu_add_positional_embeddings_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   check_counts("num_targets", args.num_targets);
   const auto position = [&](const SequenceRow& at) {
     const int64_t history = history_of(at, args.num_targets, args.interleave_targets);
@@ -55,4 +51,6 @@ void run(const hstu_add_positional_embeddings_args& args, double* const* exact) 
   add_rows(args.x, args.out, args.seq_offsets, args.alpha, {{args.position_embeddings, position}}, exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,5 @@
-// Position and time embeddings as a problem: checks, key and cost.
+// Position and time embeddings: facts, checks, key, cost and reference. History counts backwards, times are buckets of
+// ages.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/added_rows.hpp"
@@ -34,7 +35,7 @@ enum : size_t { kSeqOffsets = 3, kNumTargets = 5 };  // slots of kTensors
 /// More than any sequence has, to which positions can be added.
 constexpr int64_t kManyRows = int64_t{1} << 40;
 
-void check_buckets(hstu_add_timestamp_positional_embeddings_args& args) {
+void check_buckets(Args& args) {
   const int function = checks::code(args.time_bucket_fn);
   if (function != HSTU_TIME_BUCKET_SQRT && function != HSTU_TIME_BUCKET_LOG)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "time_bucket_fn = {}: use SQRT (0) or LOG (1)", function);
@@ -47,11 +48,9 @@ void check_buckets(hstu_add_timestamp_positional_embeddings_args& args) {
 
 }  // namespace
 
-OperatorFacts facts_of(const hstu_add_timestamp_positional_embeddings_args*) {
-  return {added_rows::kFields, kTensors, kScalars};
-}
+OperatorFacts facts_of(const Args*) { return {added_rows::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_add_timestamp_positional_embeddings_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   added_rows::Check check(Op::add_timestamp_positional_embeddings, "x", args.x, args.out, args.seq_offsets);
   check.table("position_embeddings", args.position_embeddings, false);
@@ -70,23 +69,16 @@ Problem prepare(hstu_add_timestamp_positional_embeddings_args& args) {
   return problem;
 }
 
-Work work_of(const hstu_add_timestamp_positional_embeddings_args& args) {
+Work work_of(const Args& args) {
   return added_rows::work_of(
       args.x, args.seq_offsets,
       {&args.position_embeddings, &args.timestamp_embeddings, &args.timestamps, &args.num_targets, &args.query_time});
 }
 
-void make_edge_case(hstu_add_timestamp_positional_embeddings_args&, Integers& integers) {
-  edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
-}
+void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-// Position and time embeddings: history counts backwards, times are buckets of ages.
-namespace hstujit::reference {
+namespace reference {
 namespace {
-
-using Args = hstu_add_timestamp_positional_embeddings_args;
 
 int64_t position_of(const Args& args, const SequenceRow& at) {
   if (at.local() < args.max_contextual_seq_len) return limited(at.local(), args.position_embeddings);
@@ -111,7 +103,7 @@ int64_t bucket_of(const Args& args, const SequenceRow& at) {
 
 }  // namespace
 
-void run(const hstu_add_timestamp_positional_embeddings_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   check_counts("num_targets", args.num_targets);
   add_rows(args.x, args.out, args.seq_offsets, args.alpha,
            {{args.position_embeddings, [&](const SequenceRow& at) { return position_of(args, at); }},
@@ -119,4 +111,6 @@ void run(const hstu_add_timestamp_positional_embeddings_args& args, double* cons
            exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

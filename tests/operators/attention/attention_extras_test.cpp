@@ -1,8 +1,7 @@
 // Softmax heads, their log-sum-exp, the relative bias and the scheduling hint of hstu_attention: key and refusals.
-#include "operators/attention/attention_extras.hpp"
 
 #include "operators/attention/attention_checks.hpp"
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/hstu_attention.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {
@@ -33,7 +32,7 @@ Args sample() {
 TEST(AttentionExtras, AreInTheKey) {
   Args args = sample();
   const Problem some = prepare(args);
-  EXPECT_EQ(some[attention::kSoftmaxHeads], attention_extras::kSomeSoftmax);
+  EXPECT_EQ(some[attention::kSoftmaxHeads], attention::kSomeSoftmax);
   EXPECT_EQ(some[attention::kLse], 1);
   EXPECT_EQ(some[attention::kRab], 1);
   args = sample();
@@ -41,11 +40,11 @@ TEST(AttentionExtras, AreInTheKey) {
   args.lse = {};
   args.rab = {};
   const Problem all = prepare(args);
-  EXPECT_EQ(all[attention::kSoftmaxHeads], attention_extras::kAllSoftmax);
+  EXPECT_EQ(all[attention::kSoftmaxHeads], attention::kAllSoftmax);
   EXPECT_EQ(all[attention::kLse], 0);
   EXPECT_EQ(all[attention::kRab], 0);
   args = test::sample_attention();
-  EXPECT_EQ(prepare(args)[attention::kSoftmaxHeads], attention_extras::kNoSoftmax);
+  EXPECT_EQ(prepare(args)[attention::kSoftmaxHeads], attention::kNoSoftmax);
 }
 
 TEST(AttentionExtras, GroupsOfHeadsAreInTheKey) {

@@ -1,5 +1,6 @@
 // The operators on caches as problems: keys, defaults, costs, and what they refuse.
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/append_kv_cache.hpp"
+#include "operators/attention/delta_attention.hpp"
 #include "operators/sample_args.hpp"
 
 #include <gtest/gtest.h>

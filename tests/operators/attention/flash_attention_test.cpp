@@ -1,5 +1,4 @@
 // Softmax attention as a problem: its key, defaults and cost, and everything it refuses.
-#include "operators/attention/attention_fields.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {

@@ -1,5 +1,6 @@
 // The relative bias as a problem: key, and everything that prepare() refuses.
-#include "operators/attention/attention_fields.hpp"
+#include "operators/attention/rel_bias.hpp"
+
 #include "operators/sample_args.hpp"
 
 namespace hstujit {

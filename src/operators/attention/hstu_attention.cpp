@@ -1,12 +1,15 @@
-// Jagged HSTU attention as a problem: checks, key and cost.
-#include "operators/attention/attention_extras.hpp"
-#include "operators/attention/attention_problem.hpp"
+// Jagged HSTU attention: facts, checks, key, cost and reference. The reference follows the definition: every pair of
+// rows asks the mask.
+#include "operators/attention/hstu_attention.hpp"
+
 #include "operators/attention/mask.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
+#include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 #include "operators/rows.hpp"
 #include "support/element.hpp"
+#include "support/error.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -18,15 +21,6 @@ namespace {
 
 using Args = hstu_attention_args;
 
-constexpr FieldInfo kFields[] = {
-    {"dtype", FieldKind::dtype},         {"head_dim_qk", FieldKind::exact},  {"head_dim_v", FieldKind::exact},
-    {"num_heads", FieldKind::exact},     {"offset_dtype", FieldKind::dtype}, {"target_dtype", FieldKind::dtype},
-    {"mask", FieldKind::exact},          {"contextual", FieldKind::exact},   {"max_attn_len", FieldKind::exact},
-    {"min_full_attn", FieldKind::exact}, {"attn_scale", FieldKind::exact},   {"vector", FieldKind::exact},
-    {"batch", FieldKind::bucket},        {"total", FieldKind::bucket},       {"max_seq_len", FieldKind::bucket},
-    {"target_groups", FieldKind::exact}, {"intervals", FieldKind::exact},    {"softmax_heads", FieldKind::exact},
-    {"lse", FieldKind::exact},           {"rab", FieldKind::exact},          {"heads_per_kv", FieldKind::exact},
-    {"moments", FieldKind::exact}};
 enum : int { kOut = 3, kSeqOffsets = 4, kNumTargets = 5 };  // slots of kTensors
 constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"k", offsetof(Args, k), TensorRole::input},
@@ -54,11 +48,55 @@ constexpr ScalarSlot kScalars[] = {
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i64},
     {"sort_by_length", offsetof(Args, sort_by_length), ScalarSlot::Kind::i32}};
 
+void check_lse(Args& args, const checks::Tensor& out) {
+  const checks::Tensor lse = checks::required<2>("lse", args.lse);
+  checks::is_f32(lse);
+  checks::extent(lse, 0, args.num_softmax_heads, "num_softmax_heads");
+  checks::extent(lse, 1, out.t.shape[0], "total = q.shape[0]");
+  checks::no_self_overlap(lse);
+  checks::disjoint(lse, out);
+  for (const auto& [name, in] : {std::pair{"q", &args.q}, {"k", &args.k}, {"v", &args.v}})
+    checks::disjoint(lse, checks::required<3>(name, *in));
+}
+
+void check_moments(Args& args, const checks::Tensor& out) {
+  const checks::Tensor moments = checks::part_moments(args.moments, out.t.shape[0], "total = q.shape[0]");
+  checks::extent(moments, 1, out.t.shape[1], "num_heads = q.shape[1]");
+  checks::disjoint(moments, out);
+  for (const auto& [name, in] : {std::pair{"q", &args.q}, {"k", &args.k}, {"v", &args.v}})
+    checks::disjoint(moments, checks::required<3>(name, *in));
+  if (present(args.lse)) checks::disjoint(moments, checks::required<2>("lse", args.lse));
+}
+
+/// Checks num_softmax_heads, lse, rab, moments and sort_by_length against the others and fills the key's fields.
+void check_options(Args& args, const checks::Tensor& q, const checks::Tensor& out, Problem& problem) {
+  const int64_t heads = q.t.shape[1], softmax = args.num_softmax_heads;
+  if (softmax < 0 || softmax > heads)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_softmax_heads = {}: it must lie in 0 to num_heads = {}", softmax, heads);
+  checks::flag("sort_by_length", args.sort_by_length);
+  if (checks::given("lse", args.lse)) {
+    if (softmax == 0)
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "lse is there: without softmax heads there is none; leave it out or set num_softmax_heads");
+    check_lse(args, out);
+  }
+  const int32_t biased = attention_checks::bias(args.rab, args.seq_offsets.shape[0] - 1, q, out);
+  if (biased != attention_checks::kNoBias && present(args.lse))
+    checks::disjoint(checks::required<2>("lse", args.lse), checks::required<4>("rab", args.rab));
+  if (checks::given("moments", args.moments)) check_moments(args, out);
+  problem[attention::kSoftmaxHeads] = softmax == 0       ? attention::kNoSoftmax
+                                      : softmax == heads ? attention::kAllSoftmax
+                                                         : attention::kSomeSoftmax;
+  problem[attention::kLse] = present(args.lse);
+  problem[attention::kRab] = biased;
+  problem[attention::kMoments] = present(args.moments);
+}
+
 }  // namespace
 
-OperatorFacts facts_of(const hstu_attention_args*) { return {kFields, kTensors, kScalars}; }
+OperatorFacts facts_of(const Args*) { return {attention::kFields, kTensors, kScalars}; }
 
-Problem prepare(hstu_attention_args& args) {
+Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
   const checks::Tensor v = checks::required<3>("v", args.v), out = checks::required<3>("out", args.out);
@@ -67,15 +105,15 @@ Problem prepare(hstu_attention_args& args) {
     checks::same_dtype(*other, q);
     checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
   }
-  attention::check_heads(q, k, v, out);
+  attention_checks::heads(q, k, v, out);
   Problem problem = attention::problem_of(Op::hstu_attention, args, q, v, out);
   problem[attention::kVector] = checks::Vector(q.t.dtype).tensor(q.t).tensor(k.t).tensor(v.t).tensor(out.t).elements();
   problem[attention::kHeadsPerKv] = attention_checks::heads_per_kv(q, k);
-  attention_extras::check(args, q, out, problem);
+  check_options(args, q, out, problem);
   return problem;
 }
 
-Work work_of(const hstu_attention_args& args) {
+Work work_of(const Args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1;
   double pairs = 0;  // of all heads
   for (int64_t b = 0; b < batch; ++b) {
@@ -94,19 +132,14 @@ Work work_of(const hstu_attention_args& args) {
                    8 * rows * static_cast<double>(args.moments.shape[1])};
 }
 
-void make_edge_case(hstu_attention_args&, Integers& integers) {
-  edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
-}
+void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-// Jagged HSTU attention, straight from its definition: every pair asks the mask.
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
 
-double output_scale(const hstu_attention_args& args, int64_t row) {
+double output_scale(const Args& args, int64_t row) {
   if (!present(args.attn_scale)) return 1 / static_cast<double>(args.scaling_seqlen);
   return static_cast<const float*>(args.attn_scale.data)[args.attn_scale.shape[0] == 1 ? 0 : row];
 }
@@ -114,7 +147,7 @@ double output_scale(const hstu_attention_args& args, int64_t row) {
 /// One head of one sequence, widened; keys are transposed so that the innermost loops run over neighbours.
 class HeadOfSequence {
  public:
-  HeadOfSequence(const hstu_attention_args& args, int64_t b, int64_t head)
+  HeadOfSequence(const Args& args, int64_t b, int64_t head)
       : args_(args),
         mask_(sequence_mask(args, b, integer_at(args.seq_offsets, b), head)),
         batch_index_(b),
@@ -214,7 +247,7 @@ class HeadOfSequence {
     }
   }
 
-  const hstu_attention_args& args_;
+  const Args& args_;
   const SequenceMask mask_;
   const int64_t batch_index_, head_, kv_head_, first_, n_, dim_qk_, dim_v_;
   std::vector<double> keys_;    ///< [dim_qk, n]
@@ -226,7 +259,7 @@ class HeadOfSequence {
 
 }  // namespace
 
-void run(const hstu_attention_args& args, double* const* exact) {
+void run(const Args& args, double* const* exact) {
   check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
   check_counts("num_targets", args.num_targets);
   check_counts("num_contexts", args.num_contexts);
@@ -237,4 +270,6 @@ void run(const hstu_attention_args& args, double* const* exact) {
                [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out, lse, moments); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit
