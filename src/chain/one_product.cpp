@@ -2,9 +2,9 @@
 
 #include "families/family.hpp"
 #include "operators/checks.hpp"
-#include "operators/fp8/gated_fp8_gemm.hpp"
 #include "operators/dense/gated_addmm.hpp"
 #include "operators/dense/norm_addmm.hpp"
+#include "operators/fp8/gated_fp8_gemm.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::layer {

@@ -1,8 +1,8 @@
 #include "hstu_tune/precision_advice.hpp"
 
 #include "hstu_tune/table.hpp"
-#include "operators/fp8/fp8_gemm.hpp"
 #include "operators/dense/addmm.hpp"
+#include "operators/fp8/fp8_gemm.hpp"
 
 #include <fmt/format.h>
 

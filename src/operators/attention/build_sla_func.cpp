@@ -1,4 +1,4 @@
-// The intervals of semi-local attention: facts, checks, key, cost and reference.
+// The intervals of semi-local attention: checks, key, cost and truth.
 #include "operators/attention/build_sla_func.hpp"
 
 #include "operators/edge_case.hpp"
@@ -62,7 +62,9 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-namespace reference {
+}  // namespace hstujit
+
+namespace hstujit::reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.intervals.shape[2]);
@@ -86,6 +88,4 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace reference
-
-}  // namespace hstujit
+}  // namespace hstujit::reference

@@ -1,12 +1,11 @@
-// Jagged HSTU attention in FP8: facts, checks, key, cost and reference. The reference is that of hstu_attention on the
-// dequantised values.
+// Jagged HSTU attention in FP8: checks, key, cost and truth. The truth is that of hstu_attention on the dequantised
+// values.
 #include "operators/attention/hstu_attention_fp8.hpp"
 
 #include "operators/edge_case.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/integers.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
@@ -147,7 +146,9 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-namespace reference {
+}  // namespace hstujit
+
+namespace hstujit::reference {
 namespace {
 
 /// The values of a tensor times their descales, in f32: exact but for one rounding.
@@ -190,6 +191,4 @@ void run(const Args& args, double* const* exact) {
   run(attention, exact ? outputs : nullptr);
 }
 
-}  // namespace reference
-
-}  // namespace hstujit
+}  // namespace hstujit::reference

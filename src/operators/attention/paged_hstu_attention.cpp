@@ -1,4 +1,4 @@
-// Attention of new rows against keys and values in pages: facts, checks, key, cost and reference.
+// Attention of new rows against keys and values in pages: checks, key, cost and truth.
 #include "operators/attention/cache_pages.hpp"
 #include "operators/attention/delta_attention.hpp"
 #include "operators/attention/mask.hpp"
@@ -106,7 +106,9 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kQOffsets], integers[kNumTargets]);
 }
 
-namespace reference {
+}  // namespace hstujit
+
+namespace hstujit::reference {
 namespace {
 
 void check_contents(const Args& args) {
@@ -156,6 +158,4 @@ void run(const Args& args, double* const* exact) {
   attend_all(args, args.last_page_lens.shape[0], head_of, exact);
 }
 
-}  // namespace reference
-
-}  // namespace hstujit
+}  // namespace hstujit::reference

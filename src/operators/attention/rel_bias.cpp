@@ -1,4 +1,4 @@
-// The relative bias of positions and times: facts, checks, key, cost and reference.
+// The relative bias of positions and times: checks, key, cost and truth.
 
 #include "operators/attention/rel_bias.hpp"
 
@@ -82,7 +82,9 @@ void make_edge_case(Args& args, Integers&) {
   args.rab.shape[0] = args.timestamps.shape[0] = batch;
 }
 
-namespace reference {
+}  // namespace hstujit
+
+namespace hstujit::reference {
 namespace {
 
 /// A head's row of a table with one row or a row a head.
@@ -126,6 +128,4 @@ void run(const Args& args, double* const* exact) {
                [&](int64_t pair) { run_head(args, exact ? exact[0] : nullptr, pair / heads, pair % heads); });
 }
 
-}  // namespace reference
-
-}  // namespace hstujit
+}  // namespace hstujit::reference

@@ -1,4 +1,4 @@
-// Widening of FP8: facts, checks, key, cost and reference.
+// Widening of FP8: checks, key, cost and truth.
 #include "operators/fp8/dequantize_fp8.hpp"
 
 #include "operators/edge_case.hpp"
@@ -56,7 +56,9 @@ void make_edge_case(Args& args, Integers&) {
   fp8::shorten_descale(args.descale, args.scaling, rows);
 }
 
-namespace reference {
+}  // namespace hstujit
+
+namespace hstujit::reference {
 
 void run(const Args& args, double* const* exact) {
   const int64_t rows = args.q.shape[0], columns = args.q.shape[1];
@@ -70,6 +72,4 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace reference
-
-}  // namespace hstujit
+}  // namespace hstujit::reference

@@ -1,5 +1,4 @@
-// Position embeddings: facts, checks, key, cost and reference. History counts forwards, targets share the number behind
-// it.
+// Position embeddings: checks, key, cost and truth. History counts forwards, targets share the number behind it.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/added_rows.hpp"
@@ -40,7 +39,9 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-namespace reference {
+}  // namespace hstujit
+
+namespace hstujit::reference {
 
 void run(const Args& args, double* const* exact) {
   check_counts("num_targets", args.num_targets);
@@ -51,6 +52,4 @@ void run(const Args& args, double* const* exact) {
   add_rows(args.x, args.out, args.seq_offsets, args.alpha, {{args.position_embeddings, position}}, exact);
 }
 
-}  // namespace reference
-
-}  // namespace hstujit
+}  // namespace hstujit::reference

@@ -1,5 +1,4 @@
-// Position and time embeddings: facts, checks, key, cost and reference. History counts backwards, times are buckets of
-// ages.
+// Position and time embeddings: checks, key, cost and truth. History counts backwards, times are buckets of ages.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/added_rows.hpp"
@@ -77,7 +76,9 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-namespace reference {
+}  // namespace hstujit
+
+namespace hstujit::reference {
 namespace {
 
 int64_t position_of(const Args& args, const SequenceRow& at) {
@@ -111,6 +112,4 @@ void run(const Args& args, double* const* exact) {
            exact);
 }
 
-}  // namespace reference
-
-}  // namespace hstujit
+}  // namespace hstujit::reference

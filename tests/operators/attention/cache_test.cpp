@@ -1,4 +1,4 @@
-// The operators on caches as problems: keys, defaults, costs, and what they refuse.
+// The operators on caches: keys, defaults, costs, and what they refuse.
 #include "operators/attention/append_kv_cache.hpp"
 #include "operators/attention/delta_attention.hpp"
 #include "operators/sample_args.hpp"

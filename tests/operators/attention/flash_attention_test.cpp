@@ -1,4 +1,4 @@
-// Softmax attention as a problem: its key, defaults and cost, and everything it refuses.
+// Softmax attention: its key, defaults and cost, and everything it refuses.
 #include "operators/sample_args.hpp"
 
 namespace hstujit {

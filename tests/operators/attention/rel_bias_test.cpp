@@ -1,4 +1,4 @@
-// The relative bias as a problem: key, and everything that prepare() refuses.
+// The relative bias: its key and cost, and everything that prepare() refuses.
 #include "operators/attention/rel_bias.hpp"
 
 #include "operators/sample_args.hpp"

@@ -1,11 +1,11 @@
 // What prepare() makes of operands in any layout, of gated products, of norms with their product, and of FP8 products;
 // and what it refuses.
-#include "operators/fp8/fp8_gemm.hpp"
-#include "operators/fp8/gated_fp8_gemm.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/dense/gated_addmm.hpp"
 #include "operators/dense/gated_mlp.hpp"
 #include "operators/dense/norm_addmm.hpp"
+#include "operators/fp8/fp8_gemm.hpp"
+#include "operators/fp8/gated_fp8_gemm.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {

@@ -1,4 +1,4 @@
-// Positions, times, broadcast rows and products of jagged rows as problems: keys, defaults, and what prepare() refuses.
+// Positions, times, broadcast rows and products of jagged rows: keys, defaults, and what prepare() refuses.
 #include "operators/jagged/added_rows.hpp"
 #include "operators/jagged/jagged_dense_bmm_broadcast_add.hpp"
 #include "operators/sample_args.hpp"

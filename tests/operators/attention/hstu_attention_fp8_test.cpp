@@ -1,6 +1,7 @@
 // hstu_attention_fp8: what is in its key, the shapes of its descales, and refusals.
-#include "operators/attention/hstu_attention.hpp"
 #include "operators/attention/hstu_attention_fp8.hpp"
+
+#include "operators/attention/hstu_attention.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {

@@ -1,7 +1,7 @@
 // Softmax heads, their log-sum-exp, the relative bias and the scheduling hint of hstu_attention: key and refusals.
+#include "operators/attention/hstu_attention.hpp"
 
 #include "operators/attention/attention_checks.hpp"
-#include "operators/attention/hstu_attention.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {
@@ -29,7 +29,7 @@ Args sample() {
   return args;
 }
 
-TEST(AttentionExtras, AreInTheKey) {
+TEST(HstuAttention, SoftmaxHeadsAndBiasAreInTheKey) {
   Args args = sample();
   const Problem some = prepare(args);
   EXPECT_EQ(some[attention::kSoftmaxHeads], attention::kSomeSoftmax);
@@ -47,7 +47,7 @@ TEST(AttentionExtras, AreInTheKey) {
   EXPECT_EQ(prepare(args)[attention::kSoftmaxHeads], attention::kNoSoftmax);
 }
 
-TEST(AttentionExtras, GroupsOfHeadsAreInTheKey) {
+TEST(HstuAttention, GroupsOfHeadsAreInTheKey) {
   Args args = sample();
   EXPECT_EQ(prepare(args)[attention::kHeadsPerKv], 1);
   args = sample();
@@ -55,7 +55,7 @@ TEST(AttentionExtras, GroupsOfHeadsAreInTheKey) {
   EXPECT_EQ(prepare(args)[attention::kHeadsPerKv], 2);
 }
 
-TEST(AttentionExtras, NumbersOfContextsAreInTheKey) {
+TEST(HstuAttention, NumbersOfContextsAreInTheKey) {
   Args args = sample();
   EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOwnContexts);
   args.num_contexts = {};
@@ -64,23 +64,23 @@ TEST(AttentionExtras, NumbersOfContextsAreInTheKey) {
   EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOneContext);
 }
 
-TEST(AttentionExtras, StatisticsOfRowsAreInTheKey) {
+TEST(HstuAttention, StatisticsOfRowsAreInTheKey) {
   Args args = sample();
   EXPECT_EQ(prepare(args)[attention::kMoments], 0);
   args.moments = hstu_heads(slot(11), HSTU_DTYPE_F32, 50, 2, 2);
   EXPECT_EQ(prepare(args)[attention::kMoments], 1);
 }
 
-TEST(AttentionExtras, TheHintIsNotInTheKey) {
+TEST(HstuAttention, TheHintIsNotInTheKey) {
   Args with = sample(), without = sample();
   without.sort_by_length = 0;
   EXPECT_EQ(prepare(with), prepare(without));
 }
 
-class AttentionExtrasRefuse : public testing::TestWithParam<Spoiled<Args>> {};
-TEST_P(AttentionExtrasRefuse, Field) { test::expect_refused(sample(), GetParam()); }
+class HstuAttentionRefuses : public testing::TestWithParam<Spoiled<Args>> {};
+TEST_P(HstuAttentionRefuses, Field) { test::expect_refused(sample(), GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
-    BadInput, AttentionExtrasRefuse,
+    BadInput, HstuAttentionRefuses,
     testing::Values(
         Spoiled<Args>{"MomentsOfOneHead", [](Args& a) { a.moments = hstu_heads(slot(11), HSTU_DTYPE_F32, 50, 1, 2); },
                       kShape, "moments.shape[1] = 1"},

@@ -14,7 +14,7 @@ using test::HostMemory;
 using Args = hstu_attention_args;
 using Flash = hstu_flash_attention_args;
 
-TEST(AttentionExtrasReference, SoftmaxHeadsAreFlashAttention) {
+TEST(HstuAttentionReference, SoftmaxHeadsAreFlashAttention) {
   HostMemory memory;
   const Args args = test::attention_args(memory, {.dtype = HSTU_DTYPE_F32,
                                                   .heads = 3,
@@ -48,7 +48,7 @@ TEST(AttentionExtrasReference, SoftmaxHeadsAreFlashAttention) {
   EXPECT_TRUE(std::isnan(lse[15])) << "rows behind the last sequence are left alone";
 }
 
-TEST(AttentionExtrasReference, StatisticsAreThoseOfWhatOutHolds) {
+TEST(HstuAttentionReference, StatisticsAreThoseOfWhatOutHolds) {
   HostMemory memory;
   Args args = test::attention_args(
       memory, {.dtype = HSTU_DTYPE_BF16, .heads = 2, .dim_qk = 8, .dim_v = 5, .lengths = {3, 0, 4}, .spare_rows = 2});
@@ -66,7 +66,7 @@ TEST(AttentionExtrasReference, StatisticsAreThoseOfWhatOutHolds) {
   EXPECT_TRUE(std::isnan(moments[28])) << "rows behind the last sequence are left alone";
 }
 
-TEST(AttentionExtrasReference, GroupsOfHeadsReadTheSameKeys) {
+TEST(HstuAttentionReference, GroupsOfHeadsReadTheSameKeys) {
   HostMemory memory;
   const AttentionCase c{
       .dtype = HSTU_DTYPE_F32, .heads = 6, .dim_qk = 8, .dim_v = 4, .kv_heads = 2, .lengths = {5, 0, 9}};
@@ -86,7 +86,7 @@ TEST(AttentionExtrasReference, GroupsOfHeadsReadTheSameKeys) {
   for (size_t i = 0; i < 14 * 6 * 4; ++i) EXPECT_EQ(got[i], expected[i]) << i;
 }
 
-TEST(AttentionExtrasReference, ConstantBiasIsAShiftOfTheScores) {
+TEST(HstuAttentionReference, ConstantBiasIsAShiftOfTheScores) {
   HostMemory memory;
   const AttentionCase c{.dtype = HSTU_DTYPE_F32,
                         .heads = 1,
@@ -106,7 +106,7 @@ TEST(AttentionExtrasReference, ConstantBiasIsAShiftOfTheScores) {
   EXPECT_NEAR(exact_result(args, &Args::out)[1], score / (1 + std::exp(-score)) * v[1], 1e-12);
 }
 
-TEST(AttentionExtrasReference, BiasOfAPairMovesThatPairOnly) {
+TEST(HstuAttentionReference, BiasOfAPairMovesThatPairOnly) {
   HostMemory memory;
   Args args = test::attention_args(memory, {.dtype = HSTU_DTYPE_F32,
                                             .heads = 2,
@@ -127,7 +127,7 @@ TEST(AttentionExtrasReference, BiasOfAPairMovesThatPairOnly) {
 }
 
 /// New rows of a biased sequence are the last rows of the whole, whether its keys are jagged or in pages.
-TEST(AttentionExtrasReference, NewRowsReadTheBiasOfTheirPositions) {
+TEST(HstuAttentionReference, NewRowsReadTheBiasOfTheirPositions) {
   constexpr int64_t kNew = 3, kDim = 4, kRow = 2 * kDim;
   HostMemory memory;
   const AttentionCase c{.dtype = HSTU_DTYPE_F32,
