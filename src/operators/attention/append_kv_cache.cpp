@@ -1,4 +1,4 @@
-// Copying new keys and values into a cache: checks, key, cost and truth.
+// Copying new keys and values into a cache: facts, checks, key, cost and reference.
 #include "operators/attention/append_kv_cache.hpp"
 
 #include "operators/attention/attention_checks.hpp"
@@ -122,9 +122,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// One head's row to its place: in the cache bit by bit, or as doubles where unrounded results go.
@@ -165,4 +163,6 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// The intervals of semi-local attention: checks, key, cost and truth.
+// The intervals of semi-local attention: facts, checks, key, cost and reference.
 #include "operators/attention/build_sla_func.hpp"
 
 #include "operators/edge_case.hpp"
@@ -62,9 +62,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const std::vector<int64_t> offsets = read_offsets("seq_offsets", args.seq_offsets, args.intervals.shape[2]);
@@ -88,4 +86,6 @@ void run(const Args& args, double* const* exact) {
   }
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// Attention of new rows against jagged keys and values: checks, key, cost and truth.
+// Attention of new rows against jagged keys and values: facts, checks, key, cost and reference.
 #include "operators/attention/delta_attention.hpp"
 #include "operators/attention/mask.hpp"
 #include "operators/edge_case.hpp"
@@ -74,9 +74,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kQOffsets], no_targets);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 void check_contents(const Args& args) {
@@ -113,4 +111,6 @@ void run(const Args& args, double* const* exact) {
   attend_all(args, args.seq_offsets.shape[0] - 1, head_of, exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

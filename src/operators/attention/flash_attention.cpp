@@ -1,4 +1,4 @@
-// Softmax attention: checks, key, cost and truth, which takes one query at a time.
+// Softmax attention: facts, checks, key, cost and reference, which takes one query at a time.
 #include "operators/attention/flash_attention.hpp"
 
 #include "operators/checks.hpp"
@@ -182,9 +182,7 @@ void make_edge_case(Args& args, Integers& integers) {
   }
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
@@ -298,4 +296,6 @@ void run(const Args& args, double* const* exact) {
   parallel_for(call.tasks(), operator_of(Op::flash_attention).work(&args).flops, [&](int64_t task) { call.run(task); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

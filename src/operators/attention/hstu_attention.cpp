@@ -1,5 +1,5 @@
-// Jagged HSTU attention: checks, key, cost and truth. The truth follows the definition: every pair of rows asks the
-// mask.
+// Jagged HSTU attention: facts, checks, key, cost and reference. The reference follows the definition: every pair of
+// rows asks the mask.
 #include "operators/attention/hstu_attention.hpp"
 
 #include "operators/attention/mask.hpp"
@@ -134,9 +134,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 size_t index(int64_t i) { return static_cast<size_t>(i); }
@@ -272,4 +270,6 @@ void run(const Args& args, double* const* exact) {
                [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out, lse, moments); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

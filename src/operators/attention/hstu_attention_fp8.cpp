@@ -1,5 +1,5 @@
-// Jagged HSTU attention in FP8: checks, key, cost and truth. The truth is that of hstu_attention on the dequantised
-// values.
+// Jagged HSTU attention in FP8: facts, checks, key, cost and reference. The reference is that of hstu_attention on the
+// dequantised values.
 #include "operators/attention/hstu_attention_fp8.hpp"
 
 #include "operators/edge_case.hpp"
@@ -146,9 +146,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// The values of a tensor times their descales, in f32: exact but for one rounding.
@@ -191,4 +189,6 @@ void run(const Args& args, double* const* exact) {
   run(attention, exact ? outputs : nullptr);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

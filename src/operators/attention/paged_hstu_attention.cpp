@@ -1,4 +1,4 @@
-// Attention of new rows against keys and values in pages: checks, key, cost and truth.
+// Attention of new rows against keys and values in pages: facts, checks, key, cost and reference.
 #include "operators/attention/cache_pages.hpp"
 #include "operators/attention/delta_attention.hpp"
 #include "operators/attention/mask.hpp"
@@ -106,9 +106,7 @@ void make_edge_case(Args&, Integers& integers) {
   edge_case::make_ragged(integers[kQOffsets], integers[kNumTargets]);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 void check_contents(const Args& args) {
@@ -158,4 +156,6 @@ void run(const Args& args, double* const* exact) {
   attend_all(args, args.last_page_lens.shape[0], head_of, exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

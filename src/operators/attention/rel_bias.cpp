@@ -1,4 +1,4 @@
-// The relative bias of positions and times: checks, key, cost and truth.
+// The relative bias of positions and times: facts, checks, key, cost and reference.
 
 #include "operators/attention/rel_bias.hpp"
 
@@ -82,9 +82,7 @@ void make_edge_case(Args& args, Integers&) {
   args.rab.shape[0] = args.timestamps.shape[0] = batch;
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// A head's row of a table with one row or a row a head.
@@ -128,4 +126,6 @@ void run(const Args& args, double* const* exact) {
                [&](int64_t pair) { run_head(args, exact ? exact[0] : nullptr, pair / heads, pair % heads); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

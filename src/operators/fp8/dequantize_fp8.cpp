@@ -1,4 +1,4 @@
-// Widening of FP8: checks, key, cost and truth.
+// Widening of FP8: facts, checks, key, cost and reference.
 #include "operators/fp8/dequantize_fp8.hpp"
 
 #include "operators/edge_case.hpp"
@@ -56,9 +56,7 @@ void make_edge_case(Args& args, Integers&) {
   fp8::shorten_descale(args.descale, args.scaling, rows);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const int64_t rows = args.q.shape[0], columns = args.q.shape[1];
@@ -72,4 +70,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,4 @@
-// Greatest magnitudes of the parts of a matrix: checks, key, cost and truth.
+// Greatest magnitudes of the parts of a matrix: facts, checks, key, cost and reference.
 #include "operators/fp8/fp8_amax.hpp"
 
 #include "operators/checks.hpp"
@@ -47,9 +47,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args& args, Integers&) { edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x}); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   const int64_t columns = args.x.shape[1], rows = columns == 0 ? 0 : args.x.shape[0];
@@ -67,4 +65,6 @@ void run(const Args& args, double* const* exact) {
   Output(args.amax, exact).write(0, 0, HSTU_FP8_AMAX_PARTS, greatest.data());
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,5 +1,5 @@
-// The product of FP8 matrices with bias, residual and activation: checks, key, cost and truth. The truth descales
-// first.
+// The product of FP8 matrices with bias, residual and activation: facts, checks, key, cost and reference. The reference
+// descales first.
 #include "operators/fp8/fp8_gemm.hpp"
 
 #include "operators/dense/product.hpp"
@@ -109,9 +109,7 @@ void make_edge_case(Args& args, Integers&) {
   fp8::shorten_descale(args.a_descale, args.a_scaling, rows);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 /// A row of a matrix times its scales.
@@ -144,4 +142,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

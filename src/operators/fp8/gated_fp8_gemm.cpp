@@ -1,5 +1,5 @@
-// The gated product of FP8, an HSTU layer's output stage: checks, key, cost and truth. The truth is norm by given
-// statistics, multiplication, quantisation, product, residual.
+// The gated product of FP8, an HSTU layer's output stage: facts, checks, key, cost and reference. The reference is norm
+// by given statistics, multiplication, quantisation, product, residual.
 #include "operators/fp8/gated_fp8_gemm.hpp"
 
 #include "operators/dense/gated_stage.hpp"
@@ -68,9 +68,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args& args, Integers&) { gated_stage::make_edge_case(gated_stage::operands_of(args)); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 constexpr int64_t kSliceColumns = 128;  // of u, by which the scale of a row is found and followed
@@ -160,4 +158,6 @@ void run(const Args& args, double* const* exact) {
   });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

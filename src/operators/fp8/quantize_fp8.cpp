@@ -1,5 +1,5 @@
-// Quantisation to FP8: checks, key, cost and truth. Unlike the other operators it is defined by f32 roundings, so that
-// results have the same bits everywhere, and the truth follows them.
+// Quantisation to FP8: facts, checks, key, cost and reference. Unlike the other operators it is defined by f32
+// roundings, so that results have the same bits everywhere, and the reference follows them.
 #include "operators/fp8/quantize_fp8.hpp"
 
 #include "operators/edge_case.hpp"
@@ -116,9 +116,7 @@ void make_edge_case(Args& args, Integers&) {
   fp8::shorten_descale(args.descale, args.scaling, rows);
 }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 constexpr uint32_t kInfinity = 0x7f800000;
@@ -229,4 +227,6 @@ void run(const Args& args, double* const* exact) {
   parallel_for(ceil_div(rows, unit.rows), operations, [&](int64_t row) { quantizer.units(row, unit); });
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,5 @@
-// Position embeddings: checks, key, cost and truth. History counts forwards, targets share the number behind it.
+// Position embeddings: facts, checks, key, cost and reference. History counts forwards, targets share the number behind
+// it.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/added_rows.hpp"
@@ -39,9 +40,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 
 void run(const Args& args, double* const* exact) {
   check_counts("num_targets", args.num_targets);
@@ -52,4 +51,6 @@ void run(const Args& args, double* const* exact) {
   add_rows(args.x, args.out, args.seq_offsets, args.alpha, {{args.position_embeddings, position}}, exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit

@@ -1,4 +1,5 @@
-// Position and time embeddings: checks, key, cost and truth. History counts backwards, times are buckets of ages.
+// Position and time embeddings: facts, checks, key, cost and reference. History counts backwards, times are buckets of
+// ages.
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/jagged/added_rows.hpp"
@@ -76,9 +77,7 @@ Work work_of(const Args& args) {
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }
 
-}  // namespace hstujit
-
-namespace hstujit::reference {
+namespace reference {
 namespace {
 
 int64_t position_of(const Args& args, const SequenceRow& at) {
@@ -112,4 +111,6 @@ void run(const Args& args, double* const* exact) {
            exact);
 }
 
-}  // namespace hstujit::reference
+}  // namespace reference
+
+}  // namespace hstujit
