@@ -79,7 +79,7 @@ TEST_P(EveryOperator, IsDocumentedInThePublicHeaders) {
 }
 
 TEST_P(EveryOperator, HasATestOfItsReference) {
-  static const std::string tests = texts_of("tests/operators", "truth_test.cpp");
+  static const std::string tests = texts_of("tests/operators", "reference_test.cpp");
   EXPECT_NE(tests.find(GetParam().args), std::string::npos) << "tests/operators/";
 }
 

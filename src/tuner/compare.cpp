@@ -1,7 +1,7 @@
 #include "tuner/compare.hpp"
 
 #include "operators/problem.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/element.hpp"
 
 #include <fmt/format.h>

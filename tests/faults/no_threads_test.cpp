@@ -2,7 +2,7 @@
 #include "faults/no_threads.hpp"
 
 #include "faults/lives.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/background.hpp"
 #include "support/threads.hpp"
 #include "tuner/compile_pool.hpp"

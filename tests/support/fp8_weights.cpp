@@ -3,7 +3,7 @@
 #include "operators/attention/hstu_attention_fp8.hpp"
 #include "operators/attention/mask.hpp"
 #include "operators/fp8/fp8_scales.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 
 #include <algorithm>
 #include <cmath>

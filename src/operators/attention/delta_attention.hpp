@@ -6,7 +6,7 @@
 #include "operators/attention/mask.hpp"
 #include "operators/key_fields.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 
 #include <functional>
 

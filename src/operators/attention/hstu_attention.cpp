@@ -7,7 +7,7 @@
 #include "operators/integers.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 

@@ -5,7 +5,7 @@
 #include "operators/checks.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 

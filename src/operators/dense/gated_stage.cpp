@@ -3,7 +3,7 @@
 #include "operators/edge_case.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // row or residual, an activation, results in parts.
 #pragma once
 
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 
 #include <hstujit/hstujit.h>
 

@@ -6,7 +6,7 @@
 #include "operators/dense/product.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "operators/edge_case.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "operators/jagged/added_rows.hpp"
 
 #include "operators/integers.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "operators/edge_case.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 
 namespace hstujit {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 #include "support/element.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "operators/fp8/fp8_scales.hpp"
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 
 #include <algorithm>
 #include <cmath>

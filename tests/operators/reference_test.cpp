@@ -1,6 +1,7 @@
 // The reference beyond the goldens: forms and layouts they lack, edge cases, and values it must refuse.
+#include "operators/reference.hpp"
+
 #include "operators/operators.hpp"
-#include "operators/rows.hpp"
 #include "support/error.hpp"
 #include "support/host_tensor.hpp"
 #include "support/oracle.hpp"

@@ -1,4 +1,4 @@
-// What the reference operators share: activations, normalised rows, where results go, and a loop over threads.
+// What the references of operators share: activations, normalised rows, where results go, and a loop over threads.
 #pragma once
 
 #include "support/element.hpp"

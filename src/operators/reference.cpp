@@ -1,4 +1,4 @@
-#include "operators/rows.hpp"
+#include "operators/reference.hpp"
 
 #include "support/threads.hpp"
 #include "support/to_integer.hpp"
