@@ -23,6 +23,12 @@ inline void* slot(int index, int64_t byte_offset = 0) {
                                  static_cast<uintptr_t>(byte_offset));
 }
 
+/// A matrix at a slot, with any strides.
+inline hstu_tensor stored(int index, hstu_dtype dtype, int64_t rows, int64_t columns, int64_t row_stride,
+                          int64_t column_stride) {
+  return {slot(index), dtype, 2, {rows, columns}, {row_stride, column_stride}};
+}
+
 /// x, y [40, 96] bf16; weight and bias f32.
 inline hstu_layer_norm_args sample_layer_norm() {
   auto args = sized<hstu_layer_norm_args>();

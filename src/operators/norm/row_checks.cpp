@@ -1,7 +1,6 @@
 #include "operators/norm/row_checks.hpp"
 
 #include "operators/fp8/fp8_scales.hpp"
-#include "operators/operators.hpp"
 #include "support/error.hpp"
 
 namespace hstujit::checks {

@@ -1,11 +1,9 @@
-// What prepare() makes of operands in any layout, of gated products, of norms with their product, and of FP8 products;
-// and what it refuses.
+// What prepare() makes of operands in any layout, of gated products and of norms with their product, and what it
+// refuses.
 #include "operators/dense/addmm.hpp"
 #include "operators/dense/gated_addmm.hpp"
 #include "operators/dense/gated_mlp.hpp"
 #include "operators/dense/norm_addmm.hpp"
-#include "operators/fp8/fp8_gemm.hpp"
-#include "operators/fp8/gated_fp8_gemm.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {
@@ -17,13 +15,9 @@ using test::kNameOf;
 using test::kShape;
 using test::slot;
 using test::Spoiled;
+using test::stored;
 
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kBf16 = HSTU_DTYPE_BF16, kE4m3 = HSTU_DTYPE_E4M3;
-
-hstu_tensor stored(int index, hstu_dtype dtype, int64_t rows, int64_t columns, int64_t row_stride,
-                   int64_t column_stride) {
-  return {slot(index), dtype, 2, {rows, columns}, {row_stride, column_stride}};
-}
 
 hstu_gated_mlp_args sample_gated() {
   auto args = sized<hstu_gated_mlp_args>();
@@ -50,21 +44,6 @@ hstu_gated_addmm_args sample_gated_addmm() {
   return args;
 }
 
-hstu_gated_fp8_gemm_args sample_gated_fp8_gemm() {
-  const hstu_gated_addmm_args like = sample_gated_addmm();
-  auto args = sized<hstu_gated_fp8_gemm_args>();
-  args.u = like.u;
-  args.attn = like.attn;
-  args.moments = like.moments;
-  args.weight = like.weight;
-  args.bias = like.bias;
-  args.w = hstu_matrix(slot(4), kE4m3, 256, 384);
-  args.w_descale = hstu_vector(slot(6), kF32, 256);
-  args.x = like.x;
-  args.out = like.out;
-  return args;
-}
-
 /// In two parts, as the layer has them, of which the first is columns of a wider matrix.
 hstu_norm_addmm_args sample_norm_addmm() {
   auto args = sized<hstu_norm_addmm_args>();
@@ -77,18 +56,6 @@ hstu_norm_addmm_args sample_norm_addmm() {
   args.z1 = hstu_matrix(slot(6), kBf16, 40, 192);
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 64;
-  return args;
-}
-
-hstu_fp8_gemm_args sample_gemm() {
-  auto args = sized<hstu_fp8_gemm_args>();
-  args.a = hstu_matrix(slot(0), kE4m3, 40, 264);
-  args.b = hstu_matrix(slot(1), HSTU_DTYPE_E5M2, 96, 264);
-  args.a_descale = hstu_matrix(slot(2), kF32, 40, 3);
-  args.b_descale = hstu_matrix(slot(3), kF32, 1, 3);
-  args.out = hstu_matrix(slot(4), kBf16, 40, 96);
-  args.a_scaling = HSTU_FP8_GROUP;
-  args.b_scaling = HSTU_FP8_BLOCK;
   return args;
 }
 
@@ -187,25 +154,6 @@ TEST(PrepareDense, KeyOfGatedAddmm) {
   EXPECT_EQ(other[gated_addmm::kVector], 2);
 }
 
-TEST(PrepareDense, KeyOfGatedFp8Gemm) {
-  auto args = sample_gated_fp8_gemm();
-  EXPECT_EQ(text(prepare(args)),
-            "gated_fp8_gemm dtype=bf16 weight_dtype=f32 dim=128 n=256 parts=4 residual=1 vector=8 vector_w=16 m=64");
-  EXPECT_EQ(args.eps, 1e-5f);
-  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 384 * 256);
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (2 * 40 * 128 + 2 * 40 * 256) + 384 * 256 + 4 * 256 + 8 * 40 * 4 + 2 * 4 * 128);
-  Integers integers;
-  make_edge_case(args, integers);
-  EXPECT_NO_THROW(prepare(args));
-  args.x = {};
-  args.w = stored(4, kE4m3, 256, 384, 388, 1);
-  args.bias.data = slot(3, 8);
-  const Problem other = prepare(args);
-  EXPECT_EQ(other[gated_fp8_gemm::kResidual], 0);
-  EXPECT_EQ(other[gated_fp8_gemm::kVectorW], 4);
-  EXPECT_EQ(other[gated_fp8_gemm::kVector], 2);
-}
-
 TEST(PrepareDense, KeyOfNormAddmm) {
   auto args = sample_norm_addmm();
   EXPECT_EQ(text(prepare(args)),
@@ -236,84 +184,6 @@ TEST(PrepareDense, KeyOfNormAddmm) {
   args.norm_bias.data = slot(2);
   args.x = stored(0, kBf16, 40, 128, 0, 1);
   EXPECT_EQ(prepare(args)[norm_addmm::kVector], 4) << "lines that overlap";
-}
-
-TEST(PrepareDense, KeyOfFp8Gemm) {
-  auto args = sample_gemm();
-  EXPECT_EQ(text(prepare(args)),
-            "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none "
-            "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=8 fast=0 split=0 m=64");
-  Integers integers;
-  make_edge_case(args, integers);
-  EXPECT_EQ(args.a_descale.shape[0], args.a.shape[0]);
-  EXPECT_NO_THROW(prepare(args));
-}
-
-TEST(PrepareDense, EndingsOfFp8Gemm) {
-  auto args = sample_gemm();  // m = 40, n = 96
-  args.bias = stored(5, kBf16, 40, 96, 104, 1);
-  args.activation = HSTU_ACTIVATION_SILU;
-  Problem problem = prepare(args);
-  EXPECT_EQ(problem[fp8_gemm::kBias], 2);
-  EXPECT_EQ(problem[fp8_gemm::kBiasDtype], kBf16);
-  EXPECT_EQ(problem[fp8_gemm::kActivation], HSTU_ACTIVATION_SILU);
-  EXPECT_EQ(problem[fp8_gemm::kActColumns], 96);
-  EXPECT_EQ(problem[fp8_gemm::kVectorOut], 8);
-  EXPECT_EQ(problem[fp8_gemm::kSplit], 0);
-  EXPECT_EQ(work_of(args).bytes - 40.0 * 96 * 2, work_of(sample_gemm()).bytes);
-  args.bias.stride[0] = 98;
-  EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 2) << "a residual has a say in it";
-  args.bias.stride[0] = 0;
-  EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 4) << "of lines that overlap";
-  args.out = args.bias = stored(4, kBf16, 40, 96, 96, 1);
-  EXPECT_NO_THROW(prepare(args)) << "the residual is the result";
-  Integers integers;
-  make_edge_case(args, integers);
-  EXPECT_EQ(args.bias.shape[0], args.a.shape[0]);
-
-  args = sample_gemm();
-  args.out = stored(4, kBf16, 40, 64, 64, 1);
-  args.out1 = stored(5, kBf16, 40, 32, 40, 1);
-  args.activation_columns = 3;
-  problem = prepare(args);
-  EXPECT_EQ(problem[fp8_gemm::kSplit], 64);
-  EXPECT_EQ(problem[fp8_gemm::kN], 96);
-  EXPECT_EQ(problem[fp8_gemm::kActColumns], 0) << "without an activation";
-  args.out1.shape[1] = 20;
-  args.out2 = stored(6, kBf16, 40, 8, 8, 1);
-  args.out3 = stored(7, kBf16, 40, 4, 4, 1);
-  problem = prepare(args);
-  EXPECT_EQ(problem[fp8_gemm::kSplit], 4);
-  EXPECT_EQ(problem[fp8_gemm::kVectorOut], 4);
-  make_edge_case(args, integers);
-  EXPECT_EQ(args.out3.shape[0], args.a.shape[0]);
-  EXPECT_NO_THROW(prepare(args));
-}
-
-TEST(PrepareDense, Fp8GemmInFp8HasResidualsOfAnyType) {
-  auto args = sample_gemm();
-  args.out = stored(4, kE4m3, 40, 96, 96, 1);
-  args.out_descale = hstu_vector(slot(6), kF32, 1);
-  EXPECT_EQ(text(prepare(args)),
-            "fp8_gemm dtype=e4m3 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none "
-            "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=16 fast=0 split=0 m=64");
-  for (const hstu_dtype dtype : {kF32, HSTU_DTYPE_F16, kBf16}) {
-    args.bias = stored(5, dtype, 40, 96, 98, 1);
-    const Problem problem = prepare(args);
-    EXPECT_EQ(problem[fp8_gemm::kBiasDtype], dtype);
-    EXPECT_EQ(problem[fp8_gemm::kVectorOut], 2);
-  }
-}
-
-TEST(PrepareDense, Fp8GemmIsFastOnlyWhereNoScaleChangesAlongK) {
-  auto args = sample_gemm();
-  args.accumulation = HSTU_FP8_ACCUMULATE_FAST;
-  EXPECT_NE(text(prepare(args)).find(" fast=0 "), std::string::npos) << "groups and blocks";
-  args.a_scaling = args.b_scaling = HSTU_FP8_TENSOR;
-  args.a_descale = args.b_descale = hstu_vector(slot(6), kF32, 1);
-  EXPECT_NE(text(prepare(args)).find(" fast=1 "), std::string::npos);
-  args.accumulation = HSTU_FP8_ACCUMULATE_128;
-  EXPECT_NE(text(prepare(args)).find(" fast=0 "), std::string::npos);
 }
 
 using Gated = hstu_gated_mlp_args;
@@ -401,35 +271,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<GatedAddmm>{"NegativeEps", [](GatedAddmm& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
     kNameOf);
 
-// What it shares with the above is refused there.
-using GatedFp8 = hstu_gated_fp8_gemm_args;
-class GatedFp8GemmRefuses : public testing::TestWithParam<Spoiled<GatedFp8>> {};
-TEST_P(GatedFp8GemmRefuses, Field) { test::expect_refused(sample_gated_fp8_gemm(), GetParam()); }
-INSTANTIATE_TEST_SUITE_P(
-    BadInput, GatedFp8GemmRefuses,
-    testing::Values(
-        Spoiled<GatedFp8>{"OtherStructSize", [](GatedFp8& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
-        Spoiled<GatedFp8>{"Fp8Attn", [](GatedFp8& a) { a.attn.dtype = kE4m3; }, kDtype, "attn.dtype = e4m3"},
-        Spoiled<GatedFp8>{"AbsentMoments", [](GatedFp8& a) { a.moments = {}; }, kInvalid, "moments is absent"},
-        Spoiled<GatedFp8>{"OtherBias", [](GatedFp8& a) { a.bias.dtype = kBf16; }, kDtype, "bias.dtype = bf16"},
-        Spoiled<GatedFp8>{"WideW", [](GatedFp8& a) { a.w.dtype = kBf16; }, kDtype, "w.dtype = bf16"},
-        Spoiled<GatedFp8>{"CoarseW", [](GatedFp8& a) { a.w.dtype = HSTU_DTYPE_E5M2; }, kDtype, "w.dtype = e5m2"},
-        Spoiled<GatedFp8>{"TwoSegments", [](GatedFp8& a) { a.w.shape[1] = 256; }, kShape, "w.shape[1] = 256"},
-        Spoiled<GatedFp8>{"ShortW", [](GatedFp8& a) { a.w.shape[0] = 255; }, kShape, "w.shape[0] = 255"},
-        Spoiled<GatedFp8>{"StridesOfW", [](GatedFp8& a) { a.w = stored(4, kE4m3, 256, 384, 1, 256); }, kInvalid,
-                          "w.stride[1] = 256"},
-        Spoiled<GatedFp8>{"AbsentScales", [](GatedFp8& a) { a.w_descale = {}; }, kInvalid, "w_descale is absent"},
-        Spoiled<GatedFp8>{"HalfScales", [](GatedFp8& a) { a.w_descale.dtype = kBf16; }, kDtype,
-                          "w_descale.dtype = bf16"},
-        Spoiled<GatedFp8>{"OneScale", [](GatedFp8& a) { a.w_descale.shape[0] = 1; }, kShape, "w_descale.shape[0] = 1"},
-        Spoiled<GatedFp8>{"NarrowX", [](GatedFp8& a) { a.x.shape[1] = 255; }, kShape, "x.shape[1] = 255"},
-        Spoiled<GatedFp8>{"OutOnW", [](GatedFp8& a) { a.w.data = slot(5, 64); }, kInvalid, "out overlaps w"},
-        Spoiled<GatedFp8>{"OutOnScales", [](GatedFp8& a) { a.w_descale.data = slot(5, 64); }, kInvalid,
-                          "out overlaps w_descale"},
-        Spoiled<GatedFp8>{"NegativeEps", [](GatedFp8& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
-    kNameOf);
-
-// What it shares with addmm is refused there and of fp8_gemm.
+// What it shares with addmm is refused there, and in fp8_gemm_test.cpp.
 using NormAddmm = hstu_norm_addmm_args;
 class NormAddmmRefuses : public testing::TestWithParam<Spoiled<NormAddmm>> {};
 TEST_P(NormAddmmRefuses, Field) { test::expect_refused(sample_norm_addmm(), GetParam()); }
@@ -467,104 +309,6 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<NormAddmm>{"ColumnsBehindTheLast", [](NormAddmm& a) { a.activation_columns = 257; }, kInvalid,
                            "activation_columns = 257"},
         Spoiled<NormAddmm>{"NegativeEps", [](NormAddmm& a) { a.eps = -1; }, kInvalid, "eps = -1"}),
-    kNameOf);
-
-using Gemm = hstu_fp8_gemm_args;
-class Fp8GemmRefuses : public testing::TestWithParam<Spoiled<Gemm>> {};
-TEST_P(Fp8GemmRefuses, Field) { test::expect_refused(sample_gemm(), GetParam()); }
-INSTANTIATE_TEST_SUITE_P(
-    BadInput, Fp8GemmRefuses,
-    testing::Values(
-        Spoiled<Gemm>{"OtherStructSize", [](Gemm& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
-        Spoiled<Gemm>{"WideA", [](Gemm& a) { a.a.dtype = kBf16; }, kDtype, "a.dtype = bf16"},
-        Spoiled<Gemm>{"WideB", [](Gemm& a) { a.b.dtype = kF32; }, kDtype, "b.dtype = f32"},
-        Spoiled<Gemm>{"IntegerOut", [](Gemm& a) { a.out.dtype = HSTU_DTYPE_I32; }, kDtype, "out.dtype = i32"},
-        Spoiled<Gemm>{"Fp8OutWithoutScale", [](Gemm& a) { a.out.dtype = kE4m3; }, kInvalid,
-                      "out_descale is absent: it belongs to out in e4m3 or e5m2, and out.dtype = e4m3"},
-        Spoiled<Gemm>{"ScaleOfWideOut", [](Gemm& a) { a.out_descale = hstu_vector(slot(6), kF32, 1); }, kInvalid,
-                      "out_descale is there"},
-        Spoiled<Gemm>{"Fp8ResidualInPlace",
-                      [](Gemm& a) {
-                        a.out.dtype = kE4m3;
-                        a.out_descale = hstu_vector(slot(6), kF32, 1);
-                        a.bias = a.out;
-                      },
-                      kDtype, "bias.dtype = e4m3"},
-        Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.b.shape[1] = 263; }, kShape, "b.shape[1] = 263"},
-        Spoiled<Gemm>{"OtherN", [](Gemm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
-        Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.a_scaling, 9); }, kInvalid, "a_scaling = 9"},
-        Spoiled<Gemm>{"ScalingB", [](Gemm& a) { test::set_code(a.b_scaling, -1); }, kInvalid, "b_scaling = -1"},
-        Spoiled<Gemm>{"Accumulation", [](Gemm& a) { test::set_code(a.accumulation, 2); }, kInvalid, "accumulation = 2"},
-        Spoiled<Gemm>{"GroupsOfA", [](Gemm& a) { a.a_descale.shape[1] = 2; }, kShape, "a_descale.shape[1] = 2"},
-        Spoiled<Gemm>{"BlocksOfB", [](Gemm& a) { a.b_descale.shape[0] = 2; }, kShape, "b_descale.shape[0] = 2"},
-        Spoiled<Gemm>{"ShortBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), kF32, 95); }, kShape,
-                      "bias.shape[0] = 95"},
-        Spoiled<Gemm>{"BiasOfRankThree",
-                      [](Gemm& a) {
-                        a.bias = hstu_matrix(slot(5), kBf16, 40, 96);
-                        a.bias.rank = 3;
-                      },
-                      kInvalid, "bias.rank = 3"},
-        Spoiled<Gemm>{"IntegerBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), HSTU_DTYPE_I32, 96); }, kDtype,
-                      "bias.dtype = i32"},
-        Spoiled<Gemm>{"ResidualOfAnotherDtype", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kF32, 40, 96); }, kDtype,
-                      "bias.dtype = f32"},
-        Spoiled<Gemm>{"ShortResidual", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kBf16, 39, 96); }, kShape,
-                      "bias.shape[0] = 39"},
-        Spoiled<Gemm>{"NarrowResidual", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kBf16, 40, 95); }, kShape,
-                      "bias.shape[1] = 95"},
-        Spoiled<Gemm>{"TransposedResidual", [](Gemm& a) { a.bias = stored(5, kBf16, 40, 96, 1, 40); }, kInvalid,
-                      "bias.stride[1] = 40"},
-        Spoiled<Gemm>{"ResidualInOneOfTwoParts",
-                      [](Gemm& a) {
-                        a.out = stored(4, kBf16, 40, 64, 96, 1);
-                        a.out1 = stored(5, kBf16, 40, 32, 32, 1);
-                        a.bias = stored(4, kBf16, 40, 96, 96, 1);
-                      },
-                      kInvalid, "out overlaps bias"},
-        Spoiled<Gemm>{"Sigmoid", [](Gemm& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid,
-                      "activation = 2: fp8_gemm covers"},
-        Spoiled<Gemm>{"NoActivationAtAll", [](Gemm& a) { test::set_code(a.activation, 17); }, kInvalid,
-                      "activation = 17"},
-        Spoiled<Gemm>{"NegativeColumns", [](Gemm& a) { a.activation_columns = -1; }, kInvalid,
-                      "activation_columns = -1"},
-        Spoiled<Gemm>{"ColumnsBehindTheLast", [](Gemm& a) { a.activation_columns = 97; }, kInvalid,
-                      "activation_columns = 97: out has n = 96 columns"},
-        Spoiled<Gemm>{"Out2WithoutOut1", [](Gemm& a) { a.out2 = hstu_matrix(slot(5), kBf16, 40, 32); }, kInvalid,
-                      "out2 is there without out1"},
-        Spoiled<Gemm>{"Out3WithoutOut2",
-                      [](Gemm& a) {
-                        a.out1 = hstu_matrix(slot(5), kBf16, 40, 32);
-                        a.out3 = hstu_matrix(slot(6), kBf16, 40, 32);
-                      },
-                      kInvalid, "out3 is there without out2"},
-        Spoiled<Gemm>{"OtherDtypeOfOut1",
-                      [](Gemm& a) {
-                        a.out.shape[1] = 64;
-                        a.out1 = hstu_matrix(slot(5), HSTU_DTYPE_F16, 40, 32);
-                      },
-                      kDtype, "out1.dtype = f16"},
-        Spoiled<Gemm>{"OtherRowsOfOut1",
-                      [](Gemm& a) {
-                        a.out.shape[1] = 64;
-                        a.out1 = hstu_matrix(slot(5), kBf16, 41, 32);
-                      },
-                      kShape, "out1.shape[0] = 41"},
-        Spoiled<Gemm>{"PartsTooWide", [](Gemm& a) { a.out1 = hstu_matrix(slot(5), kBf16, 40, 32); }, kShape,
-                      "out, out1, ... have 128 columns together: they must have n = b.shape[0] = 96"},
-        Spoiled<Gemm>{"Out1OnA",
-                      [](Gemm& a) {
-                        a.out.shape[1] = 64;
-                        a.out1 = hstu_matrix(slot(0), kBf16, 40, 32);
-                      },
-                      kInvalid, "out1 overlaps a"},
-        Spoiled<Gemm>{"Out1OnOut",
-                      [](Gemm& a) {
-                        a.out = stored(4, kBf16, 40, 64, 64, 1);
-                        a.out1 = stored(4, kBf16, 40, 32, 32, 1);
-                      },
-                      kInvalid, "out1 overlaps out"},
-        Spoiled<Gemm>{"OutOnB", [](Gemm& a) { a.out.data = slot(1); }, kInvalid, "out overlaps b"}),
     kNameOf);
 
 }  // namespace
