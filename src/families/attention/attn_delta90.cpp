@@ -98,7 +98,7 @@ const std::span<const Rule> kRules = kAllRules;
 
 bool covers(const Problem& p, const DeviceFacts& device) {
   return device.compute_capability == 90 && is_16_bit(p[fields::kDtype]) &&
-         p[fields::kRab] != attention_checks::kBias && p[fields::kVector] == 8 && rows_pay(p, device);
+         p[fields::kRab] != attention_extras::kBias && p[fields::kVector] == 8 && rows_pay(p, device);
 }
 
 /// Measured best on an H200: as many blocks a tile as the device runs at once, and as deep a ring as fits. Of wide

@@ -33,8 +33,8 @@ void write(ConfigText& text, const Problem& p) {
   text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
   write_sequences(text, p);
   if (p[attention::kHeadsPerKv] > 1) text.constant("kHeadsPerKv", p[attention::kHeadsPerKv]);
-  text.flag("kSilu", p[attention::kSoftmaxHeads] != attention::kAllSoftmax);
-  text.flag("kSoftmax", p[attention::kSoftmaxHeads] != attention::kNoSoftmax);
+  text.flag("kSilu", p[attention::kSoftmaxHeads] != attention_extras::kAllSoftmax);
+  text.flag("kSoftmax", p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax);
   text.flag("kLse", p[attention::kLse] != 0);
   text.flag("kBias", p[attention::kRab] != 0);
 }

@@ -14,7 +14,7 @@ namespace {
 /// too.
 int32_t spare_registers(const Problem& p) {
   if (p[attention::kVector] != 8) return 0;
-  const bool mixed = p[attention::kSoftmaxHeads] == attention::kSomeSoftmax, bias = p[attention::kRab] != 0;
+  const bool mixed = p[attention::kSoftmaxHeads] == attention_extras::kSomeSoftmax, bias = p[attention::kRab] != 0;
   const bool special = mixed || bias || p[attention::kIntervals] > 0 || p[attention::kTargetGroups] ||
                        p[attention::kMask] == HSTU_MASK_LOCAL;
   const int kinds =
@@ -26,7 +26,7 @@ attn_space::Shape shape_of(const Problem& p) {
   return {.head_dim_qk = p[attention::kHeadDimQk],
           .head_dim_v = p[attention::kHeadDimV],
           .vector = p[attention::kVector] == 8,
-          .softmax = p[attention::kSoftmaxHeads] != attention::kNoSoftmax,
+          .softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax,
           .intervals = p[attention::kIntervals],
           .spare = spare_registers(p)};
 }

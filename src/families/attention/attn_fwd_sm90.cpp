@@ -54,8 +54,8 @@ bool has_mask(const Problem& p) {
 /// columns, most of all if Q stays in shared memory, whose descriptors take their place.
 int other_registers(const Problem& p, const Config& c) {
   const attn90::Shape s = shape_of(p, c);
-  const bool all_softmax = p[attention::kSoftmaxHeads] == attention::kAllSoftmax;
-  const int softmax = p[attention::kSoftmaxHeads] != attention::kNoSoftmax ? 4 : 0;
+  const bool all_softmax = p[attention::kSoftmaxHeads] == attention_extras::kAllSoftmax;
+  const int softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax ? 4 : 0;
   int others = attn90::consumer_registers(s, c) < 216 || c[kBlockN] > 128 ? 40 : 32;
   const bool masks = (has_mask(p) && !all_softmax) || p[attention::kIntervals] > 0;
   if (masks && c[kBlockN] > 96) others = 64;
@@ -65,7 +65,7 @@ int other_registers(const Problem& p, const Config& c) {
     others = std::max(others, c[attn90::kConsumers] == 1 ? 44 : 40);
   if (s.head_dim_v > 128 && s.bias) others = std::max(others, 60);
   if (s.head_dim_v > 128 && p[attention::kIntervals] > 0) others = std::max(others, 52);
-  const bool either = p[attention::kSoftmaxHeads] == attention::kSomeSoftmax;
+  const bool either = p[attention::kSoftmaxHeads] == attention_extras::kSomeSoftmax;
   if (s.head_dim_v > 128 && either && masks)
     others = std::max(others, s.bias && c[attn90::kConsumers] > 1 ? 68 : c[kQSteps] > 0 ? 56 : 0);
   if (masks && c[kBlockN] > 64 && c[kBlockN] % 64 != 0) others += 24;
@@ -79,14 +79,14 @@ constexpr Rule kRules[] = {
 };
 
 bool covers(const Problem& p, const DeviceFacts& device) {
-  return device.compute_capability == 90 && p[attention::kRab] != attention_checks::kBias &&
+  return device.compute_capability == 90 && p[attention::kRab] != attention_extras::kBias &&
          p[attention::kVector] == 8 && is_16_bit(p[attention::kDtype]);
 }
 
 /// Measured best on an H200 for the common head dims; each falls back to what fits.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   const auto steps = [&](int most) { return attn90::q_steps_up_to(most, kQStepsValues, shape_of(p, {})); };
-  const bool softmax = p[attention::kSoftmaxHeads] != attention::kNoSoftmax;
+  const bool softmax = p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax;
   const int32_t head_dim = std::max(p[attention::kHeadDimQk], p[attention::kHeadDimV]);
   const bool narrow = head_dim <= 64;
   const auto longest = p[attention::kMaxSeqLen];

@@ -10,7 +10,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
   const attn_split::Facts f = attn_split::facts_of(p);
   const bool special = f.intervals > 0 || f.target_groups || f.mask == HSTU_MASK_LOCAL;
   // It weighs by SiLU of the bare scores.
-  if (p[attention::kSoftmaxHeads] != attention::kNoSoftmax || p[attention::kRab] != 0) return false;
+  if (p[attention::kSoftmaxHeads] != attention_extras::kNoSoftmax || p[attention::kRab] != 0) return false;
   if (p[attention::kMoments] != 0) return false;
   return special && attn_split::covers(p, device);
 }

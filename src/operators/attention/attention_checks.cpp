@@ -138,7 +138,7 @@ int32_t scale(hstu_tensor& t, const checks::Tensor& out) {
 }
 
 int32_t bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const checks::Tensor& out) {
-  if (!checks::given("rab", t)) return kNoBias;
+  if (!checks::given("rab", t)) return attention_extras::kNoBias;
   const checks::Tensor rab = checks::required<4>("rab", t);
   checks::same_dtype(rab, q);
   checks::extent(rab, 0, batch, "batch, the number of sequences");
@@ -150,7 +150,7 @@ int32_t bias(hstu_tensor& t, int64_t batch, const checks::Tensor& q, const check
   vector.tensor(rab.t);
   for (int d = 0; d < 3; ++d) vector.lines(rab.t.shape[d], rab.t.stride[d], rab.t.shape[3]);
   const bool chunks = rab.t.shape[3] > 0 && vector.elements() * checks::element_bytes(rab.t.dtype) == 16;
-  return chunks ? kBiasInChunks : kBias;
+  return chunks ? attention_extras::kBiasInChunks : attention_extras::kBias;
 }
 
 void lengths(int64_t max_seq_len, int64_t& scaling_seqlen) {

@@ -8,12 +8,15 @@
 
 #include <cstdint>
 
+namespace hstujit::attention_extras {
+/// kBiasInChunks: rows, heads and sequences begin at multiples of 16 bytes, and none lies over another.
+enum : int32_t { kNoBias = 0, kBias = 1, kBiasInChunks = 2 };
+}  // namespace hstujit::attention_extras
+
 namespace hstujit::attention_checks {
 
 enum : int32_t { kNoScale = 0, kOneScale = 1, kRowScale = 2 };
 enum : int32_t { kNoContext = 0, kOneContext = 1, kOwnContexts = 2 };
-/// kBiasInChunks: rows, heads and sequences begin at multiples of 16 bytes, and none lies over another.
-enum : int32_t { kNoBias = 0, kBias = 1, kBiasInChunks = 2 };
 
 inline constexpr std::string_view kMaskWords[] = {"causal", "full", "local", "intervals"};
 

@@ -81,12 +81,12 @@ void check_options(Args& args, const checks::Tensor& q, const checks::Tensor& ou
     check_lse(args, out);
   }
   const int32_t biased = attention_checks::bias(args.rab, args.seq_offsets.shape[0] - 1, q, out);
-  if (biased != attention_checks::kNoBias && present(args.lse))
+  if (biased != attention_extras::kNoBias && present(args.lse))
     checks::disjoint(checks::required<2>("lse", args.lse), checks::required<4>("rab", args.rab));
   if (checks::given("moments", args.moments)) check_moments(args, out);
-  problem[attention::kSoftmaxHeads] = softmax == 0       ? attention::kNoSoftmax
-                                      : softmax == heads ? attention::kAllSoftmax
-                                                         : attention::kSomeSoftmax;
+  problem[attention::kSoftmaxHeads] = softmax == 0       ? attention_extras::kNoSoftmax
+                                      : softmax == heads ? attention_extras::kAllSoftmax
+                                                         : attention_extras::kSomeSoftmax;
   problem[attention::kLse] = present(args.lse);
   problem[attention::kRab] = biased;
   problem[attention::kMoments] = present(args.moments);

@@ -25,18 +25,20 @@ namespace hstujit {
   X(kMaxSeqLen, max_seq_len, bucket)                                                      \
   X(kTargetGroups, target_groups, exact) /* 0|1 */                                        \
   X(kIntervals, intervals, exact)        /* how many; 0 unless the mask has them */
-#define HSTUJIT_ATTENTION_FIELDS(X)                                       \
-  HSTUJIT_JAGGED_ATTENTION_FIELDS(X)                                      \
-  X(kSoftmaxHeads, softmax_heads, exact) /* kNoSoftmax... */              \
-  X(kLse, lse, exact)                    /* 0|1 */                        \
-  X(kRab, rab, exact)                    /* attention_checks::kBias... */ \
-  X(kHeadsPerKv, heads_per_kv, exact)                                     \
+#define HSTUJIT_ATTENTION_FIELDS(X)                                            \
+  HSTUJIT_JAGGED_ATTENTION_FIELDS(X)                                           \
+  X(kSoftmaxHeads, softmax_heads, exact) /* attention_extras::kNoSoftmax... */ \
+  X(kLse, lse, exact)                    /* 0|1 */                             \
+  X(kRab, rab, exact)                    /* attention_extras::kBias... */      \
+  X(kHeadsPerKv, heads_per_kv, exact)                                          \
   X(kMoments, moments, exact) /* 0|1 */
 HSTUJIT_KEY_FIELDS(attention, HSTUJIT_ATTENTION_FIELDS)
 
-namespace attention {
-
+namespace attention_extras {
 enum : int32_t { kNoSoftmax = 0, kAllSoftmax = 1, kSomeSoftmax = 2 };
+}
+
+namespace attention {
 
 /// Checks the sequences and the options, and fills the fields that both have but for kVector; the others stay 0.
 template <class Args>

@@ -32,7 +32,7 @@ Args sample() {
 TEST(HstuAttention, SoftmaxHeadsAndBiasAreInTheKey) {
   Args args = sample();
   const Problem some = prepare(args);
-  EXPECT_EQ(some[attention::kSoftmaxHeads], attention::kSomeSoftmax);
+  EXPECT_EQ(some[attention::kSoftmaxHeads], attention_extras::kSomeSoftmax);
   EXPECT_EQ(some[attention::kLse], 1);
   EXPECT_EQ(some[attention::kRab], 1);
   args = sample();
@@ -40,11 +40,11 @@ TEST(HstuAttention, SoftmaxHeadsAndBiasAreInTheKey) {
   args.lse = {};
   args.rab = {};
   const Problem all = prepare(args);
-  EXPECT_EQ(all[attention::kSoftmaxHeads], attention::kAllSoftmax);
+  EXPECT_EQ(all[attention::kSoftmaxHeads], attention_extras::kAllSoftmax);
   EXPECT_EQ(all[attention::kLse], 0);
   EXPECT_EQ(all[attention::kRab], 0);
   args = test::sample_attention();
-  EXPECT_EQ(prepare(args)[attention::kSoftmaxHeads], attention::kNoSoftmax);
+  EXPECT_EQ(prepare(args)[attention::kSoftmaxHeads], attention_extras::kNoSoftmax);
 }
 
 TEST(HstuAttention, GroupsOfHeadsAreInTheKey) {
