@@ -17,7 +17,7 @@ uint64_t mix(uint64_t mark, const void* args, size_t offset) {
 
 uint64_t RecentProblem::mark_of(Op op, const void* args, size_t size) {
   uint64_t mark = static_cast<uint64_t>(op);
-  for (size_t tensor = 0, at = kFirstTensor; tensor < 3 && at + sizeof(hstu_tensor) <= size;
+  for (size_t tensor = 0, at = kFirstTensor[static_cast<size_t>(op)]; tensor < 3 && at + sizeof(hstu_tensor) <= size;
        ++tensor, at += sizeof(hstu_tensor))
     for (size_t dim = 0; dim < 2; ++dim)
       mark = mix(mark, args, at + offsetof(hstu_tensor, shape) + dim * sizeof(int64_t));

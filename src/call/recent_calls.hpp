@@ -21,7 +21,18 @@
 
 namespace hstujit {
 
-inline constexpr size_t kFirstTensor = sizeof(size_t);  ///< of an args struct: behind struct_size
+/// Where an args struct has its first tensor: behind struct_size, or in the struct of the forward call that comes first
+/// in a gradient's.
+template <class Args>
+constexpr size_t first_tensor() {
+  if constexpr (requires(Args a) { a.forward; })
+    return offsetof(Args, forward) + first_tensor<decltype(Args::forward)>();
+  else
+    return sizeof(size_t);
+}
+#define HSTUJIT_FIRST(op, args_type, function) first_tensor<args_type>(),
+inline constexpr size_t kFirstTensor[] = {HSTUJIT_OPERATOR_MAP(HSTUJIT_FIRST)};  ///< of each operator
+#undef HSTUJIT_FIRST
 
 /// A place's last newcomer.
 class Newcomer {
@@ -44,8 +55,8 @@ class RecentCall : public Newcomer {
   static uint64_t mark_of(Op op, const void* args, size_t size) {
     constexpr uint64_t kOdd[] = {0x9e3779b97f4a7c15u, 0xc2b2ae3d27d4eb4fu, 0xd6e8feb86659fd93u, 0xa0761d6478bd642fu};
     uint64_t mark = static_cast<uint64_t>(op) << 48;
-    for (size_t tensor = 0, at = kFirstTensor; tensor < std::size(kOdd) && at + sizeof(hstu_tensor) <= size;
-         ++tensor, at += sizeof(hstu_tensor)) {
+    for (size_t tensor = 0, at = kFirstTensor[static_cast<size_t>(op)];
+         tensor < std::size(kOdd) && at + sizeof(hstu_tensor) <= size; ++tensor, at += sizeof(hstu_tensor)) {
       uint64_t address;
       std::memcpy(&address, static_cast<const std::byte*>(args) + at + offsetof(hstu_tensor, data), sizeof address);
       mark += (address >> 4) * kOdd[tensor];
@@ -135,6 +146,8 @@ struct RecentCalls {
   RecentCall calls[size_t{1} << kCallBits];
   RecentProblem problems[size_t{1} << kProblemBits];
 
+  static_assert(sizeof(RecentCall) << kCallBits <= 256 * 1024 && sizeof(RecentProblem) << kProblemBits <= 256 * 1024,
+                "a thread remembers more than half a megabyte");
   static RecentCalls& of_thread() { return own_ ? *own_ : make(); }
   static RecentCalls* known() { return own_; }
 

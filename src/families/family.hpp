@@ -65,7 +65,7 @@ struct Launch {
   uint32_t smem_bytes = 0;
   uint32_t cluster = 1;    ///< neighbouring blocks of the grid that share memory (sm_90); divides grid[0]
   bool dependent = false;  ///< may start before the kernel in front has ended: see Family::dependent_launch
-  alignas(128) std::byte params[1408];
+  alignas(128) std::byte params[1792];  ///< eight tensor maps and as much again
 
   template <class Params>
   Params& emplace() {

@@ -35,6 +35,8 @@ MovableArgs::MovableArgs(const Operator& op, const void* args) : op_(&op) {
     buffers_.at(present_++) = {slot.offset + offsetof(hstu_tensor, data), static_cast<uint64_t>(extent_bytes(t)),
                                slot.role == TensorRole::output};
   }
+  if (op.workspace && workspace_at(prepared_.data(), *op.workspace))
+    buffers_.at(present_++) = {op.workspace->address, workspace_size_at(prepared_.data(), *op.workspace), true};
   // Not every operator lists its tensors as they stand in the struct.
   std::sort(buffers_.begin(), buffers_.begin() + present_,
             [](const Buffer& a, const Buffer& b) { return a.offset < b.offset; });

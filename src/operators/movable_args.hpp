@@ -25,7 +25,7 @@ struct ArgsBytes {
 /// No memory of the heap's belongs to it.
 class MovableArgs {
  public:
-  static constexpr size_t kMostTensors = 16;  ///< of an operator
+  static constexpr size_t kMostTensors = 32;  ///< of an operator, its workspace counted
 
   /// args: as the caller wrote them. Throws what the operator's prepare() throws.
   MovableArgs(const Operator& op, const void* args);
@@ -45,8 +45,9 @@ class MovableArgs {
   /// Writes to `out` what prepare() makes of such args.
   void move(const void* args, ArgsBytes& out) const;
 
+  /// Those that are there, and the workspace.
   size_t tensors() const { return present_; }
-  /// Where the struct has a tensor's address.
+  /// Where the struct has the address of one.
   size_t address_offset(size_t tensor) const { return buffers_[tensor].offset; }
 
  private:

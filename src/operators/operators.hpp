@@ -30,7 +30,19 @@ struct TensorSlot {
   int fan_in = -1;
   /// The slot of an output in whose elements this one's are counted, rounded as they are; -1 none.
   int of_rounded = -1;
+  /// Of an output: the slot of a tensor over whose first dimension its elements are sums; -1 none.
+  int sums_over = -1;
+  /// Of an output: where the call's OperatorFacts::accumulate is 1, its elements are added to what is there.
+  bool accumulates = false;
 };
+
+/// Memory of the caller's for what a call keeps while it runs: address and size in the args struct. Its contents are
+/// arbitrary before a call and after it.
+struct WorkspaceSlot {
+  size_t address, size;               ///< offsets of a void* and a size_t
+  size_t (*bytes)(const void* args);  ///< that prepared args need, on any device and in any configuration; 0: none
+};
+constexpr size_t kWorkspaceAlignment = 256;
 
 /// An attribute of the args struct. words: names of the values 0, 1, ... of an enum; empty for numbers.
 struct ScalarSlot {
@@ -48,6 +60,8 @@ struct OperatorFacts {
   std::span<const FieldInfo> fields;  ///< of its key, in the order of its field enum
   std::span<const TensorSlot> tensors;
   std::span<const ScalarSlot> scalars;
+  const WorkspaceSlot* workspace = nullptr;  ///< null: calls need none
+  const ScalarSlot* accumulate = nullptr;    ///< an i32 of 0 or 1; null: no output accumulates
 };
 
 /// Contents of the integer tensors, in the order of Operator::tensors; empty for the others.
@@ -93,6 +107,19 @@ inline hstu_tensor& tensor_at(void* args, const TensorSlot& slot) {
 }
 inline const hstu_tensor& tensor_at(const void* args, const TensorSlot& slot) {
   return *reinterpret_cast<const hstu_tensor*>(static_cast<const std::byte*>(args) + slot.offset);
+}
+
+/// Of args with a workspace.
+inline void*& workspace_at(void* args, const WorkspaceSlot& slot) {
+  return *reinterpret_cast<void**>(static_cast<std::byte*>(args) + slot.address);
+}
+inline size_t& workspace_size_at(void* args, const WorkspaceSlot& slot) {
+  return *reinterpret_cast<size_t*>(static_cast<std::byte*>(args) + slot.size);
+}
+/// Whether the call adds to what the output of this slot holds.
+inline bool adds_to(const OperatorFacts& op, const TensorSlot& slot, const void* args) {
+  return slot.accumulates &&
+         *reinterpret_cast<const int32_t*>(static_cast<const std::byte*>(args) + op.accumulate->offset) != 0;
 }
 
 /// An absent tensor is all zero.

@@ -60,7 +60,11 @@ void CallBuffers::make_float_buffers(const void* args, uint64_t seed) {
     const std::string what = fmt::format("buffer for {} of {}", slot.name, op_.name);
     buffers_.emplace_back(driver_, wanted ? static_cast<size_t>(extent_bytes(t)) : 0, what.c_str());
     if (wanted && slot.role == TensorRole::input) fill(slot, t, buffers_.back(), seed);
+    const bool adds = wanted && adds_to(op_, slot, args);
+    before_.emplace_back(driver_, adds ? buffers_.back().bytes() : 0, what.c_str());
+    if (adds) fill(slot, t, before_.back(), seed);
   }
+  if (op_.workspace) workspace_ = DeviceBuffer(driver_, op_.workspace->bytes(args), "workspace");
 }
 
 void CallBuffers::fill(const TensorSlot& slot, const hstu_tensor& t, const DeviceBuffer& buffer, uint64_t seed) const {
@@ -105,17 +109,34 @@ void CallBuffers::place(Case& shape) {
     t.data = shape.device[slot].data();
     for (int64_t d = t.rank - 1, stride = 1; d >= 0; stride *= t.shape[d--]) t.stride[d] = stride;
   }
+  if (!op_.workspace) return;
+  workspace_at(shape.args.data(), *op_.workspace) = workspace_.data();
+  workspace_size_at(shape.args.data(), *op_.workspace) = workspace_.bytes();
 }
 
 bool CallBuffers::is_output(size_t slot) const {
   return op_.tensors[slot].role == TensorRole::output && present(tensor(cases_[kAsCalled], slot));
 }
 
+bool CallBuffers::is_accumulated(size_t slot) const { return is_output(slot) && before_[slot].bytes() > 0; }
+
 void CallBuffers::poison() const {
+  const auto fill_with_ones = [&](const DeviceBuffer& buffer) {  // NaN in every type
+    if (buffer.bytes() > 0)
+      driver_.check(driver_.cuMemsetD8Async(buffer.address(), 0xff, buffer.bytes(), stream_), "poisoning an output");
+  };
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
-    if (is_output(slot) && buffers_[slot].bytes() > 0)  // all ones: NaN in every type
-      driver_.check(driver_.cuMemsetD8Async(buffers_[slot].address(), 0xff, buffers_[slot].bytes(), stream_),
-                    "poisoning an output");
+    if (is_output(slot) && !is_accumulated(slot)) fill_with_ones(buffers_[slot]);
+  fill_with_ones(workspace_);
+  restore();
+}
+
+void CallBuffers::restore() const {
+  for (size_t slot = 0; slot < op_.tensors.size(); ++slot)
+    if (is_accumulated(slot))
+      driver_.check(
+          driver_.cuMemcpyDtoDAsync(buffers_[slot].address(), before_[slot].address(), before_[slot].bytes(), stream_),
+          "restoring an output");
 }
 
 void CallBuffers::read_outputs(Outputs& into) const {
@@ -129,6 +150,12 @@ void CallBuffers::read_outputs(Outputs& into) const {
   }
 }
 
+/// How many products an element of an output is the sum of, where it grows with the call.
+int64_t CallBuffers::terms_of(Shape shape, size_t slot) const {
+  const int over = op_.tensors[slot].sums_over;
+  return over < 0 ? 0 : tensor(cases_[shape], static_cast<size_t>(over)).shape[0];
+}
+
 std::string CallBuffers::difference(Shape shape, const Outputs& expected, const Outputs& actual) const {
   size_t output = 0;
   for (size_t slot = 0; slot < op_.tensors.size(); ++slot) {
@@ -137,7 +164,7 @@ std::string CallBuffers::difference(Shape shape, const Outputs& expected, const 
     const int rounded = op_.tensors[slot].of_rounded;
     const hstu_dtype dtype = rounded < 0 ? t.dtype : tensor(cases_[shape], static_cast<size_t>(rounded)).dtype;
     const auto found = hstujit::difference(with_data(t, expected[output].data()), with_data(t, actual[output].data()),
-                                           tolerance_of(op_.op, dtype));
+                                           tolerance_of(op_.op, dtype, terms_of(shape, slot)));
     if (!found.empty())
       return fmt::format("{}{}: {}", op_.tensors[slot].name, shape == kEdge ? " of the edge case" : "", found);
     ++output;
@@ -175,7 +202,8 @@ Outputs CallBuffers::reference(Shape shape) const {
     if (!present(t) || op_.tensors[slot].role == TensorRole::integer) continue;
     const bool output = op_.tensors[slot].role == TensorRole::output;
     copies[slot].assign(buffers_[slot].bytes(), std::byte{0xff});
-    if (!output) buffers_[slot].download(copies[slot].data(), copies[slot].size());
+    const DeviceBuffer& from = output ? before_[slot] : buffers_[slot];
+    if (from.bytes() > 0) from.download(copies[slot].data(), copies[slot].size());
     t.data = copies[slot].data();
   }
   op_.reference(args.data(), nullptr);

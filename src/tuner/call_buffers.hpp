@@ -26,8 +26,11 @@ class CallBuffers {
   /// The operator's args struct on these buffers.
   const void* args(Shape shape) const { return cases_[shape].args.data(); }
 
-  /// Fills the outputs with NaN, queued on the stream.
+  /// Queued on the stream, before each run whose results are read: outputs hold NaN, those that the call adds to what
+  /// they held first, and the workspace anything.
   void poison() const;
+  /// The same of outputs that the call adds to alone, before each run that is timed: sums do not grow without end.
+  void restore() const;
   /// Copies the outputs as they are once the stream has run; buffers of an earlier result are used again.
   void read_outputs(Outputs& into) const;
   /// "" when two results of a shape agree, else what differs.
@@ -54,16 +57,21 @@ class CallBuffers {
   void fill(const TensorSlot& slot, const hstu_tensor& t, const DeviceBuffer& buffer, uint64_t seed) const;
   /// An output that is there; some are optional.
   bool is_output(size_t slot) const;
+  /// An output that is there and that the call adds to.
+  bool is_accumulated(size_t slot) const;
   hstu_tensor& tensor(Case& shape, size_t slot) const { return tensor_at(shape.args.data(), op_.tensors[slot]); }
   const hstu_tensor& tensor(const Case& shape, size_t slot) const {
     return tensor_at(shape.args.data(), op_.tensors[slot]);
   }
   std::vector<std::byte> host_args(Shape shape) const;
+  int64_t terms_of(Shape shape, size_t slot) const;
 
   const Driver& driver_;
   const Operator& op_;
   CUstream stream_;
   std::vector<DeviceBuffer> buffers_;  ///< per slot; none for integers and absent tensors
+  std::vector<DeviceBuffer> before_;   ///< per slot: what outputs hold that the call adds to; none for others
+  DeviceBuffer workspace_;
   Case cases_[2];
 };
 

@@ -257,7 +257,9 @@ std::string integer_difference(const hstu_tensor& expected, const hstu_tensor& a
 
 }  // namespace
 
-Tolerance tolerance_of(Op op, hstu_dtype dtype) {
+namespace {
+
+Tolerance tolerance_of_few(Op op, hstu_dtype dtype) {
   if (dtype == HSTU_DTYPE_F32) return {1e-5, 1e-4};  // also of TF32, which rounds factors the same everywhere
   const double row = row_tolerance(op, dtype == HSTU_DTYPE_F16);
   switch (dtype) {
@@ -270,6 +272,18 @@ Tolerance tolerance_of(Op op, hstu_dtype dtype) {
     default:
       return {2e-2, row, 1};
   }
+}
+
+}  // namespace
+
+Tolerance tolerance_of(Op op, hstu_dtype dtype, int64_t terms) {
+  Tolerance tolerance = tolerance_of_few(op, dtype);
+  // Each may be wrong by 4 * 2^-24 * sqrt(terms) times the root of the squares of all terms, which random sums have as
+  // their size.
+  const double of_sums = 8 * 0x1p-24 * std::sqrt(static_cast<double>(terms));
+  tolerance.frobenius += of_sums;
+  tolerance.row += of_sums;
+  return tolerance;
 }
 
 std::string difference(const hstu_tensor& expected, const hstu_tensor& actual, const Tolerance& tolerance) {

@@ -18,8 +18,9 @@ struct Tolerance {
   double steps = 0;
 };
 /// Of an output of the operator whose elements are rounded to `dtype`. What a row's sums are wrong by depends on
-/// whether the operator rounds their terms.
-Tolerance tolerance_of(Op op, hstu_dtype dtype);
+/// whether the operator rounds their terms. terms: of sums whose length grows with the call, which f32 sums in another
+/// order differ by the more; 0 of others.
+Tolerance tolerance_of(Op op, hstu_dtype dtype, int64_t terms = 0);
 
 /// expected and actual: equal shape, strides and floating-point type, data in host memory. Elements that are NaN in
 /// both are equal (rows that a jagged operator leaves alone); NaN in one only, and infinities, never are. Rows much

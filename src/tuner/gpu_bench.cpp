@@ -141,6 +141,7 @@ std::vector<double> GpuBench::timed(const Loaded& loaded, Launch& call, const Ca
   while (static_cast<int>(seconds.size()) < launches) {
     const int part = std::min(kQueued, launches - static_cast<int>(seconds.size()));
     for (int i = 0; i < part; ++i) {
+      buffers_.restore();
       evict();
       events_.begin(static_cast<size_t>(i), stream_);
       launch(loaded, call, candidate);

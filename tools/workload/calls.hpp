@@ -58,6 +58,7 @@ struct Call {
   std::vector<FigureSpec> family_figures;
   AnyArgs args;               ///< data pointers null
   std::vector<Place> places;  ///< in the order of operator_of(op).tensors
+  Place workspace;            ///< where the operator needs one
 };
 
 /// Which stages of a stack's layers are one call each, in place of two: layer norm and projection; the output stage.

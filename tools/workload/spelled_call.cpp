@@ -74,13 +74,15 @@ int64_t reach_of(const TensorSpec& spec, const std::vector<int64_t>& shape) {
 }
 
 /// A tensor of elements. Strides beyond the shape take a longer buffer.
-Placed place(const TensorSpec& spec, const TensorSlot& slot, const Lists& drawn, CallBuilder& build) {
+/// filled: an output that is added to.
+Placed place(const TensorSpec& spec, const TensorSlot& slot, bool filled, const Lists& drawn, CallBuilder& build) {
   const std::vector<int64_t> shape = extents(spec.shape, drawn);
   std::vector<int64_t> room = shape;
   if (!spec.stride.empty()) { room = {reach_of(spec, shape) + 1}; }
-  Placed placed = slot.role == TensorRole::output ? build.output(spec.name, spec.dtype, room)
-                                                  : build.input(spec.name, spec.dtype, room, spec.mean.value_or(0),
-                                                                deviation_of(spec, slot, shape));
+  Placed placed =
+      slot.role == TensorRole::output && !filled
+          ? build.output(spec.name, spec.dtype, room)
+          : build.input(spec.name, spec.dtype, room, spec.mean.value_or(0), deviation_of(spec, slot, shape));
   placed.tensor.rank = static_cast<int32_t>(shape.size());
   std::copy(shape.begin(), shape.end(), placed.tensor.shape);
   std::copy(spec.stride.begin(), spec.stride.end(), placed.tensor.stride);
@@ -103,6 +105,14 @@ Placed place_integers(const TensorSpec& spec, const Lists& drawn, CallBuilder& b
   std::copy(shape.begin(), shape.end(), placed.tensor.shape);
   std::fill_n(placed.tensor.stride, shape.size(), 0);  // contiguous
   return placed;
+}
+
+/// As much as the args, whose tensors are there, need.
+Place place_workspace(const WorkspaceSlot& slot, void* args, CallBuilder& build) {
+  const size_t bytes = slot.bytes(args);
+  workspace_size_at(args, slot) = bytes;
+  if (bytes == 0) return {};
+  return build.output("workspace", HSTU_DTYPE_F32, {static_cast<int64_t>(bytes / sizeof(float))}).place;
 }
 
 void set(const ScalarSlot& slot, const CallSpec::Scalar& scalar, const Lists& drawn, void* args) {
@@ -132,6 +142,9 @@ Call spelled_call(const CallSpec& spec, CallBuilder& build) {
   call.op = spec.op;
   call.args = empty_args(spec.op);
   const Operator& entry = operator_of(spec.op);
+  for (const CallSpec::Scalar& scalar : spec.scalars)
+    for (const ScalarSlot& slot : entry.scalars)
+      if (slot.name == scalar.name) set(slot, scalar, drawn, address(call.args));
   for (const TensorSlot& slot : entry.tensors) {
     const auto given =
         std::find_if(spec.tensors.begin(), spec.tensors.end(), [&](const auto& t) { return t.name == slot.name; });
@@ -139,14 +152,12 @@ Call spelled_call(const CallSpec& spec, CallBuilder& build) {
     if (given != spec.tensors.end() && given->integers) {
       placed = place_integers(*given, drawn, build);
     } else if (given != spec.tensors.end()) {
-      placed = place(*given, slot, drawn, build);
+      placed = place(*given, slot, adds_to(entry, slot, address(call.args)), drawn, build);
     }
     tensor_at(address(call.args), slot) = placed.tensor;
     call.places.push_back(placed.place);
   }
-  for (const CallSpec::Scalar& scalar : spec.scalars)
-    for (const ScalarSlot& slot : entry.scalars)
-      if (slot.name == scalar.name) set(slot, scalar, drawn, address(call.args));
+  if (entry.workspace) call.workspace = place_workspace(*entry.workspace, address(call.args), build);
   return call;
 }
 
