@@ -46,6 +46,12 @@ class TileTaker {
   HSTU_PRIM void leave(const Last& last) const {
     if (atomicAdd(&at_->left, 1u) + 1 < gridDim.x) return;
     last();
+    give_back();
+  }
+
+ protected:
+  // By the launch's last thread.
+  HSTU_PRIM void give_back() const {
     prim::exchange(&at_->next, 0u);
     prim::exchange(&at_->left, 0u);
     __threadfence();
