@@ -97,6 +97,12 @@ static inline hstu_tensor hstu_heads(const void* data, hstu_dtype dtype, int64_t
 /** A CUDA stream: CUstream and cudaStream_t are this type. NULL is the legacy default stream; ignored on "cpu". */
 typedef struct CUstream_st* hstu_stream;
 
+/** How results of a gradient may differ from run to run. */
+typedef enum hstu_determinism {
+  HSTU_DETERMINISTIC = 0, /* the same bits in every run of a plan on the same GPU model */
+  HSTU_FASTEST = 1        /* the order of sums may change where that is faster */
+} hstu_determinism;
+
 /** Element-wise functions that operators apply. */
 typedef enum hstu_activation {
   HSTU_ACTIVATION_NONE = 0,

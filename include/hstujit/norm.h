@@ -34,6 +34,40 @@ typedef struct hstu_layer_norm_args {
 HSTU_API hstu_status hstu_layer_norm(hstu_context* context, const hstu_layer_norm_args* args, hstu_stream stream);
 
 /**
+ * Gradient of layer norm. With g = dout * weight and xhat = (x - mean) / sqrt(var + eps):
+ * dx = (g - mean(g) - xhat * mean(g * xhat)) / sqrt(var + eps) + dresidual, means over the row; dweight = sum over rows
+ * of dout * xhat; dbias = sum over rows of dout. Only what is asked for is computed; where nothing is, nothing runs.
+ *
+ * forward      the call that this is the gradient of; y, scaling and descale are not read. Its struct_size is 0 or its
+ *              size
+ * dout, dx     [rows, dim], x's dtype; row strides free; dx may be x, dout or dresidual itself
+ * moments      f32 [rows, 1, 2], mean and sum of squared deviations of each row; absent: computed again from x
+ * dresidual    absent, or like dx: added to it before its one rounding
+ * dweight, dbias  [dim], both of weight's dtype or both f32; absent without weight
+ * valid_rows   absent, or i32 or i64 [1] on the device, read when the kernel runs: rows from there on enter neither
+ *              dweight nor dbias, whatever they hold. Their dx is written like any other
+ * accumulate   1: dweight and dbias are added to what is there, with one rounding. 0: what is there is not read
+ * determinism  both give the same bits in each run of a plan
+ * workspace, workspace_size  device memory aligned to 256 bytes, at least what the function below says; NULL and 0
+ *              where that is 0. Its contents are lost. Calls that may run at the same time need one each
+ * Source: Ba et al. 2016, arXiv:1607.06450; meta-recsys/generative-recommenders, layer_norm.
+ */
+typedef struct hstu_layer_norm_backward_args {
+  size_t struct_size;
+  hstu_layer_norm_args forward;
+  hstu_tensor dout, moments, dresidual, dx, dweight, dbias, valid_rows;
+  int32_t accumulate;
+  hstu_determinism determinism;
+  void* workspace;
+  size_t workspace_size;
+} hstu_layer_norm_backward_args;
+HSTU_API hstu_status hstu_layer_norm_backward(hstu_context* context, const hstu_layer_norm_backward_args* args,
+                                              hstu_stream stream);
+/** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
+HSTU_API hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context,
+                                                             const hstu_layer_norm_backward_args* args, size_t* bytes);
+
+/**
  * RMS norm over the last dimension: y = act(x / sqrt(mean(x^2) + eps) * weight).
  *
  * x, y        [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself; or y in FP8, as in

@@ -193,6 +193,17 @@ hstu_status workspace_size(const Args* args, size_t* bytes) {
   });
 }
 
+/// Of one operator. The same on all devices, but that is the library's to know.
+template <class Args>
+hstu_status workspace_size_on(hstu_context* context, const Args* args, size_t* bytes) {
+  return guard([&] {
+    deref(bytes, "bytes") = 0;
+    const Visit target(deref(context, "context"));
+    check_struct_size(deref(args, "args"), "args");
+    *bytes = operator_of(op_of<Args>()).workspace->bytes(args);
+  });
+}
+
 ContextOptions resolve(const hstu_context_options* given, const Environment& environment) {
   ContextOptions options;
   options.store_path = environment.store;
@@ -268,6 +279,11 @@ hstu_status hstu_context_freeze(hstu_context* context) {
   }
 HSTUJIT_OPERATOR_MAP(HSTUJIT_ENTRY_POINT)
 #undef HSTUJIT_ENTRY_POINT
+
+hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context, const hstu_layer_norm_backward_args* args,
+                                                    size_t* bytes) {
+  return workspace_size_on(context, args, bytes);
+}
 
 #define HSTUJIT_CHAIN(name)                                                                            \
   hstu_status hstu_##name(hstu_context* context, const hstu_##name##_args* args, hstu_stream stream) { \

@@ -48,4 +48,5 @@
   X(jagged_remove_first_or_last_1d, hstu_jagged_remove_first_or_last_1d_args, hstu_jagged_remove_first_or_last_1d) \
   X(gated_addmm, hstu_gated_addmm_args, hstu_gated_addmm)                                                          \
   X(gated_fp8_gemm, hstu_gated_fp8_gemm_args, hstu_gated_fp8_gemm)                                                 \
-  X(norm_addmm, hstu_norm_addmm_args, hstu_norm_addmm)
+  X(norm_addmm, hstu_norm_addmm_args, hstu_norm_addmm)                                                             \
+  X(layer_norm_backward, hstu_layer_norm_backward_args, hstu_layer_norm_backward)

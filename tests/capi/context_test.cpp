@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstring>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -234,6 +235,19 @@ TEST(CApi, CpuRunsInPlace) {
   EXPECT_NEAR(x[0], -1.3416354, 1e-5);
   EXPECT_NEAR(x[3], 1.3416354, 1e-5);
   hstu_context_destroy(context);
+}
+
+/// A gradient's struct begins with its forward's, whose size comes first.
+TEST(RecentCall, IsToldFromOthersByTheTensorsOfTheForwardItBeginsWith) {
+  auto args = sized<hstu_layer_norm_backward_args>();
+  const auto mark = [&] { return RecentCall::mark_of(Op::layer_norm_backward, &args, sizeof args); };
+  std::set<uint64_t> marks = {mark()};
+  hstu_tensor* const first[] = {&args.forward.x, &args.forward.weight, &args.forward.bias};
+  for (uintptr_t i = 0; i < 3; ++i) {
+    first[i]->data = reinterpret_cast<void*>((i + 1) << 20);
+    marks.insert(mark());
+  }
+  EXPECT_EQ(marks.size(), 4u);
 }
 
 }  // namespace

@@ -21,6 +21,8 @@ void call_on_device(const Operator& op, void* args) {
     memory->upload(copy, t.data, bytes);
     t.data = copy;
   }
+  if (op.workspace)
+    workspace_at(moved.data(), *op.workspace) = memory->allocate(workspace_size_at(moved.data(), *op.workspace));
   const hstu_status status = call_operator(device.context, op.op, moved.data(), nullptr);
   if (status != HSTU_OK) fail(status, "{}", hstu_last_error());
   memory->synchronise();

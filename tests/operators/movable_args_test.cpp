@@ -91,6 +91,28 @@ TEST(MovableArgs, StayWhenMoreThanAddressesDiffers) {
   EXPECT_FALSE(moves([](auto& a) { a.bias = {}; }));
 }
 
+TEST(MovableArgs, MoveTheirWorkspace) {
+  auto args = sized<hstu_layer_norm_backward_args>();
+  args.forward.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
+  args.forward.weight = hstu_vector(slot(1), HSTU_DTYPE_F32, 96);
+  args.forward.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
+  args.dout = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
+  args.dbias = hstu_vector(slot(4), HSTU_DTYPE_F32, 96);
+  args.workspace = slot(5);
+  args.workspace_size = size_t{1} << 16;
+  const MovableArgs movable(operator_of(Op::layer_norm_backward), &args);
+  args.workspace = slot(9);
+  EXPECT_TRUE(movable.moves(&args));
+  ArgsBytes moved;
+  movable.move(&args, moved);
+  EXPECT_EQ(workspace_at(moved.data(), *movable.op().workspace), slot(9));
+  args.workspace = slot(3, 128);
+  EXPECT_FALSE(movable.moves(&args)) << "over dout";
+  args.workspace = slot(5);
+  args.workspace_size -= 256;
+  EXPECT_FALSE(movable.moves(&args)) << "less than before";
+}
+
 TEST(MovableArgs, AnOutputInPlaceMovesWithItsInput) {
   hstu_layer_norm_args args = sample_layer_norm();
   args.y = args.x;

@@ -80,6 +80,13 @@ void* DeviceSlabs::copy_of(void* host) const {
                            static_cast<int64_t>(copied_[index].first));
 }
 
+void* DeviceSlabs::poisoned(size_t bytes) {
+  void* const memory = there_->allocate(bytes);
+  const std::vector<std::byte> ones(bytes, std::byte{0xff});
+  if (bytes > 0) there_->upload(memory, ones.data(), bytes);
+  return memory;
+}
+
 void DeviceSlabs::fetch() {
   there_->synchronise();
   after_.assign(memory_.slabs().begin(), memory_.slabs().end());
@@ -121,6 +128,10 @@ DeviceCall::DeviceCall(HostMemory& memory, Op op, const void* args, const Launch
   for (const TensorSlot& slot : entry.tensors) {
     hstu_tensor& t = tensor_at(moved.data(), slot);
     t.data = copy_of(t.data);
+  }
+  if (entry.workspace) {  // memory of its own, as large as the call says and full of ones
+    const size_t bytes = workspace_size_at(moved.data(), *entry.workspace);
+    workspace_at(moved.data(), *entry.workspace) = poisoned(bytes);
   }
   status_ = launcher ? launcher(moved.data()) : call_operator(test_device()->context, op, moved.data(), nullptr);
   if (status_ != HSTU_OK) error_ = hstu_last_error();

@@ -67,6 +67,10 @@ class DeviceSlabs {
   testing::AssertionResult wrote_only(const std::vector<hstu_tensor>& tensors);
   testing::AssertionResult wrote_only(const hstu_tensor& t) { return wrote_only(std::vector<hstu_tensor>{t}); }
 
+ protected:
+  /// Memory beside the slabs', until fetch().
+  void* poisoned(size_t bytes);
+
  private:
   /// Index of the slab that holds the address; -1 when none does.
   int slab_of(const void* address) const;

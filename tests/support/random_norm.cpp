@@ -1,4 +1,5 @@
 // Random problems of the norms, softmax and dropout.
+#include "support/norm_gradients.hpp"
 #include "support/random_draw.hpp"
 
 namespace hstujit::test {
@@ -140,6 +141,28 @@ void draw_rope(Draw& d) {
   d.correct<Args>(args, quantised(args, &Args::y, false));
 }
 
+void draw_layer_norm_backward(Draw& d) {
+  using Args = hstu_layer_norm_backward_args;
+  Args args{};
+  const hstu_dtype dtype = d.each_floating(), weight = each_weight(d, true);
+  const int64_t columns = d.width();
+  set_rows(d, dtype, weight, columns, columns, args.forward);
+  const int64_t rows = args.forward.x.shape[0];
+  args.dout = d.matrix(dtype, rows, columns);
+  const bool dx = weight == kNone || d.kernel.below(4) > 0;
+  if (dx) args.dx = d.kernel.below(6) == 0 ? args.dout : d.matrix(dtype, rows, columns, Contents::poison);
+  if (dx && d.kernel.coin()) args.dresidual = d.matrix(dtype, rows, columns);
+  args.accumulate = d.problem.coin();
+  const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
+  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
+  if (weight != kNone && d.kernel.below(4) > 0) args.dweight = d.vector(gradient, columns, before);
+  if (weight != kNone && (!dx || d.kernel.coin())) args.dbias = d.vector(gradient, columns, before);
+  if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
+  give_workspace(d.memory, args);
+  args.struct_size = sizeof args;
+  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
+}
+
 void draw_softmax(Draw& d) {
   hstu_softmax_args args{};
   const hstu_dtype dtype = d.each_floating();
@@ -172,7 +195,8 @@ std::span<const RandomOperator> random_norm() {
                                             {Op::norm_mul, draw_norm_mul},
                                             {Op::rms_norm_rope, draw_rope},
                                             {Op::softmax, draw_softmax},
-                                            {Op::dropout, draw_dropout}};
+                                            {Op::dropout, draw_dropout},
+                                            {Op::layer_norm_backward, draw_layer_norm_backward}};
   return kAll;
 }
 

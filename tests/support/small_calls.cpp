@@ -3,6 +3,7 @@
 #include "support/element.hpp"
 
 #include <cstring>
+#include <new>
 
 namespace hstujit::test {
 namespace {
@@ -146,6 +147,12 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
 {"op": "rms_norm_rope", "tensors": {"x": [2, 3, 8], "weight": [8], "cosine": [3, 4], "sine": [3, 4], "y": [2, 3, 8]}},
 {"op": "norm_mul", "scaling": "row", "concat_u": 1, "concat_x": 1, "tensors": {"attn": [3, 8], "u": [3, 8],
   "weight": [8], "bias": [8], "out": {"shape": [3, 24], "dtype": "e4m3"}, "descale": [3]}},
+{"op": "layer_norm_backward", "accumulate": true, "tensors": {
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "weight": [8], "bias": [8], "dout": [3, 8],
+  "moments": {"shape": [3, 1, 2], "mean": 1, "deviation": 0.1}, "dresidual": [3, 8], "dx": [3, 8], "dweight": [8],
+  "dbias": [8]}},
+{"op": "layer_norm_backward", "name": "layer_norm_backward without weight", "tensors": {
+  "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
 {"op": "softmax", "tensors": {"x": [3, 8], "y": [3, 8]}},
 {"op": "dropout", "ratio": 0.5, "tensors": {"x": [3, 8], "y": [3, 8]}},
 {"op": "fp8_amax", "tensors": {"x": [3, 8], "amax": [256]}},
@@ -179,7 +186,7 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
 class ExactMemory final : public Memory {
  public:
   void* allocate(size_t bytes) override {
-    blocks_.push_back(std::make_unique<std::byte[]>(bytes));
+    blocks_.emplace_back(static_cast<std::byte*>(::operator new(bytes, kAlignment)));
     std::memset(blocks_.back().get(), 0xff, bytes);
     return blocks_.back().get();
   }
@@ -189,7 +196,11 @@ class ExactMemory final : public Memory {
   void synchronise() override {}
 
  private:
-  std::vector<std::unique_ptr<std::byte[]>> blocks_;
+  static constexpr std::align_val_t kAlignment{256};
+  struct Free {
+    void operator()(std::byte* block) const { ::operator delete(block, kAlignment); }
+  };
+  std::vector<std::unique_ptr<std::byte, Free>> blocks_;
 };
 
 }  // namespace

@@ -117,6 +117,28 @@ class BenchOnFakeGpu : public testing::Test {
   int64_t bytes_before_ = 0, handles_before_ = 0;
 };
 
+/// A gradient whose call adds to dbias, in the tuner's own buffers and workspace.
+TEST_F(BenchOnFakeGpu, RestoresWhatTheCallAddsToBeforeEachRun) {
+  auto args = sized<hstu_layer_norm_backward_args>();
+  const auto at = [](int index) {
+    return reinterpret_cast<void*>(uintptr_t{1} << 40 | static_cast<uintptr_t>(index) << 20);
+  };
+  args.forward.x = hstu_matrix(at(0), HSTU_DTYPE_BF16, 64, 32);
+  args.forward.weight = hstu_vector(at(1), HSTU_DTYPE_BF16, 32);
+  args.forward.bias = hstu_vector(at(2), HSTU_DTYPE_BF16, 32);
+  args.dout = hstu_matrix(at(3), HSTU_DTYPE_BF16, 64, 32);
+  args.dbias = hstu_vector(at(4), HSTU_DTYPE_F32, 32);
+  args.workspace = at(5);
+  args.workspace_size = operator_of(Op::layer_norm_backward).workspace->bytes(&args);
+  args.accumulate = 1;
+  const Problem problem = prepare(args);
+  GpuBench bench(driver(), facts_, problem, &args, options_);
+  EXPECT_TRUE(bench.verify(candidate(0)).right);
+  bench.measure(candidate(0), 7);
+  const Verdict again = bench.verify(candidate(0));
+  EXPECT_TRUE(again.right) << again.why;
+}
+
 TEST_F(BenchOnFakeGpu, ReportsTheTimeOfTheKernelAlone) {
   auto args = norm(64);
   const Problem problem = prepare(args);

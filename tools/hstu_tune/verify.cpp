@@ -41,6 +41,8 @@ void call_on_gpu(hstu_context* context, const Driver& driver, int ordinal, const
     if (bytes > 0) memory->upload(copy, tensor.data, bytes);
     tensor_at(moved.data(), slot).data = copy;
   }
+  if (op.workspace)
+    workspace_at(moved.data(), *op.workspace) = memory->allocate(workspace_size_at(moved.data(), *op.workspace));
   call(context, op, moved.data());
   memory->synchronise();
   for (const TensorSlot& slot : op.tensors) {

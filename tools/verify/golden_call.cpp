@@ -126,10 +126,9 @@ hstu_tensor GoldenCall::input(std::string_view name) {
   return wide;
 }
 
-hstu_tensor GoldenCall::output(std::initializer_list<int64_t> shape) {
+hstu_tensor GoldenCall::output(std::initializer_list<int64_t> shape, hstu_dtype dtype) {
   int64_t count = 1;
   for (const int64_t extent : shape) count *= extent;
-  const hstu_dtype dtype = working_dtype();
   const hstu_tensor t = tensor_of(allocate(count * size_of(dtype)), dtype, {shape.begin(), shape.size()});
   const std::vector<double> poison(static_cast<size_t>(count), std::nan(""));
   store(t, 0, count, poison.data());

@@ -31,8 +31,9 @@ class GoldenCall {
 
   /// An input; absent (all zero) when the case has none of that name. A scalar becomes a vector of one.
   hstu_tensor input(std::string_view name);
-  /// A contiguous output in the case's dtype, filled with NaN.
-  hstu_tensor output(std::initializer_list<int64_t> shape);
+  /// A contiguous output in the case's dtype, or another, filled with NaN.
+  hstu_tensor output(std::initializer_list<int64_t> shape) { return output(shape, working_dtype()); }
+  hstu_tensor output(std::initializer_list<int64_t> shape, hstu_dtype dtype);
 
   /// A chain's workspace, as large as its args ask for.
   template <class Args>
@@ -43,6 +44,12 @@ class GoldenCall {
         reinterpret_cast<uintptr_t>(allocate(static_cast<int64_t>(measured.used() + layer::kWorkspaceAlignment)));
     const uintptr_t aligned = (at + layer::kWorkspaceAlignment - 1) / layer::kWorkspaceAlignment;
     return {reinterpret_cast<void*>(aligned * layer::kWorkspaceAlignment), measured.used()};
+  }
+
+  /// Memory aligned as workspaces are.
+  void* workspace_of(size_t bytes) {
+    const auto at = reinterpret_cast<uintptr_t>(allocate(static_cast<int64_t>(bytes + kWorkspaceAlignment)));
+    return reinterpret_cast<void*>((at + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment);
   }
 
   /// Makes one call of the args struct's operator; struct_size is filled in.

@@ -15,5 +15,6 @@
   X(RmsNormRopeSm80) \
   X(RmsNormRopeFp8Sm80) \
   X(SoftmaxSm80) \
-  X(DropoutSm80)
+  X(DropoutSm80) \
+  X(LayerNormBwdSm80)
 // clang-format on
