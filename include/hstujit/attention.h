@@ -50,8 +50,8 @@ typedef enum hstu_mask {
  * num_softmax_heads      the first so many heads weigh by softmax_j(alpha (q_i . k_j + rab_ij)) instead, without any
  *                        scale behind it (0: none)
  * lse                    absent, or f32 [num_softmax_heads, total]: log-sum-exp of their scores, natural logarithm
- * sort_by_length         0 or 1, a hint that never changes results. Row blocks go from the longest key range to the
- *                        shortest over all sequences, which is what sorting is for, so nothing else follows from it
+ * sort_by_length         0 or 1, a hint without effect: blocks of rows always run from the longest key range to the
+ *                        shortest over all sequences, which is the aim of sorting
  * moments                absent, or f32 [total, num_heads, 2], contiguous, aligned to 8 bytes: mean, and sum of squared
  *                        deviations from it, of each row's head_dim_v values of each head as out holds them, for
  *                        hstu_gated_addmm. Compute capability 9.0 has it for 16-bit tensors aligned to 16 bytes (head
@@ -81,7 +81,7 @@ typedef struct hstu_attention_args {
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
 
-/** What one descale of an e4m3 tensor [total, heads, head_dim] is for, and so the shape of its descales. */
+/** What has a descale of its own in an e4m3 tensor [total, heads, head_dim], and the shape of its descales. */
 typedef enum hstu_fp8_attention_scaling {
   HSTU_FP8_ATTENTION_TENSOR = 0,   /* the whole tensor                    [1] */
   HSTU_FP8_ATTENTION_HEAD = 1,     /* a head                              [heads] */
@@ -109,19 +109,24 @@ typedef enum hstu_fp8_attention_scaling {
  * admit, |alpha| * q_descale * k_descale * 448^2 * head_dim_qk; it is 8 for normal data scaled by its greatest
  * magnitudes.
  *
- * With scaling BLOCK a weight is multiplied by its key's v_descale before it is rounded, over the greatest that the
- * row's block of 128 rows sees, and the power of two goes by the greatest k_descale * v_descale there. So weights of
- * keys whose product is small beside that lose bits: on normal data the same error, of what such keys add alone, is
- * 2.6e-2 down to 2^-4 of it, 2.8e-2 at 2^-6, 6e-2 (small v_descale) and 7e-2 (small k_descale) at 2^-8, 0.3 at 2^-10;
- * they vanish at 2^-14.
+ * With scaling BLOCK a weight is multiplied by v_descale of its key before it is rounded, divided by the greatest
+ * v_descale that the row's block of 128 rows sees. The power of two follows from the greatest k_descale * v_descale
+ * there. So keys whose product k_descale * v_descale is small beside the greatest lose bits. On normal data the error
+ * of what such keys add depends on how small the product is beside the greatest:
  *
- * The tensor cores add up with 14 bits, which biases sums of one sign towards zero: they go to f32 sums every 2048 keys
- * (head_dim_v up to 128; else never). Where all weights and values are positive that leaves an error of 3.3e-2, and
- * 1e-3 where values have their deviation for a mean. With fast_sums they run on, 3 to 5 % faster: at 12,000 keys the
- * same errors are 1.6e-1 and 4e-3; without a mean there is none.
+ *   2^-4 and more  2.6e-2
+ *   2^-6           2.8e-2
+ *   2^-8           6e-2 for a small v_descale, 7e-2 for a small k_descale
+ *   2^-10          0.3
+ *   2^-14          such keys vanish
  *
- * All other cases are dequantised to out's type as they are loaded, and computed as hstu_attention of that type, whose
- * range they must keep to.
+ * The tensor cores add up with 14 bits, which biases sums of one sign towards zero. So they go to f32 sums every 2048
+ * keys (head_dim_v up to 128; else never). Where all weights and values are positive an error of 3.3e-2 remains. Where
+ * the mean of the values is their standard deviation, 1e-3 remains. With fast_sums they do not go there, which is 3 to
+ * 5 % faster. At 12,000 keys the same errors are then 1.6e-1 and 4e-3. Without a mean there is no such error.
+ *
+ * In all other cases q, k and v are dequantised to out's type as they are loaded, and attention is computed in that
+ * type. Values must keep to its range.
  *
  * Source: NVIDIA recsys-examples, corelib/hstu (scalings); FlashAttention-3, arXiv:2407.08608.
  */
@@ -170,7 +175,7 @@ HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build
  *
  * timestamps        [batch, n] i64; row stride free. hstu_expand_1d_jagged_to_dense lays a jagged tensor out like this,
  *                   each sequence's last time repeated behind its end, which the definition above asks for
- * position_weights  [1 or num_heads, 2 n - 1] f32 or 16-bit, one row for all heads or a row a head; row stride free
+ * position_weights  [1 or num_heads, 2 n - 1] f32 or 16-bit, one row for all heads or one per head; row stride free
  * time_weights      [1 or num_heads, buckets + 1] same dtype, likewise; at least one column
  * rab               [batch, num_heads, n, n] f32 or 16-bit, last stride 1, others free; num_heads may be 1, as
  *                   hstu_attention takes it; n up to 131,072. Every element is written
@@ -253,7 +258,7 @@ HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_page
 
 /**
  * Copies the keys and values of new rows to the end of each sequence's history in a cache, in pages or, without
- * page_offsets and page_ids, in one page a sequence. Bits are copied as they are.
+ * page_offsets and page_ids, in one page per sequence. Bits are copied as they are.
  *
  * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v] f32, 16-bit, E4M3 or
  *                        E5M2, same dtype

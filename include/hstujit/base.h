@@ -1,5 +1,5 @@
 /**
- * What every header of libhstujit speaks in: statuses, element types, tensors, streams. Included by hstujit.h.
+ * Types that every header of libhstujit uses: statuses, element types, tensors, streams. Included by hstujit.h.
  */
 #ifndef HSTUJIT_BASE_H
 #define HSTUJIT_BASE_H
@@ -65,8 +65,8 @@ typedef enum hstu_dtype {
 
 /**
  * A view of a caller's buffer; nothing is owned or copied. data lies on the context's device (for device "cpu": in
- * host memory) and must be aligned to its element. An all-zero hstu_tensor means "absent"; without dtype, data and
- * rank it is absent whatever shape and stride hold.
+ * host memory) and must be aligned to its element. An all-zero hstu_tensor means "absent". A tensor without dtype, data
+ * and rank is absent whatever shape and stride hold.
  *
  * shape   extents, outermost first; any may be 0
  * stride  distance between neighbours of a dimension, in elements; all zero means contiguous (row-major). The last

@@ -19,15 +19,15 @@ extern "C" {
  * y                   absent; or [n], a bias row (f32 or 16-bit); or [m, n], a residual (x's dtype); any strides; y may
  *                     be z itself when z is all of the result and not in FP8
  * z                   [m, n] x's dtype, or E4M3 or E5M2, last stride 1
- * z1, z2, z3          absent; or [m, n1], [m, n2], [m, n3] likewise: z has the first columns of the result, z1 those
- *                     behind them, and so on, n in all, so that u, v, q and k can lie where their readers want them
+ * z1, z2, z3          absent; or [m, n1], [m, n2], [m, n3] likewise: z has the first columns of the result, z1 the next
+ *                     ones, and so on, n in all. So u, v, q and k can lie where their readers want them
  * activation          NONE, SILU, GELU or GELU_TANH
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * allow_tf32          f32 only. 0: products as exact as f32 sums, from three products of tf32, in which an infinity
  *                     becomes NaN. 1: x and w are rounded to tf32, three times as fast
- * z_descale           absent; with z in FP8: f32 [1], for all of z; z = round(result * (1 / it)) as in fp8.h.
- *                     Kernels of compute capability 9.0 make such results of x in 16 bits, all aligned to 16 bytes,
- *                     rows of a residual to 32; what remains is for those of 8.0, also on newer devices
+ * z_descale           absent; with z in FP8: f32 [1], for all of z; z = round(result * (1 / z_descale)) as in fp8.h.
+ *                     On compute capability 9.0 such results have kernels of that generation for x of 16 bits, with all
+ *                     tensors aligned to 16 bytes and rows of a residual to 32. Other cases run the kernels of 8.0
  * Source: meta-recsys/generative-recommenders, triton_addmm; SiLU and parts: the uvqk projection of an HSTU layer.
  */
 typedef struct hstu_addmm_args {
@@ -65,9 +65,9 @@ typedef struct hstu_gated_mlp_args {
 HSTU_API hstu_status hstu_gated_mlp(hstu_context* context, const hstu_gated_mlp_args* args, hstu_stream stream);
 
 /**
- * The output stage of an HSTU layer as one product: out = x + [u | attn | g] w with g = layer_norm(attn) * u, rounded
- * to attn's type and never in memory. The same as hstu_norm_mul with concat_u and concat_x, then hstu_addmm; attn's
- * rows are normalised by statistics that are there already, as hstu_attention writes them.
+ * The output stage of an HSTU layer as one product: out = x + [u | attn | g] w with g = layer_norm(attn) * u. g is
+ * rounded to attn's type and never stored. The same as hstu_norm_mul with concat_u and concat_x, then hstu_addmm. The
+ * rows of attn are normalised by moments that hstu_attention wrote.
  *
  * attn, u       [m, dim] f32 or 16-bit, last stride 1
  * moments       f32 [m, parts, 2], contiguous, aligned to 8 bytes: mean, and sum of squared deviations from it, of each
@@ -91,8 +91,8 @@ typedef struct hstu_gated_addmm_args {
 HSTU_API hstu_status hstu_gated_addmm(hstu_context* context, const hstu_gated_addmm_args* args, hstu_stream stream);
 
 /**
- * Layer norm and the product behind it in one kernel: z = act(layer_norm(x) w + y), the normed rows rounded to x's type
- * and never in memory. The same as hstu_layer_norm, then hstu_addmm.
+ * Layer norm and the product behind it in one kernel: z = act(layer_norm(x) w + y). The normed rows are rounded to x's
+ * type and never stored. The same as hstu_layer_norm, then hstu_addmm.
  *
  * x                       [m, k] f32 or 16-bit, last stride 1
  * norm_weight, norm_bias  [k], f32 or 16-bit, of one type

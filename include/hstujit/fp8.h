@@ -60,8 +60,8 @@ HSTU_API hstu_status hstu_fp8_amax(hstu_context* context, const hstu_fp8_amax_ar
  * q               [rows, columns] E4M3 or E5M2, row stride free
  * descale         f32, written, of the shape that `scaling` asks for
  * amax            HSTU_FP8_TENSOR with a dynamic scale: what hstu_fp8_amax gave for x; its greatest element counts
- * static_descale  HSTU_FP8_TENSOR with a given scale: f32 [1], may be `descale` itself; q = round(x * (1 / it)).
- *                 For HSTU_FP8_TENSOR give one of amax and static_descale, for the others neither
+ * static_descale  HSTU_FP8_TENSOR with a given scale: f32 [1], may be `descale` itself. q = round(x * (1 /
+ *                 static_descale)). For HSTU_FP8_TENSOR give one of amax and static_descale, for the others neither
  * scaling         the unit
  * amin            least greatest magnitude, at least 1e-30; 0 means 1e-12
  * amax_bound      greatest magnitudes count as this at most; 0 means no bound
@@ -112,8 +112,9 @@ HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequa
  * The default is therefore 128: its error stays far under the rounding of 16-bit results on any data. FAST is for
  * operands of both signs, as after a norm.
  *
- * What quantising both operands to E4M3 costs comes on top, with scales of rows or of 128 columns and blocks alike, and
- * on every device: 3.7e-2 on normal data whatever k is, 2.3e-3 on data of one sign at k = 512, 1.6e-3 at 4096.
+ * The error of quantising both operands to E4M3 comes on top. It is the same on every device, and for scales per row,
+ * per 128 columns and per block: 3.7e-2 on normal data whatever k is. On data of one sign it is 2.3e-3 at k = 512, and
+ * 1.6e-3 at 4096.
  */
 typedef enum hstu_fp8_accumulation {
   HSTU_FP8_ACCUMULATE_128 = 0, /**< sums of 128 k are added up in f32 */
@@ -128,8 +129,8 @@ typedef enum hstu_fp8_accumulation {
  * that change along k are applied to sums of at most 128 k, the others at the end. Devices of compute capability 8.9
  * and 9.0 multiply FP8 itself and accumulate as `accumulation` says. On 9.0 they do so for 16-bit and FP8 results,
  * residuals of 16 bits, tensors aligned to 16 bytes (rows of a residual beside FP8 to 32), results in parts of whole 64
- * columns, and scales other than HSTU_FP8_GROUP of b; what remains, and all other devices, multiply in f16, which holds
- * both formats exactly; the log and hstu-tune say so where they name such a kernel.
+ * columns, and scales other than HSTU_FP8_GROUP of b. Other cases, and all other devices, multiply in f16, which holds
+ * both formats exactly. The log and hstu-tune say so where they name such a kernel.
  *
  * a                   [m, k] E4M3 or E5M2, row stride free
  * b                   [n, k] E4M3 or E5M2, row stride free
@@ -143,8 +144,8 @@ typedef enum hstu_fp8_accumulation {
  * activation          NONE, SILU, GELU or GELU_TANH
  * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
  * out1, out2, out3    absent; or [m, n1], [m, n2], [m, n3] of out's dtype, row strides free: out has the first columns
- *                     of the result, out1 those behind them, and so on, n in all
- * out_descale         absent; with out in FP8: f32 [1], for all of the result; out = round(result * (1 / it))
+ *                     of the result, out1 the next ones, and so on, n in all
+ * out_descale         absent; with out in FP8: f32 [1], for all of the result; out = round(result * (1 / out_descale))
  */
 typedef struct hstu_fp8_gemm_args {
   size_t struct_size;
@@ -160,18 +161,18 @@ HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_ar
 
 /**
  * The output stage of an HSTU layer as one FP8 product: out = x + [u | attn | g] descaled(w)^T with g =
- * layer_norm(attn) * u, as hstu_gated_addmm has it. u, attn and g are quantised to E4M3 on their way into the product
- * and never in memory, neither before nor after.
+ * layer_norm(attn) * u, as hstu_gated_addmm has it. u, attn and g are quantised to E4M3 on their way into the product,
+ * and the quantised values are never stored.
  *
- * A row of them has one scale, a power of two, so that it changes no digit of what it scales. It brings the greatest
- * value that the row may have to 128 or more, and below 256: of attn |mean| + sqrt(dim) standard deviations, of g
- * (sqrt(dim) max |weight| + max |bias|) max |u|, with four times the greatest |u| of the first 64 or 128 columns. A
- * |u| in later columns that passes this all the same makes the scale of the row grow from there on. Values further than
- * 2^13 below the greatest possible lose digits, beyond 2^17 all of them.
+ * A row of [u | attn | g] has one scale. It is a power of two, so that it changes no digit. It brings the bound of the
+ * row to 128 or more, and below 256. The bound is the greatest of three: of attn |mean| + sqrt(dim) standard
+ * deviations; of u four times the greatest |u| of the first 64 or 128 columns; of g (sqrt(dim) max |weight| + max
+ * |bias|) times the bound of u. Where a |u| in later columns passes the bound, the scale of the row grows from there
+ * on. Values more than 2^13 below the bound lose digits, and beyond 2^17 all of them.
  *
- * Sums of all of k stay in the tensor cores, as HSTU_FP8_ACCUMULATE_FAST lets them. Relative error, for normal data and
- * dim 512: 1.6e-2 without the quantisation of w, nearly all of it that of u, attn and g. Statistics that are not attn's
- * make values saturate.
+ * Sums of all of k stay in the tensor cores, as with HSTU_FP8_ACCUMULATE_FAST. The relative error, for normal data and
+ * dim 512, is 1.6e-2 without the quantisation of w. Nearly all of it is that of u, attn and g. Moments that are not
+ * attn's make values saturate.
  *
  * attn, u       [m, dim] f32 or 16-bit, last stride 1
  * moments       f32 [m, parts, 2], contiguous, aligned to 8 bytes: mean, and sum of squared deviations from it, of each

@@ -40,22 +40,22 @@ typedef enum hstu_miss_policy {
   HSTU_MISS_NEAREST = 1, /* the nearest tuned record's configuration, else the default; compiled on demand */
   HSTU_MISS_TUNE = 2,    /* tune now on buffers of its own, keep the winner, then run it: seconds, synchronises */
   HSTU_MISS_FAIL = 3,    /* never compile: HSTU_ERROR_NOT_READY unless the store already has the kernel */
-  /* Never wait: as DEFAULT, but prepared in the background. Until then a kernel that is loaded for the same problem at
-   * another batch size, row count or longest sequence stands in; its place is taken by a single store. Without one the
-   * call returns HSTU_ERROR_NOT_READY and can be tried again; where the system has no thread to give, that next call
-   * prepares the kernel itself. So one call of each shape of the model, followed by hstu_context_finish, is all the
-   * warming that live traffic needs. Works while a stream is being captured. */
+  /* Never wait: as DEFAULT, but the kernel is prepared in the background. Until it is there, a kernel that is loaded
+   * for the same problem at another batch size, row count or longest sequence stands in. Without such a kernel the call
+   * returns HSTU_ERROR_NOT_READY and can be tried again. Where the system has no thread to give, that next call
+   * prepares the kernel itself. So live traffic needs no other warming than one call per shape of the model, followed
+   * by hstu_context_finish. Works while a stream is being captured. */
   HSTU_MISS_ASYNC = 4
 } hstu_miss_policy;
 
-/** Start from zeros; struct_size = sizeof(hstu_context_options), also that of a release before strict_store. Strings
- * are copied. */
+/** Start from zeros and set struct_size = sizeof(hstu_context_options). The size of a release before strict_store is
+ *  accepted too. Strings are copied. */
 typedef struct hstu_context_options {
   size_t struct_size;
-  /** "cuda" or NULL: device 0. "cuda:N". Either with "@sm_80", or another of the targets below, behind it: kernels of
-   *  that generation and older ones only, to compare them; records tuned so are kept apart. "cpu": the double-precision
-   *  reference, for checks and machines without a GPU. "sm_80", "sm_86", "sm_89", "sm_90a": compile and store only, no
-   *  device needed; operators then prepare their kernel and return without running it. */
+  /** "cuda" or NULL: device 0. "cuda:N": device N. With "@sm_80" behind either, or another of the targets below, only
+   *  kernels of that generation and older ones run, so that generations can be compared; their records are kept apart.
+   *  "cpu": the double-precision reference, for checks and machines without a GPU. "sm_80", "sm_86", "sm_89", "sm_90a":
+   *  compile and store only. No device is needed; operators prepare their kernel and return without running it. */
   const char* device;
   hstu_miss_policy miss_policy;
   /** Folder of the writable store (tuning database and compiled kernels). NULL: $HSTUJIT_STORE, else
@@ -66,12 +66,12 @@ typedef struct hstu_context_options {
   const char* system_store_path;
   /** Budget of one HSTU_MISS_TUNE search, in milliseconds. 0: 30,000. */
   int64_t tune_budget_ms;
-  /** Whoever can write to a store or a pack decides which code runs on the device: their bytes are checked against
-   *  damage, not against forgery. Somebody else can where the path belongs to another user than this process's and
-   *  root, where everybody may write to it, or where everybody may exchange it (a folder above it without the sticky
-   *  bit). 0: such a path that was named here or in the environment is used, with a warning; one that comes from HOME
-   * or XDG_CACHE_HOME is left out, with a warning, and is otherwise made for its user alone (0700). Not 0: any such
-   * path is HSTU_ERROR_STORE. A group's right to write is the administrator's affair. */
+  /** Whoever can write to a store or a pack decides which code runs on the device: bytes are checked against damage,
+   * not against forgery. A path is doubtful where it belongs to a user other than root and this process's, where
+   * everybody may write to it, or where everybody may exchange it (a folder above it without the sticky bit). 0: a
+   * doubtful path that was named here or in the environment is used, with a warning; one from HOME or XDG_CACHE_HOME is
+   * left out, with a warning. Not 0: any doubtful path is HSTU_ERROR_STORE. A store that comes from HOME or
+   * XDG_CACHE_HOME is made for its user alone (0700). A group's right to write is the administrator's affair. */
   int32_t strict_store;
 } hstu_context_options;
 
@@ -84,11 +84,11 @@ typedef struct hstu_context_options {
 HSTU_API hstu_status hstu_context_create(hstu_context** out, const hstu_context_options* options);
 
 /**
- * Waits for calls inside the context, unloads its kernels and frees it; graphs that captured its calls must not be
- * launched afterwards. Calls that come later, from threads that did not hear of it, return INVALID_ARGUMENT; so do
- * calls in a child process after fork(), where destroying does nothing: a context belongs to the process that created
- * it. NULL and a second time are allowed. Destroying from within a library call of the same thread (a log sink, say) is
- * not.
+ * Waits for calls inside the context, unloads its kernels and frees it. Graphs that captured its calls must not be
+ * launched afterwards. Later calls, from threads that did not hear of it, return INVALID_ARGUMENT. A context belongs to
+ * the process that created it: in a child process after fork() its calls return INVALID_ARGUMENT too, and destroying it
+ * does nothing. NULL is allowed, and so is a second time. Destroying from within a library call of the same thread (a
+ * log sink, say) is not.
  */
 HSTU_API void hstu_context_destroy(hstu_context* context);
 
@@ -100,9 +100,9 @@ HSTU_API hstu_status hstu_context_set_miss_policy(hstu_context* context, hstu_mi
 HSTU_API hstu_status hstu_context_finish(hstu_context* context);
 
 /**
- * Fixes which kernel each problem runs, for good: preparations under way are waited for, and from then on nothing is
- * compiled, loaded, tuned or exchanged; a problem without a plan gets HSTU_ERROR_NOT_READY. For ranks that must agree
- * (warm all, then freeze all) and for hosts whose latency must not change any more.
+ * Fixes which kernel each problem runs, for good. Preparations under way are waited for. From then on nothing is
+ * compiled, loaded, tuned or exchanged, and a problem without a plan gets HSTU_ERROR_NOT_READY. For ranks that must
+ * agree (warm all, then freeze all) and for hosts whose latency must not change any more.
  */
 HSTU_API hstu_status hstu_context_freeze(hstu_context* context);
 
@@ -144,14 +144,14 @@ HSTU_API hstu_status hstu_context_counters(const hstu_context* context, hstu_cou
 HSTU_API hstu_status hstu_context_metrics(const hstu_context* context, char* text, size_t size, size_t* needed);
 
 /**
- * Counts what calls ask for, while on is not 0: operators, shapes and attributes, never contents. Costs a call some
- * tens of nanoseconds, no lock and no memory. Counting goes on where it stopped.
+ * While on is not 0, counts what calls ask for: operators, shapes and attributes, never contents. A call is some tens
+ * of nanoseconds slower, and takes no lock and no memory. Counting goes on where it stopped.
  */
 HSTU_API hstu_status hstu_context_record_traffic(hstu_context* context, int32_t on);
 
 /**
- * Writes what was counted so far as a workload file, the shapes first that take most of the time:
- * hstu-tune tune FILE --by-time. *left_out, unless NULL: shapes that such a file cannot express.
+ * Writes what was counted so far as a workload file, for hstu-tune tune FILE --by-time. The shapes that take most of
+ * the time come first. *left_out, unless NULL, is the number of shapes that such a file cannot express.
  * Errors: INVALID_ARGUMENT when nothing was counted, STORE when the file cannot be written. Devices and links stay.
  */
 HSTU_API hstu_status hstu_context_write_traffic(hstu_context* context, const char* path, int64_t* left_out);

@@ -26,7 +26,7 @@ extern "C" {
  * left, right            [total, dim], or [batch, rows, dim] for a dense part; same dtype, any; last stride 1, other
  *                        strides free
  * offsets_left, _right   [batch + 1] i32 or i64; absent: the part is dense, every sequence has as many rows
- * max_len_left, _right   rows a sequence of a dense part; may be 0 for a part of rank 3; not looked at for jagged parts
+ * max_len_left, _right   rows per sequence of a dense part; may be 0 for a part of rank 3; not read for jagged parts
  * out                    [rows of left + rows of right, dim], with is_replace [rows of left, dim]; dtype of left
  * n_prefix_from_right    rows of right that come first; 0 with is_replace
  * is_replace             0 or 1
@@ -52,7 +52,7 @@ HSTU_API hstu_status hstu_concat_2d_jagged(hstu_context* context, const hstu_con
  * left, right            [total, dim], or [batch, rows, dim] for a dense part; dtype of values; last stride 1, other
  *                        strides free
  * offsets_left, _right   [batch + 1] i32 or i64; absent (one of them at most): that part is dense
- * max_len_left, _right   rows a sequence of a dense part; may be 0 for a part of rank 3
+ * max_len_left, _right   rows per sequence of a dense part; may be 0 for a part of rank 3
  * n_prefix_to_right      rows at the beginning of a sequence that belong to right, where right has so many
  *
  * hstu_split_l2_embeddings of upstream is this call with left = prefix and right = l2.
@@ -90,7 +90,7 @@ HSTU_API hstu_status hstu_jagged_dense_broadcast_add(hstu_context* context,
  * jagged       [total, k] f32 or 16-bit, last stride 1; f32 products are exact to about 2^-22
  * dense        [batch, k, n] same dtype, any strides: (any, s, 1), and (any, 1, s) for matrices stored [n, k], are read
  *              fast, others element by element
- * bias         absent; or [batch, n], a row a sequence (f32 or 16-bit); or, with elementwise, [total, n] in jagged's
+ * bias         absent; or [batch, n], a row per sequence (f32 or 16-bit); or, with elementwise, [total, n] in jagged's
  *              dtype
  * seq_offsets  [batch + 1] i32 or i64
  * out          [total, n] jagged's dtype
@@ -107,8 +107,8 @@ HSTU_API hstu_status hstu_jagged_dense_bmm_broadcast_add(hstu_context* context,
                                                          hstu_stream stream);
 
 /**
- * Adds up each sequence's rows: out[b] = sum of jagged[r] for r in sequence b, in f32, 0 for one without rows. What the
- * gradient of hstu_jagged_dense_broadcast_add's dense is of out's.
+ * Adds up each sequence's rows: out[b] = sum of jagged[r] for r in sequence b, in f32, 0 for a sequence without rows.
+ * The gradient of hstu_jagged_dense_broadcast_add with respect to dense is this operator on the gradient of out.
  *
  * jagged       [total, dim] f32 or 16-bit; row stride free
  * seq_offsets  [batch + 1] i32 or i64
@@ -180,9 +180,9 @@ HSTU_API hstu_status hstu_jagged_truncate_history(hstu_context* context, const h
                                                   hstu_stream stream);
 
 /*
- * Sorting in one launch without a workspace, meant for batches and indices. Up to 512 pairs, and lengths, go by rank:
- * each element counts how many go before it. Of more pairs each block reads all keys and sorts a range of them: the
- * work grows with the square of n still, but a million pairs take less than a millisecond on a large GPU.
+ * Sorting in one launch without a workspace, meant for batches and indices. Up to 512 elements are sorted by rank: each
+ * one counts how many go before it. Of more elements each block reads all keys and sorts a range of them. The work
+ * still grows with the square of n, but a million pairs take less than a millisecond on a large GPU.
  */
 
 /**
@@ -264,7 +264,7 @@ HSTU_API hstu_status hstu_split_1d_jagged(hstu_context* context, const hstu_spli
                                           hstu_stream stream);
 
 /**
- * Each sequence once without its first element and once without its last: the inputs and the answers of a model that
+ * Each sequence once without its first element and once without its last: the answers and the inputs of a model that
  * predicts the next item. Every sequence must have an element.
  *
  * lengths                      [batch] i32 or i64, at least 1 each, adding up to total. "cpu" refuses others; a GPU

@@ -5,22 +5,28 @@
  *
  *   x - layer norm - projection, SiLU on u -> [u | v | q | k] - attention - norm * u - projection + x -> out
  *
- * The projections of a stack may be in FP8: then the norms quantise what they write, with a scale a row.
+ * The projections of a stack may be in FP8: then the norms quantise what they write, with a scale per row.
  *
- * Every call checks all of its arguments and makes all of its kernels ready before it launches the first, so that a
- * call that fails has launched nothing. Once its kernels are loaded (any call of the same problems does that) a call
- * can be captured into a CUDA graph: it neither allocates nor synchronises. A layer is at most 5 launches, and one less
- * for each projection that is one with the norm in front of it. On devices that have such an operator (see there),
- * where there are rows enough for the whole device, hstu_norm_addmm takes the place of hstu_layer_norm and hstu_addmm,
- * unless uvqk shares memory with x; in hstu_stack, for layer norm with concat_u and concat_x and nothing else,
- * hstu_gated_addmm that of hstu_norm_mul and hstu_addmm, or, with fp8_layers and HSTU_FP8_ACCUMULATE_FAST,
- * hstu_gated_fp8_gemm that of hstu_norm_mul and hstu_fp8_gemm. The same call always goes the same way; the two differ
- * by roundings.
+ * Every call checks all of its arguments and makes all of its kernels ready before it launches the first. So a call
+ * that fails has launched nothing. Once its kernels are loaded (any call of the same problems does that) a call can be
+ * captured into a CUDA graph: it neither allocates nor synchronises.
+ *
+ * A layer is at most 5 launches: layer norm, projection, attention, hstu_norm_mul, projection. A norm and the
+ * projection behind it are one launch where the device has an operator for both and there are rows enough for the whole
+ * device:
+ *
+ *   hstu_norm_addmm       for hstu_layer_norm and hstu_addmm, unless uvqk shares memory with x
+ *   hstu_gated_addmm      for hstu_norm_mul and hstu_addmm, in hstu_stack
+ *   hstu_gated_fp8_gemm   for hstu_norm_mul and hstu_fp8_gemm, in hstu_stack with HSTU_FP8_ACCUMULATE_FAST
+ *
+ * The last two are for layer norm with concat_u and concat_x and nothing else.
+ *
+ * The same call always goes the same way. The two ways differ by roundings.
  *
  * Intermediate results lie in the caller's workspace: device memory aligned to 256 bytes, at least as large as the
  * matching ..._workspace_size() says, whose contents are lost. Calls that may run at the same time need workspaces of
- * their own. The size depends on x's shape and dtype and on the dimensions and options only (of a stack also on whether
- * fp8_layers is there): other tensors may still be absent when it is asked for.
+ * their own. The size depends only on x's shape and dtype, on the dimensions and on the options; of a stack also on
+ * whether fp8_layers is there. Other tensors may still be absent when the size is asked for.
  */
 #ifndef HSTUJIT_LAYER_H
 #define HSTUJIT_LAYER_H
@@ -128,7 +134,7 @@ typedef struct hstu_layer_weights {
 
 /**
  * The projections of one layer in FP8: what hstu_quantize_fp8 makes of its transposed weights with HSTU_FP8_ROW, a
- * scale a column of the result.
+ * scale per column of the result.
  *
  * uvqk_weight     [hstu_uvqk_columns(dims), embedding] E4M3, row stride free
  * uvqk_descale    [hstu_uvqk_columns(dims)] f32
@@ -147,10 +153,10 @@ typedef struct hstu_fp8_layer_weights {
  * eps         of the input norm; 0 means 1e-6
  * attention   of every layer; q, k, v, out and moments in it must be absent, struct_size in it is not read
  * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x
- * fp8_layers  NULL; or num_layers more parameter sets, on the host, read during the call: both projections of every
- *             layer are then hstu_fp8_gemm's, behind an hstu_layer_norm and an hstu_norm_mul that quantise their
- *             results to E4M3 with HSTU_FP8_ROW, or the second's hstu_gated_fp8_gemm, as above; uvqk_weight and
- *             output_weight of `layers` must be absent
+ * fp8_layers  NULL; or num_layers more parameter sets, on the host, read during the call. Both projections of every
+ *             layer are then hstu_fp8_gemm, behind an hstu_layer_norm and an hstu_norm_mul that quantise their results
+ *             to E4M3 with HSTU_FP8_ROW; the second may be hstu_gated_fp8_gemm, as above. uvqk_weight and output_weight
+ *             of `layers` must be absent then
  * fp8_accumulation
  *             of these products; see hstu_fp8_accumulation
  */
@@ -175,15 +181,15 @@ HSTU_API hstu_status hstu_stack_workspace_size(const hstu_stack_args* args, size
 HSTU_API hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
 
 /**
- * A linear layer in FP8: out = x w^T + bias, w quantised once by the caller, x to E4M3 in the call (2 launches). Behind
- * a norm that quantises its results itself (hstu_layer_norm with a y in FP8) call hstu_fp8_gemm instead.
+ * A linear layer in FP8: out = x w^T + bias. The caller quantises w once; the call quantises x to E4M3 (2 launches).
+ * Behind a norm that quantises its results itself (hstu_layer_norm with a y in FP8) call hstu_fp8_gemm instead.
  *
  * x          [rows, k] f32 or 16-bit, row stride free
  * w          [n, k] E4M3 or E5M2, row stride free; what hstu_quantize_fp8 makes of a weight
  * w_descale  f32, for w and w_scaling
  * bias       absent, or [n] f32 or 16-bit
  * out        [rows, n] f32 or 16-bit, row stride free
- * x_scaling  HSTU_FP8_ROW, or HSTU_FP8_GROUP, a scale for 128 columns of a row
+ * x_scaling  HSTU_FP8_ROW, or HSTU_FP8_GROUP, a scale per 128 columns of a row
  * w_scaling  of w
  */
 typedef struct hstu_fp8_linear_args {

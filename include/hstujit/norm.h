@@ -16,8 +16,8 @@ extern "C" {
  * Layer norm over the last dimension: y = (x - mean) / sqrt(var + eps) * weight + bias, var biased (divided by dim).
  *
  * x, y          [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself. Or y is E4M3 or E5M2, as
- *               hstu_fp8_gemm takes it: the f32 results, not rounded in between, quantised as hstu_quantize_fp8 does
- *               with its defaults; fastest where rows have at most 16384 elements and lines are of whole 4, aligned
+ *               hstu_fp8_gemm takes it: the f32 results, not rounded in between, are quantised as hstu_quantize_fp8
+ *               does with its defaults. Fastest with aligned rows of at most 16384 elements, a multiple of 4
  * weight, bias  [dim] f32 or 16-bit, same dtype; both present or both absent
  * eps           0 means 1e-5
  * descale       present with a y in FP8 only: f32, written, of the shape that `scaling` asks for
@@ -133,8 +133,8 @@ HSTU_API hstu_status hstu_group_norm(hstu_context* context, const hstu_group_nor
  * head_dim      even, divides hidden; 0 means cosine.shape[1]
  * eps           0 means 1e-6
  * descale, scaling  of a y in FP8, as in hstu_layer_norm, of y as a matrix [batch * length, hidden]; GROUP is fastest
- *               with heads that divide 128, or of a multiple of 256
- * Source: Su et al. 2021, arXiv:2104.09864, turning halves as GPT-NeoX does.
+ *               with head dims that divide 128 or are multiples of 256
+ * Source: Su et al. 2021, arXiv:2104.09864, rotating halves as GPT-NeoX does.
  */
 typedef struct hstu_rms_norm_rope_args {
   size_t struct_size;
@@ -147,12 +147,12 @@ typedef struct hstu_rms_norm_rope_args {
 HSTU_API hstu_status hstu_rms_norm_rope(hstu_context* context, const hstu_rms_norm_rope_args* args, hstu_stream stream);
 
 /**
- * Softmax of rows: y = e^(x - max) / sum, or with log its logarithm, x - max - log(sum).
+ * Softmax of rows: y = e^(x - max) / sum, or its logarithm, x - max - log(sum), with log.
  *
  * x, y             [rows, dim] f32 or 16-bit, same dtype; dim at least 1; row stride free; y may be x itself. An
  *                  element of -inf has weight 0.
  * log              1: log-softmax
- * zero_empty_rows  what becomes of a row of nothing but -inf. 0: NaN. 1: weights of 0 (and logarithms of -inf)
+ * zero_empty_rows  for rows of nothing but -inf. 0: y is NaN. 1: weights are 0, and logarithms -inf
  * Source: triton-lang/triton, tutorial 02 (fused softmax); PyTorch, softmax and log_softmax (rows of -inf).
  */
 typedef struct hstu_softmax_args {
@@ -173,8 +173,8 @@ HSTU_API hstu_status hstu_softmax(hstu_context* context, const hstu_softmax_args
  * x, y               [rows, dim] f32 or 16-bit, same dtype; row stride free; y may be x itself
  * ratio              in [0, 1); 0 copies
  * seed               any
- * words_per_counter  0 or 1: as other frameworks have it; 4: a quarter of the arithmetic, which makes 16-bit tensors as
- *                    fast as a copy, and other bits
+ * words_per_counter  0 or 1: the bits of other frameworks. 4: other bits for a quarter of the arithmetic, with which
+ *                    16-bit tensors are as fast as a copy
  * Source: Salmon et al. 2011 (Philox); Triton's tl.rand, and its rand4x for 4 words.
  */
 typedef struct hstu_dropout_args {

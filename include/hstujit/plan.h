@@ -29,16 +29,16 @@ typedef struct hstu_plan hstu_plan;
  * args  the operator's args struct; copied. The buffers it names are needed by launches without arguments only.
  *
  * Errors: those of the operator. As with a call, what happens when the problem has no kernel yet is the context's
- * hstu_miss_policy; under HSTU_MISS_ASYNC a stand-in serves until the plan's own kernel arrives, of which the plan
- * learns by itself.
+ * hstu_miss_policy. Under HSTU_MISS_ASYNC a stand-in serves until the plan's own kernel arrives; the plan takes it by
+ * itself.
  */
 HSTU_API hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const char* op, const void* args,
                                    hstu_stream stream);
 
 /**
- * Queues the plan's operator. args NULL: on the arguments that the plan was made with. Else they must be of the plan's
- * problem: other buffers, and other sizes that the library takes for the same problem (batch size, rows and longest
- * sequence are compared as powers of two); whatever can be told from the arguments is told as by the operator itself.
+ * Queues the plan's operator. args NULL means the arguments that the plan was made with. Other arguments must be of the
+ * plan's problem: they may have other buffers, and other sizes that the library takes for the same problem (batch size,
+ * rows and longest sequence are compared as powers of two). They are checked as by the operator itself.
  *
  * Any number of threads may launch one plan. A launch makes no call of the driver but the launch itself, so it may be
  * captured into a CUDA graph; it compiles and loads nothing.

@@ -1,6 +1,6 @@
 // A kernel family: data plus a few small functions that answer fixed questions about its template in kernels/. The
 // tuner reads knobs and rules, the specialiser prints the Config, the launch fills the parameter struct. Adding a
-// family means one file here, one in kernels/, one line in families.cpp.
+// family means one file here, one in kernels/, one line in the list.hpp of its room.
 #pragma once
 
 #include "cuda/device.hpp"

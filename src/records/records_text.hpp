@@ -1,4 +1,4 @@
-// Jobs as canonical JSON: what tuner_db/seeds/<device>/*.json holds and what is reviewed. Sorted, one problem and
+// Jobs as canonical JSON: what tuner_db/<device>.json holds and what is reviewed. Sorted, one problem and
 // device class per line, so that a diff shows which problems changed.
 #pragma once
 
