@@ -7,18 +7,6 @@
 namespace hstujit {
 namespace {
 
-/// The first field in which two problems of one operator differ, for a message.
-std::string difference(const Problem& asked, const Problem& planned) {
-  int index = 0;
-  for (const FieldInfo& info : fields_of(planned.op)) {
-    if (asked[index] != planned[index])
-      return fmt::format("{} = {}, but the plan is for {}{}", info.name, asked[index], planned[index],
-                         info.kind == FieldKind::bucket ? " (as powers of two)" : "");
-    ++index;
-  }
-  return "another operator";
-}
-
 Launch bound_launch(const Context& context, const Plan& plan, const void* prepared) {
   Launch launch;
   if (plan.kernel) context.bind(plan, prepared, launch);
@@ -26,6 +14,18 @@ Launch bound_launch(const Context& context, const Plan& plan, const void* prepar
 }
 
 }  // namespace
+
+std::string difference(const Problem& asked, const Problem& planned) {
+  if (asked.op != planned.op) return fmt::format("{}, but the plan is for {}", name_of(asked.op), name_of(planned.op));
+  int index = 0;
+  for (const FieldInfo& info : fields_of(planned.op)) {
+    if (asked[index] != planned[index])
+      return fmt::format("{} = {}, but the plan is for {}{}", info.name, asked[index], planned[index],
+                         info.kind == FieldKind::bucket ? " (as powers of two)" : "");
+    ++index;
+  }
+  return "the same problem";
+}
 
 FixedCall::FixedCall(Context& context, const Operator& op, const void* args, CUstream stream) : args_(op, args) {
   if (context.make_ready(args_.problem(), args_.prepared(), stream))

@@ -9,9 +9,13 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 namespace hstujit {
+
+/// The operators of two problems, or the first field in which they differ, for a message.
+std::string difference(const Problem& asked, const Problem& planned);
 
 class FixedCall {
  public:

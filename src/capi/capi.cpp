@@ -3,8 +3,8 @@
 #include "call/fixed_call.hpp"
 #include "call/recent_calls.hpp"
 #include "capi/handle.hpp"
-#include "chain/layer.hpp"
-#include "chain/stages.hpp"
+#include "chain/chains.hpp"
+#include "chain/fixed_chain.hpp"
 #include "support/error.hpp"
 #include "support/failure.hpp"
 #include "support/forks.hpp"
@@ -17,12 +17,17 @@
 
 #include <cstring>
 #include <exception>
+#include <memory>
+#include <optional>
 #include <string>
 
 /// A plan of the host's, in the context that it was made of. That handle outlives it: handles are never freed.
 struct hstu_plan {
+  explicit hstu_plan(hstu_context& its_context) : context(its_context) {}
+
   hstu_context& context;
-  hstujit::FixedCall call;
+  std::optional<hstujit::FixedCall> call;           ///< of an operator
+  std::optional<hstujit::chain::FixedChain> chain;  ///< or of a chain
 };
 
 namespace {
@@ -171,14 +176,14 @@ hstu_miss_policy checked(const hstu_miss_policy& given) {
   return static_cast<hstu_miss_policy>(policy);
 }
 
-/// A chain of operators; Args as the matching function of layer.hpp takes it.
+/// A chain of operators; Args as the matching function of chains.hpp takes it.
 template <class Args>
 hstu_status call_chain(hstu_context* context, const Args* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(context, "context"));
     check_struct_size(deref(args, "args"), "args");
     Args own = *args;
-    layer::run(*target, own, stream);
+    chain::run(*target, own, stream);
   });
 }
 
@@ -187,9 +192,7 @@ hstu_status workspace_size(const Args* args, size_t* bytes) {
   return guard([&] {
     deref(bytes, "bytes") = 0;
     check_struct_size(deref(args, "args"), "args");
-    layer::Workspace space;
-    layer::measure(*args, space);
-    *bytes = space.used();
+    *bytes = chain::workspace_size(*args);
   });
 }
 
@@ -285,18 +288,12 @@ hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context, const
   return workspace_size_on(context, args, bytes);
 }
 
-#define HSTUJIT_CHAIN(name)                                                                            \
-  hstu_status hstu_##name(hstu_context* context, const hstu_##name##_args* args, hstu_stream stream) { \
-    return call_chain(context, args, stream);                                                          \
-  }                                                                                                    \
-  hstu_status hstu_##name##_workspace_size(const hstu_##name##_args* args, size_t* bytes) {            \
-    return workspace_size(args, bytes);                                                                \
-  }
-HSTUJIT_CHAIN(compute_uvqk)
-HSTUJIT_CHAIN(preprocess_and_attention)
-HSTUJIT_CHAIN(compute_output)
-HSTUJIT_CHAIN(stack)
-HSTUJIT_CHAIN(fp8_linear)
+#define HSTUJIT_CHAIN(name, args_type, function)                                           \
+  hstu_status function(hstu_context* context, const args_type* args, hstu_stream stream) { \
+    return call_chain(context, args, stream);                                              \
+  }                                                                                        \
+  hstu_status function##_workspace_size(const args_type* args, size_t* bytes) { return workspace_size(args, bytes); }
+HSTUJIT_CHAIN_MAP(HSTUJIT_CHAIN)
 #undef HSTUJIT_CHAIN
 
 hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream) {
@@ -305,7 +302,7 @@ hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_
     check_struct_size(deref(args, "args"), "args");
     hstu_stack_args own = *args;
     own.num_layers = 1;
-    layer::run(*target, own, stream);
+    chain::run(*target, own, stream);
   });
 }
 
@@ -314,16 +311,24 @@ hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const char* op
   return guard([&] {
     deref(out, "out") = nullptr;
     const Visit target(deref(context, "context"));
-    const Operator& asked = operator_called(&deref(op, "op"));
+    const chain::Chain* const chain = chain::chain_named(&deref(op, "op"));
+    const Operator* const asked = chain ? nullptr : &operator_called(op);
     if (!args) fail(HSTU_ERROR_INVALID_ARGUMENT, "args = NULL: it must point to an object");
-    *out = new hstu_plan{*context, {*target, asked, args, stream}};
+    auto plan = std::make_unique<hstu_plan>(*context);
+    if (chain)
+      plan->chain.emplace(*target, *chain, args, stream);
+    else
+      plan->call.emplace(*target, *asked, args, stream);
+    *out = plan.release();
   });
 }
 
 hstu_status hstu_plan_launch(hstu_plan* plan, const void* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(plan, "plan").context);
-    plan->call.launch(*target, args, stream);
+    if (plan->call) [[likely]]
+      return plan->call->launch(*target, args, stream);
+    plan->chain->launch(*target, args, stream);
   });
 }
 

@@ -1,4 +1,5 @@
 // The linear layer in FP8 as calls of operators: x is quantised into the workspace, then multiplied.
+#include "chain/engine.hpp"
 #include "chain/quantised.hpp"
 #include "chain/stages.hpp"
 #include "operators/checks.hpp"
@@ -6,7 +7,7 @@
 #include "operators/operators.hpp"
 #include "support/error.hpp"
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 namespace {
 
 /// x in E4M3, and its scales.
@@ -42,8 +43,6 @@ void check_parameters(hstu_fp8_linear_args& args) {
 
 }  // namespace
 
-void measure(const hstu_fp8_linear_args& args, Workspace& space) { take(args, space); }
-
 Fp8LinearCalls calls_of(hstu_fp8_linear_args& args, Workspace& space) {
   const Quantised x = take(args, space);
   space.check();
@@ -64,4 +63,14 @@ Fp8LinearCalls calls_of(hstu_fp8_linear_args& args, Workspace& space) {
   return calls;
 }
 
-}  // namespace hstujit::layer
+void add(Steps& steps, Fp8LinearCalls& calls, const Fusing&) {
+  steps.add("quantisation", calls.quantise);
+  steps.add("product", calls.product);
+}
+
+void measure(const hstu_fp8_linear_args& args, Workspace& space) { take(args, space); }
+
+using Fp8Linear = OnePart<hstu_fp8_linear_args, Fp8LinearCalls, 2>;
+HSTUJIT_ON_ENGINE(Fp8Linear)
+
+}  // namespace hstujit::chain

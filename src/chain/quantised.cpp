@@ -2,7 +2,7 @@
 
 #include "operators/fp8/fp8_scales.hpp"
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 namespace {
 
 /// Lines of whole 16 bytes, which the products' loads want.
@@ -31,4 +31,4 @@ Quantised QuantisedSpace::matrix(int64_t rows, int64_t columns, hstu_fp8_scaling
   return m;
 }
 
-}  // namespace hstujit::layer
+}  // namespace hstujit::chain

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 
 struct Quantised {
   hstu_tensor q, descale;
@@ -22,4 +22,4 @@ struct QuantisedSpace {
   Quantised matrix(int64_t rows, int64_t columns, hstu_fp8_scaling scaling) const;
 };
 
-}  // namespace hstujit::layer
+}  // namespace hstujit::chain

@@ -1,10 +1,10 @@
 #include "chain/stage_parts.hpp"
 
-#include "chain/one_product.hpp"
+#include "chain/fused.hpp"
 #include "chain/output_rows.hpp"
 #include "support/error.hpp"
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 namespace {
 
 constexpr float kLayerEps = 1e-6f;  ///< what upstream's layers are built with
@@ -110,10 +110,10 @@ void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std:
   calls.project.activation_columns = c.value;
 }
 
-std::optional<hstu_norm_addmm_args> as_one_product(const UvqkCalls& calls) {
+std::optional<hstu_norm_addmm_args> as_fused(const UvqkCalls& calls) {
   const hstu_layer_norm_args& norm = calls.norm;
   const hstu_addmm_args& project = calls.project;
-  if (!one_product_has(norm.x.dtype) || share_memory(norm.x, project.z)) return std::nullopt;
+  if (!fused_has(norm.x.dtype) || share_memory(norm.x, project.z)) return std::nullopt;
   auto product = sized<hstu_norm_addmm_args>();
   product.x = norm.x;
   product.norm_weight = norm.weight;
@@ -181,4 +181,4 @@ void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) 
   calls.project.z = args.out;
 }
 
-}  // namespace hstujit::layer
+}  // namespace hstujit::chain

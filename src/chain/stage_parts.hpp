@@ -8,7 +8,7 @@
 
 #include <cstddef>
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 
 /// Of the projection's output, which is u, v, q and k.
 struct Columns {
@@ -43,14 +43,23 @@ void fill(hstu_layer_norm_args& norm, hstu_compute_uvqk_args& args, const Column
 /// All but the tensors that the projection goes to.
 void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std::byte* normed);
 /// The same of x, once it is known where the projection goes. The two calls may write it on x, which is read by then.
-std::optional<hstu_norm_addmm_args> as_one_product(const UvqkCalls& calls);
+std::optional<hstu_norm_addmm_args> as_fused(const UvqkCalls& calls);
 
 /// v, q and k are columns of `projected` from `first` on.
 void fill(hstu_attention_args& call, const hstu_attention_args& given, const hstu_tensor& projected, int64_t first,
           const hstu_layer_dims& dims, const Columns& c);
 
+/// A stage's projection, in FP8 or not.
+template <class Calls>
+void add_projection(Steps& steps, const char* name, Calls& calls) {
+  if (calls.product)
+    steps.add(name, *calls.product);
+  else
+    steps.add(name, calls.project);
+}
+
 /// All but where the gate writes; the residual and out of the projection are checked here.
 void fill(hstu_norm_mul_args& gate, hstu_compute_output_args& args);
 void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated);
 
-}  // namespace hstujit::layer
+}  // namespace hstujit::chain

@@ -3,7 +3,7 @@
 #include "operators/problem.hpp"
 #include "support/error.hpp"
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 
 std::byte* Workspace::take(int64_t bytes) {
   const size_t rounded = (static_cast<size_t>(bytes) + kWorkspaceAlignment - 1) / kWorkspaceAlignment;
@@ -30,4 +30,4 @@ int64_t matrix_bytes(hstu_dtype dtype, int64_t rows, int64_t columns) {
   return bytes;
 }
 
-}  // namespace hstujit::layer
+}  // namespace hstujit::chain

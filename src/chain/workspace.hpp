@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 
 constexpr size_t kWorkspaceAlignment = 256;
 
@@ -32,4 +32,4 @@ class Workspace {
 /// Bytes of a dense matrix; throws INVALID_ARGUMENT when they overflow 63 bits.
 int64_t matrix_bytes(hstu_dtype dtype, int64_t rows, int64_t columns);
 
-}  // namespace hstujit::layer
+}  // namespace hstujit::chain

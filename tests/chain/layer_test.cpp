@@ -266,12 +266,12 @@ const std::string kFp8 = R"(, "projections": "e4m3")";
 class StackCall : public Layer, public testing::WithParamInterface<int> {
  protected:
   /// The call writes what its operators write, one after the other.
-  void expect_numbers_of_operators(const Workload& w, OneProducts which = {}) {
+  void expect_numbers_of_operators(const Workload& w, chain::FusedStages fused = {}) {
     const std::unique_ptr<Memory> memory = host_memory();
-    const Stack stack(expand_stack(w, which), *memory, 1);
+    const Stack stack(expand_stack(w, fused), *memory, 1);
     stack.run(context_, nullptr);
     const std::vector<double> expected = stack.result();
-    const StackArgs stack_args(w, stack, *memory);
+    const StackArgs stack_args(w, stack);
     std::memset(stack_args.args().out.data, 0xff, static_cast<size_t>(extent_bytes(stack_args.args().out)));
     ASSERT_EQ(hstu_stack(context_, &stack_args.args(), nullptr), HSTU_OK) << hstu_last_error();
     EXPECT_EQ(stack.result(), expected);
@@ -298,7 +298,7 @@ TEST_P(StackCall, GivesTheNumbersOfItsOperatorsInFp8) {
     stack.set_up(context_, nullptr);
     stack.run(context_, nullptr);
     const std::vector<double> expected = stack.result();
-    const StackArgs stack_args(w, stack, *memory);
+    const StackArgs stack_args(w, stack);
     ASSERT_NE(stack_args.args().fp8_layers, nullptr);
     std::memset(stack_args.args().out.data, 0xff, static_cast<size_t>(extent_bytes(stack_args.args().out)));
     ASSERT_EQ(hstu_stack(context_, &stack_args.args(), nullptr), HSTU_OK) << hstu_last_error();
@@ -315,7 +315,7 @@ TEST_F(Layer, AStackInFp8TakesDropoutAndGroups) {
   const std::unique_ptr<Memory> memory = host_memory();
   const Stack stack(expand_stack(w), *memory, 1);
   stack.set_up(context_, nullptr);
-  const StackArgs stack_args(w, stack, *memory);
+  const StackArgs stack_args(w, stack);
   hstu_stack_args args = stack_args.args();
   ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
   const std::vector<double> plain = stack.result();
@@ -367,7 +367,7 @@ TEST_F(Layer, AStackThatWritesInPlaceGivesTheNumbersOfItsStages) {
   const Workload w = workload(1, 64);
   const std::unique_ptr<Memory> memory = host_memory();
   const Stack stack(expand_stack(w), *memory, 1);
-  const StackArgs stack_args(w, stack, *memory);
+  const StackArgs stack_args(w, stack);
   const hstu_stack_args& all = stack_args.args();
   ASSERT_EQ(hstu_stack(context_, &all, nullptr), HSTU_OK) << hstu_last_error();
   const std::vector<double> in_place = stack.result();
@@ -413,7 +413,7 @@ TEST_P(StackCall, MayOverwriteItsInput) {
   const Stack stack(expand_stack(w), *memory, 1);
   stack.run(context_, nullptr);
   const std::vector<double> expected = stack.result();
-  const StackArgs stack_args(w, stack, *memory);
+  const StackArgs stack_args(w, stack);
   hstu_stack_args args = stack_args.args();
   args.out = args.x;
   ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
@@ -426,7 +426,7 @@ TEST_F(Layer, LayersOfAStackDropOutDifferently) {
   const Workload w = workload(2);
   const std::unique_ptr<Memory> memory = host_memory();
   const Stack stack(expand_stack(w), *memory, 1);
-  const StackArgs stack_args(w, stack, *memory);
+  const StackArgs stack_args(w, stack);
   hstu_stack_args args = stack_args.args();
   args.output.dropout_ratio = 0.25f;
   args.output.seed = 5;
@@ -447,7 +447,7 @@ TEST_F(Layer, OneLayerReadsOneParameterSet) {
   const Stack stack(expand_stack(w), *memory, 1);
   stack.run(context_, nullptr);
   const std::vector<double> expected = stack.result();
-  const StackArgs stack_args(w, stack, *memory);
+  const StackArgs stack_args(w, stack);
   hstu_stack_args args = stack_args.args();
   args.num_layers = -5;
   ASSERT_EQ(hstu_layer(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
@@ -622,7 +622,7 @@ TEST_F(Layer, StackNamesTheFp8WeightItRefuses) {
   const Workload w = workload(2, 16, kFp8);
   const std::unique_ptr<Memory> memory = host_memory();
   const Stack stack(expand_stack(w), *memory, 1);
-  const StackArgs stack_args(w, stack, *memory);
+  const StackArgs stack_args(w, stack);
   for (const Case& c : cases) {
     hstu_stack_args args = stack_args.args();
     std::vector<hstu_layer_weights> plain(args.layers, args.layers + 2);
@@ -644,7 +644,7 @@ TEST_F(Layer, StackNamesTheLayerItRefusesAndWritesNothing) {
   const Workload w = workload(2);
   const std::unique_ptr<Memory> memory = host_memory();
   const Stack stack(expand_stack(w), *memory, 1);
-  const StackArgs stack_args(w, stack, *memory);
+  const StackArgs stack_args(w, stack);
   std::vector<hstu_layer_weights> layers(stack_args.args().layers, stack_args.args().layers + 2);
   layers[1].output_weight.shape[0] = 7;
   hstu_stack_args args = stack_args.args();

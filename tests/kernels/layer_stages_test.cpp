@@ -532,7 +532,7 @@ TEST_P(StackInAGraph, GivesTheBitsOfTheCallOnWhateverItsInputHolds) {
       GetParam().dtype, GetParam().batch, GetParam().layers));
   const std::unique_ptr<Memory> memory = device.memory();
   const Stack stack(stack_on(device.facts(), w), *memory, 1), other(stack_on(device.facts(), w), *memory, 2);
-  const StackArgs args(w, stack, *memory);
+  const StackArgs args(w, stack);
   stack.set_up(device.context, nullptr);
   const hstu_tensor &x = args.args().x, &out = args.args().out;
   const auto x_bytes = static_cast<size_t>(extent_bytes(x)), out_bytes = static_cast<size_t>(extent_bytes(out));
@@ -567,7 +567,7 @@ TEST_P(StackInAGraph, GivesTheBitsOfTheCallOnWhateverItsInputHolds) {
 INSTANTIATE_TEST_SUITE_P(Cases, StackInAGraph,
                          testing::Values(GraphCase{"f32", "f32", ""}, GraphCase{"bf16", "bf16", ""},
                                          GraphCase{"fp8", "bf16", R"(, "projections": "e4m3", "accumulation": "fast")"},
-                                         GraphCase{"one_product_each", "bf16", "",
+                                         GraphCase{"fused", "bf16", "",
                                                    700}),  // rows enough for norm and projection in one
                          [](const auto& c) { return std::string(c.param.name); });
 

@@ -53,7 +53,7 @@ TEST_P(StackOnDevice, IsRightAndEqualsItsOperators) {
   const Stack stack(expand_stack(w), *memory, 1);
   stack.set_up(device.context, nullptr);
   stack.run(device.context, nullptr);
-  const StackArgs args(w, stack, *memory);
+  const StackArgs args(w, stack);
   if (device.compile_only) {
     ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
     GTEST_SKIP() << "compiled, not run";
@@ -86,7 +86,7 @@ TEST_P(LargeStackOnDevice, IsRightAndEqualsItsOperators) {
       GetParam().dtype, GetParam().batch, GetParam().layers));
   const std::unique_ptr<Memory> memory = device.memory();
   const Stack stack(stack_on(device.facts(), w), *memory, 1);
-  const StackArgs args(w, stack, *memory);
+  const StackArgs args(w, stack);
   stack.set_up(device.context, nullptr);
   stack.run(device.context, nullptr);
   ASSERT_EQ(hstu_stack(device.context, &args.args(), nullptr), HSTU_OK) << hstu_last_error();
@@ -121,7 +121,7 @@ TEST(QuantisedStackOnDevice, TakesOtherFp8Weights) {
   const Workload w = workload({"bf16", 64, kFp8});
   const std::unique_ptr<Memory> memory = device.memory();
   const Stack stack(expand_stack(w), *memory, 1), other(expand_stack(w), *memory, 2);
-  const StackArgs args(w, stack, *memory), others(w, other, *memory);
+  const StackArgs args(w, stack), others(w, other);
   stack.set_up(device.context, nullptr);
   other.set_up(device.context, nullptr);
   hstu_fp8_layer_weights place[2];

@@ -102,8 +102,8 @@ TEST(ExpandDlrm, IsThreeCallsALayerWhereBothStagesAreOne) {
   EXPECT_EQ(shape(project.z), (List{98304, 512}));
   EXPECT_EQ(shape(project.z1), (List{98304, 1536}));
   EXPECT_EQ(both.calls[3].places[0].buffer, both.calls[2].places[7].buffer) << "its x is the layer in front's out";
-  EXPECT_EQ(both.calls[3].places[5].buffer, both.calls[5].places[1].buffer) << "u";
-  EXPECT_EQ(both.find("normed"), -1);
+  EXPECT_EQ(both.calls[3].places[5].buffer, both.find("workspace")) << "u";
+  EXPECT_EQ(both.calls[3].places[5].offset, both.calls[5].places[1].offset) << "u";
 }
 
 const char* const kSmall =
@@ -120,14 +120,15 @@ TEST(ExpandStack, CutsUvqkIntoColumnsInThatOrder) {
 
   const Call& call = calls.calls[2];
   const auto& attention = args_of<hstu_attention_args>(calls, 2);
-  const int buffer = calls.find("uvqk");
+  const int buffer = calls.find("workspace");
   for (const int slot : {0, 1, 2}) EXPECT_EQ(call.places[static_cast<size_t>(slot)].buffer, buffer);
-  EXPECT_EQ(call.places[2].offset, u) << "v";
-  EXPECT_EQ(call.places[0].offset, 2 * u) << "q";
-  EXPECT_EQ(call.places[1].offset, 2 * u + 16) << "k";
+  const int64_t uvqk = calls.calls[1].places[3].offset, bytes = size_of(attention.q.dtype);  // elements of one byte
+  EXPECT_EQ(call.places[2].offset, uvqk + bytes * u) << "v";
+  EXPECT_EQ(call.places[0].offset, uvqk + bytes * 2 * u) << "q";
+  EXPECT_EQ(call.places[1].offset, uvqk + bytes * (2 * u + 16)) << "k";
   EXPECT_EQ(strides(attention.q), (List{columns, 8, 1}));
   EXPECT_EQ(strides(attention.v), (List{columns, 24, 1}));
-  EXPECT_EQ(calls.calls[3].places[1].offset, 0) << "u";
+  EXPECT_EQ(calls.calls[3].places[1].offset, uvqk) << "u";
   EXPECT_EQ(strides(args_of<hstu_norm_mul_args>(calls, 3).u), (List{columns, 1}));
 }
 
@@ -224,7 +225,7 @@ TEST(ExpandOperators, PassesOnWhatTheOperatorObjectsTo) {
   EXPECT_TRUE(activation.starts_with("/operators/1 (mine): activation = 2")) << activation;
   const std::string mask = refusal(R"("sequences": {"batch": 1, "history": 3, "targets": 1}, "stack": {"layers": 1,
     "embedding_dim": 8, "num_heads": 1, "attn_dim": 8, "hidden_dim": 8, "mask": "full"})");
-  EXPECT_TRUE(mask.starts_with("/stack (attention): num_targets")) << mask;
+  EXPECT_TRUE(mask.starts_with("/stack: layers[0]: attention: num_targets")) << mask;
 }
 
 TEST(ExpandOperators, RefusesOffsetsBeyondTheirType) {

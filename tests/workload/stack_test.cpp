@@ -91,7 +91,7 @@ TEST(QuantisedStackWithOutputStagesOfOneCall, AgreesWithTheMathematicsThatQuanti
   const std::unique_ptr<Memory> memory = host_memory();
   for (const char* const dtype : {"f16", "bf16"}) {
     const Workload w = workload(dtype, R"(, "projections": "e4m3", "accumulation": "fast")");
-    ASSERT_TRUE(has_one_products(w).output);
+    ASSERT_TRUE(can_be_fused(w).output);
     const Stack stack(expand_stack(w, {.output = true}), *memory, 1);
     stack.set_up(context.get(), nullptr);
     stack.run(context.get(), nullptr);
@@ -101,7 +101,7 @@ TEST(QuantisedStackWithOutputStagesOfOneCall, AgreesWithTheMathematicsThatQuanti
     EXPECT_LE(check.relative_error, 2e-3) << "but for values that statistics in f32 move to a neighbour";
     EXPECT_GT(check.quantisation_error.value_or(0), 0.01);
   }
-  EXPECT_FALSE(has_one_products(workload("bf16", R"(, "projections": "e4m3")")).output) << "exact sums";
+  EXPECT_FALSE(can_be_fused(workload("bf16", R"(, "projections": "e4m3")")).output) << "exact sums";
 }
 
 TEST(StackCheck, NoticesWhatIsWrongWithQuantisedProjections) {

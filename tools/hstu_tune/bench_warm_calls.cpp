@@ -194,7 +194,7 @@ StackCall stack_call(BenchRun& bench) {
   const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
   const Calls calls = expand_stack(workload);
   const Stack stack(calls, *memory, 1);
-  const StackArgs stack_args(workload, stack, *memory);
+  const StackArgs stack_args(workload, stack);
   const Stopwatch watch(bench.driver(), bench.context().device_context());
   stack.run(bench.host.get(), watch.stream());
   std::vector<BareLaunch> launches;

@@ -42,9 +42,9 @@ enum class Before { nothing, compiling, tuning };
 // ---- Checking
 
 /// Runs the small version of the stack on the device and compares with the mathematics; prints and reports.
-bool check(const Workload& workload, OneProducts which, hstu_context* context, Memory& memory, Report& report) {
+bool check(const Workload& workload, chain::FusedStages fused, hstu_context* context, Memory& memory, Report& report) {
   const Workload small = small_version(workload);
-  const Calls calls = expand_stack(small, which);
+  const Calls calls = expand_stack(small, fused);
   const Stack stack(calls, memory, kSeed);
   stack.set_up(context, nullptr);
   stack.run(context, nullptr);
@@ -160,7 +160,7 @@ Passes graph_passes(const Traffic& traffic, const Stack& stack, hstu_context* co
     if (stack.result() != expected)
       fail(HSTU_ERROR_INTERNAL, "the stack {} gives another result than its operators one by one", of_what);
   };
-  const StackArgs stack_args(traffic.workload, stack, memory);
+  const StackArgs stack_args(traffic.workload, stack);
   const hstu_tensor& out = stack_args.args().out;
   /// Once, into memory that does not hold the result any more.
   const auto run_once = [&](const GpuWork& work) {
@@ -274,7 +274,7 @@ int run_on_gpu(const Options& options, const Traffic& traffic) {
   report["nvrtc"] = nvrtc_at(Environment::read().libnvrtc).identity;
   const Timing pass = watch.warm([&](CUstream stream) { stack.run(host.get(), stream); }, kWarmups, kSamples);
   print_parts(calls, parts_of(calls, watch.steps(steps_of(stack, host.get()), kWarmups, kSamples)), context, report);
-  const bool passed = check(traffic.workload, calls.one_products, host.get(), *memory, report);
+  const bool passed = check(traffic.workload, calls.fused, host.get(), *memory, report);
   const std::string name = figures_name(traffic.workload, options.device);
   const std::vector<std::string> families = families_of(context, calls);
   report_times(name, pass, first_result, before, families, report);

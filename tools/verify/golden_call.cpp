@@ -1,11 +1,13 @@
 #include "verify/golden_call.hpp"
 
+#include "operators/movable_args.hpp"
 #include "support/element.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 
 namespace hstujit::verify {
 namespace {
@@ -100,6 +102,13 @@ float GoldenCall::number(std::string_view key) const {
 
 std::byte* GoldenCall::allocate(int64_t bytes) {
   return buffers_.emplace_back(static_cast<size_t>(std::max<int64_t>(bytes, 1))).data();
+}
+
+void GoldenCall::run_step(const chain::Step& step) const {
+  const Operator& op = operator_of(step.problem.op);
+  ArgsBytes args;
+  std::memcpy(args.data(), step.args, op.args_size);
+  execute_(op, args.data());
 }
 
 hstu_dtype GoldenCall::working_dtype() const {

@@ -1,7 +1,7 @@
 // One golden case under way: its inputs as tensors, its attributes, buffers for outputs, and the comparison.
 #pragma once
 
-#include "chain/stages.hpp"
+#include "chain/chains.hpp"
 #include "verify/golden.hpp"
 
 #include <cstddef>
@@ -35,17 +35,6 @@ class GoldenCall {
   hstu_tensor output(std::initializer_list<int64_t> shape) { return output(shape, working_dtype()); }
   hstu_tensor output(std::initializer_list<int64_t> shape, hstu_dtype dtype);
 
-  /// A chain's workspace, as large as its args ask for.
-  template <class Args>
-  layer::Workspace workspace(const Args& args) {
-    layer::Workspace measured;
-    layer::measure(args, measured);
-    const auto at =
-        reinterpret_cast<uintptr_t>(allocate(static_cast<int64_t>(measured.used() + layer::kWorkspaceAlignment)));
-    const uintptr_t aligned = (at + layer::kWorkspaceAlignment - 1) / layer::kWorkspaceAlignment;
-    return {reinterpret_cast<void*>(aligned * layer::kWorkspaceAlignment), measured.used()};
-  }
-
   /// Memory aligned as workspaces are.
   void* workspace_of(size_t bytes) {
     const auto at = reinterpret_cast<uintptr_t>(allocate(static_cast<int64_t>(bytes + kWorkspaceAlignment)));
@@ -59,6 +48,16 @@ class GoldenCall {
     execute_(operator_of(op_of<Args>()), &args);
   }
 
+  /// Makes the calls of the args struct's chain, of which none is fused; struct_size and workspace are filled in.
+  template <class Args>
+  void run_chain(Args args) {
+    args.struct_size = sizeof args;
+    args.workspace_size = chain::workspace_size(args);
+    args.workspace = workspace_of(args.workspace_size);
+    chain::visit(args, chain::Fusing(chain::FusedStages{}),
+                 [this](int64_t, const chain::Step& step) { run_step(step); });
+  }
+
   /// Compares a tensor, of the expected number of elements, with expect_<name>.
   void compare(std::string_view name, const hstu_tensor& got);
   /// The same of an operator that copies: equal or wrong.
@@ -68,6 +67,7 @@ class GoldenCall {
  private:
   hstu_dtype working_dtype() const;
   std::byte* allocate(int64_t bytes);
+  void run_step(const chain::Step& step) const;
 
   const Safetensors& file_;
   const Executor& execute_;

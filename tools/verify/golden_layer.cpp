@@ -16,10 +16,7 @@ void compute_output(GoldenCall& call) {
   args.out = call.output({args.attn.shape[0], args.output_weight.shape[1]});
   args.options = {stage.eps,        stage.activation, stage.concat_u,       stage.concat_x,      stage.silu_u,
                   stage.num_groups, stage.norm,       stage.dropout_stream, stage.dropout_ratio, stage.seed};
-  layer::Workspace space = call.workspace(args);
-  const layer::OutputCalls calls = layer::calls_of(args, space);
-  call.run(calls.gate);
-  call.run(calls.project);
+  call.run_chain(args);
   call.compare("out", args.out);
 }
 
@@ -36,15 +33,9 @@ hstu_compute_uvqk_args uvqk_args(GoldenCall& call) {
   return args;
 }
 
-void run(GoldenCall& call, const layer::UvqkCalls& calls) {
-  call.run(calls.norm);
-  call.run(calls.project);
-}
-
 void compute_uvqk(GoldenCall& call) {
-  hstu_compute_uvqk_args args = uvqk_args(call);
-  layer::Workspace space = call.workspace(args);
-  run(call, layer::calls_of(args, space));
+  const hstu_compute_uvqk_args args = uvqk_args(call);
+  call.run_chain(args);
   const int64_t heads = args.dims.num_heads;
   const int64_t value = heads * args.dims.hidden_dim, query = heads * args.dims.attn_dim;
   call.compare("u", columns_of(args.uvqk, 0, value));
@@ -59,10 +50,7 @@ void preprocess_and_attention(GoldenCall& call) {
   args.attention = golden_attention_args(call, "attn_alpha");
   const hstu_layer_dims& dims = args.uvqk.dims;
   args.attention.out = call.output({args.uvqk.x.shape[0], dims.num_heads, dims.hidden_dim});
-  layer::Workspace space = call.workspace(args);
-  const layer::AttentionCalls calls = layer::calls_of(args, space);
-  run(call, calls.uvqk);
-  call.run(calls.attention);
+  call.run_chain(args);
   call.compare("u", columns_of(args.uvqk.uvqk, 0, dims.num_heads * dims.hidden_dim));
   call.compare("attn", as_matrix(args.attention.out));
 }

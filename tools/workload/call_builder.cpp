@@ -11,10 +11,6 @@
 namespace hstujit {
 namespace {
 
-hstu_fp8_scaling scaling_with(const Placed& descale) {
-  return present(descale.tensor) ? HSTU_FP8_ROW : HSTU_FP8_TENSOR;
-}
-
 /// places: of the operator's first tensors, in their order.
 template <class Args>
 Call call_with(Op op, const Args& args, std::vector<Place> places) {
@@ -24,21 +20,6 @@ Call call_with(Op op, const Args& args, std::vector<Place> places) {
   call.places = std::move(places);
   call.places.resize(operator_of(op).tensors.size());  // tensors that are absent
   return call;
-}
-
-template <class Args, class Tensors>
-Args gated_args(const Tensors& t, float eps) {
-  auto args = sized<Args>();
-  args.attn = t.attn.tensor;
-  args.u = t.u.tensor;
-  args.moments = t.moments.tensor;
-  args.weight = t.weight.tensor;
-  args.bias = t.bias.tensor;
-  args.w = t.w.tensor;
-  args.x = t.x.tensor;
-  args.out = t.out.tensor;
-  args.eps = eps;
-  return args;
 }
 
 }  // namespace
@@ -64,9 +45,7 @@ Call layer_norm_call(const LayerNormTensors& t, float eps) {
   args.bias = t.bias.tensor;
   args.y = t.y.tensor;
   args.eps = eps;
-  args.descale = t.descale.tensor;
-  args.scaling = scaling_with(t.descale);
-  return call_with(Op::layer_norm, args, {t.x.place, t.weight.place, t.bias.place, t.y.place, t.descale.place});
+  return call_with(Op::layer_norm, args, {t.x.place, t.weight.place, t.bias.place, t.y.place});
 }
 
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns) {
@@ -75,10 +54,9 @@ Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activ
   args.w = t.w.tensor;
   args.y = t.y.tensor;
   args.z = t.z.tensor;
-  args.z1 = t.z1.tensor;
   args.activation = activation;
   args.activation_columns = activation_columns;
-  return call_with(Op::addmm, args, {t.x.place, t.w.place, t.y.place, t.z.place, t.z1.place, {}, {}});
+  return call_with(Op::addmm, args, {t.x.place, t.w.place, t.y.place, t.z.place});
 }
 
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch) {
@@ -89,7 +67,6 @@ Call attention_call(const AttentionTensors& t, const AttentionOptions& options, 
   args.out = t.out.tensor;
   args.seq_offsets = t.seq_offsets.tensor;
   args.num_targets = t.num_targets.tensor;
-  args.moments = t.moments.tensor;
   args.alpha = options.alpha;
   args.mask = options.mask;
   args.max_seq_len = options.max_seq_len > 0 ? options.max_seq_len : std::max<int64_t>(batch.longest, 1);
@@ -97,11 +74,8 @@ Call attention_call(const AttentionTensors& t, const AttentionOptions& options, 
   args.contextual_seq_len = options.contextual_seq_len;
   args.max_attn_len = options.max_attn_len;
   args.min_full_attn_seq_len = options.min_full_attn_seq_len;
-  Call call =
-      call_with(Op::hstu_attention, args,
-                {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place, {}, {}});
-  call.places.back() = t.moments.place;
-  return call;
+  return call_with(Op::hstu_attention, args,
+                   {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place});
 }
 
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec) {
@@ -117,27 +91,7 @@ Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec) {
   args.concat_x = spec.concat_x;
   args.silu_u = spec.silu_u;
   args.num_groups = static_cast<int32_t>(spec.num_groups);
-  args.descale = t.descale.tensor;
-  args.scaling = scaling_with(t.descale);
-  return call_with(Op::norm_mul, args,
-                   {t.attn.place, t.u.place, t.weight.place, t.bias.place, t.out.place, t.descale.place});
-}
-
-Call fp8_gemm_call(const Fp8GemmTensors& t, hstu_activation activation, int64_t activation_columns,
-                   hstu_fp8_accumulation accumulation) {
-  auto args = sized<hstu_fp8_gemm_args>();
-  args.a = t.a.tensor;
-  args.b = t.b.tensor;
-  args.a_descale = t.a_descale.tensor;
-  args.b_descale = t.b_descale.tensor;
-  args.bias = t.bias.tensor;
-  args.out = t.out.tensor;
-  args.a_scaling = args.b_scaling = HSTU_FP8_ROW;
-  args.accumulation = accumulation;
-  args.activation = activation;
-  args.activation_columns = activation_columns;
-  return call_with(Op::fp8_gemm, args,
-                   {t.a.place, t.b.place, t.a_descale.place, t.b_descale.place, t.bias.place, t.out.place});
+  return call_with(Op::norm_mul, args, {t.attn.place, t.u.place, t.weight.place, t.bias.place, t.out.place});
 }
 
 Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale) {
@@ -147,37 +101,6 @@ Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale) 
   args.descale = descale.tensor;
   args.scaling = HSTU_FP8_ROW;
   return call_with(Op::quantize_fp8, args, {x.place, q.place, descale.place});
-}
-
-Call norm_addmm_call(const NormAddmmTensors& t, hstu_activation activation, int64_t activation_columns, float eps) {
-  auto args = sized<hstu_norm_addmm_args>();
-  args.x = t.x.tensor;
-  args.norm_weight = t.norm_weight.tensor;
-  args.norm_bias = t.norm_bias.tensor;
-  args.w = t.w.tensor;
-  args.y = t.y.tensor;
-  args.z = t.z.tensor;
-  args.z1 = t.z1.tensor;
-  args.activation = activation;
-  args.activation_columns = activation_columns;
-  args.eps = eps;
-  return call_with(Op::norm_addmm, args,
-                   {t.x.place, t.norm_weight.place, t.norm_bias.place, t.w.place, t.y.place, t.z.place, t.z1.place});
-}
-
-Call gated_addmm_call(const GatedAddmmTensors& t, float eps) {
-  const auto args = gated_args<hstu_gated_addmm_args>(t, eps);
-  return call_with(
-      Op::gated_addmm, args,
-      {t.attn.place, t.u.place, t.moments.place, t.weight.place, t.bias.place, t.w.place, t.x.place, t.out.place});
-}
-
-Call gated_fp8_gemm_call(const GatedFp8GemmTensors& t, float eps) {
-  auto args = gated_args<hstu_gated_fp8_gemm_args>(t, eps);
-  args.w_descale = t.w_descale.tensor;
-  return call_with(Op::gated_fp8_gemm, args,
-                   {t.attn.place, t.u.place, t.moments.place, t.weight.place, t.bias.place, t.w.place,
-                    t.w_descale.place, t.x.place, t.out.place});
 }
 
 int64_t segments(const NormMulSpec& spec) { return output_segments(spec.concat_u, spec.concat_x, spec.num_groups > 0); }

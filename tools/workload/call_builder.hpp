@@ -29,42 +29,21 @@ struct Batch {
 Batch batch_of(const Sequences& sequences);
 
 struct LayerNormTensors {
-  Placed x, weight, bias, y, descale;  ///< descale: of rows, with a y in FP8
+  Placed x, weight, bias, y;
 };
 struct AddmmTensors {
-  Placed x, w, y, z, z1;
+  Placed x, w, y, z;
 };
 struct AttentionTensors {
-  Placed q, k, v, out, seq_offsets, num_targets, moments;
+  Placed q, k, v, out, seq_offsets, num_targets;
 };
 struct NormMulTensors {
-  Placed attn, u, weight, bias, out, descale;  ///< as of the layer norm
+  Placed attn, u, weight, bias, out;
 };
-/// Operands with a scale a row.
-struct Fp8GemmTensors {
-  Placed a, b, a_descale, b_descale, bias, out;
-};
-
-struct NormAddmmTensors {
-  Placed x, norm_weight, norm_bias, w, y, z, z1;
-};
-struct GatedAddmmTensors {
-  Placed attn, u, moments, weight, bias, w, x, out;
-};
-struct GatedFp8GemmTensors {
-  Placed attn, u, moments, weight, bias, w, w_descale, x, out;
-};
-
 Call layer_norm_call(const LayerNormTensors& t, float eps);
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns);
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch);
 Call norm_mul_call(const NormMulTensors& t, const NormMulSpec& spec);  ///< spec.rows and dim are not read
-Call norm_addmm_call(const NormAddmmTensors& t, hstu_activation activation, int64_t activation_columns, float eps);
-Call gated_addmm_call(const GatedAddmmTensors& t, float eps);
-Call gated_fp8_gemm_call(const GatedFp8GemmTensors& t, float eps);
-
-Call fp8_gemm_call(const Fp8GemmTensors& t, hstu_activation activation, int64_t activation_columns,
-                   hstu_fp8_accumulation accumulation);
 /// Row by row.
 Call quantize_fp8_call(const Placed& x, const Placed& q, const Placed& descale);
 

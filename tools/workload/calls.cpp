@@ -11,17 +11,6 @@ namespace {
 
 constexpr uintptr_t kAlignment = 256;
 
-/// Addresses as an allocator would give them; nothing lies there.
-std::vector<void*> made_up_addresses(const Calls& calls) {
-  std::vector<void*> bases;
-  uintptr_t next = uintptr_t{1} << 32;
-  for (const Buffer& buffer : calls.buffers) {
-    bases.push_back(reinterpret_cast<void*>(next));
-    next += (static_cast<uintptr_t>(buffer.bytes()) / kAlignment + 1) * kAlignment;
-  }
-  return bases;
-}
-
 }  // namespace
 
 void* address(AnyArgs& args) {
@@ -36,6 +25,16 @@ int Calls::find(std::string_view buffer_name) const {
   for (size_t i = 0; i < buffers.size(); ++i)
     if (buffers[i].name == buffer_name) return static_cast<int>(i);
   return -1;
+}
+
+std::vector<void*> made_up_addresses(const std::vector<Buffer>& buffers) {
+  std::vector<void*> bases;
+  uintptr_t next = uintptr_t{1} << 32;
+  for (const Buffer& buffer : buffers) {
+    bases.push_back(reinterpret_cast<void*>(next));
+    next += (static_cast<uintptr_t>(buffer.bytes()) / kAlignment + 1) * kAlignment;
+  }
+  return bases;
 }
 
 AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const> bases) {
@@ -54,7 +53,7 @@ AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const>
 }
 
 AnyArgs prepared(const Call& call, const Calls& calls, const std::function<void*(const Buffer&)>& integers) {
-  std::vector<void*> bases = made_up_addresses(calls);
+  std::vector<void*> bases = made_up_addresses(calls.buffers);
   for (const Place& place : call.places) {
     if (place.buffer < 0) continue;
     const auto i = static_cast<size_t>(place.buffer);
@@ -66,7 +65,7 @@ AnyArgs prepared(const Call& call, const Calls& calls, const std::function<void*
 }
 
 Problem problem_of(const Call& call, const Calls& calls) {
-  AnyArgs args = placed_args(call, calls, made_up_addresses(calls));
+  AnyArgs args = placed_args(call, calls, made_up_addresses(calls.buffers));
   return operator_of(call.op).prepare(address(args));
 }
 
@@ -94,7 +93,7 @@ std::vector<Need> needs(const std::vector<Calls>& all) {
           std::find_if(result.begin(), result.end(), [&](const Need& n) { return n.problem == problem; });
       if (known == result.end())
         result.push_back({problem, &calls, &call, call.count, work_of(call, calls)});
-      else if (!calls.one_products.any() || known->calls == &calls)  // else the same call of the same stack
+      else if (!calls.fused.any() || known->calls == &calls)  // else the same call of the same stack
         known->count += call.count;
     }
   }

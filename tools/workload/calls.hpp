@@ -2,6 +2,7 @@
 // exists. Tuner, warming and benchmarks ask them for keys and costs; a Stack gives them memory and runs them.
 #pragma once
 
+#include "chain/fused.hpp"
 #include "cuda/device.hpp"
 #include "operators/operators.hpp"
 #include "tuner/values.hpp"
@@ -61,12 +62,6 @@ struct Call {
   Place workspace;            ///< where the operator needs one
 };
 
-/// Which stages of a stack's layers are one call each, in place of two: layer norm and projection; the output stage.
-struct OneProducts {
-  bool uvqk = false, output = false;
-  bool any() const { return uvqk || output; }
-};
-
 /// Calls that share buffers, in the order in which they run.
 struct Calls {
   std::string name;
@@ -74,25 +69,30 @@ struct Calls {
   std::vector<Call> setup;  ///< made once, before the others: weights to FP8. Nobody's needs, and not measured
   std::vector<Call> calls;
   int result = -1;           ///< the buffer that holds the outcome of them all
-  OneProducts one_products;  ///< of a stack: see made_on()
+  chain::FusedStages fused;  ///< of a stack: see made_on()
 
   int find(std::string_view buffer_name) const;  ///< index, -1 when there is none
 };
 
-/// The workload's stack, if any, and again with each stage that can be one call, then each of its operators alone.
+/// The workload's stack, if any, and again with each stage fused that can be, then each of its operators alone.
 /// Throws Error naming the entry whose shapes do not make a legal call.
 std::vector<Calls> expand(const Workload& workload);
-/// The workload must have a stack. which: of those that it has_one_products() for.
-Calls expand_stack(const Workload& workload, OneProducts which = {});
-OneProducts has_one_products(const Workload& workload);
+/// The steps of hstu_stack's layers, each of which reads one buffer and writes another, so that a run can be repeated.
+/// The workload must have a stack. fused: of its stages those that can be.
+Calls expand_stack(const Workload& workload, chain::FusedStages fused = {});
+/// The stages of the workload's layers that can be fused, on some device.
+chain::FusedStages can_be_fused(const Workload& workload);
 /// The buffer of a stack that layer `index` reads and layer index - 1 has written; layers take turns with two.
 const char* layer_input(int64_t index);
 
-/// Whether hstu_stack makes the stages of a stack that are one call so on the device. Other calls are made everywhere,
+/// Whether hstu_stack fuses on the device what is fused here. Other calls are made everywhere,
 /// but those of figures only where the device has their operator.
 bool made_on(const DeviceFacts& device, const Calls& calls);
 /// The workload's stack as hstu_stack makes it on the device.
 Calls stack_on(const DeviceFacts& device, const Workload& workload);
+
+/// Addresses as an allocator would give them, one per buffer; nothing lies there.
+std::vector<void*> made_up_addresses(const std::vector<Buffer>& buffers);
 
 /// The call's args with pointers into memory: bases[i] is where buffers[i] begins.
 AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const> bases);

@@ -96,6 +96,13 @@ Calls expand_operator(const OperatorSpec& entry, const Workload& workload) {
   return calls;
 }
 
+/// The workload's stack as it is made anywhere; what its steps' checks say has the entry's place in front.
+Calls plain_stack(const Workload& workload) {
+  try {
+    return expand_stack(workload);
+  } catch (const Error& error) { fail(error.status(), "/stack: {}", error.message()); }
+}
+
 /// Lets the operators' own checks speak now, with the entry's place in front.
 void check(const Calls& calls, std::string_view pointer) {
   for (const Call& call : calls.calls) {
@@ -110,9 +117,8 @@ void check(const Calls& calls, std::string_view pointer) {
 std::vector<Calls> expand(const Workload& workload) {
   std::vector<Calls> all;
   if (workload.stack) {
-    all.push_back(expand_stack(workload));
-    check(all.back(), "/stack");
-    const OneProducts can = has_one_products(workload);
+    all.push_back(plain_stack(workload));
+    const chain::FusedStages can = can_be_fused(workload);
     if (can.output) all.push_back(expand_stack(workload, {.output = true}));
     if (can.uvqk) all.push_back(expand_stack(workload, {.uvqk = true}));
   }

@@ -1,126 +1,144 @@
 #include "workload/stack_args.hpp"
 
-#include "support/error.hpp"
+#include "chain/chains.hpp"
+#include "chain/output_rows.hpp"
+#include "workload/call_builder.hpp"
+
+#include <fmt/format.h>
 
 namespace hstujit {
-namespace {
 
-/// A layer's calls as expand_stack() makes them.
-class LayerCalls {
- public:
-  LayerCalls(const Stack& stack, int64_t layer)
-      : stack_(stack),
-        one_(stack.one_products()),
-        attention_(one_.uvqk ? 1 : 2),
-        output_(attention_ + 1),
-        first_(static_cast<size_t>(layer) * (output_ + (one_.output ? 1 : 2))) {}
+/// What a workload's stack takes, placed in buffers.
+struct StackArgs::Tensors {
+  struct Layer {
+    Placed norm_weight, norm_bias, uvqk_weight, uvqk_bias, output_norm_weight, output_norm_bias, output_weight;
+    Placed uvqk_fp8, uvqk_descale, output_fp8, output_descale;  ///< of projections in FP8
+  };
 
-  const hstu_tensor& x() const { return one_.uvqk ? call<hstu_norm_addmm_args>(0).x : call<hstu_layer_norm_args>(0).x; }
-  const hstu_attention_args& attention() const { return call<hstu_attention_args>(attention_); }
-  const hstu_tensor& out() const {
-    if (one_.output)
-      return in_fp8() ? call<hstu_gated_fp8_gemm_args>(output_).out : call<hstu_gated_addmm_args>(output_).out;
-    return in_fp8() ? call<hstu_fp8_gemm_args>(output_ + 1).out : call<hstu_addmm_args>(output_ + 1).z;
+  Tensors(const Workload& workload, Calls& calls)
+      : spec(*workload.stack),
+        dtype(workload.dtype),
+        batch(batch_of(*workload.sequences)),
+        setup(calls.setup),
+        build(calls.buffers) {
+    between.push_back(matrix(layer_input(0)));
+    build.integers(batch, workload.sequences->integer_dtype, integers);
+    between.push_back(result(layer_input(1)));
+    if (spec.layers > 1) between.push_back(result(layer_input(2)));
+    for (int64_t i = 0; i < spec.layers; ++i) add_layer(fmt::format("layers.{}.", i));
   }
-  hstu_layer_weights weights() const {
-    hstu_layer_weights all{};
-    add_uvqk(all);
-    add_output(all);
-    return all;
-  }
-  /// Of a stack with projections in FP8.
-  hstu_fp8_layer_weights fp8_weights() const {
-    const auto& project = call<hstu_fp8_gemm_args>(1);
-    if (one_.output) {
-      const auto& product = call<hstu_gated_fp8_gemm_args>(output_);
-      return {project.b, project.b_descale, product.w, product.w_descale};
-    }
-    const auto& close = call<hstu_fp8_gemm_args>(output_ + 1);
-    return {project.b, project.b_descale, close.b, close.b_descale};
-  }
-  /// As norm_mul has it; one product knows but one.
-  hstu_output_options output(bool concat_ux) const {
-    hstu_output_options options{};
-    options.concat_u = options.concat_x = concat_ux;  // the gate's own may write in place instead
-    if (one_.output) return options;
-    const auto& gate = call<hstu_norm_mul_args>(output_);
-    options.activation = gate.activation;
-    options.silu_u = gate.silu_u;
-    options.num_groups = gate.num_groups;
-    options.norm = gate.norm;
-    return options;
-  }
+
+  /// What layer `index` reads.
+  const Placed& input(int64_t index) const { return between[static_cast<size_t>(index == 0 ? 0 : 2 - index % 2)]; }
+
+  const StackSpec& spec;
+  const hstu_dtype dtype;
+  const Batch batch;
+  std::vector<Placed> between;  ///< x, and the results that layers take turns with
+  AttentionTensors integers;
+  std::vector<Layer> layers;
 
  private:
-  template <class Args>
-  const Args& call(size_t index) const {
-    return std::get<Args>(stack_.args(first_ + index));
+  Placed matrix(std::string name) { return build.input(std::move(name), dtype, {batch.total, spec.embedding_dim}); }
+  Placed result(std::string name) { return build.output(std::move(name), dtype, {batch.total, spec.embedding_dim}); }
+  Placed scale(const std::string& name, int64_t dim) { return build.input(name, dtype, {dim}, 1, 0.1f); }
+  Placed shift(const std::string& name, int64_t dim) { return build.input(name, dtype, {dim}, 0, 0.1f); }
+
+  void add_layer(const std::string& prefix) {
+    const int64_t dim = spec.num_heads * spec.hidden_dim;
+    const int64_t columns = hstu_uvqk_columns({spec.num_heads, spec.attn_dim, spec.hidden_dim});
+    Layer& layer = layers.emplace_back();
+    layer.norm_weight = scale(prefix + "norm_weight", spec.embedding_dim);
+    layer.norm_bias = shift(prefix + "norm_bias", spec.embedding_dim);
+    layer.uvqk_bias = shift(prefix + "uvqk_bias", columns);
+    layer.output_norm_weight = scale(prefix + "output_norm_weight", dim);
+    layer.output_norm_bias = shift(prefix + "output_norm_bias", dim);
+    add_weight(prefix + "uvqk_weight", spec.embedding_dim, columns, layer.uvqk_weight, layer.uvqk_fp8,
+               layer.uvqk_descale);
+    add_weight(prefix + "output_weight", output_segments(spec.concat_ux, spec.concat_ux, false) * dim,
+               spec.embedding_dim, layer.output_weight, layer.output_fp8, layer.output_descale);
   }
 
-  bool in_fp8() const { return std::holds_alternative<hstu_fp8_gemm_args>(stack_.args(first_ + 1)); }
-
-  void add_uvqk(hstu_layer_weights& all) const {
-    if (one_.uvqk) {
-      const auto& product = call<hstu_norm_addmm_args>(0);
-      all.norm_weight = product.norm_weight, all.norm_bias = product.norm_bias;
-      all.uvqk_weight = product.w, all.uvqk_bias = product.y;
+  /// A weight [k, n]; or, quantised by a call to be made once, its rows of k and their scales.
+  void add_weight(const std::string& name, int64_t k, int64_t n, Placed& weight, Placed& fp8, Placed& descale) {
+    if (spec.projections == HSTU_DTYPE_NONE) {
+      weight = build.weight(name, dtype, k, n, spec.weights_transposed);
       return;
     }
-    const auto& norm = call<hstu_layer_norm_args>(0);
-    all.norm_weight = norm.weight, all.norm_bias = norm.bias;
-    if (in_fp8()) {
-      all.uvqk_bias = call<hstu_fp8_gemm_args>(1).bias;
-    } else {
-      const auto& project = call<hstu_addmm_args>(1);
-      all.uvqk_weight = project.w, all.uvqk_bias = project.y;
-    }
-  }
-  void add_output(hstu_layer_weights& all) const {
-    if (one_.output && in_fp8()) {
-      const auto& product = call<hstu_gated_fp8_gemm_args>(output_);
-      all.output_norm_weight = product.weight, all.output_norm_bias = product.bias;
-    } else if (one_.output) {
-      const auto& product = call<hstu_gated_addmm_args>(output_);
-      all.output_norm_weight = product.weight, all.output_norm_bias = product.bias, all.output_weight = product.w;
-    } else {
-      const auto& gate = call<hstu_norm_mul_args>(output_);
-      all.output_norm_weight = gate.weight, all.output_norm_bias = gate.bias;
-      if (!in_fp8()) all.output_weight = call<hstu_addmm_args>(output_ + 1).w;
-    }
+    Placed stored = build.weight(name, dtype, k, n, true);
+    stored.tensor = hstu_matrix(nullptr, dtype, n, k);
+    fp8 = build.output(name + "_fp8", spec.projections, {n, k});
+    descale = build.output(name + "_descale", HSTU_DTYPE_F32, {n});
+    Call call = quantize_fp8_call(stored, fp8, descale);
+    call.name = name + " to FP8";
+    setup.push_back(std::move(call));
   }
 
-  const Stack& stack_;
-  const OneProducts one_;
-  const size_t attention_, output_;  // which of its calls are theirs
-  const size_t first_;
+  std::vector<Call>& setup;
+  CallBuilder build;
 };
 
-}  // namespace
+StackArgs::StackArgs(const Workload& workload, Calls& calls) {
+  const Tensors tensors(workload, calls);
+  fill(workload, tensors, made_up_addresses(calls.buffers));
+  args_.workspace_size = chain::workspace_size(args_);
+  // Of elements of one byte: whatever the steps have there.
+  calls.buffers.push_back({.name = "workspace",
+                           .dtype = HSTU_DTYPE_E4M3,
+                           .elements = static_cast<int64_t>(args_.workspace_size),
+                           .list = {}});
+  args_.workspace = made_up_addresses(calls.buffers).back();
+  calls.result = tensors.input(workload.stack->layers).place.buffer;
+}
 
-StackArgs::StackArgs(const Workload& workload, const Stack& stack, Memory& memory) {
+StackArgs::StackArgs(const Workload& workload, const Stack& stack) {
+  Calls calls;
+  const Tensors tensors(workload, calls);
+  std::vector<void*> bases;
+  for (const Buffer& buffer : calls.buffers) bases.push_back(stack.base(buffer.name));
+  fill(workload, tensors, bases);
+  args_.workspace_size = chain::workspace_size(args_);
+  args_.workspace = stack.base("workspace");
+}
+
+void StackArgs::fill(const Workload& workload, const Tensors& tensors, std::span<void* const> bases) {
+  const auto at = [&](const Placed& placed) {
+    hstu_tensor t = placed.tensor;
+    if (placed.place.buffer >= 0) t.data = bases[static_cast<size_t>(placed.place.buffer)];
+    return t;
+  };
   const StackSpec& spec = *workload.stack;
-  for (int64_t i = 0; i < spec.layers; ++i) layers_.push_back(LayerCalls(stack, i).weights());
-  const LayerCalls first(stack, 0);
+  for (const Tensors::Layer& w : tensors.layers) {
+    layers_.push_back({at(w.norm_weight), at(w.norm_bias), at(w.uvqk_weight), at(w.uvqk_bias), at(w.output_norm_weight),
+                       at(w.output_norm_bias), at(w.output_weight)});
+    if (spec.projections != HSTU_DTYPE_NONE)
+      fp8_layers_.push_back({at(w.uvqk_fp8), at(w.uvqk_descale), at(w.output_fp8), at(w.output_descale)});
+  }
+  for (int64_t i = 0; i <= spec.layers; ++i) between_.push_back(at(tensors.input(i)));
   args_.struct_size = sizeof args_;
-  args_.x = first.x();
-  args_.out = LayerCalls(stack, spec.layers - 1).out();
+  args_.x = between_.front();
+  args_.out = between_.back();
   args_.layers = layers_.data();
   args_.num_layers = spec.layers;
-  if (spec.projections != HSTU_DTYPE_NONE) {
-    for (int64_t i = 0; i < spec.layers; ++i) fp8_layers_.push_back(LayerCalls(stack, i).fp8_weights());
-    args_.fp8_layers = fp8_layers_.data();
-    args_.fp8_accumulation = spec.accumulation;
-  }
+  if (!fp8_layers_.empty()) args_.fp8_layers = fp8_layers_.data();
+  args_.fp8_accumulation = fp8_layers_.empty() ? hstu_fp8_accumulation{} : spec.accumulation;
   args_.dims = {spec.num_heads, spec.attn_dim, spec.hidden_dim};
-  args_.eps = spec.eps;
-  args_.attention = first.attention();
-  args_.attention.q = args_.attention.k = args_.attention.v = args_.attention.out = hstu_tensor{};
-  args_.attention.moments = hstu_tensor{};
-  args_.output = first.output(spec.concat_ux);
-  args_.output.eps = spec.eps;
-  const hstu_status status = hstu_stack_workspace_size(&args_, &args_.workspace_size);
-  if (status != HSTU_OK) fail(status, "the stack's workspace: {}", hstu_last_error());
-  args_.workspace = memory.allocate(args_.workspace_size);
+  args_.eps = args_.output.eps = spec.eps;
+  args_.output.concat_u = args_.output.concat_x = spec.concat_ux;
+  args_.attention = std::get<hstu_attention_args>(attention_call(tensors.integers, spec.attention, tensors.batch).args);
+  args_.attention.seq_offsets = at(tensors.integers.seq_offsets);
+  args_.attention.num_targets = at(tensors.integers.num_targets);
+}
+
+hstu_stack_args StackArgs::layer(int64_t index) const {
+  const auto i = static_cast<size_t>(index);
+  hstu_stack_args one = args_;
+  one.x = between_[i];
+  one.out = between_[i + 1];
+  one.layers = &layers_[i];
+  if (one.fp8_layers) one.fp8_layers = &fp8_layers_[i];
+  one.num_layers = 1;
+  return one;
 }
 
 }  // namespace hstujit

@@ -169,7 +169,7 @@ struct Layer {
   }
 
   Matrix close(const Matrix& gated, int64_t columns) const {
-    if (!quantises || !stack.one_products().output) return projected(gated, "output_weight", columns);
+    if (!quantises || !stack.fused().output) return projected(gated, "output_weight", columns);
     const int64_t dim = gated.columns / 3;
     const double deviations = dim <= 256 ? 16 : dim <= 576 ? 24 : 32;
     double weight = 0, bias = 0;
@@ -179,7 +179,7 @@ struct Layer {
                    this->weight("output_weight", gated.columns, columns));
   }
 
-  double eps() const { return spec.eps == 0 ? 1e-5 : static_cast<double>(spec.eps); }
+  double eps() const { return spec.eps == 0 ? 1e-6 : static_cast<double>(spec.eps); }
 
   Matrix attention(const Matrix& uvqk) const {
     Matrix out(uvqk.rows, spec.num_heads * spec.hidden_dim);

@@ -1,5 +1,5 @@
-// Where stages of a layer are one product: which problems of which device, and which calls are offered at all.
-#include "chain/one_product.hpp"
+// Where stages of a layer are fused: which problems of which device, and which calls are offered at all.
+#include "chain/fused.hpp"
 
 #include "chain/stages.hpp"
 #include "support/host_tensor.hpp"
@@ -17,17 +17,17 @@ Problem norm_addmm_of(int64_t rows, const char* dtype = "bf16", int64_t k = 512)
                   dtype, k, bucket(rows)));
 }
 
-TEST(OneProduct, IsForDevicesThatHaveItAndRowsThatFillThem) {
+TEST(Fused, IsForDevicesThatHaveItAndRowsThatFillThem) {
   const DeviceFacts h200 = *facts_of_target("sm_90a");
-  EXPECT_TRUE(layer::takes_one_product(h200, norm_addmm_of(98304)));
-  EXPECT_TRUE(layer::takes_one_product(h200, norm_addmm_of(98304, "f16", 64)));
-  EXPECT_FALSE(layer::takes_one_product(h200, norm_addmm_of(32768)));
-  EXPECT_FALSE(layer::takes_one_product(h200, norm_addmm_of(98304, "f32")));
-  EXPECT_FALSE(layer::takes_one_product(h200, norm_addmm_of(98304, "bf16", 1024)));
-  EXPECT_FALSE(layer::takes_one_product(*facts_of_target("sm_80"), norm_addmm_of(98304)));
+  EXPECT_TRUE(chain::takes_fused(h200, norm_addmm_of(98304)));
+  EXPECT_TRUE(chain::takes_fused(h200, norm_addmm_of(98304, "f16", 64)));
+  EXPECT_FALSE(chain::takes_fused(h200, norm_addmm_of(32768)));
+  EXPECT_FALSE(chain::takes_fused(h200, norm_addmm_of(98304, "f32")));
+  EXPECT_FALSE(chain::takes_fused(h200, norm_addmm_of(98304, "bf16", 1024)));
+  EXPECT_FALSE(chain::takes_fused(*facts_of_target("sm_80"), norm_addmm_of(98304)));
 }
 
-TEST(OneProduct, OfNormAndProjectionIsOfferedForSixteenBitsApartFromX) {
+TEST(Fused, OfNormAndProjectionIsOfferedForSixteenBitsApartFromX) {
   const auto offered = [](hstu_dtype dtype, bool apart) {
     test::HostMemory memory;
     hstu_compute_uvqk_args args{};
@@ -39,8 +39,8 @@ TEST(OneProduct, OfNormAndProjectionIsOfferedForSixteenBitsApartFromX) {
     args.uvqk = apart ? memory.poison(dtype, {20, 32}) : args.x;
     args.dims = {1, 8, 8};
     EXPECT_EQ(hstu_compute_uvqk_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
-    layer::Workspace space(memory.slab(static_cast<int64_t>(args.workspace_size)).base(), args.workspace_size);
-    return layer::calls_of(args, space).both.has_value();
+    chain::Workspace space(memory.slab(static_cast<int64_t>(args.workspace_size)).base(), args.workspace_size);
+    return chain::calls_of(args, space).fused.has_value();
   };
   EXPECT_TRUE(offered(HSTU_DTYPE_BF16, true));
   EXPECT_TRUE(offered(HSTU_DTYPE_F16, true));

@@ -1,14 +1,16 @@
-// A layer of a stack as calls of operators.
-#include "chain/one_product.hpp"
+// Layers one behind another, the chain of which a part is a layer. All layers share one workspace, so all of them make
+// the same call of attention.
+#include "chain/engine.hpp"
 #include "chain/output_rows.hpp"
 #include "chain/quantised.hpp"
 #include "chain/stage_parts.hpp"
+#include "operators/attention/hstu_attention.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "support/error.hpp"
 
 #include <algorithm>
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 namespace {
 
 /// Columns [first, first + columns) of a contiguous matrix.
@@ -21,7 +23,7 @@ hstu_tensor part_of(const hstu_tensor& matrix, int64_t first, int64_t columns) {
   return t;
 }
 
-/// The output stage as one product, by statistics of attn's rows.
+/// The output stage in one, by statistics of attn's rows.
 template <class Args>
 Args gated_by(const hstu_norm_mul_args& gate, const hstu_tensor& moments) {
   auto product = sized<Args>();
@@ -129,16 +131,16 @@ struct LayerSpace {
   hstu_tensor u, attn;
   hstu_tensor projected;  ///< of the projection what is not u, or all of it, u first
   int64_t first_v;        ///< columns of it in front of v
-  hstu_tensor moments;    ///< of attn's rows, if the output stage may be one product
+  hstu_tensor moments;    ///< of attn's rows, if the output stage may be fused
 };
 
-/// Absent where the output stage is never one product. In FP8 there is room for them whatever sums are asked for.
-hstu_tensor take_moments(const hstu_stack_args& args, Workspace& space) {
-  if (!one_product_has(args.output, args.x.dtype)) return {};
+/// Absent where the output stage is never fused. There is room for them whatever decides that they are not used.
+hstu_tensor take_moments(const hstu_stack_args& args, const Columns& c, Workspace& space) {
+  if (!fused_has(args.output, args.x.dtype)) return {};
   const int64_t rows = args.x.shape[0], heads = args.dims.num_heads;
   std::byte* const moments = space.take(matrix_bytes(HSTU_DTYPE_F32, rows, 2 * heads));
-  const bool exact = args.fp8_layers && args.fp8_accumulation != HSTU_FP8_ACCUMULATE_FAST;
-  return exact ? hstu_tensor{} : hstu_heads(moments, HSTU_DTYPE_F32, rows, heads, 2);
+  const bool taken = args.fp8_layers ? args.fp8_accumulation == HSTU_FP8_ACCUMULATE_FAST : in_place(args, c);
+  return taken ? hstu_heads(moments, HSTU_DTYPE_F32, rows, heads, 2) : hstu_tensor{};
 }
 
 LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& space) {
@@ -152,14 +154,14 @@ LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& 
     at.attn = part_of(matrix(at.gated, width), c.value, c.value);
     at.first_v = 0;
     at.projected = matrix(take(space, args.x, c.all - c.value), c.all - c.value);
-    at.moments = take_moments(args, space);
+    at.moments = take_moments(args, c, space);
   } else {  // the normed input is dead when the gated output comes to life
     const int64_t widest = std::max(args.x.shape[1], width);
     if (args.fp8_layers) {
-      const QuantisedSpace both = QuantisedSpace::take(space, rows, widest, kScaling);
-      at.fp8_normed = both.matrix(rows, args.x.shape[1], kScaling);
-      at.fp8_gated = both.matrix(rows, width, kScaling);
-      at.moments = take_moments(args, space);
+      const QuantisedSpace shared = QuantisedSpace::take(space, rows, widest, kScaling);
+      at.fp8_normed = shared.matrix(rows, args.x.shape[1], kScaling);
+      at.fp8_gated = shared.matrix(rows, width, kScaling);
+      at.moments = take_moments(args, c, space);
     } else {
       at.normed = at.gated = take(space, args.x, widest);
     }
@@ -192,7 +194,7 @@ void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, con
   const bool placed = in_place(args, c);
   calls.project.z = placed ? at.u : at.projected;
   if (placed) calls.project.z1 = at.projected;
-  calls.both = as_one_product(calls);
+  calls.fused = as_fused(calls);
 }
 
 void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index, const Columns& c,
@@ -219,8 +221,14 @@ void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index,
   }
 }
 
-}  // namespace
+struct LayerCalls {
+  AttentionCalls attention;  ///< with moments, if the output stage may be fused by them
+  OutputCalls output;
+  hstu_gated_addmm_args gated;                             ///< that product, for attention with moments
+  std::optional<hstu_gated_fp8_gemm_args> gated_fp8 = {};  ///< it, in FP8; `gated` stays empty then
+};
 
+/// Layer `index`; its input is x for the first, out for the others. Attention is filled in for the first alone.
 LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   check_rows("x", args.x);
   const Columns c = columns_of(args.dims);
@@ -244,9 +252,84 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   return calls;
 }
 
+// ---- As a chain
+
+/// Of layers behind the first, whose steps are ready by then, the call of attention is the first's.
+class Layer {
+ public:
+  Layer(hstu_stack_args& args, int64_t index, const Layer* first, const Fusing& fusing)
+      : space_(args.workspace, args.workspace_size), calls_(calls_of(args, index, space_)) {
+    if (first) {
+      add(steps_, calls_.attention.uvqk, fusing);
+      steps_.add(first->steps_[first->attention_]);
+    } else {
+      add(steps_, calls_.attention, fusing);
+    }
+    attention_ = steps_.size() - 1;
+    if (steps_[attention_].problem[attention::kMoments] == 0 || !add_fused_output(fusing, first == nullptr))
+      add(steps_, calls_.output, fusing);
+  }
+  Layer(const Layer&) = delete;
+  Layer& operator=(const Layer&) = delete;
+
+  Steps& steps() { return steps_; }
+
+  static constexpr size_t kMostSteps = 5;
+
+ private:
+  /// If it is taken; if not, `own` attention need not leave what it is made by.
+  bool add_fused_output(const Fusing& fusing, bool own) {
+    const auto taken = [&](const Problem& product) { return fusing.output(steps_[attention_].problem, product); };
+    const char* const name = "output stage";
+    if (calls_.gated_fp8 ? steps_.add_if(name, *calls_.gated_fp8, taken) : steps_.add_if(name, calls_.gated, taken))
+      return true;
+    if (own) {
+      calls_.attention.attention.moments = {};
+      steps_.prepare_again(attention_, calls_.attention.attention);
+    }
+    return false;
+  }
+
+  Workspace space_;
+  LayerCalls calls_;
+  std::array<Step, kMostSteps> room_;
+  Steps steps_{room_};    // of calls_
+  size_t attention_ = 0;  // which of its steps
+};
+
+struct Stack {
+  using Args = hstu_stack_args;
+  using Part = Layer;
+  static constexpr const char* kParts = "layers";
+  static constexpr size_t kMostSteps = Layer::kMostSteps;
+  static constexpr int64_t kBoundParts = 8;
+  static constexpr size_t kArrayBytes = kBoundParts * (sizeof(hstu_layer_weights) + sizeof(hstu_fp8_layer_weights));
+
+  static int64_t parts(const Args& args) {
+    if (args.num_layers < 1) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_layers = {}: it must be positive", args.num_layers);
+    if (!args.layers)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "layers = NULL: it must point to {} parameter sets", args.num_layers);
+    return args.num_layers;
+  }
+  static HostArrays arrays(const Args& args) {
+    const auto layers = static_cast<size_t>(args.num_layers);
+    HostArrays arrays{{{args.layers, layers * sizeof(hstu_layer_weights)}, {}}};
+    if (args.fp8_layers) arrays[1] = {args.fp8_layers, layers * sizeof(hstu_fp8_layer_weights)};
+    return arrays;
+  }
+  static void point_to(Args& args, const HostArrays& arrays) {
+    args.layers = static_cast<const hstu_layer_weights*>(arrays[0].data);
+    if (args.fp8_layers) args.fp8_layers = static_cast<const hstu_fp8_layer_weights*>(arrays[1].data);
+  }
+};
+
+}  // namespace
+
 void measure(const hstu_stack_args& args, Workspace& space) {
   check_rows("x", args.x);
   take_layer(args, columns_of(args.dims), space);
 }
 
-}  // namespace hstujit::layer
+HSTUJIT_ON_ENGINE(Stack)
+
+}  // namespace hstujit::chain

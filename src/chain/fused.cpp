@@ -1,4 +1,4 @@
-#include "chain/one_product.hpp"
+#include "chain/fused.hpp"
 
 #include "families/family.hpp"
 #include "operators/checks.hpp"
@@ -7,7 +7,7 @@
 #include "operators/fp8/gated_fp8_gemm.hpp"
 #include "support/error.hpp"
 
-namespace hstujit::layer {
+namespace hstujit::chain {
 namespace {
 
 // The products' tiles are large and take long: with less than two a multiprocessor, what some of these idle at the end
@@ -36,20 +36,20 @@ bool fills(const DeviceFacts& device, const Problem& product) {
 
 }  // namespace
 
-bool one_product_has(hstu_dtype dtype) { return is_16_bit(dtype); }
+bool fused_has(hstu_dtype dtype) { return is_16_bit(dtype); }
 
-bool one_product_has(const hstu_output_options& o, hstu_dtype dtype) {
+bool fused_has(const hstu_output_options& o, hstu_dtype dtype) {
   return is_16_bit(dtype) && o.concat_u == 1 && o.concat_x == 1 && o.silu_u == 0 && o.num_groups == 0 &&
          checks::code(o.norm) == HSTU_NORM_LAYER && checks::code(o.activation) == HSTU_ACTIVATION_NONE &&
          o.dropout_ratio == 0;
 }
 
-bool takes_one_product(const DeviceFacts& device, const Problem& product) {
+bool takes_fused(const DeviceFacts& device, const Problem& product) {
   return fills(device, product) && is_covered(product, device);
 }
 
-bool takes_one_product(const DeviceFacts& device, const Problem& attention, const Problem& product) {
-  return takes_one_product(device, product) && is_covered(attention, device);
+bool takes_fused(const DeviceFacts& device, const Problem& attention, const Problem& product) {
+  return takes_fused(device, product) && is_covered(attention, device);
 }
 
-}  // namespace hstujit::layer
+}  // namespace hstujit::chain

@@ -1,0 +1,42 @@
+#include "chain/chains.hpp"
+
+#include <algorithm>
+
+namespace hstujit::chain {
+namespace {
+
+template <class Args>
+Chain entry(std::string_view name) {
+  Chain entry{};
+  entry.name = name;
+  entry.args_size = sizeof(Args);
+  entry.thread_bytes = thread_bytes(static_cast<const Args*>(nullptr));
+  entry.workspace_size = [](const void* args) { return workspace_size(*static_cast<const Args*>(args)); };
+  entry.run = [](Context& context, void* args, CUstream stream) { run(context, *static_cast<Args*>(args), stream); };
+  entry.make_ready = [](Context& context, void* args, CUstream stream) {
+    make_ready(context, *static_cast<Args*>(args), stream);
+  };
+  entry.visit = [](void* args, const Fusing& fusing, const StepVisitor& visitor) {
+    visit(*static_cast<Args*>(args), fusing, visitor);
+  };
+  entry.arrays_of = [](const void* args) { return arrays_of(*static_cast<const Args*>(args)); };
+  entry.point_to = [](void* args, const HostArrays& arrays) { point_to(*static_cast<Args*>(args), arrays); };
+  return entry;
+}
+
+}  // namespace
+
+std::span<const Chain> chains() {
+#define HSTUJIT_ENTRY(name, args_type, function) entry<args_type>(#name),
+  static const Chain all[] = {HSTUJIT_CHAIN_MAP(HSTUJIT_ENTRY)};
+#undef HSTUJIT_ENTRY
+  return all;
+}
+
+const Chain* chain_named(std::string_view name) {
+  const auto all = chains();
+  const auto found = std::ranges::find(all, name, &Chain::name);
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace hstujit::chain
