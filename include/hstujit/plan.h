@@ -19,14 +19,16 @@
 extern "C" {
 #endif
 
-/** One operator on fixed shapes and attributes. */
+/** One operator, or one chain of them, on fixed shapes and attributes. */
 typedef struct hstu_plan hstu_plan;
 
 /**
  * Makes the plan of a call, without running it. Owned by the caller, who gives it to hstu_plan_release.
  *
- * op    name of the operator, as hstu_operator_name has it
- * args  the operator's args struct; copied. The buffers it names are needed by launches without arguments only.
+ * op    name of the operator, as hstu_operator_name has it; or of a chain: "compute_uvqk", "preprocess_and_attention",
+ *       "compute_output", "stack", "fp8_linear". The plan of a chain makes all of its steps ready.
+ * args  the args struct of the operator or chain; copied, with the arrays on the host that it points to. The buffers
+ *       it names are needed by launches without arguments only.
  *
  * Errors: those of the operator. As with a call, what happens when the problem has no kernel yet is the context's
  * hstu_miss_policy. Under HSTU_MISS_ASYNC a stand-in serves until the plan's own kernel arrives; the plan takes it by
@@ -36,9 +38,10 @@ HSTU_API hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const
                                    hstu_stream stream);
 
 /**
- * Queues the plan's operator. args NULL means the arguments that the plan was made with. Other arguments must be of the
- * plan's problem: they may have other buffers, and other sizes that the library takes for the same problem (batch size,
- * rows and longest sequence are compared as powers of two). They are checked as by the operator itself.
+ * Queues the plan's operator, or all steps of its chain. args NULL means the arguments that the plan was made with.
+ * Other arguments must be of the plan's problem, or problems: they may have other buffers, and other sizes that the
+ * library takes for the same problem (batch size, rows and longest sequence are compared as powers of two). They are
+ * checked as by the operator or chain itself.
  *
  * Any number of threads may launch one plan. A launch makes no call of the driver but the launch itself, so it may be
  * captured into a CUDA graph; it compiles and loads nothing.
