@@ -12,12 +12,17 @@ Chain entry(std::string_view name) {
   entry.args_size = sizeof(Args);
   entry.thread_bytes = thread_bytes(static_cast<const Args*>(nullptr));
   entry.workspace_size = [](const void* args) { return workspace_size(*static_cast<const Args*>(args)); };
-  entry.run = [](Context& context, void* args, CUstream stream) { run(context, *static_cast<Args*>(args), stream); };
-  entry.make_ready = [](Context& context, void* args, CUstream stream) {
-    make_ready(context, *static_cast<Args*>(args), stream);
+  entry.run = [](Context& context, const void* args, CUstream stream) {
+    Args own = *static_cast<const Args*>(args);
+    run(context, own, stream);
   };
-  entry.visit = [](void* args, const Fusing& fusing, const StepVisitor& visitor) {
-    visit(*static_cast<Args*>(args), fusing, visitor);
+  entry.make_ready = [](Context& context, const void* args, CUstream stream) {
+    Args own = *static_cast<const Args*>(args);
+    make_ready(context, own, stream);
+  };
+  entry.visit = [](const void* args, const Fusing& fusing, const StepVisitor& visitor) {
+    Args own = *static_cast<const Args*>(args);
+    visit(own, fusing, visitor);
   };
   entry.arrays_of = [](const void* args) { return arrays_of(*static_cast<const Args*>(args)); };
   entry.point_to = [](void* args, const HostArrays& arrays) { point_to(*static_cast<Args*>(args), arrays); };

@@ -38,11 +38,12 @@ struct Chain {
 
   /// Of the workspace; throws Error where the arguments that it depends on make no sense.
   size_t (*workspace_size)(const void* args);
-  void (*run)(Context& context, void* args, CUstream stream);
+  // Steps fill in defaults, in a copy on the stack: arguments stay as they are.
+  void (*run)(Context& context, const void* args, CUstream stream);
   /// Makes sure that run() will find the kernels of all steps loaded.
-  void (*make_ready)(Context& context, void* args, CUstream stream);
+  void (*make_ready)(Context& context, const void* args, CUstream stream);
   /// The steps, prepared, in their order. Addresses may be made up: nothing is read there.
-  void (*visit)(void* args, const Fusing& fusing, const StepVisitor& visitor);
+  void (*visit)(const void* args, const Fusing& fusing, const StepVisitor& visitor);
   HostArrays (*arrays_of)(const void* args);
   /// Lets the arguments point to copies of these arrays.
   void (*point_to)(void* args, const HostArrays& arrays);

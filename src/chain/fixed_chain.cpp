@@ -4,6 +4,8 @@
 #include "support/error.hpp"
 
 #include <cstring>
+#include <functional>
+#include <optional>
 
 namespace hstujit::chain {
 namespace {
@@ -21,8 +23,11 @@ void check_struct_size(const Chain& chain, const void* args) {
 
 FixedChain::FixedChain(Context& context, const Chain& chain, const void* args, CUstream stream) : chain_(chain) {
   check_struct_size(chain, args);
-  args_ = copy_of(args);
-  problems_ = problems_of(context, args_.data());  // and checks, before anything is read that the arguments point to
+  // And checks, before anything is read that the arguments point to.
+  chain_.visit(args, Fusing(context.facts()),
+               [&](int64_t, const Step& step) { problems_.emplace_back(step.name, step.problem); });
+  const auto* const bytes = static_cast<const std::byte*>(args);
+  args_.assign(bytes, bytes + chain_.args_size);
   HostArrays copies = chain_.arrays_of(args_.data());
   for (size_t i = 0; i < copies.size(); ++i) {
     const auto* const data = static_cast<const std::byte*>(copies[i].data);
@@ -30,34 +35,28 @@ FixedChain::FixedChain(Context& context, const Chain& chain, const void* args, C
     copies[i].data = arrays_[i].data();
   }
   chain_.point_to(args_.data(), copies);
-  std::vector<std::byte> own = copy_of(args_.data());
-  chain_.make_ready(context, own.data(), stream);
-}
-
-/// Steps fill in defaults in place: none does so in arguments that are kept or a caller's.
-std::vector<std::byte> FixedChain::copy_of(const void* args) const {
-  const auto* const bytes = static_cast<const std::byte*>(args);
-  return {bytes, bytes + chain_.args_size};
-}
-
-std::vector<std::pair<const char*, Problem>> FixedChain::problems_of(const Context& context, const void* args) const {
-  std::vector<std::byte> own = copy_of(args);
-  std::vector<std::pair<const char*, Problem>> problems;
-  chain_.visit(own.data(), Fusing(context.facts()),
-               [&](int64_t, const Step& step) { problems.emplace_back(step.name, step.problem); });
-  return problems;
+  chain_.make_ready(context, args_.data(), stream);
 }
 
 void FixedChain::refuse_others(const Context& context, const void* args) const {
-  const auto asked = problems_of(context, args);
-  if (asked.size() != problems_.size())
+  size_t count = 0;
+  std::optional<size_t> which;
+  Problem other;
+  const auto compare = [&](int64_t, const Step& step) {
+    if (!which && count < problems_.size() && !(step.problem == problems_[count].second)) {
+      which = count;
+      other = step.problem;
+    }
+    ++count;
+  };
+  chain_.visit(args, Fusing(context.facts()), std::ref(compare));  // a reference needs no memory
+  if (count != problems_.size())
     fail(HSTU_ERROR_INVALID_ARGUMENT,
-         "args: {} has {} steps where the plan has {}; get a plan for these arguments, too", chain_.name, asked.size(),
+         "args: {} has {} steps where the plan has {}; get a plan for these arguments, too", chain_.name, count,
          problems_.size());
-  for (size_t i = 0; i < asked.size(); ++i)
-    if (!(asked[i].second == problems_[i].second))
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "args: {}: {}; get a plan for these arguments, too", asked[i].first,
-           difference(asked[i].second, problems_[i].second));
+  if (which)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "args: {}: {}; get a plan for these arguments, too", problems_[*which].first,
+         difference(other, problems_[*which].second));
 }
 
 void FixedChain::launch(Context& context, const void* args, CUstream stream) const {
@@ -65,8 +64,7 @@ void FixedChain::launch(Context& context, const void* args, CUstream stream) con
     check_struct_size(chain_, args);
     refuse_others(context, args);
   }
-  std::vector<std::byte> own = copy_of(args ? args : args_.data());
-  chain_.run(context, own.data(), stream);
+  chain_.run(context, args ? args : args_.data(), stream);
 }
 
 }  // namespace hstujit::chain

@@ -18,8 +18,6 @@ class FixedChain {
   void launch(Context& context, const void* args, CUstream stream) const;
 
  private:
-  std::vector<std::byte> copy_of(const void* args) const;
-  std::vector<std::pair<const char*, Problem>> problems_of(const Context& context, const void* args) const;
   void refuse_others(const Context& context, const void* args) const;
 
   const Chain& chain_;

@@ -1,14 +1,14 @@
 // Cuts tensors out of a caller's workspace, or only adds up what they would take.
 #pragma once
 
+#include "operators/operators.hpp"
+
 #include <hstujit/hstujit.h>
 
 #include <cstddef>
 #include <cstdint>
 
 namespace hstujit::chain {
-
-constexpr size_t kWorkspaceAlignment = 256;
 
 class Workspace {
  public:

@@ -267,6 +267,26 @@ TEST_F(FakeGpuStack, AWarmCallIsFiveLaunchesALayerAndNothingElse) {
 }
 
 // Rows and columns enough for their tiles, on a device that has them (the fake one does).
+TEST_F(FakeGpuStack, LaunchingItsPlanIsItsLaunchesAndNothingElse) {
+  open("");
+  const hstu_stack_args stack_args = stack();
+  hstu_plan* plan = nullptr;
+  ASSERT_EQ(hstu_plan_get(&plan, context_, "stack", &stack_args, nullptr), HSTU_OK) << hstu_last_error();
+  const auto launch = [&](const hstu_stack_args* args) {
+    ASSERT_EQ(hstu_plan_launch(plan, args, nullptr), HSTU_OK) << hstu_last_error();
+  };
+  launch(nullptr);
+  fake_->set_recording(0);
+  for (const hstu_stack_args* args : {static_cast<const hstu_stack_args*>(nullptr), &stack_args}) {
+    launch(args);
+    const int64_t calls = fake_->calls(nullptr), allocations = g_allocations.load();
+    for (int i = 0; i < 100; ++i) launch(args);
+    EXPECT_EQ(g_allocations.load() - allocations, 0);
+    EXPECT_EQ(fake_->calls(nullptr) - calls, 100 * 5 * stack_args.num_layers);
+  }
+  hstu_plan_release(plan);
+}
+
 TEST_F(FakeGpuStack, StagesAreOneLaunchWhereTheyFillTheDevice) {
   open("");
   for (const auto& [rows, embedding, first, output] : {std::tuple{100000, 256, 1, 1},
