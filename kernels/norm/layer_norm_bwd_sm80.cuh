@@ -11,13 +11,12 @@
 //           next kRowsAhead rows are on their way while sums of one are joined.
 // Rows      too long for registers are taken by a whole block each, which reads them again for each step.
 // Grid      kBlocksPerSm blocks of each SM, or as many as have a row. Determines the order of the sums.
-// Memory    exchange between the warps of a team; sums of the block's teams on their way to one, or of long rows. dx
-// may
-//           be x, dout or dresidual: a thread reads all that it needs of a row before it writes its part.
+// Memory    exchange between the warps of a team; sums of the block's teams on their way to one, or of long rows.
+// In place  dx may be x, dout or dresidual: a thread reads all that it needs of a row before it writes its part.
 // valid_rows  rows from there on enter no sum over rows; their dx is written as any other.
 // Config    facts: Element, Weight (of weight), Gradient (of dweight and dbias), kDim, kVector, kHasWeight,
-// kHasMoments,
-//           kHasDresidual, kHasDx, kHasDweight, kHasDbias. knobs: kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm.
+//           kHasMoments, kHasDresidual, kHasDx, kHasDweight, kHasDbias.
+//           knobs: kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm.
 // Sources   Ba et al. 2016, arXiv:1607.06450; joining of partial variances: Chan, Golub, LeVeque 1983.
 #pragma once
 #include "norm/rows/backward_held_rows.cuh"
