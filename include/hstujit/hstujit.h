@@ -48,8 +48,7 @@ typedef enum hstu_miss_policy {
   HSTU_MISS_ASYNC = 4
 } hstu_miss_policy;
 
-/** Start from zeros and set struct_size = sizeof(hstu_context_options). The size of a release before strict_store is
- *  accepted too. Strings are copied. */
+/** Start from zeros and set struct_size = sizeof(hstu_context_options). Strings are copied. */
 typedef struct hstu_context_options {
   size_t struct_size;
   /** "cuda" or NULL: device 0. "cuda:N": device N. With "@sm_80" behind either, or another of the targets below, only
@@ -58,6 +57,13 @@ typedef struct hstu_context_options {
    *  compile and store only. No device is needed; operators prepare their kernel and return without running it. */
   const char* device;
   hstu_miss_policy miss_policy;
+  /** Whoever can write to a store or a pack decides which code runs on the device: bytes are checked against damage,
+   * not against forgery. A path is doubtful where it belongs to a user other than root and this process's, where
+   * everybody may write to it, or where everybody may exchange it (a folder above it without the sticky bit). 0: a
+   * doubtful path that was named here or in the environment is used, with a warning; one from HOME or XDG_CACHE_HOME is
+   * left out, with a warning. Not 0: any doubtful path is HSTU_ERROR_STORE. A store that comes from HOME or
+   * XDG_CACHE_HOME is made for its user alone (0700). A group's right to write is the administrator's affair. */
+  int32_t strict_store;
   /** Folder of the writable store (tuning database and compiled kernels). NULL: $HSTUJIT_STORE, else
    *  $XDG_CACHE_HOME/hstujit, else ~/.cache/hstujit. "": keep all in memory. A relative path is resolved at once. */
   const char* store_path;
@@ -66,13 +72,6 @@ typedef struct hstu_context_options {
   const char* system_store_path;
   /** Budget of one HSTU_MISS_TUNE search, in milliseconds. 0: 30,000. */
   int64_t tune_budget_ms;
-  /** Whoever can write to a store or a pack decides which code runs on the device: bytes are checked against damage,
-   * not against forgery. A path is doubtful where it belongs to a user other than root and this process's, where
-   * everybody may write to it, or where everybody may exchange it (a folder above it without the sticky bit). 0: a
-   * doubtful path that was named here or in the environment is used, with a warning; one from HOME or XDG_CACHE_HOME is
-   * left out, with a warning. Not 0: any doubtful path is HSTU_ERROR_STORE. A store that comes from HOME or
-   * XDG_CACHE_HOME is made for its user alone (0700). A group's right to write is the administrator's affair. */
-  int32_t strict_store;
 } hstu_context_options;
 
 /**

@@ -3,7 +3,7 @@
  * one sequence behind another; offsets [batch + 1] (i32 or i64, from 0, not decreasing) say where each begins.
  * What all operators have in common stands in hstujit.h.
  *
- * Copies move bits unchanged, of any element type: f32, 16-bit, i32, i64, 8-bit. Tensors of one call may have offsets
+ * Copies move bits unchanged, of any element type. Tensors of one call may have offsets
  * or lengths of different integer types. Rows behind the last sequence are neither read nor written.
  */
 #ifndef HSTUJIT_JAGGED_H
@@ -40,7 +40,7 @@ typedef struct hstu_concat_2d_jagged_args {
   hstu_tensor left, right, offsets_left, offsets_right, out;
   int64_t max_len_left, max_len_right;
   int64_t n_prefix_from_right;
-  int32_t is_replace;
+  int64_t is_replace;
 } hstu_concat_2d_jagged_args;
 HSTU_API hstu_status hstu_concat_2d_jagged(hstu_context* context, const hstu_concat_2d_jagged_args* args,
                                            hstu_stream stream);
@@ -100,7 +100,7 @@ HSTU_API hstu_status hstu_jagged_dense_broadcast_add(hstu_context* context,
 typedef struct hstu_jagged_dense_bmm_broadcast_add_args {
   size_t struct_size;
   hstu_tensor jagged, dense, bias, seq_offsets, out;
-  int32_t elementwise;
+  int64_t elementwise;
 } hstu_jagged_dense_bmm_broadcast_add_args;
 HSTU_API hstu_status hstu_jagged_dense_bmm_broadcast_add(hstu_context* context,
                                                          const hstu_jagged_dense_bmm_broadcast_add_args* args,
@@ -129,13 +129,13 @@ HSTU_API hstu_status hstu_jagged_reduce_sum(hstu_context* context, const hstu_ja
  * values   [total, dim] any dtype; row stride free
  * offsets  [batch + 1] i32 or i64
  * out      [batch, max_len, dim] dtype of values; strides of batch and row free
- * padding  rounded to the element type once; beyond an integer type its nearest end, and 0 for NaN
+ * padding  rounded to the element type once, so exact in i32; beyond an integer type its nearest end, and 0 for NaN
  * Source: FBGEMM, jagged_to_padded_dense.
  */
 typedef struct hstu_jagged_to_padded_dense_args {
   size_t struct_size;
   hstu_tensor values, offsets, out;
-  float padding;
+  double padding;
 } hstu_jagged_to_padded_dense_args;
 HSTU_API hstu_status hstu_jagged_to_padded_dense(hstu_context* context, const hstu_jagged_to_padded_dense_args* args,
                                                  hstu_stream stream);

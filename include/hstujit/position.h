@@ -73,8 +73,8 @@ typedef struct hstu_add_timestamp_positional_embeddings_args {
   hstu_tensor out;
   float alpha, time_bucket_increments;
   hstu_time_bucket_fn time_bucket_fn;
-  int64_t max_contextual_seq_len;
   int32_t interleave_targets;
+  int64_t max_contextual_seq_len;
 } hstu_add_timestamp_positional_embeddings_args;
 HSTU_API hstu_status hstu_add_timestamp_positional_embeddings(hstu_context* context,
                                                               const hstu_add_timestamp_positional_embeddings_args* args,

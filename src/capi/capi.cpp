@@ -212,7 +212,7 @@ ContextOptions resolve(const hstu_context_options* given, const Environment& env
   options.store_path = environment.store;
   options.system_store_path = environment.system_store;
   if (!given) return leave_out_doubtful_paths(options, environment.store_by_default, false), options;
-  const hstu_context_options all = of_any_release(*given, offsetof(hstu_context_options, strict_store), "options");
+  check_struct_size(*given, "options");
   if (given->device) options.device = given->device;
   options.miss_policy = checked(given->miss_policy);
   if (given->store_path) options.store_path = given->store_path;
@@ -221,7 +221,7 @@ ContextOptions resolve(const hstu_context_options* given, const Environment& env
     fail(HSTU_ERROR_INVALID_ARGUMENT, "options.tune_budget_ms = {}: it must not be negative; 0 means 30000",
          given->tune_budget_ms);
   if (given->tune_budget_ms > 0) options.tune_budget_ms = given->tune_budget_ms;
-  leave_out_doubtful_paths(options, !given->store_path && environment.store_by_default, all.strict_store != 0);
+  leave_out_doubtful_paths(options, !given->store_path && environment.store_by_default, given->strict_store != 0);
   return options;
 }
 
@@ -282,6 +282,14 @@ hstu_status hstu_context_freeze(hstu_context* context) {
   }
 HSTUJIT_OPERATOR_MAP(HSTUJIT_ENTRY_POINT)
 #undef HSTUJIT_ENTRY_POINT
+
+hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize_fp8_args* args, hstu_stream stream) {
+  const hstu_status given = guard([&] { check_struct_size(deref(args, "args"), "args"); });
+  if (given != HSTU_OK) return given;
+  const hstu_fp8_amax_args amax{sizeof amax, args->x, args->amax};
+  const hstu_status status = hstu_fp8_amax(context, &amax, stream);
+  return status == HSTU_OK ? hstu_quantize_fp8(context, args, stream) : status;
+}
 
 hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context, const hstu_layer_norm_backward_args* args,
                                                     size_t* bytes) {

@@ -210,17 +210,27 @@ void not_negative(const char* name, int64_t value, const char* zero_means) {
   if (value < 0) fail(kInvalid, "{} = {}: it must not be negative; {}", name, value, zero_means);
 }
 
-void flag(const char* name, int32_t value) {
+void embedded_size(const char* name, size_t given, size_t expected) {
+  if (given != 0 && given != expected)
+    fail(kInvalid, "{} = {}: it must be 0 or sizeof the struct, {}; build against this release", name, given, expected);
+}
+
+void element_size(const char* name, size_t given, size_t expected) {
+  if (given != expected)
+    fail(kInvalid, "{} = {}: it must be sizeof an element, {}; set it, and build against this release", name, given,
+         expected);
+}
+
+void flag(const char* name, int64_t value) {
   if (value != 0 && value != 1) fail(kInvalid, "{} = {}: it must be 0 or 1", name, value);
 }
 
-float eps(float value) {
+void check_eps(double value) {
   if (!(value >= 0) || !std::isfinite(value))
     fail(kInvalid, "eps = {}: it must be finite and not negative; 0 means 1e-5", value);
-  return value == 0 ? 1e-5f : value;
 }
 
-void finite(const char* name, float value) {
+void finite(const char* name, double value) {
   if (!std::isfinite(value)) fail(kInvalid, "{} = {}: it must be finite; 0 means the default", name, value);
 }
 

@@ -6,6 +6,7 @@
 
 #include <hstujit/hstujit.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -108,9 +109,23 @@ void disjoint_or_same(const Tensor& out, const Tensor& in);
 
 /// Attributes. INVALID_ARGUMENT. zero_means completes the message: "0 means unlimited".
 void not_negative(const char* name, int64_t value, const char* zero_means);
-void flag(const char* name, int32_t value);
-float eps(float value);  ///< the default for 0
-void finite(const char* name, float value);
+void flag(const char* name, int64_t value);
+/// Of a struct within args: 0 or its size.
+void embedded_size(const char* name, size_t given, size_t expected);
+/// Of the elements of an array on the host.
+void element_size(const char* name, size_t given, size_t expected);
+/// What a member means whose 0 means a default; HSTU_EXACT_ZERO, the negative zero, stays as it is.
+template <class Float>
+Float given_or(Float value, Float fallback) {
+  return value == 0 && !std::signbit(value) ? fallback : value;
+}
+void check_eps(double value);
+template <class Float>
+Float eps(Float value) {
+  check_eps(static_cast<double>(value));
+  return given_or(value, Float{1e-5f});
+}
+void finite(const char* name, double value);
 
 /// Elements per aligned access, at most 16 bytes unless more is asked for: 8, 4, 2 or 1.
 class Vector {

@@ -46,7 +46,7 @@ constexpr size_t kWorkspaceAlignment = 256;
 
 /// An attribute of the args struct. words: names of the values 0, 1, ... of an enum; empty for numbers.
 struct ScalarSlot {
-  enum class Kind : uint8_t { f32, i32, i64 };
+  enum class Kind : uint8_t { f32, f64, i32, i64 };
   std::string_view name;
   size_t offset;
   Kind kind;

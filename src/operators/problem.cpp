@@ -1,5 +1,6 @@
 #include "operators/problem.hpp"
 
+#include "operators/aliases.hpp"
 #include "operators/operators.hpp"
 
 #include <fmt/format.h>
@@ -59,7 +60,7 @@ std::string_view name_of(Op op) { return kNames[static_cast<size_t>(op)]; }
 std::optional<Op> op_named(std::string_view name) {
   for (int i = 0; i < kOpCount; ++i)
     if (kNames[i] == name) return static_cast<Op>(i);
-  return std::nullopt;
+  return op_named_before(name);
 }
 
 std::string_view name_of(hstu_dtype dtype) {

@@ -117,9 +117,11 @@ OrderedJson elements_of(const hstu_tensor& tensor) {
 /// Nothing for the value that an absent member has.
 OrderedJson scalar_of(const void* args, const ScalarSlot& slot) {
   const std::byte* const at = static_cast<const std::byte*>(args) + slot.offset;
-  if (slot.kind == ScalarSlot::Kind::f32) {
-    const float value = *reinterpret_cast<const float*>(at);
-    return value == 0 ? OrderedJson() : OrderedJson(static_cast<double>(value));
+  if (slot.kind == ScalarSlot::Kind::f32 || slot.kind == ScalarSlot::Kind::f64) {
+    const bool single = slot.kind == ScalarSlot::Kind::f32;
+    const double value =
+        single ? static_cast<double>(*reinterpret_cast<const float*>(at)) : *reinterpret_cast<const double*>(at);
+    return value == 0 && !std::signbit(value) ? OrderedJson() : OrderedJson(value);
   }
   const int64_t value = slot.kind == ScalarSlot::Kind::i64 ? *reinterpret_cast<const int64_t*>(at)
                                                            : int64_t{*reinterpret_cast<const int32_t*>(at)};

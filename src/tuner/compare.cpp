@@ -223,11 +223,11 @@ std::string worst_element(const Rows& expected, const Rows& actual, const std::v
 /// What the sums of a row may differ by, over its largest element.
 double row_tolerance(Op op, bool f16) {
   switch (op) {
-    case Op::hstu_attention_fp8:  // weights of three bits
+    case Op::attention_fp8:  // weights of three bits
       return f16 ? 1.5e-2 : 6e-2;
-    case Op::hstu_attention:  // probabilities of the element type
-    case Op::delta_hstu_attention:
-    case Op::paged_hstu_attention:
+    case Op::attention:  // probabilities of the element type
+    case Op::delta_attention:
+    case Op::paged_attention:
     case Op::flash_attention:
       return f16 ? 8e-3 : 4e-2;
     case Op::fp8_gemm:  // fast sums

@@ -20,7 +20,7 @@ int main(void) {
   }
   args.struct_size = sizeof args;
   args.x = hstu_matrix(x, HSTU_DTYPE_F32, 1, 2);
-  args.y = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
+  args.out = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
   if (hstu_layer_norm(context, &args, NULL) != HSTU_OK || y[0] > -0.999f || y[1] < 0.999f) {
     fprintf(stderr, "layer_norm: %s, y = %g %g\n", hstu_last_error(), (double)y[0], (double)y[1]);
     return 1;

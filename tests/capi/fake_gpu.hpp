@@ -41,7 +41,7 @@ class FakeGpu : public testing::Test {
     hstu_layer_norm_args args{};
     args.struct_size = sizeof args;
     args.x = hstu_matrix(x_, HSTU_DTYPE_F32, rows, dim);
-    args.y = hstu_matrix(y_, HSTU_DTYPE_F32, rows, dim);
+    args.out = hstu_matrix(y_, HSTU_DTYPE_F32, rows, dim);
     return args;
   }
 

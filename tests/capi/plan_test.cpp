@@ -92,13 +92,13 @@ TEST_F(PlanOfNorm, RefusesWhatItIsNotFor) {
   refused(norm(8, 128), HSTU_ERROR_INVALID_ARGUMENT, "dim = 128, but the plan is for 64");
   refused(norm(32), HSTU_ERROR_INVALID_ARGUMENT, "rows = 32, but the plan is for 8 (as powers of two)");
   hstu_layer_norm_args bad = args;
-  bad.y.data = x_ + 4;
+  bad.out.data = x_ + 4;
   refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "y overlaps x");
   bad = args;
   bad.x.data = nullptr;
   refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "x.data = NULL");
   bad = args;
-  bad.y.shape[0] = 3;
+  bad.out.shape[0] = 3;
   refused(bad, HSTU_ERROR_SHAPE_MISMATCH, "y.shape[0]");
   bad = args;
   bad.struct_size = 8;
@@ -244,12 +244,12 @@ TEST(PlanOnTheCpu, RunsTheReference) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(x, HSTU_DTYPE_F32, 1, 2);
-  args.y = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
+  args.out = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
   Owned owned;
   ASSERT_EQ(hstu_plan_get(&owned.plan, context, "layer_norm", &args, nullptr), HSTU_OK) << hstu_last_error();
   ASSERT_EQ(hstu_plan_launch(owned.plan, nullptr, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_NEAR(y[1], 1, 1e-4);
-  args.y.data = z;
+  args.out.data = z;
   ASSERT_EQ(hstu_plan_launch(owned.plan, &args, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_NEAR(z[0], -1, 1e-4);
   hstu_context_destroy(context);
@@ -268,7 +268,7 @@ TEST_F(PlanOfNorm, IsLaunchedByManyThreadsWhileKernelsAreExchanged) {
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       hstu_layer_norm_args own = norm(64, 64);
-      own.y.data = y_ + 32 * t;
+      own.out.data = y_ + 32 * t;
       for (int i = 0; i < 500; ++i)
         if (hstu_plan_launch(owned.plan, i % 2 ? &own : nullptr, nullptr) != HSTU_OK) ++wrong;
     });

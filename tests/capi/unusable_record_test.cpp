@@ -140,7 +140,7 @@ TEST_F(UnusableRecordOfAStack, GivesWayInItsStep) {
   hstu_layer_norm_args first_step{};
   first_step.struct_size = sizeof first_step;
   first_step.x = hstu_matrix(address(0), HSTU_DTYPE_BF16, kRows, kDim);
-  first_step.y = hstu_matrix(address(1), HSTU_DTYPE_BF16, kRows, kDim);
+  first_step.out = hstu_matrix(address(1), HSTU_DTYPE_BF16, kRows, kDim);
   first_step.weight = hstu_vector(address(2), HSTU_DTYPE_BF16, kDim);
   first_step.bias = hstu_vector(address(3), HSTU_DTYPE_BF16, kDim);
   tune_by_hand(store.str(), first_step);

@@ -67,7 +67,7 @@ hstu_compute_output_args sample(const hstu_compute_output_args*) {
   auto args = sized<hstu_compute_output_args>();
   args.attn = matrix(0, kRows, dim);
   args.u = matrix(1, kRows, dim);
-  args.x = matrix(2, kRows, kEmbedding);
+  args.residual = matrix(2, kRows, kEmbedding);
   args.norm_weight = vector(3, dim);
   args.norm_bias = vector(4, dim);
   args.output_weight = matrix(5, 3 * dim, kEmbedding);
@@ -173,13 +173,13 @@ TEST(Chains, FuseWhatIsAskedFor) {
   using Names = std::vector<std::string>;
   EXPECT_EQ(
       steps_of(stack, Fusing(FusedStages{})),
-      (Names{"0:layer norm:layer_norm", "0:UVQK projection:addmm", "0:attention:hstu_attention", "0:norm * u:norm_mul",
+      (Names{"0:layer norm:layer_norm", "0:UVQK projection:addmm", "0:attention:attention", "0:norm * u:norm_mul",
              "0:output projection:addmm", "1:layer norm:layer_norm", "1:UVQK projection:addmm",
-             "1:attention:hstu_attention", "1:norm * u:norm_mul", "1:output projection:addmm"}));
+             "1:attention:attention", "1:norm * u:norm_mul", "1:output projection:addmm"}));
   EXPECT_EQ(steps_of(stack, Fusing(FusedStages{.uvqk = true, .output = true})),
-            (Names{"0:layer norm and UVQK projection:norm_addmm", "0:attention:hstu_attention",
+            (Names{"0:layer norm and UVQK projection:norm_addmm", "0:attention:attention",
                    "0:output stage:gated_addmm", "1:layer norm and UVQK projection:norm_addmm",
-                   "1:attention:hstu_attention", "1:output stage:gated_addmm"}));
+                   "1:attention:attention", "1:output stage:gated_addmm"}));
   EXPECT_EQ(steps_of(stack, Fusing(*facts_of_target("sm_90a"))).size(), 10u) << "few rows do not fill the device";
 }
 

@@ -109,7 +109,7 @@ TEST_F(EngineOnFakeGpu, LaunchesNothingWhereAStepIsWrongAndSaysWhich) {
   open("");
   for (const int64_t parts : {2, 4}) {
     const NormsArgs args = norms(parts);
-    norms_.back().y.rank = 7;
+    norms_.back().out.rank = 7;
     const int64_t before = fake_->launches();
     const std::string error = run(args);
     EXPECT_EQ(status_, HSTU_ERROR_INVALID_ARGUMENT);

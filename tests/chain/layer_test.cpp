@@ -45,7 +45,7 @@ class Layer : public testing::Test {
   hstu_attention_args attention_args() {
     hstu_attention_args args{};
     args.seq_offsets = memory_.integers(HSTU_DTYPE_I64, {0, 7, 7, kRows});
-    args.num_targets = memory_.integers(HSTU_DTYPE_I32, {2, 0, 3});
+    args.mask.num_targets = memory_.integers(HSTU_DTYPE_I32, {2, 0, 3});
     args.max_seq_len = 13;
     return args;
   }
@@ -54,7 +54,7 @@ class Layer : public testing::Test {
     args.struct_size = sizeof args;
     args.attn = random({kRows, kValues});
     args.u = random({kRows, kValues});
-    args.x = random({kRows, kEmbedding});
+    args.residual = random({kRows, kEmbedding});
     args.norm_weight = random({kValues});
     args.norm_bias = random({kValues});
     args.output_weight = random({3 * kValues, kEmbedding});
@@ -96,12 +96,12 @@ TEST_F(Layer, Fp8LinearIsQuantisationAndProduct) {
     ASSERT_EQ(hstu_quantize_fp8(context_, &quantise, nullptr), HSTU_OK) << hstu_last_error();
     hstu_fp8_gemm_args product{};
     product.struct_size = sizeof product;
-    product.a = quantise.q;
-    product.a_descale = quantise.descale;
-    product.a_scaling = scaling;
-    product.b = args.w;
-    product.b_descale = args.w_descale;
-    product.b_scaling = HSTU_FP8_ROW;
+    product.x = quantise.q;
+    product.x_descale = quantise.descale;
+    product.x_scaling = scaling;
+    product.w = args.w;
+    product.w_descale = args.w_descale;
+    product.w_scaling = HSTU_FP8_ROW;
     product.bias = args.bias;
     product.out = memory_.poison(kDtype, {kRows, kEmbedding});
     ASSERT_EQ(hstu_fp8_gemm(context_, &product, nullptr), HSTU_OK) << hstu_last_error();
@@ -123,15 +123,15 @@ TEST_F(Layer, UvqkIsNormProjectionAndSilu) {
   norm.x = args.x;
   norm.weight = args.norm_weight;
   norm.bias = args.norm_bias;
-  norm.y = memory_.poison(kDtype, {kRows, kEmbedding});
+  norm.out = memory_.poison(kDtype, {kRows, kEmbedding});
   norm.eps = 1e-6f;
   ASSERT_EQ(hstu_layer_norm(context_, &norm, nullptr), HSTU_OK);
   hstu_addmm_args project{};
   project.struct_size = sizeof project;
-  project.x = norm.y;
+  project.x = norm.out;
   project.w = args.uvqk_weight;
-  project.y = args.uvqk_bias;
-  project.z = memory_.poison(kDtype, {kRows, kColumns});
+  project.bias = args.uvqk_bias;
+  project.out = memory_.poison(kDtype, {kRows, kColumns});
   project.activation = HSTU_ACTIVATION_SILU;
   project.activation_columns = kValues;
   ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
@@ -178,8 +178,8 @@ TEST_F(Layer, OutputIsGateProjectionAndResidual) {
   project.struct_size = sizeof project;
   project.x = gate.out;
   project.w = args.output_weight;
-  project.y = args.x;
-  project.z = memory_.poison(kDtype, {kRows, kEmbedding});
+  project.bias = args.residual;
+  project.out = memory_.poison(kDtype, {kRows, kEmbedding});
   ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
   EXPECT_EQ(test::values(args.out), test::values(project.z));
 }
@@ -201,8 +201,8 @@ TEST_F(Layer, WhatAnAbsentTensorsExtentsHoldIsNobodys) {
 
   hstu_compute_output_args output = output_args(), bare_output = output;
   bare_output.out = memory_.poison(kDtype, {kRows, kEmbedding});
-  bare_output.x = {};
-  leave(output.x);
+  bare_output.residual = {};
+  leave(output.residual);
   ASSERT_EQ(hstu_compute_output(context_, &output, nullptr), HSTU_OK) << hstu_last_error();
   ASSERT_EQ(hstu_compute_output(context_, &bare_output, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(test::values(output.out), test::values(bare_output.out));
@@ -241,8 +241,8 @@ TEST_F(Layer, OutputDropsOutWithItsSeedAndTakesOtherNorms) {
   project.struct_size = sizeof project;
   project.x = gate.out;
   project.w = args.output_weight;
-  project.y = args.x;
-  project.z = memory_.poison(kDtype, {kRows, kEmbedding});
+  project.bias = args.residual;
+  project.out = memory_.poison(kDtype, {kRows, kEmbedding});
   ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
   EXPECT_EQ(first, test::values(project.z));
   args.options.seed = 12;
@@ -395,7 +395,7 @@ TEST_F(Layer, AStackThatWritesInPlaceGivesTheNumbersOfItsStages) {
   output.attn = hstu_matrix(attend.attention.out.data, all.x.dtype, rows, value);
   output.u = attend.uvqk.uvqk;
   output.u.shape[1] = value;
-  output.x = all.x;
+  output.residual = all.x;
   output.norm_weight = weights.output_norm_weight;
   output.norm_bias = weights.output_norm_bias;
   output.output_weight = weights.output_weight;
@@ -505,13 +505,13 @@ TEST_F(Layer, OutputNamesTheFieldItRefuses) {
   using Args = hstu_compute_output_args;
   const Refused<Args> cases[] = {
       {[](Args& a) { a.out.shape[0] = 19; }, HSTU_ERROR_SHAPE_MISMATCH, "out.shape[0] = 19"},
-      {[](Args& a) { a.x.shape[1] = 23; }, HSTU_ERROR_SHAPE_MISMATCH, "x.shape[1] = 23"},
+      {[](Args& a) { a.residual.shape[1] = 23; }, HSTU_ERROR_SHAPE_MISMATCH, "x.shape[1] = 23"},
       {[](Args& a) { a.output_weight.shape[0] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "output_weight.shape[0] = 95"},
       {[](Args& a) { a.options.concat_u = 2; }, HSTU_ERROR_INVALID_ARGUMENT, "norm * u: concat_u = 2"},
       {[](Args& a) { a.u.shape[1] = 31; }, HSTU_ERROR_SHAPE_MISMATCH, "norm * u: u.shape[1] = 31"},
       {[](Args& a) { a.out.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
        "out.dtype = bf16: it must be that of attn, f32"},
-      {[](Args& a) { a.x.dtype = HSTU_DTYPE_F16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "x.dtype = f16"},
+      {[](Args& a) { a.residual.dtype = HSTU_DTYPE_F16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "x.dtype = f16"},
       {[](Args& a) { a.output_weight.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
        "output_weight.dtype = bf16: it must be that of attn, f32"},
       {[](Args& a) { a.norm_weight.shape[0] = 31; }, HSTU_ERROR_SHAPE_MISMATCH, "norm * u: weight.shape[0] = 31"},

@@ -47,7 +47,7 @@ class Draw : public test::Choices {
     return t;
   }
   hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape) {
-    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, {}, {}};
+    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, 0, {}, {}};
     for (const int64_t extent : shape) t.shape[t.rank++] = extent;
     spread(t, t.rank, 0);
     return t;
@@ -247,7 +247,7 @@ TEST_F(DefaultConfig, OfDeltaAndPagedAttentionIsLegal) {
     paged.v_cache = d.tensor(dtype, {pages, page, h.kv, h.dim_v});
     paged.page_offsets = d.dense(integer, {h.batch + 1}), paged.page_ids = d.dense(integer, {pages});
     paged.last_page_lens = d.dense(integer, {h.batch});
-    if (present(paged.num_targets))
+    if (present(paged.mask.num_targets))
       paged.k = d.tensor(dtype, {rows, h.kv, h.dim_qk}), paged.v = d.tensor(dtype, {rows, h.kv, h.dim_v});
     expect_legal(paged);
   });
@@ -260,7 +260,7 @@ TEST_F(DefaultConfig, OfFlashAttentionIsLegal) {
     const hstu_dtype dtype = d.floating();
     const int64_t rows = d.any<int64_t>({50, 4000, 200000});
     hstu_flash_attention_args args{};
-    args.mask = d.any({HSTU_MASK_CAUSAL, HSTU_MASK_FULL});
+    args.mask.kind = d.any({HSTU_MASK_CAUSAL, HSTU_MASK_FULL});
     args.q = d.tensor(dtype, {rows, h.heads, h.dim_qk}), args.k = d.tensor(dtype, {rows, h.heads, h.dim_qk});
     args.v = d.tensor(dtype, {rows, h.heads, h.dim_v}), args.out = d.tensor(dtype, {rows, h.heads, h.dim_v});
     args.seq_offsets = d.dense(d.integer(), {h.batch + 1});
@@ -276,24 +276,24 @@ TEST_F(DefaultConfig, OfProductsIsLegal) {
     const hstu_dtype dtype = d.floating();
     const int64_t m = d.rows(), k = d.seldom() ? 0 : d.up_to(3000), n = d.up_to(d.coin() ? 64 : 5000);
     hstu_addmm_args addmm{};
-    addmm.x = d.matrix(dtype, m, k), addmm.w = d.matrix(dtype, k, n), addmm.z = d.tensor(dtype, {m, n});
-    if (d.coin()) addmm.y = d.coin() ? d.matrix(dtype, m, n) : d.dense(d.floating(), {n});
+    addmm.x = d.matrix(dtype, m, k), addmm.w = d.matrix(dtype, k, n), addmm.out = d.tensor(dtype, {m, n});
+    if (d.coin()) addmm.bias = d.coin() ? d.matrix(dtype, m, n) : d.dense(d.floating(), {n});
     addmm.activation = d.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU_TANH});
     addmm.activation_columns = d.below(n + 1);
     addmm.allow_tf32 = d.coin();
     expect_legal(addmm);
 
     hstu_gated_mlp_args mlp{};
-    mlp.x = addmm.x, mlp.gate = d.matrix(dtype, k, n), mlp.up = d.matrix(dtype, k, n), mlp.out = addmm.z;
+    mlp.x = addmm.x, mlp.gate = d.matrix(dtype, k, n), mlp.up = d.matrix(dtype, k, n), mlp.out = addmm.out;
     mlp.activation = HSTU_ACTIVATION_SILU;
     mlp.allow_tf32 = d.coin();
     expect_legal(mlp);
 
     hstu_fp8_gemm_args fp8{};
-    fp8.a = d.tensor(d.fp8(), {m, k}), fp8.b = d.tensor(d.fp8(), {n, k});
-    fp8.a_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW}), fp8.b_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW});
-    fp8.a_descale = d.dense(kF32, {fp8.a_scaling == HSTU_FP8_ROW ? m : 1});
-    fp8.b_descale = d.dense(kF32, {fp8.b_scaling == HSTU_FP8_ROW ? n : 1});
+    fp8.x = d.tensor(d.fp8(), {m, k}), fp8.w = d.tensor(d.fp8(), {n, k});
+    fp8.x_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW}), fp8.w_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW});
+    fp8.x_descale = d.dense(kF32, {fp8.x_scaling == HSTU_FP8_ROW ? m : 1});
+    fp8.w_descale = d.dense(kF32, {fp8.w_scaling == HSTU_FP8_ROW ? n : 1});
     fp8.out = d.tensor(dtype, {m, n});
     expect_legal(fp8);
 
@@ -319,17 +319,17 @@ TEST_F(DefaultConfig, OfNormsIsLegal) {
     const hstu_dtype dtype = d.floating(), weights = d.floating();
     const int64_t rows = d.rows(), dim = d.dim();
     hstu_layer_norm_args layer{};
-    layer.x = d.tensor(dtype, {rows, dim}), layer.y = d.tensor(dtype, {rows, dim});
+    layer.x = d.tensor(dtype, {rows, dim}), layer.out = d.tensor(dtype, {rows, dim});
     if (d.coin()) layer.weight = d.tensor(weights, {dim}), layer.bias = d.tensor(weights, {dim});
     expect_legal(layer);
 
     hstu_rms_norm_args rms{};
-    rms.x = layer.x, rms.y = d.tensor(d.fp8(), {rows, dim});
+    rms.x = layer.x, rms.out = d.tensor(d.fp8(), {rows, dim});
     rms.scaling = HSTU_FP8_ROW, rms.descale = d.dense(kF32, {rows});
     expect_legal(rms);
 
     hstu_softmax_args softmax{};
-    softmax.x = layer.x, softmax.y = layer.y;
+    softmax.x = layer.x, softmax.out = layer.out;
     softmax.log = d.coin();
     expect_legal(softmax);
 

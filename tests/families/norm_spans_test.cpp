@@ -36,7 +36,7 @@ hstu_layer_norm_args layer_norm_args(hstu_fp8_scaling scaling, int64_t rows, int
   args.x = hstu_matrix(buffer(1), kBf16, rows, dim);
   args.weight = hstu_vector(buffer(2), kF32, dim);
   args.bias = hstu_vector(buffer(3), kF32, dim);
-  args.y = hstu_matrix(buffer(4), kE4m3, rows, dim);
+  args.out = hstu_matrix(buffer(4), kE4m3, rows, dim);
   args.scaling = scaling;
   args.descale = descale_of(scaling, rows, dim);
   return args;
@@ -44,7 +44,7 @@ hstu_layer_norm_args layer_norm_args(hstu_fp8_scaling scaling, int64_t rows, int
 
 hstu_rms_norm_args rms_norm_args(hstu_fp8_scaling scaling, int64_t rows, int64_t dim) {
   const hstu_layer_norm_args norm = layer_norm_args(scaling, rows, dim);
-  return {sizeof(hstu_rms_norm_args), norm.x, {}, norm.y, 0, HSTU_ACTIVATION_SILU, scaling, norm.descale};
+  return {sizeof(hstu_rms_norm_args), norm.x, {}, norm.out, 0, HSTU_ACTIVATION_SILU, scaling, norm.descale};
 }
 
 hstu_rms_norm_rope_args rope_args(hstu_fp8_scaling scaling, int64_t length, int64_t hidden, int64_t head_dim) {
@@ -54,7 +54,7 @@ hstu_rms_norm_rope_args rope_args(hstu_fp8_scaling scaling, int64_t length, int6
   args.weight = hstu_vector(buffer(2), kF32, hidden);
   args.cosine = hstu_matrix(buffer(3), kF32, length, head_dim);
   args.sine = hstu_matrix(buffer(5), kF32, length, head_dim);
-  args.y = hstu_heads(buffer(4), kE4m3, 2, length, hidden);
+  args.out = hstu_heads(buffer(4), kE4m3, 2, length, hidden);
   args.scaling = scaling;
   args.descale = descale_of(scaling, 2 * length, hidden);
   return args;
@@ -82,7 +82,7 @@ std::vector<Problem> problems() {
       hstu_layer_norm_args norm = layer_norm_args(scaling, 1000, dim);
       out.push_back(prepare(norm));
       hstu_rms_norm_args shifted = rms_norm_args(scaling, 1000, dim);
-      shifted.y.data = buffer(4, 1);
+      shifted.out.data = buffer(4, 1);
       out.push_back(prepare(shifted));
     }
     for (const int32_t groups : {0, 1, 3, 1024})
@@ -122,7 +122,7 @@ TEST(NormSpans, CoverEveryRowWithAConfigurationOfAFewThatFits) {
 TEST(NormSpans, LeaveToOthersWhatIsNotQuantised) {
   const DeviceFacts device = *facts_of_target("sm_90a");
   hstu_layer_norm_args args = layer_norm_args(HSTU_FP8_ROW, 10, 512);
-  args.y.dtype = kBf16;
+  args.out.dtype = kBf16;
   args.scaling = HSTU_FP8_TENSOR;
   args.descale = {};
   EXPECT_FALSE(kLayerNormFp8Sm80.covers(prepare(args), device));

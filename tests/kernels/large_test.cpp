@@ -106,7 +106,7 @@ TEST(FarRows, RmsNormRope) {
     using Args = hstu_rms_norm_rope_args;
     auto args = sized<Args>();
     args.x = memory.random(kBf16, {kRows, 1, 512});
-    args.y = memory.poison(kBf16, {kRows, 1, 512});
+    args.out = memory.poison(kBf16, {kRows, 1, 512});
     args.weight = memory.random(kBf16, {512});
     args.cosine = memory.random(kBf16, {1, 64});
     args.sine = memory.random(kBf16, {1, 64});
@@ -137,8 +137,8 @@ TEST(FarRows, AddmmOperandsResidualAndResult) {
     auto args = sized<hstu_addmm_args>();
     args.x = memory.random(kBf16, {kRows, 64});
     args.w = memory.random(kBf16, {64, 96}, {}, 0, 0.1);
-    args.y = memory.random(kBf16, {kRows, 96});
-    args.z = memory.poison(kBf16, {kRows, 96});
+    args.bias = memory.random(kBf16, {kRows, 96});
+    args.out = memory.poison(kBf16, {kRows, 96});
     using Args = hstu_addmm_args;
     expect_correct_when_spread(args, &Args::z, {&Args::x, &Args::y, &Args::z}, test::rounded_once(kBf16));
   });
@@ -151,7 +151,7 @@ TEST(FarRows, AddmmWeight) {
     auto args = sized<hstu_addmm_args>();
     args.x = memory.random(kBf16, {kRows, kRows});
     args.w = memory.random(kBf16, {kRows, 64}, {}, 0, 0.02);
-    args.z = memory.poison(kBf16, {kRows, 64});
+    args.out = memory.poison(kBf16, {kRows, 64});
     using Args = hstu_addmm_args;
     expect_correct_when_spread(args, &Args::z, {&Args::w, &Args::z}, test::rounded_once(kBf16));
   });
@@ -178,11 +178,11 @@ TEST(ManyElements, LayerNorm) {
     LargeMemory memory;
     auto args = sized<hstu_layer_norm_args>();
     args.x = host.random(kBf16, {1000, 512});
-    args.y = host.poison(kBf16, {1000, 512});
+    args.out = host.poison(kBf16, {1000, 512});
     hstu_layer_norm_args large = args;
     const int64_t rows = many_rows(512, 1000);
     large.x = repeated(memory, args.x, rows);
-    large.y = repeated(memory, args.y, rows);
+    large.out = repeated(memory, args.out, rows);
     expect_large(memory, large, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
   });
 }
@@ -218,12 +218,12 @@ TEST(ManyElements, Addmm) {
     auto args = sized<hstu_addmm_args>();
     args.x = host.random(kBf16, {1000, 32});
     args.w = host.random(kBf16, {32, 1024}, {}, 0, 0.2);
-    args.z = host.poison(kBf16, {1000, 1024});
+    args.out = host.poison(kBf16, {1000, 1024});
     hstu_addmm_args large = args;
     const int64_t rows = many_rows(1024, 1000);
     large.x = repeated(memory, args.x, rows);
     large.w = repeated(memory, args.w, 32);
-    large.z = repeated(memory, args.z, rows);
+    large.out = repeated(memory, args.out, rows);
     expect_large(memory, large, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
   });
 }

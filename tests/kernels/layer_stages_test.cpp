@@ -46,7 +46,7 @@ std::vector<hstu_tensor*> tensors_of(hstu_compute_uvqk_args& a) {
   return {&a.x, &a.norm_weight, &a.norm_bias, &a.uvqk_weight, &a.uvqk_bias, &a.uvqk};
 }
 std::vector<hstu_tensor*> tensors_of(hstu_attention_args& a) {
-  return {&a.out, &a.seq_offsets, &a.num_targets, &a.attn_scale, &a.num_contexts};
+  return {&a.out, &a.seq_offsets, &a.mask.num_targets, &a.attn_scale, &a.mask.num_contexts};
 }
 std::vector<hstu_tensor*> tensors_of(hstu_preprocess_and_attention_args& a) {
   std::vector<hstu_tensor*> all = tensors_of(a.uvqk);
@@ -54,7 +54,7 @@ std::vector<hstu_tensor*> tensors_of(hstu_preprocess_and_attention_args& a) {
   return all;
 }
 std::vector<hstu_tensor*> tensors_of(hstu_compute_output_args& a) {
-  return {&a.attn, &a.u, &a.x, &a.norm_weight, &a.norm_bias, &a.output_weight, &a.out};
+  return {&a.attn, &a.u, &a.residual, &a.norm_weight, &a.norm_bias, &a.output_weight, &a.out};
 }
 std::vector<hstu_tensor*> tensors_of(hstu_fp8_linear_args& a) { return {&a.x, &a.w, &a.w_descale, &a.bias, &a.out}; }
 
@@ -195,15 +195,15 @@ struct Masking {
 hstu_attention_args attention_options(HostMemory& memory, const Masking& m) {
   hstu_attention_args args{};
   args.seq_offsets = memory.integers(m.offsets, test::offsets_of(kLengths));
-  if (m.targets) args.num_targets = memory.integers(HSTU_DTYPE_I32, {20, 0, 1, 7, 0, 0});
+  if (m.targets) args.mask.num_targets = memory.integers(HSTU_DTYPE_I32, {20, 0, 1, 7, 0, 0});
   if (m.scale) args.attn_scale = memory.random(kF32, {kRows}, {}, 0.15, 0.03);
-  if (m.own_contexts) args.num_contexts = memory.integers(HSTU_DTYPE_I32, {3, 2, 0, 9, 17, 0});
+  if (m.own_contexts) args.mask.num_contexts = memory.integers(HSTU_DTYPE_I32, {3, 2, 0, 9, 17, 0});
   args.max_seq_len = 130;
   args.scaling_seqlen = 7;  // results of order one: they weigh in the output stage as u does
-  args.contextual_seq_len = m.contextual;
-  args.max_attn_len = m.window;
-  args.min_full_attn_seq_len = m.full;
-  args.mask = m.mask;
+  args.mask.contextual_seq_len = m.contextual;
+  args.mask.max_attn_len = m.window;
+  args.mask.min_full_attn_seq_len = m.full;
+  args.mask.kind = m.mask;
   return args;
 }
 
@@ -305,10 +305,10 @@ hstu_compute_output_args output_args(HostMemory& memory, const OutputCase& c) {
   if (!rms) args.norm_bias = memory.random(c.dtype, {weights}, {}, 0, 0.3);
   args.output_weight = memory.random(c.dtype, {inner, c.embedding}, {}, 0, 1 / std::sqrt(static_cast<double>(inner)));
   if (c.residual == Residual::in_place)
-    args.x = args.out = memory.random(c.dtype, {c.rows, c.embedding});
+    args.residual = args.out = memory.random(c.dtype, {c.rows, c.embedding});
   else
     args.out = memory.poison(c.dtype, {c.rows, c.embedding});
-  if (c.residual == Residual::apart) args.x = memory.random(c.dtype, {c.rows, c.embedding}, {.row_padding = 8});
+  if (c.residual == Residual::apart) args.residual = memory.random(c.dtype, {c.rows, c.embedding}, {.row_padding = 8});
   args.options = c.options.args();
   return args;
 }

@@ -44,7 +44,7 @@ TEST(AddressPlaces, ConstantsBeyondAnAddressStay) {
   });
   ASSERT_TRUE(places);
   hstu_layer_norm_args args = sample_layer_norm();
-  args.x.data = slot(9), args.y.data = slot(10);
+  args.x.data = slot(9), args.out.data = slot(10);
   Launch launch{};
   places->write(&args, launch);
   Params params;

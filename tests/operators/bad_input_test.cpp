@@ -279,8 +279,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// Mask FULL with nothing else, then one option.
 void full(Attention& a) {
-  a.mask = HSTU_MASK_FULL;
-  a.num_targets = {};
+  a.mask.kind = HSTU_MASK_FULL;
+  a.mask.num_targets = {};
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -10,7 +10,7 @@ TEST(EdgeCase, RowOperatorsGetARaggedNumberOfRows) {
   for (const int64_t rows : {1, 2, 64, 4096}) {
     hstu_layer_norm_args args{};
     args.x = hstu_matrix(nullptr, HSTU_DTYPE_BF16, rows, 8);
-    args.y = args.x;
+    args.out = args.x;
     Integers integers(operator_of(Op::layer_norm).tensors.size());
     make_edge_case(args, integers);
     EXPECT_EQ(args.x.shape[0], args.y.shape[0]);
@@ -24,10 +24,10 @@ TEST(EdgeCase, AProductKeepsItsWeightAndItsBiasRow) {
   hstu_addmm_args args{};
   args.x = hstu_matrix(nullptr, HSTU_DTYPE_BF16, 64, 64);
   args.w = hstu_matrix(nullptr, HSTU_DTYPE_BF16, 64, 32);
-  args.y = hstu_vector(nullptr, HSTU_DTYPE_BF16, 32);
-  args.z = hstu_matrix(nullptr, HSTU_DTYPE_BF16, 64, 32);
+  args.bias = hstu_vector(nullptr, HSTU_DTYPE_BF16, 32);
+  args.out = hstu_matrix(nullptr, HSTU_DTYPE_BF16, 64, 32);
   hstu_addmm_args residual = args;
-  residual.y = args.z;
+  residual.bias = args.out;
   Integers integers(operator_of(Op::addmm).tensors.size());
   make_edge_case(args, integers);
   make_edge_case(residual, integers);
@@ -40,7 +40,7 @@ TEST(EdgeCase, AProductKeepsItsWeightAndItsBiasRow) {
 
 Integers edge_of(std::vector<int64_t> offsets, std::vector<int64_t> targets) {
   hstu_attention_args args{};
-  const Operator& op = operator_of(Op::hstu_attention);
+  const Operator& op = operator_of(Op::attention);
   Integers integers(op.tensors.size());
   for (size_t slot = 0; slot < op.tensors.size(); ++slot) {
     if (op.tensors[slot].name == "seq_offsets") integers[slot] = offsets;

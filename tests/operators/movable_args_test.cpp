@@ -68,7 +68,7 @@ TEST(MovableArgs, AreTheSameOnlyByteForByte) {
   hstu_layer_norm_args args = sample_layer_norm();
   const MovableArgs movable(operator_of(Op::layer_norm), &args);
   EXPECT_TRUE(movable.same(&args));
-  args.y.data = slot(9);
+  args.out.data = slot(9);
   EXPECT_FALSE(movable.same(&args));
   args.struct_size -= 8;
   EXPECT_THROW(movable.same(&args), Error);
@@ -115,11 +115,11 @@ TEST(MovableArgs, MoveTheirWorkspace) {
 
 TEST(MovableArgs, AnOutputInPlaceMovesWithItsInput) {
   hstu_layer_norm_args args = sample_layer_norm();
-  args.y = args.x;
+  args.out = args.x;
   const MovableArgs movable(operator_of(Op::layer_norm), &args);
-  args.x.data = args.y.data = slot(9);
+  args.x.data = args.out.data = slot(9);
   EXPECT_TRUE(movable.moves(&args));
-  args.y.data = slot(9, 128);
+  args.out.data = slot(9, 128);
   EXPECT_FALSE(movable.moves(&args)) << "half over it";
 }
 

@@ -62,9 +62,9 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   args.x = memory.random(kF32, {m, k}, {.row_padding = 3});
   args.w =
       form.transposed ? test::transposed(memory.random(kF32, {n, k}, {.row_padding = 2})) : memory.random(kF32, {k, n});
-  if (form.bias_rank == 1) args.y = memory.random(kF32, {n});
-  if (form.bias_rank == 2) args.y = memory.random(kF32, {m, n}, {.row_padding = 5});
-  args.z = memory.poison(kF32, {m, n});
+  if (form.bias_rank == 1) args.bias = memory.random(kF32, {n});
+  if (form.bias_rank == 2) args.bias = memory.random(kF32, {m, n}, {.row_padding = 5});
+  args.out = memory.poison(kF32, {m, n});
   args.activation = form.activation;
   args.activation_columns = form.activation_columns;
 
@@ -75,8 +75,8 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
       double sum = form.bias_rank == 0   ? 0
-                   : form.bias_rank == 1 ? static_cast<double>(static_cast<const float*>(args.y.data)[j])
-                                         : at(args.y, i, j);
+                   : form.bias_rank == 1 ? static_cast<double>(static_cast<const float*>(args.bias.data)[j])
+                                         : at(args.bias, i, j);
       for (int64_t l = 0; l < k; ++l) sum += at(args.x, i, l) * at(args.w, l, j);
       const bool active = form.activation_columns == 0 || j < form.activation_columns;
       const double expected = active ? activated(form.activation, sum) : sum;
@@ -101,10 +101,10 @@ TEST(ReferenceAddmmEdges, WithoutTermsOnlyTheBiasIsLeft) {
   auto args = sized<hstu_addmm_args>();
   args.x = memory.poison(kBf16, {3, 0});
   args.w = memory.poison(kBf16, {0, 2});
-  args.z = memory.poison(kBf16, {3, 2});
+  args.out = memory.poison(kBf16, {3, 2});
   run(args);
   EXPECT_EQ(test::values(args.z), std::vector<double>(6, 0));
-  args.y = memory.floats({1.5f, -2});
+  args.bias = memory.floats({1.5f, -2});
   run(args);
   EXPECT_EQ(test::values(args.z), (std::vector<double>{1.5, -2, 1.5, -2, 1.5, -2}));
 }
@@ -114,11 +114,11 @@ TEST(ReferenceAddmmEdges, ResidualMayBeTheResult) {
   auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {20, 6});
   args.w = memory.random(kF32, {6, 9});
-  args.y = memory.random(kF32, {20, 9});
-  args.z = memory.poison(kF32, {20, 9});
+  args.bias = memory.random(kF32, {20, 9});
+  args.out = memory.poison(kF32, {20, 9});
   run(args);
-  const auto apart = test::values(args.z);
-  args.z = args.y;
+  const auto apart = test::values(args.out);
+  args.out = args.bias;
   run(args);
   EXPECT_EQ(test::values(args.z), apart);
 }
@@ -130,7 +130,7 @@ hstu_layer_norm_args layer_norm_args(HostMemory& memory, int64_t rows, int64_t d
   args.x = memory.random(kBf16, {rows, dim});
   args.weight = memory.random(kF32, {dim});
   args.bias = memory.random(kF32, {dim});
-  args.y = memory.poison(kBf16, {rows, dim});
+  args.out = memory.poison(kBf16, {rows, dim});
   return args;
 }
 
@@ -166,8 +166,8 @@ TEST(ReferenceLayerNorm, MayWorkInPlace) {
   HostMemory memory;
   auto args = layer_norm_args(memory, 6, 33);
   run(args);
-  const auto apart = test::values(args.y);
-  args.y = args.x;
+  const auto apart = test::values(args.out);
+  args.out = args.x;
   run(args);
   EXPECT_EQ(test::values(args.y), apart);
 }
@@ -275,17 +275,17 @@ TEST(ReferenceAttention, TakesColumnsOfOneBuffer) {
 TEST(ReferenceAttention, TypesOfIntegersDoNotMatter) {
   HostMemory memory;
   auto args = attention_args(memory, {7, 9});
-  args.num_targets = memory.integers(HSTU_DTYPE_I32, {2, 3});
+  args.mask.num_targets = memory.integers(HSTU_DTYPE_I32, {2, 3});
   const Exact wide = exact_result(args, &hstu_attention_args::out);
   args.seq_offsets = memory.integers(HSTU_DTYPE_I32, {0, 7, 16});
-  args.num_targets = memory.integers(HSTU_DTYPE_I64, {2, 3});
+  args.mask.num_targets = memory.integers(HSTU_DTYPE_I64, {2, 3});
   EXPECT_EQ(exact_result(args, &hstu_attention_args::out), wide);
 }
 
 TEST(ReferenceAttention, TargetsDoNotSeeOneAnother) {
   HostMemory memory;
   auto args = attention_args(memory, {9});
-  args.num_targets = memory.integers(HSTU_DTYPE_I32, {3});
+  args.mask.num_targets = memory.integers(HSTU_DTYPE_I32, {3});
   const Exact before = exact_result(args, &hstu_attention_args::out);
   test::randomise(test::rows_of(args.k, 7, 1), memory.random_numbers());
   test::randomise(test::rows_of(args.v, 7, 1), memory.random_numbers());
@@ -298,7 +298,7 @@ TEST(ReferenceAttention, RefusesImpossibleIntegers) {
   const auto refused = [&](const std::vector<int64_t>& offsets, const std::vector<int64_t>& targets, const char* text) {
     auto args = attention_args(memory, {4, 4});
     args.seq_offsets = memory.integers(HSTU_DTYPE_I64, offsets);
-    if (!targets.empty()) args.num_targets = memory.integers(HSTU_DTYPE_I64, targets);
+    if (!targets.empty()) args.mask.num_targets = memory.integers(HSTU_DTYPE_I64, targets);
     prepare(args);
     try {
       reference::run(args);

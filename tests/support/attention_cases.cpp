@@ -88,7 +88,7 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
 
   args.seq_offsets = memory.integers(c.offset_dtype, offsets);
   if (c.targets != Targets::absent)
-    args.num_targets = memory.integers(c.target_dtype, targets_of(c, memory.random_numbers()));
+    args.mask.num_targets = memory.integers(c.target_dtype, targets_of(c, memory.random_numbers()));
   if (c.scale == Scale::one) args.attn_scale = memory.floats({0.03f});
   if (c.scale == Scale::rows) args.attn_scale = memory.random(HSTU_DTYPE_F32, {total});
   args.num_softmax_heads = c.softmax_heads;

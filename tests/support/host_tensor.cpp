@@ -133,7 +133,7 @@ hstu_tensor transposed(hstu_tensor t) {
 
 hstu_tensor as_heads(const hstu_tensor& matrix, int64_t heads) {
   const int64_t dim = matrix.shape[1] / heads;
-  return {matrix.data, matrix.dtype, 3, {matrix.shape[0], heads, dim}, {matrix.stride[0], dim, 1}};
+  return {matrix.data, matrix.dtype, 3, 0, {matrix.shape[0], heads, dim}, {matrix.stride[0], dim, 1}};
 }
 
 std::vector<int64_t> offsets_of(const std::vector<int64_t>& lengths) {

@@ -60,12 +60,12 @@ void draw_addmm(Draw& d) {
   args.w = d.ordered_matrix(dtype, e.k, e.n, deviation(e.k));
   const hstu_dtype stored = quantises ? d.kernel.fp8() : dtype;
   if (added == in_place)
-    args.y = args.z = d.matrix(dtype, e.m, e.n);
+    args.bias = args.out = d.matrix(dtype, e.m, e.n);
   else
     set_parts(d, stored, e.m, parts_of(d, e.n, 1), args);
-  if (added == row) args.y = d.strided_vector(row_dtype, e.n);
-  if (added == residual) args.y = d.ordered_matrix(dtype, e.m, e.n);
-  if (quantises) args.z_descale = d.memory.floats({0.02f});
+  if (added == row) args.bias = d.strided_vector(row_dtype, e.n);
+  if (added == residual) args.bias = d.ordered_matrix(dtype, e.m, e.n);
+  if (quantises) args.out_descale = d.memory.floats({0.02f});
   args.activation =
       d.kernel.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU, HSTU_ACTIVATION_GELU_TANH});
   if (args.activation != HSTU_ACTIVATION_NONE && d.kernel.seldom()) args.activation_columns = d.kernel.below(e.n + 1);
@@ -124,8 +124,8 @@ void draw_gated_addmm(Draw& d) {
   set_norm(d.memory, weight, args);
   args.w = aligned_weight(d, dtype, 3 * dim, n, transposed_too);
   args.out = aligned(d, dtype, m, n, residual == Residual::in_place ? Contents::normal : Contents::poison);
-  if (residual == Residual::in_place) args.x = args.out;
-  if (residual == Residual::apart) args.x = aligned(d, dtype, m, n);
+  if (residual == Residual::in_place) args.residual = args.out;
+  if (residual == Residual::apart) args.residual = aligned(d, dtype, m, n);
   // g is rounded as the oracle has it, but from f32: now and then to a neighbour.
   Tolerance tolerance = rounded_once(dtype);
   tolerance.ulps_of_row = 0.35;
@@ -143,8 +143,8 @@ void draw_norm_addmm(Draw& d) {
   args.norm_weight = d.memory.random(weight, {k}, {}, 1, 0.3),
   args.norm_bias = d.memory.random(weight, {k}, {}, 0, 0.3);
   args.w = aligned_weight(d, dtype, k, n, d.kernel.coin());
-  if (row != kNone) args.y = d.strided_vector(row, n);
-  hstu_tensor* const all[] = {&args.z, &args.z1, &args.z2, &args.z3};
+  if (row != kNone) args.bias = d.strided_vector(row, n);
+  hstu_tensor* const all[] = {&args.out, &args.out1, &args.out2, &args.out3};
   const std::vector<int64_t> parts = parts_of(d, n, 64);
   for (size_t i = 0; i < parts.size(); ++i) *all[i] = aligned(d, dtype, m, parts[i], Contents::poison);
   args.activation = d.kernel.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU});

@@ -96,7 +96,7 @@ hstu_tensor Draw::vector(hstu_dtype dtype, int64_t count, Contents contents, dou
 hstu_tensor Draw::strided_vector(hstu_dtype dtype, int64_t count, double mean) {
   if (!kernel.seldom()) return vector(dtype, count, Contents::normal, mean);
   const hstu_tensor t = matrix(dtype, count, 2, Contents::normal, mean);
-  return {t.data, t.dtype, 1, {count}, {t.stride[0]}};
+  return {t.data, t.dtype, 1, 0, {count}, {t.stride[0]}};
 }
 
 hstu_tensor Draw::matrix(hstu_dtype dtype, int64_t rows, int64_t columns, Contents contents, double mean,
@@ -123,7 +123,7 @@ hstu_tensor Draw::ordered_matrix(hstu_dtype dtype, int64_t rows, int64_t columns
 hstu_tensor Draw::matrices(hstu_dtype dtype, int64_t count, int64_t rows, int64_t columns, Contents contents) {
   const int64_t gap = kernel.seldom() ? problem.up_to(2) : 0;
   const hstu_tensor t = matrix(dtype, count * (rows + gap), columns, contents);
-  return {t.data, t.dtype, 3, {count, rows, columns}, {(rows + gap) * t.stride[0], t.stride[0], 1}};
+  return {t.data, t.dtype, 3, 0, {count, rows, columns}, {(rows + gap) * t.stride[0], t.stride[0], 1}};
 }
 
 hstu_tensor Draw::integers(hstu_dtype dtype, const std::vector<int64_t>& values) {

@@ -59,7 +59,7 @@ void draw_bmm(Draw& d) {
   const bool transposed_too = d.kernel.coin();
   const hstu_tensor t = transposed_too ? d.matrix(dtype, batch * n, k, Contents::normal, 0, deviation)
                                        : d.matrix(dtype, batch * k, n, Contents::normal, 0, deviation);
-  args.dense = {t.data, t.dtype, 3, {batch, k, n}, {(transposed_too ? n : k) * t.stride[0], t.stride[0], 1}};
+  args.dense = {t.data, t.dtype, 3, 0, {batch, k, n}, {(transposed_too ? n : k) * t.stride[0], t.stride[0], 1}};
   if (transposed_too) args.dense.stride[1] = 1, args.dense.stride[2] = t.stride[0];
   args.seq_offsets = d.integers(offsets_of(lengths));
   args.out = d.matrix(dtype, rows, n, Contents::poison);

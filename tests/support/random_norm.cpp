@@ -133,10 +133,10 @@ void draw_rope(Draw& d) {
   args.sine = d.matrix(angle, length, halves ? head_dim / 2 : head_dim);
   args.head_dim = halves ? head_dim : 0;
   if (!quantises) {
-    args.y = d.matrices(dtype, batch, length, columns, Contents::poison);
+    args.out = d.matrices(dtype, batch, length, columns, Contents::poison);
     return d.correct(args, {&Args::y}, rounded_once(dtype));
   }
-  args.y = d.matrices(d.kernel.fp8(), batch, length, columns, Contents::poison);
+  args.out = d.matrices(d.kernel.fp8(), batch, length, columns, Contents::poison);
   set_scaling(d, batch * length, columns, args);
   d.correct<Args>(args, quantised(args, &Args::y, false));
 }

@@ -19,7 +19,7 @@ hstu_layer_norm_args norm(int64_t rows, int64_t dim = 512) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(at(1), HSTU_DTYPE_BF16, rows, dim);
-  args.y = hstu_matrix(at(2), HSTU_DTYPE_BF16, rows, dim);
+  args.out = hstu_matrix(at(2), HSTU_DTYPE_BF16, rows, dim);
   args.weight = hstu_vector(at(3), HSTU_DTYPE_F32, dim);
   args.bias = hstu_vector(at(4), HSTU_DTYPE_F32, dim);
   return args;
@@ -33,9 +33,9 @@ hstu_attention_args attention(int64_t batch, int64_t rows, int64_t longest) {
   args.v = hstu_heads(at(3), HSTU_DTYPE_BF16, rows, 4, 128);
   args.out = hstu_heads(at(4), HSTU_DTYPE_BF16, rows, 4, 128);
   args.seq_offsets = hstu_vector(at(5), HSTU_DTYPE_I32, batch + 1);
-  args.num_targets = hstu_vector(at(6), HSTU_DTYPE_I32, batch);
+  args.mask.num_targets = hstu_vector(at(6), HSTU_DTYPE_I32, batch);
   args.max_seq_len = longest;
-  args.max_attn_len = 64;
+  args.mask.max_attn_len = 64;
   return args;
 }
 

@@ -20,7 +20,7 @@ TEST(OwnSpaces, CoverAttentionAndProducts) {
   std::map<std::string_view, size_t> points;
   for (const OwnSpace& own : own_spaces()) points[operator_of(own.problem.op).name] += own.named.recorded.space.size();
   for (const auto& [op, count] : points) std::printf("%s: %zu configurations\n", std::string(op).c_str(), count);
-  EXPECT_GE(points["hstu_attention"], 2000u);
+  EXPECT_GE(points["attention"], 2000u);
   EXPECT_GE(points["addmm"], 2000u);
 }
 

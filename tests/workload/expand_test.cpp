@@ -1,5 +1,5 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/norm/norm_mul.hpp"
 #include "support/element.hpp"
@@ -188,7 +188,7 @@ TEST(ExpandOperators, PutsOptionsIntoTheKey) {
       {"op": "addmm", "m": 4, "k": 8, "n": 16, "bias": "residual", "activation": "silu", "weight_transposed": true},
       {"op": "addmm", "m": 4, "k": 8, "n": 16, "bias": "none"},
       {"op": "norm_mul", "rows": 3, "dim": 8, "num_groups": 2, "concat_u": true, "concat_x": true},
-      {"op": "hstu_attention", "num_heads": 1, "attn_dim": 8, "max_attn_len": 3, "contextual_seq_len": 1,
+      {"op": "attention", "num_heads": 1, "attn_dim": 8, "max_attn_len": 3, "contextual_seq_len": 1,
        "sequences": {"batch": 1, "history": 5, "targets": 1, "integer_dtype": "i32"}}])"));
   const std::vector<Need> found = needs(all);
   ASSERT_EQ(found.size(), 4u);
@@ -229,7 +229,7 @@ TEST(ExpandOperators, PassesOnWhatTheOperatorObjectsTo) {
 }
 
 TEST(ExpandOperators, RefusesOffsetsBeyondTheirType) {
-  const Workload w = workload(R"("operators": [{"op": "hstu_attention", "num_heads": 1, "attn_dim": 8,
+  const Workload w = workload(R"("operators": [{"op": "attention", "num_heads": 1, "attn_dim": 8,
     "sequences": {"batch": 4, "history": 1000000000, "integer_dtype": "i32"}}])");
   try {
     expand(w);

@@ -68,7 +68,7 @@ TEST(ParseWorkload, ReadsEveryOperator) {
     {"op": "layer_norm", "dim": 32, "weighted": false, "name": "n", "count": 2.5},
     {"op": "addmm", "m": 5, "k": 8, "n": 16, "bias": "residual", "activation": "silu", "activation_columns": 8,
      "weight_transposed": true, "dtype": "bf16"},
-    {"op": "hstu_attention", "num_heads": 2, "attn_dim": 32, "mask": "full"},
+    {"op": "attention", "num_heads": 2, "attn_dim": 32, "mask": "full"},
     {"op": "norm_mul", "rows": 9, "dim": 64, "concat_u": true, "concat_x": true, "num_groups": 4},
     {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu"},
     {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu_tanh"}])"));
@@ -141,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "/operators/0/cols: unknown"},
         Refusal{"RowsFromNowhere", one_operator(R"("op": "layer_norm", "dim": 8)"),
                 "/operators/0: it has no rows of its own"},
-        Refusal{"SequencesFromNowhere", one_operator(R"("op": "hstu_attention", "num_heads": 1, "attn_dim": 8)"),
+        Refusal{"SequencesFromNowhere", one_operator(R"("op": "attention", "num_heads": 1, "attn_dim": 8)"),
                 "/operators/0: it has no sequences of its own"},
         Refusal{"Count", one_operator(R"("op": "layer_norm", "rows": 1, "dim": 8, "count": 0)"),
                 "/operators/0/count: 0: it must be positive"},

@@ -39,7 +39,7 @@ TEST(SpelledCall, TakesShapesTypesStridesAndAttributes) {
 }
 
 TEST(SpelledCall, ExtentsFollowTheDrawnSequences) {
-  const Calls calls = expanded(R"j({"op": "hstu_attention", "max_seq_len": "longest(seq_offsets)", "tensors": {
+  const Calls calls = expanded(R"j({"op": "attention", "max_seq_len": "longest(seq_offsets)", "tensors": {
     "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [4, 0, 9]}}},
     "num_targets": {"values": {"batch": 3, "lengths": 2}},
     "attn_scale": {"shape": ["total(seq_offsets) + 2"], "dtype": "f32"},
@@ -62,24 +62,24 @@ TEST(SpelledCall, IntegersTakeAShape) {
     "seq_offsets": {"offsets": {"batch": 2, "lengths": 4}}, "q": [8, 2, 32], "k": [8, 2, 32], "v": [8, 2, 16],
     "out": [8, 2, 16], "intervals": {"dtype": "i32", "shape": [1, 3, "total(seq_offsets)"],
     "values": {"batch": )j";
-  const Calls calls = expanded(R"({"op": "hstu_attention", )" + rest + R"(24, "lengths": 2}}}})");
+  const Calls calls = expanded(R"({"op": "attention", )" + rest + R"(24, "lengths": 2}}}})");
   const auto& args = std::get<hstu_attention_args>(calls.calls[0].args);
   EXPECT_EQ(args.intervals.rank, 3);
   EXPECT_EQ(args.intervals.shape[1], 3);
   EXPECT_EQ(args.intervals.shape[2], 8);
   EXPECT_EQ(calls.buffers[static_cast<size_t>(calls.find("intervals"))].elements, 24);
-  EXPECT_NE(refusal(R"({"op": "hstu_attention", )" + rest + R"(23, "lengths": 2}}}})").find("23 numbers"),
+  EXPECT_NE(refusal(R"({"op": "attention", )" + rest + R"(23, "lengths": 2}}}})").find("23 numbers"),
             std::string::npos);
 }
 
 TEST(SpelledCall, WeightsAreScaledByTheirDepth) {
-  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "z": [4, 8]}})");
+  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "out": [4, 8]}})");
   EXPECT_EQ(calls.buffers[1].deviation, 0.125f);
   EXPECT_EQ(calls.buffers[0].deviation, 1);
 }
 
 TEST(SpelledCall, CarriesItsFigure) {
-  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "z": [4, 8]},
+  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "out": [4, 8]},
     "figure": {"id": "f", "rate": "of_copy", "target": 95},
     "family_figures": [{"id": "g", "rate": "tflops", "family": "addmm_sm80"}]})");
   ASSERT_TRUE(calls.calls[0].figure);
@@ -101,30 +101,30 @@ TEST(SpelledCall, RefusalsNameTheField) {
            Case{R"j({"op": "addmm", "tensors": {"x": "big"}})j", "/operators/0/tensors/x"},
            Case{R"j({"op": "addmm", "tensors": {"x": {"shape": [4, 4], "mean": 1e39}}})j",
                 "/operators/0/tensors/x/mean: 1e+39: it must fit a float"},
-           Case{R"j({"op": "dropout", "ratio": -1e300, "tensors": {"x": [4, 4], "y": [4, 4]}})j",
+           Case{R"j({"op": "dropout", "ratio": -1e300, "tensors": {"x": [4, 4], "out": [4, 4]}})j",
                 "/operators/0/ratio: -1e+300: it must fit a float"},
-           Case{R"j({"op": "softmax", "tensors": {"x": ["9223372036854775807 + 1"], "y": [4, 4]}})j",
+           Case{R"j({"op": "softmax", "tensors": {"x": ["9223372036854775807 + 1"], "out": [4, 4]}})j",
                 "/tensors/x/0: \"9223372036854775807\": it must be from"},
-           Case{R"j({"op": "softmax", "tensors": {"x": [1099511627776, 1099511627776], "y": [4, 4]}})j",
+           Case{R"j({"op": "softmax", "tensors": {"x": [1099511627776, 1099511627776], "out": [4, 4]}})j",
                 "\"x\": so many elements overflow"},
            Case{R"j({"op": "softmax", "tensors": {"x": {"shape": [1099511627776, 4], "stride": [1099511627776, 1]},
-                    "y": [4, 4]}})j",
+                    "out": [4, 4]}})j",
                 "\"x\": its shape and strides overflow"},
            Case{R"j({"op": "addmm", "tensors": {"x": [4, "rows"]}})j", "/operators/0/tensors/x/1: \"rows\": use"},
-           Case{R"j({"op": "addmm", "tensors": {"x": ["total(w)", 4], "w": [4, 4], "z": [4, 4]}})j",
+           Case{R"j({"op": "addmm", "tensors": {"x": ["total(w)", 4], "w": [4, 4], "out": [4, 4]}})j",
                 "\"w\" holds no lengths"},
-           Case{R"j({"op": "addmm", "tensors": {"x": [4, 64], "w": [32, 8], "z": [4, 8]}})j", "w.shape[0] = 32"},
+           Case{R"j({"op": "addmm", "tensors": {"x": [4, 64], "w": [32, 8], "out": [4, 8]}})j", "w.shape[0] = 32"},
            Case{R"j({"op": "addmm", "tensors": {"x": {"shape": [4, 4], "stride": [1]}}})j", "/tensors/x/stride"},
-           Case{R"j({"op": "addmm", "activation": "relu", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]}})j",
+           Case{R"j({"op": "addmm", "activation": "relu", "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]}})j",
                 "/operators/0/activation: \"relu\": use one of none, silu, sigmoid"},
-           Case{R"j({"op": "hstu_attention", "tensors": {"seq_offsets": [4]}})j", "/tensors/seq_offsets: it holds"},
-           Case{R"j({"op": "hstu_attention", "tensors": {"seq_offsets": {"dtype": "i32"}}})j", "either"},
-           Case{R"j({"op": "addmm", "epsilon": 1, "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]}})j",
+           Case{R"j({"op": "attention", "tensors": {"seq_offsets": [4]}})j", "/tensors/seq_offsets: it holds"},
+           Case{R"j({"op": "attention", "tensors": {"seq_offsets": {"dtype": "i32"}}})j", "either"},
+           Case{R"j({"op": "addmm", "epsilon": 1, "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]}})j",
                 "/operators/0/epsilon: unknown"},
-           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]},
+           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]},
                     "figure": {"id": "f", "rate": "speed"}})j",
                 "/operators/0/figure/rate"},
-           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]},
+           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]},
                     "family_figures": [{"id": "f", "rate": "gbs", "family": "addmm_sm81"}]})j",
                 "/operators/0/family_figures/0/family: \"addmm_sm81\": hstu-tune ops"},
        })

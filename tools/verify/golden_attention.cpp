@@ -6,8 +6,8 @@ namespace {
 
 void attention(GoldenCall& call) {
   hstu_attention_args args = golden_attention_args(call, "alpha");
-  args.mask = call.integer("causal") != 0 ? HSTU_MASK_CAUSAL : HSTU_MASK_FULL;
-  args.min_full_attn_seq_len = call.integer("min_full_attn_seq_len");
+  args.mask.kind = call.integer("causal") != 0 ? HSTU_MASK_CAUSAL : HSTU_MASK_FULL;
+  args.mask.min_full_attn_seq_len = call.integer("min_full_attn_seq_len");
   args.q = call.input("q");
   args.k = call.input("k");
   args.v = call.input("v");
@@ -23,11 +23,11 @@ void delta_attention(GoldenCall& call) {
   args.v = call.input("v");
   args.out = call.output({args.q.shape[0], args.q.shape[1], args.v.shape[2]});
   args.seq_offsets = call.input("seq_offsets");
-  args.num_targets = call.input("num_targets");
+  args.mask.num_targets = call.input("num_targets");
   args.alpha = call.number("alpha");
   args.max_seq_len = call.integer("max_seq_len");
-  args.contextual_seq_len = call.integer("contextual_seq_len");
-  args.max_attn_len = call.integer("max_attn_len");
+  args.mask.contextual_seq_len = call.integer("contextual_seq_len");
+  args.mask.max_attn_len = call.integer("max_attn_len");
   call.run(args);
   call.compare("out", args.out);
 }
@@ -39,12 +39,12 @@ constexpr GoldenCase kCases[] = {{"hstu_attention", attention}, {"delta_hstu_att
 hstu_attention_args golden_attention_args(GoldenCall& call, std::string_view alpha) {
   hstu_attention_args args{};
   args.seq_offsets = call.input("seq_offsets");
-  args.num_targets = call.input("num_targets");
+  args.mask.num_targets = call.input("num_targets");
   args.attn_scale = call.input("attn_scale");
   args.alpha = call.number(alpha);
   args.max_seq_len = call.integer("max_seq_len");
-  args.contextual_seq_len = call.integer("contextual_seq_len");
-  args.max_attn_len = call.integer("max_attn_len");
+  args.mask.contextual_seq_len = call.integer("contextual_seq_len");
+  args.mask.max_attn_len = call.integer("max_attn_len");
   return args;
 }
 

@@ -123,7 +123,7 @@ struct CallSpec {
   std::vector<TensorSpec> tensors;
   struct Scalar {
     std::string name;
-    float number = 0;              ///< f32
+    float number = 0;              ///< f32, f64
     std::optional<Extent> extent;  ///< integers
   };
   std::vector<Scalar> scalars;

@@ -1,7 +1,7 @@
 #include "families/attention/attn_facts.hpp"
 
-#include "operators/attention/hstu_attention.hpp"
-#include "operators/attention/hstu_attention_fp8.hpp"
+#include "operators/attention/attention.hpp"
+#include "operators/attention/attention_fp8.hpp"
 
 #include <algorithm>
 #include <numbers>
@@ -45,7 +45,7 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_args& a, const Problem& p
   k.v = a.v.data;
   k.out = a.out.data;
   k.seq_offsets = a.seq_offsets.data;
-  k.num_targets = a.num_targets.data;
+  k.num_targets = a.mask.num_targets.data;
   k.attn_scale = static_cast<const float*>(a.attn_scale.data);
   k.q_row_stride = a.q.stride[0], k.q_head_stride = a.q.stride[1];
   k.k_row_stride = a.k.stride[0], k.k_head_stride = a.k.stride[1];
@@ -65,18 +65,18 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_args& a, const Problem& p
   k.scale = 1.0f / static_cast<float>(a.scaling_seqlen);
   k.attn_scale_stride = p[attention::kAttnScale] == 2;
   constexpr int64_t kMostRows = (int64_t{1} << 31) - 1;
-  k.contextual_seq_len = static_cast<int>(std::min(a.contextual_seq_len, kMostRows));
-  k.max_attn_len = static_cast<int>(std::min(a.max_attn_len, kMostRows));
-  k.min_full_attn_seq_len = static_cast<int>(std::min(a.min_full_attn_seq_len, kMostRows));
+  k.contextual_seq_len = static_cast<int>(std::min(a.mask.contextual_seq_len, kMostRows));
+  k.max_attn_len = static_cast<int>(std::min(a.mask.max_attn_len, kMostRows));
+  k.min_full_attn_seq_len = static_cast<int>(std::min(a.mask.min_full_attn_seq_len, kMostRows));
   // prepare() has brought these within 32 bits.
-  k.target_group_size = static_cast<int>(a.target_group_size);
-  k.window_left = static_cast<int>(a.window_left);
-  k.window_right = static_cast<int>(a.window_right);
-  k.intervals = a.intervals.data;
-  k.intervals_head_stride = a.intervals.shape[0] == 1 ? 0 : a.intervals.stride[0];
-  k.intervals_bound_stride = a.intervals.stride[1];
-  k.num_contexts = a.num_contexts.data;
-  k.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
+  k.target_group_size = static_cast<int>(a.mask.target_group_size);
+  k.window_left = static_cast<int>(a.mask.window_left);
+  k.window_right = static_cast<int>(a.mask.window_right);
+  k.intervals = a.mask.intervals.data;
+  k.intervals_head_stride = a.mask.intervals.shape[0] == 1 ? 0 : a.mask.intervals.stride[0];
+  k.intervals_bound_stride = a.mask.intervals.stride[1];
+  k.num_contexts = a.mask.num_contexts.data;
+  k.wide_contexts = a.mask.num_contexts.dtype == HSTU_DTYPE_I64;
   k.moments = static_cast<float*>(a.moments.data);
 }
 

@@ -3,6 +3,7 @@
 #include "families/families.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/dense/product_terms.hpp"
+#include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm.h"
 
@@ -161,7 +162,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
-  const int64_t m = a.z.shape[0], n = a.w.shape[1];
+  const int64_t m = a.out.shape[0], n = a.w.shape[1];
   const int64_t tiles = ceil_div(m, c[kBlockM]) * ceil_div(n, c[kBlockN]);
   const int64_t resident = int64_t{device.sm_count} * c[kMinBlocks];
   launch.grid[0] = static_cast<uint32_t>(c[kPersistent] ? std::min(tiles, resident) : tiles);
@@ -170,19 +171,20 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   auto& k = launch.emplace<hstu::AddmmParams>();
   k.x = a.x.data;
   k.w = a.w.data;
-  k.y = a.y.data;
+  const hstu_tensor& added = present(a.residual) ? a.residual : a.bias;
+  k.y = added.data;
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
   k.x_row_stride = line_stride(a.x, 1, p[addmm::kXTransposed] == 0);
   k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
-  k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
+  k.y_row_stride = a.residual.stride[0];
   k.x_column_stride = element_stride(a.x, 1);
   k.w_column_stride = element_stride(a.w, 0);
-  k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
+  k.y_column_stride = added.rank > 0 ? added.stride[added.rank - 1] : 0;
   k.act_columns = a.activation_columns;
-  k.z_descale = static_cast<const float*>(a.z_descale.data);
-  set_result({&a.z, &a.z1, &a.z2, &a.z3}, k);
+  k.z_descale = static_cast<const float*>(a.out_descale.data);
+  set_result({&a.out, &a.out1, &a.out2, &a.out3}, k);
 }
 
 }  // namespace

@@ -69,21 +69,21 @@ void fill(const hstu_addmm_args& a, const Problem& p, const Config& c, const Fac
   tma_product::encode_operand(a.x, 1, p[addmm::kXTransposed] == 0, c[tma_product::kBlockM], 1, k.x);
   tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[tma_product::kBlockN],
                               static_cast<int>(launch.cluster), k.w);
-  if (f.residual) tma_product::encode_rows(a.y, k.y);
-  tma_product::encode_result({&a.z, &a.z1, &a.z2, &a.z3}, k.z, k.z_first);
-  k.bias = a.y.data;
-  k.bias_stride = a.y.rank == 1 ? a.y.stride[0] : 0;
+  if (f.residual) tma_product::encode_rows(a.residual, k.y);
+  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.z, k.z_first);
+  k.bias = a.bias.data;
+  k.bias_stride = a.bias.stride[0];
   k.m = f.m;
   k.n = f.n;
   k.k = f.k;
   k.act_columns = a.activation_columns;
-  k.z_descale = static_cast<const float*>(a.z_descale.data);
+  k.z_descale = static_cast<const float*>(a.out_descale.data);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
   Facts f = facts(p, c);
-  f.m = a.z.shape[0];
+  f.m = a.out.shape[0];
   tma_product::shape_launch(f, c, device, launch);
   if (launch.grid[0] == 0) return;
   if (p[addmm::kSplit] == 0)

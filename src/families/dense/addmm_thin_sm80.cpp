@@ -2,6 +2,7 @@
 #include "families/families.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/dense/product_terms.hpp"
+#include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm.h"
 
@@ -100,7 +101,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
-  const int64_t m = a.z.shape[0], n = a.z.shape[1];
+  const int64_t m = a.out.shape[0], n = a.out.shape[1];
   launch.grid[0] = m == 0 ? 0 : static_cast<uint32_t>(ceil_div(n, c[kBlockN]));
   launch.grid[1] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
@@ -108,16 +109,17 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   auto& k = launch.emplace<hstu::AddmmParams>();
   k.x = a.x.data;
   k.w = a.w.data;
-  k.y = a.y.data;
-  k.z[0] = a.z.data;
+  const hstu_tensor& added = present(a.residual) ? a.residual : a.bias;
+  k.y = added.data;
+  k.z[0] = a.out.data;
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
   k.x_row_stride = line_stride(a.x, 1, true);
   k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
-  k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
-  k.z_row_stride[0] = a.z.stride[0];
-  k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
+  k.y_row_stride = a.residual.stride[0];
+  k.z_row_stride[0] = a.out.stride[0];
+  k.y_column_stride = added.rank > 0 ? added.stride[added.rank - 1] : 0;
   k.act_columns = a.activation_columns;
 }
 

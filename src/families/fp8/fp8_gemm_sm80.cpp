@@ -3,6 +3,7 @@
 #include "families/families.hpp"
 #include "families/fp8/fp8_product.hpp"
 #include "fp8/fp8_gemm.h"
+#include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>
@@ -148,29 +149,30 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_fp8_gemm_args*>(args);
-  const int64_t m = a.out.shape[0], n = a.b.shape[0];
+  const int64_t m = a.out.shape[0], n = a.w.shape[0];
   launch.grid[0] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]) * ceil_div(n, c[kBlockN]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
   auto& k = launch.emplace<hstu::Fp8GemmParams>();
-  k.a = a.a.data;
-  k.b = a.b.data;
-  k.a_descale = static_cast<const float*>(a.a_descale.data);
-  k.b_descale = static_cast<const float*>(a.b_descale.data);
-  k.y = a.bias.data;
+  k.a = a.x.data;
+  k.b = a.w.data;
+  k.a_descale = static_cast<const float*>(a.x_descale.data);
+  k.b_descale = static_cast<const float*>(a.w_descale.data);
+  const hstu_tensor& added = present(a.residual) ? a.residual : a.bias;
+  k.y = added.data;
   k.m = m;
   k.n = n;
-  k.k = a.a.shape[1];
-  k.a_row_stride = a.a.stride[0];
-  k.b_row_stride = a.b.stride[0];
-  k.y_row_stride = a.bias.rank == 2 ? a.bias.stride[0] : 0;
+  k.k = a.x.shape[1];
+  k.a_row_stride = a.x.stride[0];
+  k.b_row_stride = a.w.stride[0];
+  k.y_row_stride = a.residual.stride[0];
   k.y_column_stride = 1;
   k.act_columns = a.activation_columns;
   k.z_descale = static_cast<const float*>(a.out_descale.data);
-  k.a_descale_row_stride = fp8::row_stride(a.a_descale, a.a_scaling);
-  k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
-  k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);
-  k.b_descale_column_stride = fp8::column_stride(a.b_descale, a.b_scaling);
+  k.a_descale_row_stride = fp8::row_stride(a.x_descale, a.x_scaling);
+  k.a_descale_column_stride = fp8::column_stride(a.x_descale, a.x_scaling);
+  k.b_descale_row_stride = fp8::row_stride(a.w_descale, a.w_scaling);
+  k.b_descale_column_stride = fp8::column_stride(a.w_descale, a.w_scaling);
   set_result({&a.out, &a.out1, &a.out2, &a.out3}, k);
 }
 

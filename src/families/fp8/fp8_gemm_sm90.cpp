@@ -163,23 +163,23 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 template <int kOutputs>
 void fill(const hstu_fp8_gemm_args& a, const Problem& p, const Config& c, const Facts& f, Launch& launch) {
   auto& k = launch.emplace<hstu::Fp8GemmTmaParams<kOutputs>>();
-  tma_product::encode_operand(a.a, 1, true, c[tma_product::kBlockM], 1, k.a);
-  tma_product::encode_operand(a.b, 1, true, spread(p, c) ? kPanel : c[tma_product::kBlockN], c[tma_product::kCluster],
+  tma_product::encode_operand(a.x, 1, true, c[tma_product::kBlockM], 1, k.a);
+  tma_product::encode_operand(a.w, 1, true, spread(p, c) ? kPanel : c[tma_product::kBlockN], c[tma_product::kCluster],
                               k.b);
-  if (f.residual) tma_product::encode_rows(a.bias, k.y);
+  if (f.residual) tma_product::encode_rows(a.residual, k.y);
   tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.z, k.z_first);
-  k.a_descale = static_cast<const float*>(a.a_descale.data);
-  k.b_descale = static_cast<const float*>(a.b_descale.data);
+  k.a_descale = static_cast<const float*>(a.x_descale.data);
+  k.b_descale = static_cast<const float*>(a.w_descale.data);
   k.bias = a.bias.data;
   k.m = f.m;
   k.n = f.n;
   k.k = f.k;
   k.act_columns = a.activation_columns;
   k.z_descale = static_cast<const float*>(a.out_descale.data);
-  k.a_descale_row_stride = fp8::row_stride(a.a_descale, a.a_scaling);
-  k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
-  k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);
-  k.b_descale_column_stride = fp8::column_stride(a.b_descale, a.b_scaling);
+  k.a_descale_row_stride = fp8::row_stride(a.x_descale, a.x_scaling);
+  k.a_descale_column_stride = fp8::column_stride(a.x_descale, a.x_scaling);
+  k.b_descale_row_stride = fp8::row_stride(a.w_descale, a.w_scaling);
+  k.b_descale_column_stride = fp8::column_stride(a.w_descale, a.w_scaling);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {

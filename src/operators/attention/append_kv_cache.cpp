@@ -3,7 +3,7 @@
 
 #include "operators/attention/attention_checks.hpp"
 #include "operators/attention/cache_pages.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/operators.hpp"

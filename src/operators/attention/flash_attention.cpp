@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -26,8 +27,8 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"lse", offsetof(Args, lse), TensorRole::output},
                                    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer}};
 constexpr std::string_view kMaskWords[] = {"causal", "full"};
-constexpr ScalarSlot kScalars[] = {{"scale", offsetof(Args, scale), ScalarSlot::Kind::f32},
-                                   {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, kMaskWords},
+constexpr ScalarSlot kScalars[] = {{"scale", offsetof(Args, scale), ScalarSlot::Kind::f64},
+                                   {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, kMaskWords},
                                    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64}};
 enum : size_t { kSeqOffsets = 5 };  // slot of kTensors
 
@@ -114,6 +115,18 @@ Tensors check_tensors(Args& args, bool jagged) {
   return t;
 }
 
+/// The kind, as the options are all off.
+int32_t check_mask(const hstu_mask_options& options) {
+  const int kind = checks::code(options.kind);
+  if (kind != HSTU_MASK_CAUSAL && kind != HSTU_MASK_FULL)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask = {}: use CAUSAL (0) or FULL (1)", kind);
+  hstu_mask_options none{};
+  none.kind = options.kind;
+  if (std::memcmp(&options, &none, sizeof none) != 0)
+    fail(HSTU_ERROR_UNSUPPORTED, "mask has options: flash attention takes its kind alone yet; leave all others 0");
+  return kind;
+}
+
 /// Pairs that n queries see of m keys.
 double pairs_of(hstu_mask mask, int64_t n, int64_t m) {
   const double queries = static_cast<double>(n), keys = static_cast<double>(m);
@@ -130,12 +143,10 @@ Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const bool jagged = checks::given("seq_offsets", args.seq_offsets);
   const Tensors t = check_tensors(args, jagged);
-  const int mask = checks::code(args.mask);
-  if (mask != HSTU_MASK_CAUSAL && mask != HSTU_MASK_FULL)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask = {}: use CAUSAL (0) or FULL (1)", mask);
+  const int32_t mask = check_mask(args.mask);
   checks::finite("scale", args.scale);
   const int last = t.q.t.rank - 1;
-  if (args.scale == 0) args.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(t.q.t.shape[last])));
+  if (args.scale == 0) args.scale = 1 / std::sqrt(static_cast<double>(t.q.t.shape[last]));
 
   Problem problem{Op::flash_attention, {}};
   using namespace flash_attention;
@@ -162,7 +173,7 @@ Work work_of(const Args& args) {
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t n = jagged ? integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b) : args.q.shape[2];
     const int64_t m = jagged ? n : args.k.shape[2];
-    pairs += pairs_of(args.mask, n, m);
+    pairs += pairs_of(args.mask.kind, n, m);
     queries += static_cast<double>(n);
     keys += static_cast<double>(m);
   }
@@ -221,8 +232,8 @@ class Call {
     std::vector<double> query(index(dim_qk())), key(query), value(index(dim_v())), scores, result;
     for (int64_t i = 0; i < head.queries; ++i) {
       load(a_.q, head.q + i * rows_.q, dim_qk(), query.data());
-      const int64_t seen =
-          std::clamp<int64_t>(a_.mask == HSTU_MASK_FULL ? head.keys : i + head.keys - head.queries + 1, 0, head.keys);
+      const int64_t seen = std::clamp<int64_t>(
+          a_.mask.kind == HSTU_MASK_FULL ? head.keys : i + head.keys - head.queries + 1, 0, head.keys);
       scores.assign(index(seen), 0.0);
       for (int64_t j = 0; j < seen; ++j) {
         load(a_.k, head.k + j * rows_.k, dim_qk(), key.data());

@@ -13,7 +13,7 @@ namespace hstujit {
   X(kK, k, exact)                                                                      \
   X(kScalingA, scaling_a, exact) /* hstu_fp8_scaling */                                \
   X(kScalingB, scaling_b, exact)                                                       \
-  X(kBias, bias, exact)            /* 0 none, 1 row, 2 residual */                     \
+  X(kBias, bias, exact)            /* 0 none, 1 row, 2 residual, 3 both */             \
   X(kBiasDtype, bias_dtype, dtype) /* NONE without bias */                             \
   X(kActivation, activation, exact)                                                    \
   X(kActColumns, act_columns, exact)                                                   \

@@ -28,6 +28,7 @@ inline bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || s
 
 /// INVALID_ARGUMENT naming `name` unless the value is one of the enum's.
 void check_scaling(const char* name, const hstu_fp8_scaling& scaling);
+void check_scaling(const char* name, int64_t value);
 
 inline bool stores(int dtype) { return dtype == HSTU_DTYPE_E4M3 || dtype == HSTU_DTYPE_E5M2; }
 /// UNSUPPORTED_DTYPE unless E4M3 or E5M2.

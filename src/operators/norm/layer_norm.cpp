@@ -6,6 +6,7 @@
 #include "operators/norm/norm_rows.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
+#include "support/error.hpp"
 
 namespace hstujit {
 namespace {
@@ -16,7 +17,7 @@ using SwishLayerNorm = hstu_swish_layer_norm_args;
 constexpr TensorSlot kTensors[] = {{"x", offsetof(LayerNorm, x), TensorRole::input},
                                    {"weight", offsetof(LayerNorm, weight), TensorRole::input},
                                    {"bias", offsetof(LayerNorm, bias), TensorRole::input},
-                                   {"y", offsetof(LayerNorm, y), TensorRole::output},
+                                   {"out", offsetof(LayerNorm, out), TensorRole::output},
                                    {"descale", offsetof(LayerNorm, descale), TensorRole::output}};
 constexpr ScalarSlot kScalars[] = {{"eps", offsetof(LayerNorm, eps), ScalarSlot::Kind::f32},
                                    {"scaling", offsetof(LayerNorm, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
@@ -24,7 +25,7 @@ constexpr ScalarSlot kScalars[] = {{"eps", offsetof(LayerNorm, eps), ScalarSlot:
 constexpr TensorSlot kSwishTensors[] = {{"x", offsetof(SwishLayerNorm, x), TensorRole::input},
                                         {"weight", offsetof(SwishLayerNorm, weight), TensorRole::input},
                                         {"bias", offsetof(SwishLayerNorm, bias), TensorRole::input},
-                                        {"y", offsetof(SwishLayerNorm, y), TensorRole::output}};
+                                        {"out", offsetof(SwishLayerNorm, out), TensorRole::output}};
 constexpr ScalarSlot kSwishScalars[] = {{"eps", offsetof(SwishLayerNorm, eps), ScalarSlot::Kind::f32}};
 
 /// What quantises its results, on request.
@@ -36,12 +37,15 @@ constexpr bool kQuantises = requires(Args a) {
 template <class Args>
 Problem prepare_norm(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Rows r = checks::rows(args.x, args.y, kQuantises<Args>);
+  const checks::Rows r = checks::rows(args.x, args.out, kQuantises<Args>);
   if constexpr (kQuantises<Args>) checks::quantised(r, args.descale, args.scaling);
-  const bool weighted = checks::weight_and_bias(args.weight, args.bias, r.dim(), "x.shape[1]", r.y);
+  const bool weighted = checks::weight_and_bias(args.weight, args.bias, r.dim(), "x.shape[1]", r.out);
+  if constexpr (kQuantises<Args>)
+    if (checks::given("moments", args.moments))
+      fail(HSTU_ERROR_UNSUPPORTED, "moments is there: no kernel leaves them yet; leave it out");
   args.eps = checks::eps(args.eps);
   checks::Vector vector(args.x.dtype);
-  vector.tensor(args.x).tensor(args.y);
+  vector.tensor(args.x).tensor(args.out);
   if (weighted) vector.address(args.weight).address(args.bias);
 
   Problem problem{op_of<Args>(), {}};
@@ -49,7 +53,7 @@ Problem prepare_norm(Args& args) {
   problem[layer_norm::kWeightDtype] = args.weight.dtype;
   problem[layer_norm::kHasWeight] = weighted;
   if constexpr (kQuantises<Args>) {
-    if (fp8::stores(args.y.dtype)) problem[layer_norm::kFp8] = args.y.dtype;
+    if (fp8::stores(args.out.dtype)) problem[layer_norm::kFp8] = args.out.dtype;
     problem[layer_norm::kScaling] = args.scaling;
   }
   problem[layer_norm::kDim] = checks::field(r.x, 1);
@@ -63,7 +67,7 @@ template <class Args>
 Work work_of_norm(const Args& args, int flops_behind) {
   const double dim = static_cast<double>(args.x.shape[1]), elements = static_cast<double>(args.x.shape[0]) * dim;
   return {.flops = elements * ((present(args.weight) ? 7 : 5) + flops_behind),
-          .bytes = elements * (size_of(args.x.dtype) + size_of(args.y.dtype)) + dim * 2 * size_of(args.weight.dtype)};
+          .bytes = elements * (size_of(args.x.dtype) + size_of(args.out.dtype)) + dim * 2 * size_of(args.weight.dtype)};
 }
 
 }  // namespace
@@ -78,11 +82,11 @@ Work work_of(const LayerNorm& args) { return work_of_norm(args, 0); }
 Work work_of(const SwishLayerNorm& args) { return work_of_norm(args, 2); }  // sigmoid, counted as one, and product
 
 void make_edge_case(LayerNorm& args, Integers&) {
-  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.out});
   if (present(args.descale)) fp8::shorten_descale(args.descale, args.scaling, args.x.shape[0]);
 }
 void make_edge_case(SwishLayerNorm& args, Integers&) {
-  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.out});
 }
 
 namespace reference {
@@ -90,8 +94,8 @@ namespace reference {
 void run(const LayerNorm& args, double* const* exact) {
   const int64_t dim = args.x.shape[1];
   const Row weight = load_vector(args.weight, dim, 1), bias = load_vector(args.bias, dim, 0);
-  const RowQuantiser quantiser(args.y, args.descale, args.scaling, exact);
-  for_rows(args.x, args.y, exact, 20, [&](Row& x, int64_t row) {
+  const RowQuantiser quantiser(args.out, args.descale, args.scaling, exact);
+  for_rows(args.x, args.out, exact, 20, [&](Row& x, int64_t row) {
     normalise(x.data(), dim, args.eps);
     scale_and_shift(x, weight, bias);
     quantiser.run(x, row);
@@ -101,7 +105,7 @@ void run(const LayerNorm& args, double* const* exact) {
 void run(const SwishLayerNorm& args, double* const* exact) {
   const int64_t dim = args.x.shape[1];
   const Row weight = load_vector(args.weight, dim, 1), bias = load_vector(args.bias, dim, 0);
-  for_rows(args.x, args.y, exact, 20, [&](Row& x, int64_t) {
+  for_rows(args.x, args.out, exact, 20, [&](Row& x, int64_t) {
     Row norm = x;
     normalise(norm.data(), dim, args.eps);
     scale_and_shift(norm, weight, bias);

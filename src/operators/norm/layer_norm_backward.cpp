@@ -166,7 +166,7 @@ OperatorFacts facts_of(const Args*) { return {key::kFields, kTensors, kScalars, 
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  if (args.forward.struct_size != 0) checks::struct_size(args.forward.struct_size, sizeof args.forward);
+  checks::embedded_size("forward.struct_size", args.forward.struct_size, sizeof args.forward);
   const Checked c = check_tensors(args);
   check_overlaps(c);
   args.forward.eps = checks::eps(args.forward.eps);

@@ -21,9 +21,9 @@ inline Row load_row(const hstu_tensor& matrix, int64_t row) {
 
 /// Calls body(x, row) with each row of x, [rows, dim], and writes what it leaves in x. operations: of an element.
 template <class Body>
-void for_rows(const hstu_tensor& x, const hstu_tensor& y, double* const* exact, double operations, const Body& body) {
+void for_rows(const hstu_tensor& x, const hstu_tensor& to, double* const* exact, double operations, const Body& body) {
   const int64_t rows = x.shape[0], dim = x.shape[1];
-  const Output out(y, exact);
+  const Output out(to, exact);
   parallel_for(rows, operations * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
     Row values = load_row(x, row);
     body(values, row);
@@ -36,7 +36,7 @@ inline void scale_and_shift(Row& x, const Row& weight, const Row& bias) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = x[i] * weight[i] + bias[i];
 }
 
-/// Quantises a row of results, if y is in FP8 (as a matrix: of the last dimension), each unit by its own scale, which
+/// Quantises a row of results, if out is in FP8 (as a matrix: of the last dimension), each unit by its own scale, which
 /// goes to `descale`, the second output. Unrounded results are what FP8 then rounds, limited as it limits them.
 class RowQuantiser {
  public:

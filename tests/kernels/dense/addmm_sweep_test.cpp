@@ -49,16 +49,16 @@ hstu_addmm_args args_of(HostMemory& memory, const Case& c) {
   args.w = c.transposed ? test::transposed(memory.random(c.dtype, {c.n, c.k}, c.w, 0, deviation))
                         : memory.random(c.dtype, {c.k, c.n}, c.w, 0, deviation);
   const hstu_dtype stored = c.fp8 != HSTU_DTYPE_NONE ? c.fp8 : c.dtype;
-  if (c.bias == Bias::row) args.y = memory.random(c.dtype, {c.n}, c.y);
-  if (c.bias == Bias::wide_row) args.y = memory.random(kF32, {c.n}, c.y);
-  if (c.bias == Bias::residual) args.y = memory.random(c.dtype, {c.m, c.n}, c.y);
+  if (c.bias == Bias::row) args.bias = memory.random(c.dtype, {c.n}, c.y);
+  if (c.bias == Bias::wide_row) args.bias = memory.random(kF32, {c.n}, c.y);
+  if (c.bias == Bias::residual) args.bias = memory.random(c.dtype, {c.m, c.n}, c.y);
   if (c.bias == Bias::in_place)
-    args.y = args.z = memory.random(c.dtype, {c.m, c.n}, c.z);
+    args.bias = args.out = memory.random(c.dtype, {c.m, c.n}, c.z);
   else
-    args.z = memory.poison(stored, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
-  hstu_tensor* const more[] = {&args.z1, &args.z2, &args.z3};
+    args.out = memory.poison(stored, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
+  hstu_tensor* const more[] = {&args.out1, &args.out2, &args.out3};
   for (size_t i = 1; i < c.parts.size(); ++i) *more[i - 1] = memory.poison(stored, {c.m, c.parts[i]}, c.z);
-  if (c.fp8 != HSTU_DTYPE_NONE) args.z_descale = memory.floats({c.descale});
+  if (c.fp8 != HSTU_DTYPE_NONE) args.out_descale = memory.floats({c.descale});
   args.activation = c.activation;
   args.activation_columns = c.activation_columns;
   return args;
@@ -75,7 +75,7 @@ TEST_P(AddmmSweep, EqualsTheOracle) {
   HostMemory memory;
   const auto args = args_of(memory, GetParam());
   const Case& c = GetParam();
-  const bool few = args.z.shape[1] < static_cast<int64_t>(test::kFewElements);
+  const bool few = args.out.shape[1] < static_cast<int64_t>(test::kFewElements);
   const test::Tolerance tolerance = c.fp8 != HSTU_DTYPE_NONE ? tolerance_in_fp8(c.fp8, few)
                                     : few                    ? test::rounded_once_of_few(c.dtype)
                                                              : test::rounded_once(c.dtype);
@@ -286,8 +286,8 @@ TEST(AddmmOnDevice, NanAndInfinityInFp8) {
   Case c{kBf16, 150, 96, 160, Bias::residual};
   c.fp8 = HSTU_DTYPE_E4M3;
   const auto args = args_of(memory, c);
-  test::fill(test::columns_of(test::rows_of(args.y, 70, 1), 50, 1), std::nan(""));
-  test::fill(test::columns_of(test::rows_of(args.y, 71, 1), 51, 1), -INFINITY);
+  test::fill(test::columns_of(test::rows_of(args.bias, 70, 1), 50, 1), std::nan(""));
+  test::fill(test::columns_of(test::rows_of(args.bias, 71, 1), 51, 1), -INFINITY);
   test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_to_fp8(c.fp8));
 }
 
@@ -295,7 +295,7 @@ TEST(AddmmOnDevice, BroadcastResidual) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = args_of(memory, {kBf16, 150, 96, 160, Bias::residual});
-  args.y.stride[0] = 0;
+  args.bias.stride[0] = 0;
   test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
 }
 
@@ -343,13 +343,13 @@ TEST_P(AddmmLayouts, EqualTheOracle) {
   args.struct_size = sizeof args;
   args.x = ordered(memory, c, c.x, c.m, c.k, 1);
   args.w = ordered(memory, c, c.w, c.k, c.n, 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1))));
-  if (c.bias == Bias::residual) args.y = ordered(memory, c, c.y, c.m, c.n, 1);
+  if (c.bias == Bias::residual) args.bias = ordered(memory, c, c.y, c.m, c.n, 1);
   if (c.bias == Bias::row) {
-    args.y = memory.random(c.dtype, {2 * c.n});
-    args.y.shape[0] = c.n;
-    args.y.stride[0] = 2;
+    args.bias = memory.random(c.dtype, {2 * c.n});
+    args.bias.shape[0] = c.n;
+    args.bias.stride[0] = 2;
   }
-  args.z = memory.poison(c.dtype, {c.m, c.n});
+  args.out = memory.poison(c.dtype, {c.m, c.n});
   args.allow_tf32 = c.allow_tf32;
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = (c.n + 1) / 2;
@@ -394,14 +394,14 @@ TEST(AddmmOnDevice, ADividedKGivesTheSameBitsAgainAndOnTwoStreams) {
     HostMemory memory;
     hstu_addmm_args args = args_of(memory, c), prepared = args;
     const Problem problem = prepare(prepared);
-    std::vector<hstu_tensor> results{args.z};
+    std::vector<hstu_tensor> results{args.out};
     while (results.size() < 12) results.push_back(memory.poison(c.dtype, {c.m, c.n}));
     test::DeviceSlabs slabs(memory);
-    for (hstu_tensor* t : {&args.x, &args.w, &args.y}) t->data = slabs.copy_of(t->data);
+    for (hstu_tensor* t : {&args.x, &args.w, &args.bias}) t->data = slabs.copy_of(t->data);
     const test::Streams streams(2);
     for (size_t i = 0; i < results.size(); ++i) {
-      args.z = results[i];
-      args.z.data = slabs.copy_of(args.z.data);
+      args.out = results[i];
+      args.out.data = slabs.copy_of(args.out.data);
       const hstu_stream stream = i < 2 ? nullptr : streams[i % 2];
       ASSERT_EQ(hstu_addmm(device.context, &args, stream), HSTU_OK) << hstu_last_error();
     }
@@ -422,7 +422,7 @@ TEST(AddmmOnDevice, F32SumsOfOneSignStayExact) {
   args.struct_size = sizeof args;
   args.x = memory.random(kF32, {64, 4096}, {}, 1, 0.2);  // all positive: truncated sums would drift
   args.w = memory.random(kF32, {4096, 96}, {}, 1, 0.2);
-  args.z = memory.poison(kF32, {64, 96});
+  args.out = memory.poison(kF32, {64, 96});
   test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kF32));
 }
 

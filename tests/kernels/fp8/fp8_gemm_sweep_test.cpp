@@ -66,12 +66,12 @@ Args args_of(HostMemory& memory, const Case& c) {
   Args args{};
   args.struct_size = sizeof args;
   const double size = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1)));
-  args.a = memory.random(c.dtype_a, {c.m, c.k}, c.layout_a);
-  args.b = memory.random(c.dtype_b, {c.n, c.k}, c.layout_b, 0, size);
-  args.a_descale = descale(memory, c.a, c.m, c.k);
-  args.b_descale = descale(memory, c.b, c.n, c.k);
-  args.a_scaling = c.a;
-  args.b_scaling = c.b;
+  args.x = memory.random(c.dtype_a, {c.m, c.k}, c.layout_a);
+  args.w = memory.random(c.dtype_b, {c.n, c.k}, c.layout_b, 0, size);
+  args.x_descale = descale(memory, c.a, c.m, c.k);
+  args.w_descale = descale(memory, c.b, c.n, c.k);
+  args.x_scaling = c.a;
+  args.w_scaling = c.b;
   args.accumulation = c.accumulation;
   if (c.bias != HSTU_DTYPE_NONE) args.bias = memory.random(c.bias, {c.n});
   if (c.residual == Residual::apart)

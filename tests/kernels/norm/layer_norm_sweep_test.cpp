@@ -32,7 +32,7 @@ hstu_layer_norm_args args_of(HostMemory& memory, const Case& c) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, c.mean, c.deviation);
-  args.y = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
+  args.out = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
   args.eps = c.eps;
   if (c.weight == kNone) return args;
   args.weight = memory.random(c.weight, {c.dim}, c.weights, 1, 0.3);
@@ -107,7 +107,7 @@ TEST(LayerNormOnDevice, MayWorkInPlace) {
   for (const int64_t dim : {7, 512, 16384}) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, kBf16, 37, dim});
-    args.y = args.x;
+    args.out = args.x;
     test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
   }
 }

@@ -174,7 +174,7 @@ TEST_P(QuantisedRopeSweep, EqualsTheOracle) {
   const auto plain = args_of<hstu_rms_norm_args>(memory, norm);
   Args args{};
   args.struct_size = sizeof args;
-  args.x = batched(plain.x, batch), args.y = batched(plain.y, batch);
+  args.x = batched(plain.x, batch), args.out = batched(plain.out, batch);
   args.weight = plain.weight, args.scaling = plain.scaling, args.descale = plain.descale;
   args.head_dim = head_dim;
   args.cosine = memory.random(kF32, {args.x.shape[1], head_dim}, angles);
@@ -417,7 +417,7 @@ TEST(QuantisedNorm, NothingAndZerosAreNoAnswer) {
       if (y.empty()) continue;
       EXPECT_FALSE(test::close(args.y, y, steps(c.fp8, Precision::special_of_few))) << name_of_case(c);
       EXPECT_FALSE(test::close(args.descale, descale, scale(Precision::special_of_few))) << name_of_case(c);
-      for (const hstu_tensor& t : {args.y, args.descale}) test::fill(t, 0);
+      for (const hstu_tensor& t : {args.out, args.descale}) test::fill(t, 0);
       EXPECT_FALSE(test::close(args.y, y, steps(c.fp8, Precision::special_of_few))) << name_of_case(c);
       EXPECT_FALSE(test::close(args.descale, descale, scale(Precision::special_of_few))) << name_of_case(c);
     }
@@ -430,7 +430,7 @@ TEST(QuantisedNorm, SaysWhatFitsNoOutputInFp8) {
   args.scaling = HSTU_FP8_BLOCK;
   EXPECT_EQ(test::DeviceCall(memory, Op::layer_norm, &args).status(), HSTU_ERROR_INVALID_ARGUMENT);
   args.scaling = kRow;
-  args.y = memory.poison(kBf16, {4, 512});  // takes no descale
+  args.out = memory.poison(kBf16, {4, 512});  // takes no descale
   EXPECT_EQ(test::DeviceCall(memory, Op::layer_norm, &args).status(), HSTU_ERROR_INVALID_ARGUMENT);
 }
 

@@ -33,7 +33,7 @@ hstu_softmax_args args_of(HostMemory& memory, const Case& c) {
   hstu_softmax_args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, c.mean, c.deviation);
-  args.y = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
+  args.out = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
   args.log = c.log;
   return args;
 }
@@ -83,7 +83,7 @@ TEST(SoftmaxOnDevice, MayWorkInPlace) {
   for (const int64_t dim : {7, 512, 4096, 40000}) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, 37, dim});
-    args.y = args.x;
+    args.out = args.x;
     test::expect_correct(memory, args, &hstu_softmax_args::y, test::rounded_once(kBf16));
   }
 }
@@ -110,7 +110,7 @@ TEST(SoftmaxOnDevice, EmptyRowsAreNanOrZero) {
     args.log = 1;
     test::DeviceCall call(memory, Op::softmax, &args);
     ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-    for (const double y : test::values(test::rows_of(call.after(args.y), 1, 2))) EXPECT_EQ(y, -kInfinity);
+    for (const double y : test::values(test::rows_of(call.after(args.out), 1, 2))) EXPECT_EQ(y, -kInfinity);
   }
 }
 

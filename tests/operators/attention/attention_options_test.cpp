@@ -14,10 +14,10 @@ constexpr hstu_status kInvalid = HSTU_ERROR_INVALID_ARGUMENT, kShape = HSTU_ERRO
 
 template <class Args>
 Args sample() {
-  if constexpr (op_of<Args>() == Op::hstu_attention) return test::sample_attention();
-  if constexpr (op_of<Args>() == Op::hstu_attention_fp8) return test::sample_attention_fp8();
-  if constexpr (op_of<Args>() == Op::delta_hstu_attention) return test::sample_delta();
-  if constexpr (op_of<Args>() == Op::paged_hstu_attention) return test::sample_paged();
+  if constexpr (op_of<Args>() == Op::attention) return test::sample_attention();
+  if constexpr (op_of<Args>() == Op::attention_fp8) return test::sample_attention_fp8();
+  if constexpr (op_of<Args>() == Op::delta_attention) return test::sample_delta();
+  if constexpr (op_of<Args>() == Op::paged_attention) return test::sample_paged();
 }
 
 /// Another mask, without the targets that belong to the causal one.
@@ -25,12 +25,12 @@ template <class Args>
 void set_mask(Args& a, hstu_mask mask) {
   a.mask = mask;
   a.num_targets = {};
-  if constexpr (op_of<Args>() == Op::paged_hstu_attention) a.k = a.v = {};  // of which targets' rows are read
+  if constexpr (op_of<Args>() == Op::paged_attention) a.k = a.v = {};  // of which targets' rows are read
 }
 
 template <class Args>
 hstu_tensor intervals(const Args& a, int64_t heads, int64_t bounds) {
-  return {slot(20), HSTU_DTYPE_I32, 3, {heads, bounds, a.q.shape[0]}, {}};
+  return {slot(20), HSTU_DTYPE_I32, 3, 0, {heads, bounds, a.q.shape[0]}, {}};
 }
 
 /// Mask INTERVALS with two for each row.

@@ -1,6 +1,6 @@
 // The operators on caches: keys, defaults, costs, and what they refuse.
 #include "operators/attention/append_kv_cache.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 #include "operators/sample_args.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using Append = hstu_append_kv_cache_args;
 TEST(PrepareDelta, FillsDefaultsAndNamesTheKey) {
   Delta args = test::sample_delta();
   EXPECT_EQ(text(prepare(args)),
-            "delta_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
+            "delta_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
             "q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
             "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=32 "
             "rab=0 page_gaps=0");
@@ -34,7 +34,7 @@ TEST(PrepareDelta, FillsDefaultsAndNamesTheKey) {
 }
 
 hstu_tensor sample_rab(int64_t heads) {
-  hstu_tensor rab{slot(11), HSTU_DTYPE_BF16, 4, {3, heads, 25, 25}, {}};
+  hstu_tensor rab{slot(11), HSTU_DTYPE_BF16, 4, 0, {3, heads, 25, 25}, {}};
   return rab;
 }
 
@@ -52,7 +52,7 @@ TEST(PrepareDelta, TheBiasIsInTheKey) {
 TEST(PrepareDelta, EmptyBatches) {
   Delta args = test::sample_delta();
   args.seq_offsets.shape[0] = 1;
-  args.num_targets.shape[0] = 0;
+  args.mask.num_targets.shape[0] = 0;
   args.q.shape[0] = args.out.shape[0] = args.k.shape[0] = args.v.shape[0] = 0;
   EXPECT_NO_THROW(prepare(args));
   EXPECT_EQ(args.max_q_len, 0);
@@ -61,7 +61,7 @@ TEST(PrepareDelta, EmptyBatches) {
 TEST(PreparePaged, NamesTheKeyAndTakesOnePageASequence) {
   Paged args = test::sample_paged();
   EXPECT_EQ(text(prepare(args)),
-            "paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
+            "paged_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
             "q_offset_dtype=none target_dtype=i64 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
             "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=128 "
             "rab=0 page_gaps=0");
@@ -124,12 +124,12 @@ TEST(WorkOfCaches, CountsTheBiasesOfNewRows) {
   Delta with = test::sample_delta(), without = with;
   for (Delta* args : {&with, &without}) {
     args->seq_offsets.data = const_cast<int64_t*>(offsets);
-    args->num_targets = {};
+    args->mask.num_targets = {};
   }
   with.rab = sample_rab(4);
   prepare(with);
   prepare(without);
-  const Operator& op = operator_of(Op::delta_hstu_attention);
+  const Operator& op = operator_of(Op::delta_attention);
   // Five rows of the first sequence; the third has its new rows behind the 25 positions of rab.
   EXPECT_EQ(op.work(&with).bytes - op.work(&without).bytes, 2 * 4 * 5 * 6);
 }
@@ -139,11 +139,11 @@ TEST(WorkOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
   int32_t targets[] = {2, 0, 2};
   Delta args = test::sample_delta();
   args.seq_offsets.data = const_cast<int64_t*>(offsets);
-  args.num_targets.data = targets;
+  args.mask.num_targets.data = targets;
   prepare(args);
   // Five new rows each; those of the second sequence, and none of the first, lie before its keys.
   const double pairs = (2 + 3 + 4 + 5 + 5) + (4 + 5 + 6 + 7 + 7);
-  EXPECT_EQ(operator_of(Op::delta_hstu_attention).work(&args).flops, 2 * pairs * 4 * (64 + 32));
+  EXPECT_EQ(operator_of(Op::delta_attention).work(&args).flops, 2 * pairs * 4 * (64 + 32));
 
   const int32_t page_offsets[] = {0, 2, 2, 3}, lens[] = {3, 1, 4};
   const int64_t new_offsets[] = {0, 5, 10, 15}, new_targets[] = {1, 0, 0};

@@ -58,7 +58,7 @@ TEST(FlashAttention, KeysDenseCalls) {
 TEST(FlashAttention, KeysJaggedCalls) {
   Args args = sample_jagged();
   args.lse = {};
-  args.mask = HSTU_MASK_FULL;
+  args.mask.kind = HSTU_MASK_FULL;
   args.scale = 0.5f;
   EXPECT_EQ(text(prepare(args)),
             "flash_attention dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=2 offset_dtype=i32 mask=1 lse=0 vector=8 "
@@ -72,10 +72,10 @@ TEST(FlashAttention, CountsThePairsThatTheMaskLeaves) {
   const auto flops = [&] { return operator_of(Op::flash_attention).work(&args).flops; };
   const double causal = 20.0 * 30 + 20.0 * 21 / 2;
   EXPECT_EQ(flops(), 3 * 2 * 2 * causal * (64 + 32));
-  args.mask = HSTU_MASK_FULL;
+  args.mask.kind = HSTU_MASK_FULL;
   EXPECT_EQ(flops(), 3 * 2 * 2 * 20.0 * 50 * (64 + 32));
   std::swap(args.q.shape[2], args.k.shape[2]);  // more queries than keys: the first see nothing
-  args.mask = HSTU_MASK_CAUSAL;
+  args.mask.kind = HSTU_MASK_CAUSAL;
   EXPECT_EQ(flops(), 3 * 2 * 2 * (20.0 * 21 / 2) * (64 + 32));
 }
 

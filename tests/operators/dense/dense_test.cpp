@@ -39,7 +39,7 @@ hstu_gated_addmm_args sample_gated_addmm() {
   args.weight = hstu_vector(slot(2), kF32, 128);
   args.bias = hstu_vector(slot(3), kF32, 128);
   args.w = hstu_matrix(slot(4), kBf16, 384, 256);
-  args.x = hstu_matrix(slot(5), kBf16, 40, 256);
+  args.residual = hstu_matrix(slot(5), kBf16, 40, 256);
   args.out = hstu_matrix(slot(5), kBf16, 40, 256);
   return args;
 }
@@ -51,9 +51,9 @@ hstu_norm_addmm_args sample_norm_addmm() {
   args.norm_weight = hstu_vector(slot(1), kF32, 128);
   args.norm_bias = hstu_vector(slot(2), kF32, 128);
   args.w = hstu_matrix(slot(3), kBf16, 128, 256);
-  args.y = hstu_vector(slot(4), kBf16, 256);
-  args.z = stored(5, kBf16, 40, 64, 192, 1);
-  args.z1 = hstu_matrix(slot(6), kBf16, 40, 192);
+  args.bias = hstu_vector(slot(4), kBf16, 256);
+  args.out = stored(5, kBf16, 40, 64, 192, 1);
+  args.out1 = hstu_matrix(slot(6), kBf16, 40, 192);
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 64;
   return args;
@@ -67,7 +67,7 @@ TEST(PrepareDense, OperandsOfAddmmInAnyOrder) {
   EXPECT_EQ(problem[addmm::kVectorX], 4);
   args.x = stored(0, HSTU_DTYPE_F16, 40, 64, 128, 2);
   args.w = stored(1, HSTU_DTYPE_F16, 64, 96, 3, 200);
-  args.y = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 41);
+  args.bias = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 41);
   problem = prepare(args);
   EXPECT_EQ(problem[addmm::kXTransposed], 0);
   EXPECT_EQ(problem[addmm::kVectorX], 0);
@@ -79,16 +79,16 @@ TEST(PrepareDense, OperandsOfAddmmInAnyOrder) {
 
 TEST(PrepareDense, ResultsInParts) {
   auto args = test::sample_addmm();  // n = 96
-  args.y = {};
+  args.bias = {};
   EXPECT_EQ(prepare(args)[addmm::kSplit], 0);
-  args.z = stored(3, HSTU_DTYPE_F16, 40, 64, 64, 1);
-  args.z1 = stored(4, HSTU_DTYPE_F16, 40, 32, 40, 1);
+  args.out = stored(3, HSTU_DTYPE_F16, 40, 64, 64, 1);
+  args.out1 = stored(4, HSTU_DTYPE_F16, 40, 32, 40, 1);
   Problem problem = prepare(args);
   EXPECT_EQ(problem[addmm::kSplit], 64);
   EXPECT_EQ(problem[addmm::kN], 96);
   EXPECT_EQ(problem[addmm::kVectorZ], 8);
-  args.z1 = stored(4, HSTU_DTYPE_F16, 40, 4, 40, 1);
-  args.z2 = stored(5, HSTU_DTYPE_F16, 40, 28, 40, 1);
+  args.out1 = stored(4, HSTU_DTYPE_F16, 40, 4, 40, 1);
+  args.out2 = stored(5, HSTU_DTYPE_F16, 40, 28, 40, 1);
   problem = prepare(args);
   EXPECT_EQ(problem[addmm::kSplit], 4);
   EXPECT_EQ(problem[addmm::kVectorZ], 4);
@@ -98,7 +98,7 @@ TEST(PrepareDense, Tf32IsForF32Alone) {
   auto args = test::sample_addmm();
   args.allow_tf32 = 1;
   EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 0);
-  args.x.dtype = args.w.dtype = args.y.dtype = args.z.dtype = kF32;
+  args.x.dtype = args.w.dtype = args.bias.dtype = args.out.dtype = kF32;
   args.allow_tf32 = 1;
   EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 1);
 }
@@ -144,7 +144,7 @@ TEST(PrepareDense, KeyOfGatedAddmm) {
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_NO_THROW(prepare(args));
-  args.x = {};
+  args.residual = {};
   args.w = stored(4, kBf16, 384, 256, 1, 388);
   args.bias.data = slot(3, 8);
   const Problem other = prepare(args);
@@ -167,10 +167,10 @@ TEST(PrepareDense, KeyOfNormAddmm) {
   EXPECT_EQ(args.z1.shape[0], args.x.shape[0]);
   EXPECT_NO_THROW(prepare(args));
   args = sample_norm_addmm();
-  args.y = {};
+  args.bias = {};
   args.w = stored(3, kBf16, 128, 256, 1, 132);
-  args.z1 = {};
-  args.z = hstu_matrix(slot(5), kBf16, 40, 256);
+  args.out1 = {};
+  args.out = hstu_matrix(slot(5), kBf16, 40, 256);
   args.norm_bias.data = slot(2, 8);
   args.activation = HSTU_ACTIVATION_NONE;
   const Problem other = prepare(args);

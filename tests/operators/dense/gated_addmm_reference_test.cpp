@@ -24,7 +24,7 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   args.weight = memory.random(kF32, {kDim});
   args.bias = memory.random(kF32, {kDim});
   args.w = memory.random(kF32, {3 * kDim, kColumns});
-  if (GetParam()) args.x = memory.random(kF32, {kRows, kColumns});
+  if (GetParam()) args.residual = memory.random(kF32, {kRows, kColumns});
   args.out = memory.poison(kF32, {kRows, kColumns});
   args.eps = 0.01f;
 
@@ -43,8 +43,8 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   project.struct_size = sizeof project;
   project.x = gate.out;
   project.w = args.w;
-  project.y = args.x;
-  project.z = memory.poison(kF32, {kRows, kColumns});
+  project.bias = args.residual;
+  project.out = memory.poison(kF32, {kRows, kColumns});
 
   const test::Exact got = test::exact_result(args, &hstu_gated_addmm_args::out);
   const test::Exact expected = test::exact_result(project, &hstu_addmm_args::z);

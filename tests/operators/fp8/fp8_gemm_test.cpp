@@ -19,13 +19,13 @@ constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kBf16 = HSTU_DTYPE_BF16, kE4m3 = HST
 
 hstu_fp8_gemm_args sample_gemm() {
   auto args = sized<hstu_fp8_gemm_args>();
-  args.a = hstu_matrix(slot(0), kE4m3, 40, 264);
-  args.b = hstu_matrix(slot(1), HSTU_DTYPE_E5M2, 96, 264);
-  args.a_descale = hstu_matrix(slot(2), kF32, 40, 3);
-  args.b_descale = hstu_matrix(slot(3), kF32, 1, 3);
+  args.x = hstu_matrix(slot(0), kE4m3, 40, 264);
+  args.w = hstu_matrix(slot(1), HSTU_DTYPE_E5M2, 96, 264);
+  args.x_descale = hstu_matrix(slot(2), kF32, 40, 3);
+  args.w_descale = hstu_matrix(slot(3), kF32, 1, 3);
   args.out = hstu_matrix(slot(4), kBf16, 40, 96);
-  args.a_scaling = HSTU_FP8_GROUP;
-  args.b_scaling = HSTU_FP8_BLOCK;
+  args.x_scaling = HSTU_FP8_GROUP;
+  args.w_scaling = HSTU_FP8_BLOCK;
   return args;
 }
 
@@ -40,7 +40,7 @@ hstu_gated_fp8_gemm_args sample_gated() {
   args.bias = hstu_vector(slot(3), kF32, 128);
   args.w = hstu_matrix(slot(4), kE4m3, 256, 384);
   args.w_descale = hstu_vector(slot(6), kF32, 256);
-  args.x = hstu_matrix(slot(5), kBf16, 40, 256);
+  args.residual = hstu_matrix(slot(5), kBf16, 40, 256);
   args.out = hstu_matrix(slot(5), kBf16, 40, 256);
   return args;
 }
@@ -116,8 +116,8 @@ TEST(PrepareFp8Gemm, IsFastOnlyWhereNoScaleChangesAlongK) {
   auto args = sample_gemm();
   args.accumulation = HSTU_FP8_ACCUMULATE_FAST;
   EXPECT_NE(text(prepare(args)).find(" fast=0 "), std::string::npos) << "groups and blocks";
-  args.a_scaling = args.b_scaling = HSTU_FP8_TENSOR;
-  args.a_descale = args.b_descale = hstu_vector(slot(6), kF32, 1);
+  args.x_scaling = args.w_scaling = HSTU_FP8_TENSOR;
+  args.x_descale = args.w_descale = hstu_vector(slot(6), kF32, 1);
   EXPECT_NE(text(prepare(args)).find(" fast=1 "), std::string::npos);
   args.accumulation = HSTU_FP8_ACCUMULATE_128;
   EXPECT_NE(text(prepare(args)).find(" fast=0 "), std::string::npos);
@@ -133,7 +133,7 @@ TEST(PrepareFp8Gemm, KeyOfTheGatedOne) {
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_NO_THROW(prepare(args));
-  args.x = {};
+  args.residual = {};
   args.w = stored(4, kE4m3, 256, 384, 388, 1);
   args.bias.data = slot(3, 8);
   const Problem other = prepare(args);

@@ -88,7 +88,7 @@ TEST(NormChecksum, RmsNormRope) {
   args.weight = hstu_vector(weight.data(), kF32, 8);
   args.cosine = hstu_matrix(cosine.data(), kF32, 3, 4);
   args.sine = hstu_matrix(sine.data(), kF32, 3, 4);
-  args.y = hstu_heads(y.data(), kF32, 1, 3, 8);
+  args.out = hstu_heads(y.data(), kF32, 1, 3, 8);
   expect_sums(exact_result(args, &hstu_rms_norm_rope_args::y), -2.22490503, 25.2158537);
 }
 
@@ -121,16 +121,16 @@ TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
     args.weight = memory.random(kF32, {192});
     args.cosine = memory.random(kF32, {3, 64});
     args.sine = memory.random(kF32, {3, 64});
-    args.y = memory.poison(kF32, {2, 3, 192});
+    args.out = memory.poison(kF32, {2, 3, 192});
     hstu_rms_norm_rope_args direct = args;
-    direct.y = memory.poison(HSTU_DTYPE_E4M3, {2, 3, 192});
+    direct.out = memory.poison(HSTU_DTYPE_E4M3, {2, 3, 192});
     direct.scaling = scaling;
     direct.descale = scaling == HSTU_FP8_ROW ? memory.poison(kF32, {6}) : memory.poison(kF32, {6, 2});
     prepare(args);
     reference::run(args);
     hstu_quantize_fp8_args quantise{};
     quantise.struct_size = sizeof quantise;
-    quantise.x = args.y;
+    quantise.x = args.out;
     quantise.x.rank = 2;
     quantise.x.shape[0] = 6, quantise.x.shape[1] = 192, quantise.x.stride[0] = 192, quantise.x.stride[1] = 1;
     quantise.q = memory.poison(HSTU_DTYPE_E4M3, {6, 192});
@@ -140,7 +140,7 @@ TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
     run_both(direct, quantise);
     EXPECT_EQ(test::values(direct.y), test::values(quantise.q));
     EXPECT_EQ(test::values(direct.descale), test::values(quantise.descale));
-    expect_unrounded(exact_result(direct, &hstu_rms_norm_rope_args::y), test::values(direct.y));
+    expect_unrounded(exact_result(direct, &hstu_rms_norm_rope_args::y), test::values(direct.out));
   }
 }
 
@@ -151,12 +151,12 @@ TEST(ReferenceNorms, GroupNormOfOneGroupIsLayerNormWithScalars) {
   group.x = memory.random(kF32, {5, 12});
   group.weight = memory.floats({2});
   group.bias = memory.floats({-1});
-  group.y = memory.poison(kF32, {5, 12});
+  group.out = memory.poison(kF32, {5, 12});
   group.num_groups = 1;
   hstu_layer_norm_args layer{};
   layer.struct_size = sizeof layer;
   layer.x = group.x;
-  layer.y = group.y;
+  layer.out = group.out;
   const Exact plain = exact_result(layer, &hstu_layer_norm_args::y),
               got = exact_result(group, &hstu_group_norm_args::y);
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], 2 * plain[i] - 1, 1e-12);
@@ -166,14 +166,14 @@ TEST(ReferenceNorms, GroupsAreNormalisedAlone) {
   HostMemory memory;
   auto args = sized<hstu_group_norm_args>();
   args.x = memory.random(kF32, {4, 12}, {.row_padding = 3});
-  args.y = memory.poison(kF32, {4, 12});
+  args.out = memory.poison(kF32, {4, 12});
   args.num_groups = 3;
   const Exact all = exact_result(args, &hstu_group_norm_args::y);
   for (int64_t g = 0; g < 3; ++g) {
     hstu_layer_norm_args part{};
     part.struct_size = sizeof part;
     part.x = test::columns_of(args.x, 4 * g, 4);
-    part.y = memory.poison(kF32, {4, 4});
+    part.out = memory.poison(kF32, {4, 4});
     const Exact alone = exact_result(part, &hstu_layer_norm_args::y);
     for (size_t i = 0; i < 16; ++i) EXPECT_EQ(all[i / 4 * 12 + static_cast<size_t>(4 * g) + i % 4], alone[i]);
   }
@@ -182,7 +182,7 @@ TEST(ReferenceNorms, GroupsAreNormalisedAlone) {
 hstu_softmax_args softmax_args(HostMemory& memory, int64_t rows, int64_t dim) {
   auto args = sized<hstu_softmax_args>();
   args.x = memory.random(kF32, {rows, dim});
-  args.y = memory.poison(kF32, {rows, dim});
+  args.out = memory.poison(kF32, {rows, dim});
   return args;
 }
 
@@ -227,7 +227,7 @@ TEST(ReferenceDropout, KeepsWhatTheSpecificationKeeps) {
   auto args = sized<hstu_dropout_args>();
   args.x = memory.poison(kF32, {4, 4}, {.row_padding = 3});  // strides do not matter
   test::fill(args.x, 3);
-  args.y = memory.poison(kF32, {4, 4});
+  args.out = memory.poison(kF32, {4, 4});
   args.ratio = 0.5f;
   args.seed = 123;
   const Exact got = exact_result(args, &hstu_dropout_args::y);
@@ -239,7 +239,7 @@ TEST(ReferenceDropout, RateIsTheRatioWithFourWordsToo) {
   auto args = sized<hstu_dropout_args>();
   args.x = memory.poison(kF32, {100, 1000});
   test::fill(args.x, 1);
-  args.y = memory.poison(kF32, {100, 1000});
+  args.out = memory.poison(kF32, {100, 1000});
   args.ratio = 0.3f;
   for (const int32_t words : {1, 4}) {
     args.words_per_counter = words;

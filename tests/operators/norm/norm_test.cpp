@@ -48,7 +48,7 @@ Rope sample_rope() {
   args.weight = hstu_vector(slot(1), HSTU_DTYPE_BF16, 96);
   args.cosine = hstu_matrix(slot(2), HSTU_DTYPE_F32, 20, 24);
   args.sine = hstu_matrix(slot(4), HSTU_DTYPE_F32, 20, 24);
-  args.y = hstu_heads(slot(3), HSTU_DTYPE_BF16, 3, 20, 96);
+  args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 3, 20, 96);
   return args;
 }
 
@@ -95,7 +95,7 @@ TEST(PrepareNorms, Keys) {
 /// y in FP8 with a scale a row.
 Rope quantised_rope() {
   Rope args = sample_rope();
-  args.y.dtype = HSTU_DTYPE_E4M3;
+  args.out.dtype = HSTU_DTYPE_E4M3;
   args.scaling = HSTU_FP8_ROW;
   args.descale = hstu_vector(slot(8), HSTU_DTYPE_F32, args.x.shape[0] * args.x.shape[1]);
   return args;
@@ -142,7 +142,7 @@ TEST(PrepareNorms, GroupsLimitTheAccess) {
 TEST(PrepareNorms, DropoutOfGapFreeRowsNeedsOnlyAlignedAddresses) {
   auto args = sample_dropout();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 95);
-  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 95);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 95);
   EXPECT_EQ(prepare(args)[dropout::kVector], 8);
   args.x.stride[0] = 96;
   EXPECT_EQ(prepare(args)[dropout::kVector], 1);
@@ -243,11 +243,11 @@ TEST(NormsRefuse, BadRmsNorm) {
                 {"AbsentX", [](Rms& a) { a.x = {}; }, kInvalid, "x is absent"},
                 {"IntegerX", [](Rms& a) { a.x.dtype = HSTU_DTYPE_I32; }, kDtype, "x.dtype = i32"},
                 {"NarrowX", [](Rms& a) { a.x.dtype = HSTU_DTYPE_E4M3; }, kDtype, "x.dtype"},
-                {"OtherY", [](Rms& a) { a.y.dtype = HSTU_DTYPE_F16; }, kDtype, "y.dtype = f16"},
-                {"OtherRows", [](Rms& a) { a.y.shape[0] = 39; }, kShape, "y.shape[0] = 39"},
-                {"OtherDim", [](Rms& a) { a.y.shape[1] = 95; }, kShape, "y.shape[1] = 95"},
-                {"Overlap", [](Rms& a) { a.y.data = slot(0, 192); }, kInvalid, "y overlaps x"},
-                {"SelfOverlap", [](Rms& a) { a.y.stride[0] = 95; }, kInvalid, "y.stride[0] = 95"},
+                {"OtherY", [](Rms& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype, "y.dtype = f16"},
+                {"OtherRows", [](Rms& a) { a.out.shape[0] = 39; }, kShape, "y.shape[0] = 39"},
+                {"OtherDim", [](Rms& a) { a.out.shape[1] = 95; }, kShape, "y.shape[1] = 95"},
+                {"Overlap", [](Rms& a) { a.out.data = slot(0, 192); }, kInvalid, "y overlaps x"},
+                {"SelfOverlap", [](Rms& a) { a.out.stride[0] = 95; }, kInvalid, "y.stride[0] = 95"},
                 {"ShortWeight", [](Rms& a) { a.weight.shape[0] = 95; }, kShape, "weight.shape[0] = 95"},
                 {"IntegerWeight", [](Rms& a) { a.weight.dtype = HSTU_DTYPE_I64; }, kDtype, "weight.dtype = i64"},
                 {"WeightUnderY", [](Rms& a) { a.weight.data = slot(3, 64); }, kInvalid, "y overlaps weight"},
@@ -256,7 +256,7 @@ TEST(NormsRefuse, BadRmsNorm) {
                 {"UnknownActivation", [](Rms& a) { test::set_code(a.activation, 9); }, kInvalid, "activation = 9"},
                 {"HugeDim",
                  [](Rms& a) {
-                   a.x = a.y = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 1, int64_t{1} << 31);
+                   a.x = a.out = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 1, int64_t{1} << 31);
                    a.weight = {};
                  },
                  kUnsupported, "x.shape[1] = 2147483648"}});
@@ -285,8 +285,8 @@ TEST(NormsRefuse, BadRmsNormRopeInFp8) {
                 {{"ScalesOfBatches", [](Rope& a) { a.descale.shape[0] = 3; }, kShape, "descale.shape[0] = 3"},
                  {"NoScales", [](Rope& a) { a.descale = {}; }, kInvalid, "descale is absent"},
                  {"BlockScales", [](Rope& a) { a.scaling = HSTU_FP8_BLOCK; }, kInvalid, "scaling = 3"},
-                 {"ScalesOfBf16", [](Rope& a) { a.y.dtype = HSTU_DTYPE_BF16; }, kInvalid, "descale"},
-                 {"InPlace", [](Rope& a) { a.y.data = a.x.data; }, kInvalid, "y overlaps x"},
+                 {"ScalesOfBf16", [](Rope& a) { a.out.dtype = HSTU_DTYPE_BF16; }, kInvalid, "descale"},
+                 {"InPlace", [](Rope& a) { a.out.data = a.x.data; }, kInvalid, "y overlaps x"},
                  {"ScalesInX", [](Rope& a) { a.descale.data = a.x.data; }, kInvalid, "descale overlaps x"}});
 }
 
@@ -302,8 +302,8 @@ TEST(NormsRefuse, BadRmsNormRope) {
                               {"OddHeads", [](Rope& a) { a.head_dim = 3; }, kInvalid, "head_dim = 3"},
                               {"HeadsThatDoNotDivide", [](Rope& a) { a.head_dim = 36; }, kInvalid, "head_dim = 36"},
                               {"NegativeHeads", [](Rope& a) { a.head_dim = -24; }, kInvalid, "head_dim = -24"},
-                              {"OtherBatch", [](Rope& a) { a.y.shape[0] = 2; }, kShape, "y.shape[0] = 2"},
-                              {"OtherLength", [](Rope& a) { a.y.shape[1] = 19; }, kShape, "y.shape[1] = 19"},
+                              {"OtherBatch", [](Rope& a) { a.out.shape[0] = 2; }, kShape, "y.shape[0] = 2"},
+                              {"OtherLength", [](Rope& a) { a.out.shape[1] = 19; }, kShape, "y.shape[1] = 19"},
                               {"AnglesUnderY", [](Rope& a) { a.cosine.data = slot(3); }, kInvalid, "y overlaps cosine"},
                               {"Eps", [](Rope& a) { a.eps = -1; }, kInvalid, "eps = -1"}});
 }
@@ -311,10 +311,10 @@ TEST(NormsRefuse, BadRmsNormRope) {
 TEST(NormsRefuse, BadSoftmax) {
   refuses<Softmax>(sample<Softmax>,
                    {{"StructSize", [](Softmax& a) { a.struct_size = 0; }, kInvalid, "struct_size = 0"},
-                    {"EmptyRows", [](Softmax& a) { a.x.shape[1] = a.y.shape[1] = 0; }, kInvalid, "x.shape[1] = 0"},
+                    {"EmptyRows", [](Softmax& a) { a.x.shape[1] = a.out.shape[1] = 0; }, kInvalid, "x.shape[1] = 0"},
                     {"Log", [](Softmax& a) { a.log = 2; }, kInvalid, "log = 2"},
                     {"ZeroEmptyRows", [](Softmax& a) { a.zero_empty_rows = -1; }, kInvalid, "zero_empty_rows = -1"},
-                    {"OtherY", [](Softmax& a) { a.y.dtype = HSTU_DTYPE_F32; }, kDtype, "y.dtype"}});
+                    {"OtherY", [](Softmax& a) { a.out.dtype = HSTU_DTYPE_F32; }, kDtype, "y.dtype"}});
 }
 
 TEST(NormsRefuse, BadDropout) {
@@ -324,7 +324,7 @@ TEST(NormsRefuse, BadDropout) {
                     {"NegativeRatio", [](Dropout& a) { a.ratio = -0.5f; }, kInvalid, "ratio = -0.5"},
                     {"NanRatio", [](Dropout& a) { a.ratio = kNan; }, kInvalid, "ratio = nan"},
                     {"TwoWords", [](Dropout& a) { a.words_per_counter = 2; }, kInvalid, "words_per_counter = 2"},
-                    {"OtherDim", [](Dropout& a) { a.y.shape[1] = 95; }, kShape, "y.shape[1] = 95"}});
+                    {"OtherDim", [](Dropout& a) { a.out.shape[1] = 95; }, kShape, "y.shape[1] = 95"}});
 }
 
 TEST(NormsRefuse, BadOptionsOfNormMul) {

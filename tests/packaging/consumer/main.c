@@ -7,7 +7,7 @@ int main(void) {
   const float x[2] = {1, 3};
   float y[2];
   hstu_context* context = NULL;
-  hstu_context_options options = {sizeof options, "cpu", HSTU_MISS_DEFAULT, "", "", 0, 0};
+  hstu_context_options options = {sizeof options, "cpu", HSTU_MISS_DEFAULT, 0, "", "", 0};
   hstu_layer_norm_args norm = {0};
   norm.struct_size = sizeof norm;
   norm.x = hstu_matrix(x, HSTU_DTYPE_F32, 1, 2);

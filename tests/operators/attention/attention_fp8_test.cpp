@@ -1,7 +1,7 @@
 // hstu_attention_fp8: what is in its key, the shapes of its descales, and refusals.
-#include "operators/attention/hstu_attention_fp8.hpp"
+#include "operators/attention/attention_fp8.hpp"
 
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/sample_args.hpp"
 
 namespace hstujit {
@@ -65,7 +65,7 @@ TEST(AttentionFp8, GroupsOfHeadsAreInTheKey) {
 }
 
 TEST(AttentionFp8, FieldsUpToIntervalsAreThoseOfAttention) {
-  const auto fields = fields_of(Op::hstu_attention_fp8), of_attention = fields_of(Op::hstu_attention);
+  const auto fields = fields_of(Op::attention_fp8), of_attention = fields_of(Op::attention);
   for (size_t i = 0; i <= attention::kIntervals; ++i) EXPECT_EQ(fields[i].name, of_attention[i].name);
 }
 

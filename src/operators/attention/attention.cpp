@@ -1,6 +1,6 @@
 // Jagged HSTU attention: facts, checks, key, cost and reference. The reference follows the definition: every pair of
 // rows asks the mask.
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 
 #include "operators/attention/mask.hpp"
 #include "operators/edge_case.hpp"
@@ -27,26 +27,25 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"v", offsetof(Args, v), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output},
                                    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
+                                   {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, intervals), TensorRole::integer},
+                                   {"intervals", offsetof(Args, mask.intervals), TensorRole::integer},
                                    {"rab", offsetof(Args, rab), TensorRole::input},
                                    {"lse", offsetof(Args, lse), TensorRole::output},
-                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer},
+                                   {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer},
                                    {"moments", offsetof(Args, moments), TensorRole::output, -1, kOut}};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
-    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
+    {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
     {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
     {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
-    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
-    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
-    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
-    {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64},
-    {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i64},
-    {"sort_by_length", offsetof(Args, sort_by_length), ScalarSlot::Kind::i32}};
+    {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
+    {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
+    {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
+    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32},
+    {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
+    {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64},
+    {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32}};
 
 void check_lse(Args& args, const checks::Tensor& out) {
   const checks::Tensor lse = checks::required<2>("lse", args.lse);
@@ -68,12 +67,11 @@ void check_moments(Args& args, const checks::Tensor& out) {
   if (present(args.lse)) checks::disjoint(moments, checks::required<2>("lse", args.lse));
 }
 
-/// Checks num_softmax_heads, lse, rab, moments and sort_by_length against the others and fills the key's fields.
+/// Checks num_softmax_heads, lse, rab and moments against the others and fills the key's fields.
 void check_options(Args& args, const checks::Tensor& q, const checks::Tensor& out, Problem& problem) {
   const int64_t heads = q.t.shape[1], softmax = args.num_softmax_heads;
   if (softmax < 0 || softmax > heads)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "num_softmax_heads = {}: it must lie in 0 to num_heads = {}", softmax, heads);
-  checks::flag("sort_by_length", args.sort_by_length);
   if (checks::given("lse", args.lse)) {
     if (softmax == 0)
       fail(HSTU_ERROR_INVALID_ARGUMENT,
@@ -106,7 +104,7 @@ Problem prepare(Args& args) {
     checks::extent(*other, 0, q.t.shape[0], "total = q.shape[0]");
   }
   attention_checks::heads(q, k, v, out);
-  Problem problem = attention::problem_of(Op::hstu_attention, args, q, v, out);
+  Problem problem = attention::problem_of(Op::attention, args, q, v, out);
   problem[attention::kVector] = checks::Vector(q.t.dtype).tensor(q.t).tensor(k.t).tensor(v.t).tensor(out.t).elements();
   problem[attention::kHeadsPerKv] = attention_checks::heads_per_kv(q, k);
   check_options(args, q, out, problem);
@@ -118,7 +116,7 @@ Work work_of(const Args& args) {
   double pairs = 0;  // of all heads
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t first = integer_at(args.seq_offsets, b), n = integer_at(args.seq_offsets, b + 1) - first;
-    pairs += reference::pair_count_of_heads(args, b, first, 0, n);
+    pairs += reference::pair_count_of_heads(args.mask, args.q.shape[1], b, first, 0, n);
   }
   const double heads = static_cast<double>(args.q.shape[1] + args.k.shape[1]);  // of q and out, of k and v
   const double dims = static_cast<double>(args.q.shape[2] + args.v.shape[2]);
@@ -126,8 +124,8 @@ Work work_of(const Args& args) {
   const double b = static_cast<double>(batch), scales = static_cast<double>(args.attn_scale.shape[0]);
   return {.flops = 2 * pairs * dims,
           .bytes = rows * heads * dims * size_of(args.q.dtype) + (b + 1) * size_of(args.seq_offsets.dtype) +
-                   b * size_of(args.num_targets.dtype) + b * size_of(args.num_contexts.dtype) +
-                   scales * size_of(args.attn_scale.dtype) + static_cast<double>(extent_bytes(args.intervals)) +
+                   b * size_of(args.mask.num_targets.dtype) + b * size_of(args.mask.num_contexts.dtype) +
+                   scales * size_of(args.attn_scale.dtype) + static_cast<double>(extent_bytes(args.mask.intervals)) +
                    static_cast<double>(extent_bytes(args.rab)) + 4 * rows * static_cast<double>(args.lse.shape[0]) +
                    8 * rows * static_cast<double>(args.moments.shape[1])};
 }
@@ -149,7 +147,7 @@ class HeadOfSequence {
  public:
   HeadOfSequence(const Args& args, int64_t b, int64_t head)
       : args_(args),
-        mask_(sequence_mask(args, b, integer_at(args.seq_offsets, b), head)),
+        mask_(sequence_mask(args.mask, b, integer_at(args.seq_offsets, b), head)),
         batch_index_(b),
         head_(head),
         kv_head_(head * args.k.shape[1] / args.q.shape[1]),
@@ -261,11 +259,11 @@ class HeadOfSequence {
 
 void run(const Args& args, double* const* exact) {
   check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
-  check_counts("num_targets", args.num_targets);
-  check_counts("num_contexts", args.num_contexts);
+  check_counts("num_targets", args.mask.num_targets);
+  check_counts("num_contexts", args.mask.num_contexts);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
   const Output out(args.out, exact), lse(args.lse, exact, 1), moments(args.moments, exact, 2);
-  const double operations = operator_of(Op::hstu_attention).work(&args).flops;
+  const double operations = operator_of(Op::attention).work(&args).flops;
   parallel_for(batch * heads, operations,
                [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out, lse, moments); });
 }

@@ -1,4 +1,4 @@
-// The key of hstu_attention, and how it is made as far as hstu_attention_fp8 has the same.
+// The key of attention, and how it is made as far as attention_fp8 has the same.
 #pragma once
 
 #include "operators/attention/attention_checks.hpp"
@@ -6,7 +6,7 @@
 
 namespace hstujit {
 
-/// The first fields of hstu_attention and hstu_attention_fp8.
+/// The first fields of attention and attention_fp8.
 #define HSTUJIT_JAGGED_ATTENTION_FIELDS(X)                                                \
   X(kDtype, dtype, dtype)                                                                 \
   X(kHeadDimQk, head_dim_qk, exact)                                                       \
@@ -45,11 +45,12 @@ template <class Args>
 Problem problem_of(Op op, Args& args, const checks::Tensor& q, const checks::Tensor& v, const checks::Tensor& out) {
   const checks::Tensor offsets = attention_checks::offsets("seq_offsets", args.seq_offsets, out);
   const int64_t batch = offsets.t.shape[0] - 1;
-  attention_checks::targets(args.num_targets, batch, out);
-  const int32_t contextual = attention_checks::contexts(args.num_contexts, args.contextual_seq_len, batch, out);
+  attention_checks::targets(args.mask.num_targets, batch, out);
+  const int32_t contextual =
+      attention_checks::contexts(args.mask.num_contexts, args.mask.contextual_seq_len, batch, out);
   const int32_t scale = attention_checks::scale(args.attn_scale, out);
   attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
-  const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
+  const int32_t intervals = attention_checks::mask(args.mask, q, out);
   args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
   checks::field(offsets, 0);  // kernels count sequences in 32 bits
 
@@ -59,16 +60,16 @@ Problem problem_of(Op op, Args& args, const checks::Tensor& q, const checks::Ten
   problem[kHeadDimV] = checks::field(v, 2);
   problem[kNumHeads] = checks::field(q, 1);
   problem[kOffsetDtype] = offsets.t.dtype;
-  problem[kTargetDtype] = args.num_targets.dtype;
-  problem[kMask] = args.mask;
+  problem[kTargetDtype] = args.mask.num_targets.dtype;
+  problem[kMask] = args.mask.kind;
   problem[kContextual] = contextual;
-  problem[kMaxAttnLen] = args.max_attn_len > 0;
-  problem[kMinFullAttn] = args.min_full_attn_seq_len > 0;
+  problem[kMaxAttnLen] = args.mask.max_attn_len > 0;
+  problem[kMinFullAttn] = args.mask.min_full_attn_seq_len > 0;
   problem[kAttnScale] = scale;
   problem[kBatch] = bucket(batch);
   problem[kTotal] = bucket(q.t.shape[0]);
   problem[kMaxSeqLen] = bucket(args.max_seq_len);
-  problem[kTargetGroups] = args.target_group_size > 1;
+  problem[kTargetGroups] = args.mask.target_group_size > 1;
   problem[kIntervals] = intervals;
   return problem;
 }

@@ -1,7 +1,7 @@
 // Attention of new rows against keys and values in pages: facts, checks, key, cost and reference.
 #include "operators/attention/cache_pages.hpp"
-#include "operators/attention/delta_attention.hpp"
 #include "operators/attention/mask.hpp"
+#include "operators/attention/new_rows.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "support/element.hpp"
@@ -23,10 +23,10 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"page_ids", offsetof(Args, page_ids), TensorRole::integer},
                                    {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer},
                                    {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
+                                   {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, intervals), TensorRole::integer},
-                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer},
+                                   {"intervals", offsetof(Args, mask.intervals), TensorRole::integer},
+                                   {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer},
                                    {"rab", offsetof(Args, rab), TensorRole::input}};
 
 enum : size_t { kPageOffsets = 6, kLastPageLens = 8, kQOffsets = 9, kNumTargets = 10 };  // slots of kTensors
@@ -36,7 +36,7 @@ enum : size_t { kPageOffsets = 6, kLastPageLens = 8, kQOffsets = 9, kNumTargets 
 void check_new_rows(Args& args, const cache_pages::Checked& cache, const checks::Tensor& q, const checks::Tensor& out,
                     checks::Vector& vector) {
   const bool k_given = checks::given("k", args.k), v_given = checks::given("v", args.v);
-  const bool wanted = present(args.num_targets);
+  const bool wanted = present(args.mask.num_targets);
   for (const auto& [name, given] : {std::pair{"k", k_given}, {"v", v_given}}) {
     if (given && !wanted)
       fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there, but no num_targets: only targets are read from it; leave it out",
@@ -65,17 +65,19 @@ Problem prepare(Args& args) {
   check_keys(cache.k, cache.v, q, out);
   cache_pages::check_apart(cache_pages::tensors(args), out);
   check_q_offsets(args.q_offsets, args.max_q_len, cache.batch, q, out);
-  attention_checks::targets(args.num_targets, cache.batch, out);
-  const int32_t contextual = attention_checks::contexts(args.num_contexts, args.contextual_seq_len, cache.batch, out);
+  attention_checks::targets(args.mask.num_targets, cache.batch, out);
+  const int32_t contextual =
+      attention_checks::contexts(args.mask.num_contexts, args.mask.contextual_seq_len, cache.batch, out);
   checks::Vector vector(q.t.dtype);
   vector.tensor(q.t).tensor(out.t).tensor(cache.k.t).tensor(cache.v.t);
   check_new_rows(args, cache, q, out, vector);
+  attention_checks::no_softmax_heads(args.num_softmax_heads);
   const int32_t scale = attention_checks::scale(args.attn_scale, out);
   attention_checks::lengths(args.max_seq_len, args.scaling_seqlen);
-  const int32_t intervals = attention_checks::mask(attention_checks::mask_options(args), q, out);
+  const int32_t intervals = attention_checks::mask(args.mask, q, out);
   args.alpha = attention_checks::alpha(args.alpha, q.t.shape[2]);
 
-  Problem problem = key_of(Op::paged_hstu_attention, args, cache.k.t, scale, intervals, contextual, cache.batch);
+  Problem problem = key_of(Op::paged_attention, args, cache.k.t, scale, intervals, contextual, cache.batch);
   problem[kPageDtype] = args.last_page_lens.dtype;
   problem[kPageSize] = static_cast<int32_t>(cache.page_size);
   problem[kRab] = attention_checks::bias(args.rab, cache.batch, q, out);
@@ -91,14 +93,14 @@ Work work_of(const Args& args) {
     const QueryRows rows = query_rows(args.q_offsets, total_q, batch, b);
     const int64_t queries = rows.last - rows.first;
     const int64_t n = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b) +
-                      targets_of(args.num_targets, b, queries);
-    pairs += reference::pair_count_of_heads(args, b, rows.last - n, n - queries, n);
+                      targets_of(args.mask.num_targets, b, queries);
+    pairs += reference::pair_count_of_heads(args.mask, args.q.shape[1], b, rows.last - n, n - queries, n);
     keys += static_cast<double>(n * args.k_cache.shape[2]);
     biases += bias_count(args.rab, n, queries);
   }
   return work_of_heads(args.q, args.out, pairs, keys, biases,
-                       {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets, &args.num_targets,
-                        &args.attn_scale, &args.intervals, &args.num_contexts});
+                       {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets,
+                        &args.mask.num_targets, &args.attn_scale, &args.mask.intervals, &args.mask.num_contexts});
 }
 
 void make_edge_case(Args&, Integers& integers) {
@@ -112,12 +114,12 @@ namespace {
 void check_contents(const Args& args) {
   cache_pages::check_contents(args.k_cache, args.page_offsets, args.page_ids, args.last_page_lens);
   if (present(args.q_offsets)) check_offsets("q_offsets", args.q_offsets, args.q.shape[0], "q.shape[0]");
-  check_counts("num_targets", args.num_targets);
-  check_counts("num_contexts", args.num_contexts);
+  check_counts("num_targets", args.mask.num_targets);
+  check_counts("num_contexts", args.mask.num_contexts);
   const int64_t batch = args.last_page_lens.shape[0];
-  for (int64_t b = 0; present(args.num_targets) && b < batch; ++b) {
+  for (int64_t b = 0; present(args.mask.num_targets) && b < batch; ++b) {
     const auto rows = query_rows(args.q_offsets, args.q.shape[0], batch, b);
-    if (const int64_t targets = integer_at(args.num_targets, b); targets > rows.last - rows.first)
+    if (const int64_t targets = integer_at(args.mask.num_targets, b); targets > rows.last - rows.first)
       fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: the sequence has {} new rows", b, targets,
            rows.last - rows.first);
   }
@@ -137,9 +139,9 @@ std::function<void(int64_t, double*)> reader(const Args& args, const hstu_tensor
 CachedHead head_of(const Args& args, int64_t b, int64_t head) {
   const auto rows = query_rows(args.q_offsets, args.q.shape[0], args.last_page_lens.shape[0], b);
   const int64_t cached = cache_pages::history(args.k_cache, args.page_offsets, args.last_page_lens, b);
-  const int64_t keys = cached + (present(args.num_targets) ? integer_at(args.num_targets, b) : 0);
+  const int64_t keys = cached + (present(args.mask.num_targets) ? integer_at(args.mask.num_targets, b) : 0);
   const int64_t kv_head = head / (args.q.shape[1] / args.k_cache.shape[2]), row_of_zero = rows.last - keys;
-  return {.mask = sequence_mask(args, b, row_of_zero, head),
+  return {.mask = sequence_mask(args.mask, b, row_of_zero, head),
           .sequence = b,
           .head = head,
           .keys = keys,

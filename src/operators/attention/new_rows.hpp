@@ -1,4 +1,4 @@
-// What delta_hstu_attention and paged_hstu_attention share, where a sequence's queries are its newest rows: attributes,
+// What delta_attention and paged_attention share, where a sequence's queries are its newest rows: attributes,
 // key, checks of queries and keys, cost, and the reference, to which keys may lie anywhere.
 #pragma once
 
@@ -43,16 +43,17 @@ namespace delta_attention {
 template <class Args>
 inline constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
-    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
+    {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32},
+    {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
     {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
     {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64},
     {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
-    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
-    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
-    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
-    {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64}};
+    {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
+    {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
+    {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
+    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32},
+    {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
+    {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64}};
 
 /// q and out: [total_q, num_heads, ...], apart, of one dtype; head_dim_v is that of `v`.
 void check_queries(const checks::Tensor& q, const checks::Tensor& out, const checks::Tensor& v);
@@ -75,12 +76,12 @@ Problem key_of(Op op, const Args& args, const hstu_tensor& kv, int32_t scale, in
   problem[kNumHeads] = static_cast<int32_t>(args.q.shape[1]);
   problem[kHeadsPerKv] = static_cast<int32_t>(kv.shape[kv.rank - 2] > 0 ? args.q.shape[1] / kv.shape[kv.rank - 2] : 1);
   problem[kQOffsetDtype] = args.q_offsets.dtype;
-  problem[kTargetDtype] = args.num_targets.dtype;
-  problem[kMask] = args.mask;
+  problem[kTargetDtype] = args.mask.num_targets.dtype;
+  problem[kMask] = args.mask.kind;
   problem[kContextual] = contextual;
-  problem[kMaxAttnLen] = args.max_attn_len > 0;
-  problem[kMinFullAttn] = args.min_full_attn_seq_len > 0;
-  problem[kTargetGroups] = args.target_group_size > 1;
+  problem[kMaxAttnLen] = args.mask.max_attn_len > 0;
+  problem[kMinFullAttn] = args.mask.min_full_attn_seq_len > 0;
+  problem[kTargetGroups] = args.mask.target_group_size > 1;
   problem[kIntervals] = intervals;
   problem[kAttnScale] = scale;
   problem[kBatch] = bucket(batch);

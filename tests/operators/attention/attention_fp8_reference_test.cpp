@@ -83,7 +83,7 @@ TEST_P(ReferenceAttentionFp8, IsAttentionOfTheDequantised) {
   args.v_descale = descale(memory, args.scaling, 2.0f, kv_heads);
   args.seq_offsets = memory.integers(HSTU_DTYPE_I32, kOffsets);
   args.max_seq_len = 190;
-  args.max_attn_len = 30;
+  args.mask.max_attn_len = 30;
   prepare(args);
   std::vector<double> got(kRows * kHeads * kDim), want(got);
   double* const to_got[] = {got.data()};
@@ -97,7 +97,7 @@ TEST_P(ReferenceAttentionFp8, IsAttentionOfTheDequantised) {
   exact.out = memory.poison(HSTU_DTYPE_F32, {kRows, kHeads, kDim});
   exact.seq_offsets = args.seq_offsets;
   exact.max_seq_len = 190;
-  exact.max_attn_len = 30;
+  exact.mask.max_attn_len = 30;
   prepare(exact);
   double* const to_want[] = {want.data(), nullptr, nullptr};
   reference::run(exact, to_want);

@@ -1,5 +1,5 @@
 // Softmax heads, their log-sum-exp, the relative bias and the scheduling hint of hstu_attention: key and refusals.
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 
 #include "operators/attention/attention_checks.hpp"
 #include "operators/sample_args.hpp"
@@ -25,7 +25,7 @@ Args sample() {
   args.rab.rank = 4;
   args.rab.shape[0] = 3, args.rab.shape[1] = 2, args.rab.shape[2] = args.rab.shape[3] = 25;
   args.sort_by_length = 1;
-  args.num_contexts = hstu_vector(slot(10), HSTU_DTYPE_I64, 3);
+  args.mask.num_contexts = hstu_vector(slot(10), HSTU_DTYPE_I64, 3);
   return args;
 }
 
@@ -58,9 +58,9 @@ TEST(HstuAttention, GroupsOfHeadsAreInTheKey) {
 TEST(HstuAttention, NumbersOfContextsAreInTheKey) {
   Args args = sample();
   EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOwnContexts);
-  args.num_contexts = {};
+  args.mask.num_contexts = {};
   EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kNoContext);
-  args.contextual_seq_len = 3;
+  args.mask.contextual_seq_len = 3;
   EXPECT_EQ(prepare(args)[attention::kContextual], attention_checks::kOneContext);
 }
 

@@ -1,6 +1,6 @@
-// Jagged HSTU attention in FP8: facts, checks, key, cost and reference. The reference is that of hstu_attention on the
+// Jagged HSTU attention in FP8: facts, checks, key, cost and reference. The reference is that of attention on the
 // dequantised values.
-#include "operators/attention/hstu_attention_fp8.hpp"
+#include "operators/attention/attention_fp8.hpp"
 
 #include "operators/edge_case.hpp"
 #include "operators/fp8/fp8_scales.hpp"
@@ -24,23 +24,24 @@ constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
                                    {"v_descale", offsetof(Args, v_descale), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output},
                                    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
+                                   {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer},
                                    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, intervals), TensorRole::integer},
-                                   {"num_contexts", offsetof(Args, num_contexts), TensorRole::integer}};
+                                   {"intervals", offsetof(Args, mask.intervals), TensorRole::integer},
+                                   {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer}};
 constexpr std::string_view kScalingWords[] = {"tensor", "head", "sequence", "block"};
 constexpr ScalarSlot kScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
-    {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
+    {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
     {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kScalingWords},
     {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
     {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
-    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
-    {"max_attn_len", offsetof(Args, max_attn_len), ScalarSlot::Kind::i64},
-    {"min_full_attn_seq_len", offsetof(Args, min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, target_group_size), ScalarSlot::Kind::i64},
-    {"window_left", offsetof(Args, window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, window_right), ScalarSlot::Kind::i64},
+    {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
+    {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
+    {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
+    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32},
+    {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
+    {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64},
+    {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32},
     {"fast_sums", offsetof(Args, fast_sums), ScalarSlot::Kind::i32}};
 enum : size_t { kSeqOffsets = 7, kNumTargets = 8 };  // slots of kTensors
 
@@ -95,15 +96,10 @@ hstu_attention_args as_attention(const Args& args) {
   hstu_attention_args a{};
   a.struct_size = sizeof a;
   a.q = args.q, a.k = args.k, a.v = args.v, a.out = args.out;
-  a.seq_offsets = args.seq_offsets, a.num_targets = args.num_targets, a.attn_scale = args.attn_scale;
-  a.alpha = args.alpha;
+  a.seq_offsets = args.seq_offsets, a.attn_scale = args.attn_scale;
   a.mask = args.mask;
+  a.alpha = args.alpha;
   a.max_seq_len = args.max_seq_len, a.scaling_seqlen = args.scaling_seqlen;
-  a.contextual_seq_len = args.contextual_seq_len;
-  a.max_attn_len = args.max_attn_len, a.min_full_attn_seq_len = args.min_full_attn_seq_len;
-  a.target_group_size = args.target_group_size;
-  a.window_left = args.window_left, a.window_right = args.window_right;
-  a.intervals = args.intervals, a.num_contexts = args.num_contexts;
   return a;
 }
 
@@ -124,9 +120,12 @@ Problem prepare(Args& args) {
   const checks::Tensor q = checks::required<3>("q", args.q), k = checks::required<3>("k", args.k);
   const checks::Tensor v = checks::required<3>("v", args.v), out = checks::required<3>("out", args.out);
   check_tensors(q, k, v, out);
-  Problem problem = attention::problem_of(Op::hstu_attention_fp8, args, q, v, out);
+  Problem problem = attention::problem_of(Op::attention_fp8, args, q, v, out);
   check_scaling(args, out);
   checks::flag("fast_sums", args.fast_sums);
+  attention_checks::no_softmax_heads(args.num_softmax_heads);
+  if (checks::given("rab", args.rab))
+    fail(HSTU_ERROR_UNSUPPORTED, "rab is there: attention in FP8 takes no relative bias yet; leave it out");
   problem[attention::kVector] = checks::Vector(16).tensor(q.t).tensor(k.t).tensor(v.t).elements();
   problem[attention_fp8::kScaling] = args.scaling;
   problem[attention_fp8::kFastSums] = args.fast_sums;
@@ -167,7 +166,7 @@ class Dequantised {
           float* to = &values_[static_cast<size_t>((i * heads + h) * dim)];
           for (int64_t d = 0; d < dim; ++d) to[d] = static_cast<float>(row[static_cast<size_t>(d)] * scale);
         }
-    tensor = {values_.data(), HSTU_DTYPE_F32, 3, {t.shape[0], heads, dim}, {heads * dim, dim, 1}};
+    tensor = {values_.data(), HSTU_DTYPE_F32, 3, 0, {t.shape[0], heads, dim}, {heads * dim, dim, 1}};
   }
   Dequantised(const Dequantised&) = delete;
   Dequantised& operator=(const Dequantised&) = delete;
@@ -185,7 +184,7 @@ void run(const Args& args, double* const* exact) {
   const Dequantised q(args, args.q, args.q_descale), k(args, args.k, args.k_descale), v(args, args.v, args.v_descale);
   hstu_attention_args attention = attention_fp8::as_attention(args);
   attention.q = q.tensor, attention.k = k.tensor, attention.v = v.tensor;
-  double* const outputs[] = {exact ? exact[0] : nullptr, nullptr, nullptr};  // hstu_attention has lse and moments
+  double* const outputs[] = {exact ? exact[0] : nullptr, nullptr, nullptr};  // attention has lse and moments
   run(attention, exact ? outputs : nullptr);
 }
 

@@ -1,7 +1,7 @@
 // The key of hstu_attention_fp8, and its call as the attention that it is but for its tensors' types and scales.
 #pragma once
 
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 
 #include <hstujit/hstujit.h>
 
