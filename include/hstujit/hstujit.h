@@ -162,9 +162,10 @@ HSTU_API hstu_status hstu_context_write_traffic(hstu_context* context, const cha
 /* --------------------------------------------------------------------------------------------------- operators */
 /*
  * Every operator takes (context, args, stream). args is read during the call only. struct_size must be
- * sizeof(the struct); members a caller does not set stay zero and mean the documented default. Outputs must not
- * overlap inputs unless said. Common errors: INVALID_ARGUMENT, SHAPE_MISMATCH, UNSUPPORTED_DTYPE, UNSUPPORTED (each
- * naming the field), and on a first call NOT_READY, STREAM_CAPTURING, COMPILE, TUNING, DEVICE.
+ * sizeof(the struct), in this release or an earlier one; of a struct within a struct it is that or 0. Members a caller
+ * does not set stay zero and mean the documented default. Outputs must not overlap inputs unless said. Common errors:
+ * INVALID_ARGUMENT, SHAPE_MISMATCH, UNSUPPORTED_DTYPE, UNSUPPORTED (each naming the field), and on a first call
+ * NOT_READY, STREAM_CAPTURING, COMPILE, TUNING, DEVICE.
  *
  * "16-bit" means HSTU_DTYPE_BF16 or HSTU_DTYPE_F16. Accumulation and statistics are in f32, with one rounding to the
  * output type. Zero rows, zero sequences and empty sequences are legal everywhere and launch nothing when nothing is

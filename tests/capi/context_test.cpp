@@ -82,25 +82,6 @@ TEST(CApi, AStructOfAnotherSizeIsRefused) {
   EXPECT_TRUE(last_error_names("struct_size")) << hstu_last_error();
 }
 
-TEST(CApi, HostsOfTheReleaseBeforeStructsGrewAreServed) {
-  hstu_context_options options = options_for("cpu");
-  options.struct_size = offsetof(hstu_context_options, strict_store);
-  options.strict_store = 1;  // behind the end of what that host gave
-  options.system_store_path = "/tmp";
-  hstu_context* context = nullptr;
-  ASSERT_EQ(hstu_context_create(&context, &options), HSTU_OK) << hstu_last_error();
-  hstu_counters counters{};
-  counters.struct_size = offsetof(hstu_counters, unusable_records);
-  counters.plans = counters.unusable_records = 77;
-  EXPECT_EQ(hstu_context_counters(context, &counters), HSTU_OK) << hstu_last_error();
-  EXPECT_EQ(counters.struct_size, offsetof(hstu_counters, unusable_records));
-  EXPECT_EQ(counters.plans, 0);
-  EXPECT_EQ(counters.unusable_records, 77) << "it is not the host's to be written";
-  counters.struct_size = 8;
-  EXPECT_EQ(hstu_context_counters(context, &counters), HSTU_ERROR_INVALID_ARGUMENT);
-  hstu_context_destroy(context);
-}
-
 TEST(CApi, StrictStoresAreWhereNobodyElseCanWrite) {
   const test::TempDir folder;
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
