@@ -173,11 +173,42 @@ LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& 
   return at;
 }
 
+// ---- Parameter sets on the host. Here alone they are addressed: by the size of an element that the host gives, so
+// that arrays of hosts with another size can be taken once there is a second one.
+
+template <class Element>
+const Element& element_of(const Element* array, size_t element_size, int64_t index) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(array);
+  return *reinterpret_cast<const Element*>(bytes + static_cast<size_t>(index) * element_size);
+}
+const hstu_layer_weights& weights_of(const hstu_stack_args& args, int64_t index) {
+  return element_of(args.layers, args.layer_size, index);
+}
+/// If there are any.
+const hstu_fp8_layer_weights& fp8_weights_of(const hstu_stack_args& args, int64_t index) {
+  return element_of(args.fp8_layers, args.fp8_layer_size, index);
+}
+
+/// Both arrays, as they stand.
+HostArrays weights_on_host(const hstu_stack_args& args) {
+  const auto layers = static_cast<size_t>(args.num_layers);
+  HostArrays arrays{{{args.layers, layers * args.layer_size}, {}}};
+  if (args.fp8_layers) arrays[1] = {args.fp8_layers, layers * args.fp8_layer_size};
+  return arrays;
+}
+
+void check_element_sizes(const hstu_stack_args& args) {
+  checks::element_size("layer_size", args.layer_size, sizeof(hstu_layer_weights));
+  if (args.fp8_layers) checks::element_size("fp8_layer_size", args.fp8_layer_size, sizeof(hstu_fp8_layer_weights));
+}
+
+// ---- The calls of a layer
+
 /// What layer `index` reads: x, or what the layer before it wrote.
 const hstu_tensor& input_of(const hstu_stack_args& args, int64_t index) { return index == 0 ? args.x : args.out; }
 
 void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, const Columns& c, const LayerSpace& at) {
-  const hstu_layer_weights& weights = args.layers[index];
+  const hstu_layer_weights& weights = weights_of(args, index);
   hstu_compute_uvqk_args uvqk{};
   uvqk.x = input_of(args, index);
   uvqk.norm_weight = weights.norm_weight;
@@ -187,7 +218,7 @@ void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, con
   uvqk.eps = args.eps;
   uvqk.input_norm = args.input_norm;
   if (args.fp8_layers) {
-    fill_fp8(calls, uvqk, c, at.fp8_normed, args.fp8_layers[index], args.fp8_accumulation);
+    fill_fp8(calls, uvqk, c, at.fp8_normed, fp8_weights_of(args, index), args.fp8_accumulation);
     calls.product->out = at.projected;
     return;
   }
@@ -200,7 +231,7 @@ void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, con
 
 void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index, const Columns& c,
                  const LayerSpace& at) {
-  const hstu_layer_weights& weights = args.layers[index];
+  const hstu_layer_weights& weights = weights_of(args, index);
   hstu_compute_output_args output{};
   output.attn = at.attn;
   output.u = at.u;
@@ -213,7 +244,7 @@ void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index,
   // Wraps around where seed + index leaves 64 bits.
   output.options.seed = static_cast<int64_t>(static_cast<uint64_t>(args.output.seed) + static_cast<uint64_t>(index));
   if (args.fp8_layers)
-    fill_fp8(calls, output, at.fp8_gated, args.fp8_layers[index], args.fp8_accumulation);
+    fill_fp8(calls, output, at.fp8_gated, fp8_weights_of(args, index), args.fp8_accumulation);
   else
     fill(calls, output, at.gated);
   if (in_place(args, c)) {
@@ -322,16 +353,10 @@ struct Stack {
     if (args.num_layers < 1) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_layers = {}: it must be positive", args.num_layers);
     if (!args.layers)
       fail(HSTU_ERROR_INVALID_ARGUMENT, "layers = NULL: it must point to {} parameter sets", args.num_layers);
-    checks::element_size("layer_size", args.layer_size, sizeof(hstu_layer_weights));
-    if (args.fp8_layers) checks::element_size("fp8_layer_size", args.fp8_layer_size, sizeof(hstu_fp8_layer_weights));
+    check_element_sizes(args);
     return args.num_layers;
   }
-  static HostArrays arrays(const Args& args) {
-    const auto layers = static_cast<size_t>(args.num_layers);
-    HostArrays arrays{{{args.layers, layers * sizeof(hstu_layer_weights)}, {}}};
-    if (args.fp8_layers) arrays[1] = {args.fp8_layers, layers * sizeof(hstu_fp8_layer_weights)};
-    return arrays;
-  }
+  static HostArrays arrays(const Args& args) { return weights_on_host(args); }
   static void point_to(Args& args, const HostArrays& arrays) {
     args.layers = static_cast<const hstu_layer_weights*>(arrays[0].data);
     if (args.fp8_layers) args.fp8_layers = static_cast<const hstu_fp8_layer_weights*>(arrays[1].data);
