@@ -115,6 +115,9 @@ std::string_view device_type(hstu_dtype dtype) {
     case HSTU_DTYPE_E5M2:
       return "e5m2";
     case HSTU_DTYPE_NONE:
+    case HSTU_DTYPE_U8:  // copied only, by size
+    case HSTU_DTYPE_I16:
+    case HSTU_DTYPE_F64:  // computed with by no GPU
       break;
   }
   return "void";

@@ -86,6 +86,7 @@ hstu_stack_args sample(const hstu_stack_args*) {
   args.x = matrix(0, kRows, kEmbedding);
   args.out = matrix(1, kRows, kEmbedding);
   args.layers = layers;
+  args.layer_size = sizeof(hstu_layer_weights);
   args.num_layers = 2;
   args.dims = kDims;
   args.attention = attention();
@@ -171,15 +172,14 @@ TEST(Chains, KeepLittleOfAThread) {
 TEST(Chains, FuseWhatIsAskedFor) {
   const Chain& stack = *chain::chain_named("stack");
   using Names = std::vector<std::string>;
+  EXPECT_EQ(steps_of(stack, Fusing(FusedStages{})),
+            (Names{"0:layer norm:layer_norm", "0:UVQK projection:addmm", "0:attention:attention", "0:norm * u:norm_mul",
+                   "0:output projection:addmm", "1:layer norm:layer_norm", "1:UVQK projection:addmm",
+                   "1:attention:attention", "1:norm * u:norm_mul", "1:output projection:addmm"}));
   EXPECT_EQ(
-      steps_of(stack, Fusing(FusedStages{})),
-      (Names{"0:layer norm:layer_norm", "0:UVQK projection:addmm", "0:attention:attention", "0:norm * u:norm_mul",
-             "0:output projection:addmm", "1:layer norm:layer_norm", "1:UVQK projection:addmm",
-             "1:attention:attention", "1:norm * u:norm_mul", "1:output projection:addmm"}));
-  EXPECT_EQ(steps_of(stack, Fusing(FusedStages{.uvqk = true, .output = true})),
-            (Names{"0:layer norm and UVQK projection:norm_addmm", "0:attention:attention",
-                   "0:output stage:gated_addmm", "1:layer norm and UVQK projection:norm_addmm",
-                   "1:attention:attention", "1:output stage:gated_addmm"}));
+      steps_of(stack, Fusing(FusedStages{.uvqk = true, .output = true})),
+      (Names{"0:layer norm and UVQK projection:norm_addmm", "0:attention:attention", "0:output stage:gated_addmm",
+             "1:layer norm and UVQK projection:norm_addmm", "1:attention:attention", "1:output stage:gated_addmm"}));
   EXPECT_EQ(steps_of(stack, Fusing(*facts_of_target("sm_90a"))).size(), 10u) << "few rows do not fill the device";
 }
 
@@ -220,6 +220,7 @@ TEST_F(PlanOfAChain, KeepsWhatItsArgumentsPointTo) {
   std::vector<hstu_layer_weights> weights(given.layers, given.layers + 2);
   hstu_stack_args args = given;
   args.layers = weights.data();
+  args.layer_size = sizeof(hstu_layer_weights);
   hstu_plan* plan = nullptr;
   ASSERT_EQ(hstu_plan_get(&plan, context_, "stack", &args, nullptr), HSTU_OK) << hstu_last_error();
   std::memset(weights.data(), 0xff, weights.size() * sizeof weights[0]);

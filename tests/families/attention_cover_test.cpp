@@ -39,19 +39,19 @@ class Options {
 /// What all attention operators take of masks and scales. False: the number says nothing new.
 template <class Args>
 bool set_mask(Args& args, Options& options, int64_t rows, int64_t heads) {
-  args.mask = static_cast<hstu_mask>(options.below(4));
+  args.mask.kind = static_cast<hstu_mask>(options.below(4));
   const bool targets = options.flag(), groups = options.flag(), window = options.flag(), full = options.flag();
   const int contexts = options.below(3), scale = options.below(3);
-  if (args.mask != HSTU_MASK_CAUSAL && (targets || groups || window || full || contexts)) return false;
+  if (args.mask.kind != HSTU_MASK_CAUSAL && (targets || groups || window || full || contexts)) return false;
   if ((groups && !targets) || (full && !window)) return false;
-  if (targets) args.num_targets = hstu_vector(buffer(6), kI32, kBatch);
-  if (groups) args.target_group_size = 5;
-  if (window) args.max_attn_len = 100;
-  if (full) args.min_full_attn_seq_len = 9;
-  if (contexts == 1) args.contextual_seq_len = 7;
-  if (contexts == 2) args.num_contexts = hstu_vector(buffer(7), kI64, kBatch);
-  if (args.mask == HSTU_MASK_LOCAL) args.window_left = 90, args.window_right = -1;
-  if (args.mask == HSTU_MASK_INTERVALS) args.intervals = {buffer(8), kI32, 3, {heads, 5, rows}, {}};
+  if (targets) args.mask.num_targets = hstu_vector(buffer(6), kI32, kBatch);
+  if (groups) args.mask.target_group_size = 5;
+  if (window) args.mask.max_attn_len = 100;
+  if (full) args.mask.min_full_attn_seq_len = 9;
+  if (contexts == 1) args.mask.contextual_seq_len = 7;
+  if (contexts == 2) args.mask.num_contexts = hstu_vector(buffer(7), kI64, kBatch);
+  if (args.mask.kind == HSTU_MASK_LOCAL) args.mask.window_left = 90, args.mask.window_right = -1;
+  if (args.mask.kind == HSTU_MASK_INTERVALS) args.mask.intervals = {buffer(8), kI32, 3, 0, {heads, 5, rows}, {}};
   if (scale > 0) args.attn_scale = hstu_vector(buffer(9), kF32, scale == 1 ? 1 : rows);
   args.max_seq_len = 1000;
   return true;
@@ -196,7 +196,8 @@ TEST(AttentionCover, FewNewRowsOfWideHeads) {
           paged.max_seq_len = 1000;
           if (intervals > 0) {
             delta.mask.kind = paged.mask.kind = HSTU_MASK_INTERVALS;
-            delta.mask.intervals = paged.mask.intervals = {buffer(8), kI32, 3, {1, 2 * intervals - 1, rows * kBatch}, {}};
+            delta.mask.intervals =
+                paged.mask.intervals = {buffer(8), kI32, 3, 0, {1, 2 * intervals - 1, rows * kBatch}, {}};
           }
           expect_covered(prepare(delta));
           expect_covered(prepare(paged));

@@ -102,7 +102,7 @@ TEST(AttnSplitSm80, LeavesBiasesAndSoftmaxToOthers) {
   softmax.num_softmax_heads = 1;
   EXPECT_FALSE(kAttnSplitSm80.covers(prepare(softmax), device));
   hstu_attention_args biased = args;
-  biased.rab = {buffer(7), kBf16, 4, {2, 1, 64, 64}, {}};
+  biased.rab = {buffer(7), kBf16, 4, 0, {2, 1, 64, 64}, {}};
   EXPECT_FALSE(kAttnSplitSm80.covers(prepare(biased), device));
 }
 

@@ -47,7 +47,7 @@ class Draw : public test::Choices {
     return t;
   }
   hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape) {
-    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, 0, {}, {}};
+    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, {}, {}};
     for (const int64_t extent : shape) t.shape[t.rank++] = extent;
     spread(t, t.rank, 0);
     return t;
@@ -153,23 +153,24 @@ struct Heads {
 };
 template <class Args>
 void set_mask(Draw& d, Args& args, const Heads& h, int64_t rows) {
-  args.mask = static_cast<hstu_mask>(d.below(4));
+  args.mask.kind = static_cast<hstu_mask>(d.below(4));
   args.max_seq_len = d.up_to(4000);
-  if (args.mask == HSTU_MASK_CAUSAL) {
+  if (args.mask.kind == HSTU_MASK_CAUSAL) {
     if (d.coin()) {
-      args.num_targets = d.dense(d.integer(), {h.batch});
-      args.target_group_size = d.below(4);
+      args.mask.num_targets = d.dense(d.integer(), {h.batch});
+      args.mask.target_group_size = d.below(4);
     }
-    if (d.seldom()) args.contextual_seq_len = d.up_to(99);
-    if (args.contextual_seq_len == 0 && d.seldom()) args.num_contexts = d.dense(d.integer(), {h.batch});
+    if (d.seldom()) args.mask.contextual_seq_len = d.up_to(99);
+    if (args.mask.contextual_seq_len == 0 && d.seldom()) args.mask.num_contexts = d.dense(d.integer(), {h.batch});
     if (d.coin()) {
-      args.max_attn_len = d.up_to(500);
-      args.min_full_attn_seq_len = d.below(99);
+      args.mask.max_attn_len = d.up_to(500);
+      args.mask.min_full_attn_seq_len = d.below(99);
     }
   }
-  if (args.mask == HSTU_MASK_LOCAL) args.window_left = d.below(99) - 2, args.window_right = d.below(99) - 2;
-  if (args.mask == HSTU_MASK_INTERVALS)
-    args.intervals = d.tensor(kI32, {d.coin() ? 1 : h.heads, 2 * d.below(32) + 1, rows});
+  if (args.mask.kind == HSTU_MASK_LOCAL)
+    args.mask.window_left = d.below(99) - 2, args.mask.window_right = d.below(99) - 2;
+  if (args.mask.kind == HSTU_MASK_INTERVALS)
+    args.mask.intervals = d.tensor(kI32, {d.coin() ? 1 : h.heads, 2 * d.below(32) + 1, rows});
   if (d.coin()) args.attn_scale = d.dense(kF32, {d.coin() ? 1 : rows});
 }
 template <class Args>
@@ -277,7 +278,8 @@ TEST_F(DefaultConfig, OfProductsIsLegal) {
     const int64_t m = d.rows(), k = d.seldom() ? 0 : d.up_to(3000), n = d.up_to(d.coin() ? 64 : 5000);
     hstu_addmm_args addmm{};
     addmm.x = d.matrix(dtype, m, k), addmm.w = d.matrix(dtype, k, n), addmm.out = d.tensor(dtype, {m, n});
-    if (d.coin()) addmm.bias = d.coin() ? d.matrix(dtype, m, n) : d.dense(d.floating(), {n});
+    if (d.coin()) addmm.residual = d.matrix(dtype, m, n);
+    if (addmm.residual.rank == 0 && d.coin()) addmm.bias = d.dense(d.floating(), {n});
     addmm.activation = d.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU_TANH});
     addmm.activation_columns = d.below(n + 1);
     addmm.allow_tf32 = d.coin();

@@ -171,7 +171,7 @@ TEST(LayerNormFp8Sm80, BindsPointersStridesAndScales) {
   EXPECT_EQ(p.x, args.x.data);
   EXPECT_EQ(p.weight, args.weight.data);
   EXPECT_EQ(p.bias, args.bias.data);
-  EXPECT_EQ(p.y, args.y.data);
+  EXPECT_EQ(p.y, args.out.data);
   EXPECT_EQ(p.rows, 33);
   EXPECT_EQ(p.x_row_stride, 777);
   EXPECT_EQ(p.y_row_stride, 300);

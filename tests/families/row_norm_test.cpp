@@ -213,7 +213,7 @@ TEST(LayerNormSm80, BindsPointersStridesAndGrid) {
   EXPECT_EQ(p.x, args.x.data);
   EXPECT_EQ(p.weight, args.weight.data);
   EXPECT_EQ(p.bias, args.bias.data);
-  EXPECT_EQ(p.y, args.y.data);
+  EXPECT_EQ(p.y, args.out.data);
   EXPECT_EQ(p.rows, 1001);
   EXPECT_EQ(p.x_row_stride, 2048);
   EXPECT_EQ(p.y_row_stride, 512);

@@ -156,15 +156,15 @@ TEST(AddmmCandidates, AreAllCorrectWithBiasRowAndPartialActivation) {
   args.bias = memory.random(HSTU_DTYPE_F32, {520});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 130;
-  expect_all_correct(memory, args, {&hstu_addmm_args::z}, test::rounded_once(kBf16));
+  expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
 }
 
 TEST(AddmmCandidates, AreAllCorrectWithResidualAndOddSizes) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = addmm_args(memory, 333, 131, 259);
-  args.bias = memory.random(kBf16, {333, 259});
-  expect_all_correct(memory, args, {&hstu_addmm_args::z}, test::rounded_once(kBf16));
+  args.residual = memory.random(kBf16, {333, 259});
+  expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
 }
 
 TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
@@ -172,7 +172,7 @@ TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
   HostMemory memory;
   auto args = addmm_args(memory, 300, 512, 256);
   args.w = test::transposed(memory.random(kBf16, {256, 512}, {}, 0, 0.05));
-  expect_all_correct(memory, args, {&hstu_addmm_args::z}, test::rounded_once(kBf16));
+  expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
 }
 
 // 192 columns make no whole number of the larger tiles, whose boxes hang over the last part.
@@ -182,7 +182,7 @@ TEST(AddmmCandidates, AreAllCorrectWithResultsInTwoParts) {
   auto args = addmm_args(memory, 300, 256, 128);
   args.w = memory.random(kBf16, {256, 192}, {}, 0, 1.0 / 16);
   args.out1 = memory.poison(kBf16, {300, 64});
-  expect_all_correct(memory, args, {&hstu_addmm_args::z, &hstu_addmm_args::z1}, test::rounded_once(kBf16));
+  expect_all_correct(memory, args, {&hstu_addmm_args::out, &hstu_addmm_args::out1}, test::rounded_once(kBf16));
 }
 
 // Statistics are as if each of four parts had mean 0 and variance 1.
@@ -242,7 +242,7 @@ TEST_P(NormAddmmCandidates, AreAllCorrect) {
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = kFirst;
   if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
-  expect_all_correct(memory, args, {&hstu_norm_addmm_args::z, &hstu_norm_addmm_args::z1}, kOfRoundedRows);
+  expect_all_correct(memory, args, {&hstu_norm_addmm_args::out, &hstu_norm_addmm_args::out1}, kOfRoundedRows);
 }
 
 const auto kNameOfLayout = [](const auto& info) {
@@ -328,7 +328,7 @@ TEST_P(Fp8GemmCandidates, AreAllCorrectWithResidualAndPartialActivation) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = fp8_gemm_args(memory, GetParam(), 512, 328);
-  args.bias = memory.random(kBf16, {8460, 328});
+  args.residual = memory.random(kBf16, {8460, 328});
   args.out = memory.poison(kBf16, {8460, 328});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 130;
@@ -385,7 +385,7 @@ TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {
   args.out = memory.poison(kBf16, {1003, GetParam()});
   args.weight = memory.random(HSTU_DTYPE_F32, {GetParam()});
   args.bias = memory.random(HSTU_DTYPE_F32, {GetParam()});
-  expect_all_correct(memory, args, {&hstu_layer_norm_args::y}, test::rounded_once(kBf16));
+  expect_all_correct(memory, args, {&hstu_layer_norm_args::out}, test::rounded_once(kBf16));
 }
 
 TEST_P(RowNormCandidates, OfSwishLayerNormAreAllCorrect) {
@@ -398,7 +398,7 @@ TEST_P(RowNormCandidates, OfSwishLayerNormAreAllCorrect) {
     args.out = memory.poison(kBf16, {1003, GetParam()});
     args.weight = memory.random(weight, {GetParam()});
     args.bias = memory.random(weight, {GetParam()});
-    expect_all_correct(memory, args, {&hstu_swish_layer_norm_args::y}, test::rounded_once(kBf16));
+    expect_all_correct(memory, args, {&hstu_swish_layer_norm_args::out}, test::rounded_once(kBf16));
   }
 }
 
@@ -421,7 +421,7 @@ TEST_P(RowNormCandidates, OfLayerNormToFp8AreAllCorrect) {
     args.bias = memory.random(weight, {GetParam()});
     args.scaling = scaling;
     args.descale = room_for_scales(memory, scaling, 1003, GetParam());
-    expect_all_correct_in_fp8(memory, args, &hstu_layer_norm_args::y);
+    expect_all_correct_in_fp8(memory, args, &hstu_layer_norm_args::out);
   }
 }
 
@@ -477,7 +477,7 @@ TEST_P(RowNormCandidates, OfTurnedRowsToFp8AreAllCorrect) {
     args.out = memory.poison(HSTU_DTYPE_E4M3, {3, 67, GetParam()});
     args.scaling = scaling;
     args.descale = room_for_scales(memory, scaling, 201, GetParam());
-    expect_all_correct_in_fp8(memory, args, &hstu_rms_norm_rope_args::y);
+    expect_all_correct_in_fp8(memory, args, &hstu_rms_norm_rope_args::out);
   }
 }
 

@@ -79,8 +79,8 @@ void expect_far_rows(Args args) {
     HostMemory memory;
     args.struct_size = sizeof args;
     args.x = memory.random(kBf16, {kRows, 512});
-    args.y = memory.poison(kBf16, {kRows, 512});
-    expect_correct_when_spread(args, &Args::y, {&Args::x, &Args::y}, test::rounded_once(kBf16));
+    args.out = memory.poison(kBf16, {kRows, 512});
+    expect_correct_when_spread(args, &Args::out, {&Args::x, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -110,7 +110,7 @@ TEST(FarRows, RmsNormRope) {
     args.weight = memory.random(kBf16, {512});
     args.cosine = memory.random(kBf16, {1, 64});
     args.sine = memory.random(kBf16, {1, 64});
-    expect_correct_when_spread(args, &Args::y, {&Args::x, &Args::y}, test::rounded_once(kBf16));
+    expect_correct_when_spread(args, &Args::out, {&Args::x, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -137,10 +137,10 @@ TEST(FarRows, AddmmOperandsResidualAndResult) {
     auto args = sized<hstu_addmm_args>();
     args.x = memory.random(kBf16, {kRows, 64});
     args.w = memory.random(kBf16, {64, 96}, {}, 0, 0.1);
-    args.bias = memory.random(kBf16, {kRows, 96});
+    args.residual = memory.random(kBf16, {kRows, 96});
     args.out = memory.poison(kBf16, {kRows, 96});
     using Args = hstu_addmm_args;
-    expect_correct_when_spread(args, &Args::z, {&Args::x, &Args::y, &Args::z}, test::rounded_once(kBf16));
+    expect_correct_when_spread(args, &Args::out, {&Args::x, &Args::residual, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -153,7 +153,7 @@ TEST(FarRows, AddmmWeight) {
     args.w = memory.random(kBf16, {kRows, 64}, {}, 0, 0.02);
     args.out = memory.poison(kBf16, {kRows, 64});
     using Args = hstu_addmm_args;
-    expect_correct_when_spread(args, &Args::z, {&Args::w, &Args::z}, test::rounded_once(kBf16));
+    expect_correct_when_spread(args, &Args::out, {&Args::w, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -183,7 +183,7 @@ TEST(ManyElements, LayerNorm) {
     const int64_t rows = many_rows(512, 1000);
     large.x = repeated(memory, args.x, rows);
     large.out = repeated(memory, args.out, rows);
-    expect_large(memory, large, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
   });
 }
 
@@ -224,7 +224,7 @@ TEST(ManyElements, Addmm) {
     large.x = repeated(memory, args.x, rows);
     large.w = repeated(memory, args.w, 32);
     large.out = repeated(memory, args.out, rows);
-    expect_large(memory, large, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+    expect_large(memory, large, args, &hstu_addmm_args::out, test::rounded_once(kBf16));
   });
 }
 

@@ -82,7 +82,9 @@ hstu_status call(hstu_context* c, const hstu_compute_output_args& a) { return hs
 hstu_status call(hstu_context* c, const hstu_fp8_linear_args& a) { return hstu_fp8_linear(c, &a, nullptr); }
 hstu_status call(hstu_context* c, LayerArgs a) {
   a.layers = &a.weights;
+  a.layer_size = sizeof(hstu_layer_weights);
   if (a.fp8_layers) a.fp8_layers = &a.fp8_weights;
+  a.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
   return hstu_layer(c, &a, nullptr);
 }
 
@@ -275,7 +277,7 @@ struct Options {
   float dropout_ratio = 0;
 
   hstu_output_options args() const {
-    return {eps, activation, concat_u, concat_x, silu_u, num_groups, norm, dropout_stream, dropout_ratio, 77};
+    return {eps, activation, concat_u, concat_x, silu_u, norm, dropout_stream, dropout_ratio, num_groups, 77};
   }
   int64_t segments() const {
     if (num_groups > 0) return concat_u && concat_x ? 3 : 1;
@@ -460,6 +462,7 @@ LayerArgs layer_args(HostMemory& memory, const LayerCase& c) {
     args.fp8_weights = {fp8_weight(memory, kEmbedding, columns), fp8_descale(memory, kEmbedding, columns),
                         fp8_weight(memory, inner, kEmbedding), fp8_descale(memory, inner, kEmbedding)};
     args.fp8_layers = &args.fp8_weights;
+    args.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
     args.fp8_accumulation = c.fast ? HSTU_FP8_ACCUMULATE_FAST : HSTU_FP8_ACCUMULATE_128;
   } else {
     w.uvqk_weight = weight(memory, c.dtype, kEmbedding, columns);

@@ -13,7 +13,7 @@ TEST(EdgeCase, RowOperatorsGetARaggedNumberOfRows) {
     args.out = args.x;
     Integers integers(operator_of(Op::layer_norm).tensors.size());
     make_edge_case(args, integers);
-    EXPECT_EQ(args.x.shape[0], args.y.shape[0]);
+    EXPECT_EQ(args.x.shape[0], args.out.shape[0]);
     EXPECT_GT(args.x.shape[0], rows / 2);  // the same bucket
     EXPECT_LE(args.x.shape[0], rows);
     EXPECT_TRUE(rows < 4 || args.x.shape[0] % 2 == 1);
@@ -27,15 +27,15 @@ TEST(EdgeCase, AProductKeepsItsWeightAndItsBiasRow) {
   args.bias = hstu_vector(nullptr, HSTU_DTYPE_BF16, 32);
   args.out = hstu_matrix(nullptr, HSTU_DTYPE_BF16, 64, 32);
   hstu_addmm_args residual = args;
-  residual.bias = args.out;
+  residual.bias = {}, residual.residual = args.out;
   Integers integers(operator_of(Op::addmm).tensors.size());
   make_edge_case(args, integers);
   make_edge_case(residual, integers);
   EXPECT_EQ(args.x.shape[0], 47);
-  EXPECT_EQ(args.z.shape[0], 47);
+  EXPECT_EQ(args.out.shape[0], 47);
   EXPECT_EQ(args.w.shape[0], 64);
-  EXPECT_EQ(args.y.shape[0], 32);
-  EXPECT_EQ(residual.y.shape[0], 47);
+  EXPECT_EQ(args.bias.shape[0], 32);
+  EXPECT_EQ(residual.residual.shape[0], 47);
 }
 
 Integers edge_of(std::vector<int64_t> offsets, std::vector<int64_t> targets) {

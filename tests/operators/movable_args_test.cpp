@@ -83,8 +83,8 @@ TEST(MovableArgs, StayWhenMoreThanAddressesDiffers) {
   EXPECT_TRUE(moves([](auto& a) { a.x.data = slot(9); }));
   EXPECT_FALSE(moves([](auto& a) { a.x.data = slot(9, 2); })) << "another alignment";
   EXPECT_FALSE(moves([](auto& a) { a.x.data = nullptr; }));
-  EXPECT_FALSE(moves([](auto& a) { a.y.data = slot(0, 128); })) << "the output meets x";
-  EXPECT_FALSE(moves([](auto& a) { a.x.shape[0] = a.y.shape[0] = 39; }));
+  EXPECT_FALSE(moves([](auto& a) { a.out.data = slot(0, 128); })) << "the output meets x";
+  EXPECT_FALSE(moves([](auto& a) { a.x.shape[0] = a.out.shape[0] = 39; }));
   EXPECT_FALSE(moves([](auto& a) { a.eps = 1e-3f; }));
   EXPECT_FALSE(moves([](auto& a) { a.bias = {}; }));
 }

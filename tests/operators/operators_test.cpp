@@ -24,7 +24,7 @@ TEST(Operators, SlotsFindTheirTensors) {
   const Operator& op = operator_of(Op::attention);
   EXPECT_EQ(op.args_size, sizeof args);
   for (const TensorSlot& slot : op.tensors) {
-    EXPECT_EQ(&tensor_at(&args, slot) == &args.num_targets, slot.name == "num_targets");
+    EXPECT_EQ(&tensor_at(&args, slot) == &args.mask.num_targets, slot.name == "num_targets");
     EXPECT_EQ(&tensor_at(&args, slot) == &args.out, slot.name == "out");
     EXPECT_EQ(slot.role == TensorRole::integer, slot.name == "seq_offsets" || slot.name == "num_targets" ||
                                                     slot.name == "intervals" || slot.name == "num_contexts");

@@ -35,6 +35,7 @@ TEST(Prepare, KeyOfAddmm) {
 
 TEST(Prepare, KeyOfAddmmWithBiasRowAndPartialActivation) {
   auto args = test::sample_addmm();
+  args.residual = {};
   args.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
   args.activation_columns = 32;
   const Problem problem = prepare(args);
@@ -88,16 +89,17 @@ TEST(Prepare, MinFullWithoutMaxAttnLenIsOff) {
   auto args = test::sample_attention();
   args.mask.min_full_attn_seq_len = 5;
   EXPECT_EQ(prepare(args)[attention::kMinFullAttn], 0);
-  EXPECT_EQ(args.min_full_attn_seq_len, 0);
+  EXPECT_EQ(args.mask.min_full_attn_seq_len, 0);
 }
 
 TEST(Prepare, BoundlessOptionsFitTheKernels32Bits) {
   auto args = test::sample_attention();
-  args.mask.max_attn_len = args.mask.contextual_seq_len = args.mask.min_full_attn_seq_len = std::numeric_limits<int64_t>::max();
+  args.mask.max_attn_len = args.mask.contextual_seq_len = args.mask.min_full_attn_seq_len =
+      std::numeric_limits<int64_t>::max();
   prepare(args);
-  EXPECT_EQ(args.max_attn_len, 1 << 30);
-  EXPECT_EQ(args.contextual_seq_len, 1 << 30);
-  EXPECT_EQ(args.min_full_attn_seq_len, 1 << 30);
+  EXPECT_EQ(args.mask.max_attn_len, 1 << 30);
+  EXPECT_EQ(args.mask.contextual_seq_len, 1 << 30);
+  EXPECT_EQ(args.mask.min_full_attn_seq_len, 1 << 30);
 }
 
 TEST(Prepare, FullMask) {
@@ -232,7 +234,7 @@ TEST(Prepare, VectorsOfAddmmStandForOneOperandEach) {
   auto args = test::sample_addmm();
   args.x.data = slot(0, 2);
   args.w.stride[0] = 98;
-  args.bias.data = slot(2, 8);
+  args.residual.data = slot(2, 8);
   const Problem problem = prepare(args);
   EXPECT_EQ(problem[addmm::kVectorX], 1);
   EXPECT_EQ(problem[addmm::kVectorW], 2);
@@ -260,7 +262,7 @@ TEST(Prepare, WeightOfOneRowOrColumn) {
 
   args = test::sample_addmm();
   args.w = {slot(1), HSTU_DTYPE_F16, 2, 0, {64, 1}, {3, 77}};  // n = 1
-  args.bias = {};
+  args.residual = {};
   args.out = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 1);
   EXPECT_EQ(prepare(args)[addmm::kWeightTransposed], 0);
   EXPECT_EQ(args.w.stride[0], 3);
@@ -273,7 +275,7 @@ TEST(Prepare, AllowedAliases) {
   norm.out = norm.x;
   EXPECT_NO_THROW(prepare(norm));
   auto addmm = test::sample_addmm();
-  addmm.out = addmm.bias;
+  addmm.out = addmm.residual;
   EXPECT_NO_THROW(prepare(addmm));
   auto attention = test::sample_attention();
   attention.k = attention.q;  // inputs may be one another
@@ -303,6 +305,7 @@ TEST(Prepare, ColumnsOfOneBufferAreDistinct) {
 TEST(Prepare, OutputAroundASmallInput) {
   // The bias row lies in the padding behind the output's first row.
   auto args = test::sample_addmm();
+  args.residual = {};
   args.out = {slot(3), HSTU_DTYPE_F16, 2, 0, {40, 96}, {200, 1}};
   args.bias = hstu_vector(slot(3, 200), HSTU_DTYPE_F16, 96);
   EXPECT_NO_THROW(prepare(args));
@@ -319,7 +322,7 @@ TEST(Prepare, HeadsMayLieOutsideRows) {
 
 TEST(Prepare, BroadcastInputsAreFine) {
   auto args = test::sample_addmm();
-  args.bias.stride[0] = 0;
+  args.residual.stride[0] = 0;
   EXPECT_EQ(prepare(args)[addmm::kVectorZ], 4);  // of lines that overlap
 }
 
@@ -338,6 +341,7 @@ TEST(Prepare, ZeroSizesAreLegal) {
     addmm.x = hstu_matrix(m * k > 0 ? slot(0) : nullptr, HSTU_DTYPE_F16, m, k);
     addmm.w = hstu_matrix(k * n > 0 ? slot(1) : nullptr, HSTU_DTYPE_F16, k, n);
     addmm.out = hstu_matrix(m * n > 0 ? slot(2) : nullptr, HSTU_DTYPE_F16, m, n);
+    addmm.residual = {};
     addmm.bias = hstu_vector(n > 0 ? slot(3) : nullptr, HSTU_DTYPE_F16, n);
     const Problem problem = prepare(addmm);
     EXPECT_EQ(problem[addmm::kN], n);

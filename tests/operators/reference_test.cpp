@@ -63,7 +63,7 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   args.w =
       form.transposed ? test::transposed(memory.random(kF32, {n, k}, {.row_padding = 2})) : memory.random(kF32, {k, n});
   if (form.bias_rank == 1) args.bias = memory.random(kF32, {n});
-  if (form.bias_rank == 2) args.bias = memory.random(kF32, {m, n}, {.row_padding = 5});
+  if (form.bias_rank == 2) args.residual = memory.random(kF32, {m, n}, {.row_padding = 5});
   args.out = memory.poison(kF32, {m, n});
   args.activation = form.activation;
   args.activation_columns = form.activation_columns;
@@ -71,7 +71,7 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   const auto at = [](const hstu_tensor& t, int64_t i, int64_t j) {
     return static_cast<double>(static_cast<const float*>(t.data)[i * t.stride[0] + j * t.stride[1]]);
   };
-  const Exact exact = exact_result(args, &hstu_addmm_args::z);
+  const Exact exact = exact_result(args, &hstu_addmm_args::out);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
       double sum = form.bias_rank == 0   ? 0
@@ -103,10 +103,10 @@ TEST(ReferenceAddmmEdges, WithoutTermsOnlyTheBiasIsLeft) {
   args.w = memory.poison(kBf16, {0, 2});
   args.out = memory.poison(kBf16, {3, 2});
   run(args);
-  EXPECT_EQ(test::values(args.z), std::vector<double>(6, 0));
+  EXPECT_EQ(test::values(args.out), std::vector<double>(6, 0));
   args.bias = memory.floats({1.5f, -2});
   run(args);
-  EXPECT_EQ(test::values(args.z), (std::vector<double>{1.5, -2, 1.5, -2, 1.5, -2}));
+  EXPECT_EQ(test::values(args.out), (std::vector<double>{1.5, -2, 1.5, -2, 1.5, -2}));
 }
 
 TEST(ReferenceAddmmEdges, ResidualMayBeTheResult) {
@@ -114,13 +114,13 @@ TEST(ReferenceAddmmEdges, ResidualMayBeTheResult) {
   auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {20, 6});
   args.w = memory.random(kF32, {6, 9});
-  args.bias = memory.random(kF32, {20, 9});
+  args.residual = memory.random(kF32, {20, 9});
   args.out = memory.poison(kF32, {20, 9});
   run(args);
   const auto apart = test::values(args.out);
-  args.out = args.bias;
+  args.out = args.residual;
   run(args);
-  EXPECT_EQ(test::values(args.z), apart);
+  EXPECT_EQ(test::values(args.out), apart);
 }
 
 // ---- Norms
@@ -139,7 +139,7 @@ TEST(ReferenceLayerNorm, ConstantRowsAndSingleColumnsBecomeTheBias) {
   for (const int64_t dim : {1, 5}) {
     auto args = layer_norm_args(memory, 3, dim);
     test::fill(args.x, 7.25);
-    const Exact exact = exact_result(args, &hstu_layer_norm_args::y);
+    const Exact exact = exact_result(args, &hstu_layer_norm_args::out);
     const auto bias = test::values(args.bias);
     for (size_t i = 0; i < exact.size(); ++i) EXPECT_EQ(exact[i], bias[i % bias.size()]);
   }
@@ -150,7 +150,7 @@ TEST(ReferenceLayerNorm, WithoutWeightRowsHaveMeanZeroAndVarianceOne) {
   auto args = layer_norm_args(memory, 4, 100);
   args.weight = args.bias = {};
   args.eps = 1e-12f;
-  const Exact exact = exact_result(args, &hstu_layer_norm_args::y);
+  const Exact exact = exact_result(args, &hstu_layer_norm_args::out);
   for (size_t row = 0; row < 4; ++row) {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < 100; ++i) {
@@ -169,7 +169,7 @@ TEST(ReferenceLayerNorm, MayWorkInPlace) {
   const auto apart = test::values(args.out);
   args.out = args.x;
   run(args);
-  EXPECT_EQ(test::values(args.y), apart);
+  EXPECT_EQ(test::values(args.out), apart);
 }
 
 TEST(ReferenceNormMul, GroupNormIgnoresASingleConcatAndTheActivation) {

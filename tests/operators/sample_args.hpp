@@ -44,7 +44,7 @@ inline hstu_addmm_args sample_addmm() {
   auto args = sized<hstu_addmm_args>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_F16, 40, 64);
   args.w = hstu_matrix(slot(1), HSTU_DTYPE_F16, 64, 96);
-  args.bias = hstu_matrix(slot(2), HSTU_DTYPE_F16, 40, 96);
+  args.residual = hstu_matrix(slot(2), HSTU_DTYPE_F16, 40, 96);
   args.out = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 96);
   args.activation = HSTU_ACTIVATION_SILU;
   return args;

@@ -71,6 +71,7 @@ void place_pages(HostMemory& memory, const CacheCase& c, const std::vector<int64
     return hstu_tensor{t.data,
                        t.dtype,
                        4,
+                       0,
                        {pages, c.page_size, c.kv_heads, dim},
                        {c.page_size * t.stride[0] + c.page_padding, t.stride[0], t.stride[1], 1}};
   };
@@ -94,6 +95,7 @@ hstu_tensor slot_of(const hstu_tensor& cache, int64_t page, int64_t slot) {
   return {static_cast<std::byte*>(cache.data) + offset * size_of(cache.dtype),
           cache.dtype,
           2,
+          0,
           {cache.shape[2], cache.shape[3]},
           {cache.stride[2], 1}};
 }

@@ -43,7 +43,7 @@ std::vector<int64_t> parts_of(Draw& d, int64_t n, int64_t multiple) {
 /// Results in these parts, apart from each other.
 template <class Args>
 void set_parts(Draw& d, hstu_dtype dtype, int64_t m, const std::vector<int64_t>& parts, Args& args) {
-  hstu_tensor* const all[] = {&args.z, &args.z1, &args.z2, &args.z3};
+  hstu_tensor* const all[] = {&args.out, &args.out1, &args.out2, &args.out3};
   for (size_t i = 0; i < parts.size(); ++i) *all[i] = d.matrix(dtype, m, parts[i], Contents::poison);
 }
 
@@ -60,11 +60,11 @@ void draw_addmm(Draw& d) {
   args.w = d.ordered_matrix(dtype, e.k, e.n, deviation(e.k));
   const hstu_dtype stored = quantises ? d.kernel.fp8() : dtype;
   if (added == in_place)
-    args.bias = args.out = d.matrix(dtype, e.m, e.n);
+    args.residual = args.out = d.matrix(dtype, e.m, e.n);
   else
     set_parts(d, stored, e.m, parts_of(d, e.n, 1), args);
   if (added == row) args.bias = d.strided_vector(row_dtype, e.n);
-  if (added == residual) args.bias = d.ordered_matrix(dtype, e.m, e.n);
+  if (added == residual) args.residual = d.ordered_matrix(dtype, e.m, e.n);
   if (quantises) args.out_descale = d.memory.floats({0.02f});
   args.activation =
       d.kernel.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU, HSTU_ACTIVATION_GELU_TANH});
@@ -72,7 +72,7 @@ void draw_addmm(Draw& d) {
   args.allow_tf32 = dtype == kF32 && !quantises && d.kernel.coin();
   Tolerance tolerance = args.allow_tf32 ? Tolerance{2e-3, 1 << 14} : rounded_once(dtype);
   if (quantises) tolerance = rounded_to_fp8(stored);
-  d.correct(args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  d.correct(args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 void draw_gated_mlp(Draw& d) {
@@ -152,7 +152,7 @@ void draw_norm_addmm(Draw& d) {
   // Normed rows are rounded as the oracle has them, but from f32: now and then to a neighbour.
   Tolerance tolerance = rounded_once(dtype);
   tolerance.ulps_of_row = 0.35;
-  d.correct(args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  d.correct(args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 }  // namespace

@@ -57,10 +57,11 @@ void draw_dequantize(Draw& d) {
   using Args = hstu_dequantize_fp8_args;
   Args args{};
   const hstu_dtype dtype = d.each_floating();
-  args.scaling = d.each({kRow, kGroup, kBlock, kTensor});
-  const int64_t columns = d.width(), rows = rows_of(d, args.scaling, columns);
+  const hstu_fp8_scaling scaling = d.each({kRow, kGroup, kBlock, kTensor});
+  args.scaling = scaling;
+  const int64_t columns = d.width(), rows = rows_of(d, scaling, columns);
   args.q = d.matrix(d.each({HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2}), rows, columns);
-  args.descale = descales(d, args.scaling, rows, columns, false);
+  args.descale = descales(d, scaling, rows, columns, false);
   args.x = d.matrix(dtype, rows, columns, Contents::poison);
   d.correct(args, {&Args::x}, rounded_once(dtype));
 }
@@ -108,7 +109,7 @@ void draw_gemm(Draw& d) {
   args.x_descale = descales(d, args.x_scaling, m, k, false);
   args.w_descale = descales(d, args.w_scaling, n, k, false);
   if (added == row) args.bias = d.vector(d.kernel.any({kF32, kF32, kBf16, kF16}), n);
-  if (added == residual) args.bias = d.matrix(quantises ? d.kernel.floating() : dtype, m, n);
+  if (added == residual) args.residual = d.matrix(quantises ? d.kernel.floating() : dtype, m, n);
   set_parts(d, dtype, m, n, args);
   if (quantises) args.out_descale = d.memory.floats({0.02f});
   args.activation =

@@ -99,8 +99,8 @@ TEST(ExpandDlrm, IsThreeCallsALayerWhereBothStagesAreOne) {
   ASSERT_EQ(both.calls.size(), 15u);
   EXPECT_EQ(neither.calls.size(), 25u);
   const auto& project = args_of<hstu_norm_addmm_args>(both, 3);
-  EXPECT_EQ(shape(project.z), (List{98304, 512}));
-  EXPECT_EQ(shape(project.z1), (List{98304, 1536}));
+  EXPECT_EQ(shape(project.out), (List{98304, 512}));
+  EXPECT_EQ(shape(project.out1), (List{98304, 1536}));
   EXPECT_EQ(both.calls[3].places[0].buffer, both.calls[2].places[7].buffer) << "its x is the layer in front's out";
   EXPECT_EQ(both.calls[3].places[5].buffer, both.find("workspace")) << "u";
   EXPECT_EQ(both.calls[3].places[5].offset, both.calls[5].places[1].offset) << "u";
@@ -114,7 +114,7 @@ TEST(ExpandStack, CutsUvqkIntoColumnsInThatOrder) {
   const Calls calls = expand_stack(workload(kSmall));
   const int64_t u = 48, columns = 2 * (48 + 16);
   const auto& projection = args_of<hstu_addmm_args>(calls, 1);
-  EXPECT_EQ(shape(projection.z), (List{12, columns}));
+  EXPECT_EQ(shape(projection.out), (List{12, columns}));
   EXPECT_EQ(projection.activation, HSTU_ACTIVATION_SILU);
   EXPECT_EQ(projection.activation_columns, u);
 
@@ -178,7 +178,7 @@ TEST(ExpandOperators, TakesRowsFromTheSequences) {
       expand(workload(R"("sequences": {"batch": 2, "history": 5, "targets": 2}, "operators": [
       {"op": "layer_norm", "dim": 32}, {"op": "addmm", "k": 8, "n": 8}, {"op": "norm_mul", "dim": 8}])"));
   EXPECT_EQ(shape(args_of<hstu_layer_norm_args>(all[0], 0).x), (List{14, 32}));
-  EXPECT_EQ(shape(args_of<hstu_addmm_args>(all[1], 0).z), (List{14, 8}));
+  EXPECT_EQ(shape(args_of<hstu_addmm_args>(all[1], 0).out), (List{14, 8}));
   EXPECT_EQ(shape(args_of<hstu_norm_mul_args>(all[2], 0).out), (List{14, 8}));
   EXPECT_EQ(all[0].name, "layer_norm 14 x 32");
 }

@@ -49,7 +49,7 @@ TEST(SpelledCall, ExtentsFollowTheDrawnSequences) {
   EXPECT_EQ(args.q.shape[0], 15);
   EXPECT_EQ(args.seq_offsets.dtype, HSTU_DTYPE_I32);
   EXPECT_EQ(args.seq_offsets.shape[0], 4);
-  EXPECT_EQ(args.num_targets.dtype, HSTU_DTYPE_I64);
+  EXPECT_EQ(args.mask.num_targets.dtype, HSTU_DTYPE_I64);
   EXPECT_EQ(args.max_seq_len, 9);
   const auto offsets = static_cast<size_t>(calls.find("seq_offsets"));
   EXPECT_EQ(calls.buffers[offsets].list, (std::vector<int64_t>{0, 4, 4, 13}));
@@ -64,9 +64,9 @@ TEST(SpelledCall, IntegersTakeAShape) {
     "values": {"batch": )j";
   const Calls calls = expanded(R"({"op": "attention", )" + rest + R"(24, "lengths": 2}}}})");
   const auto& args = std::get<hstu_attention_args>(calls.calls[0].args);
-  EXPECT_EQ(args.intervals.rank, 3);
-  EXPECT_EQ(args.intervals.shape[1], 3);
-  EXPECT_EQ(args.intervals.shape[2], 8);
+  EXPECT_EQ(args.mask.intervals.rank, 3);
+  EXPECT_EQ(args.mask.intervals.shape[1], 3);
+  EXPECT_EQ(args.mask.intervals.shape[2], 8);
   EXPECT_EQ(calls.buffers[static_cast<size_t>(calls.find("intervals"))].elements, 24);
   EXPECT_NE(refusal(R"({"op": "attention", )" + rest + R"(23, "lengths": 2}}}})").find("23 numbers"),
             std::string::npos);

@@ -203,7 +203,7 @@ static void run_layer(hstu_context* context, const layer_buffers* layer, const v
   hstu_addmm_args output = {.struct_size = sizeof output};
   output.x = gate.out;
   output.w = hstu_matrix(layer->output_weight, HSTU_DTYPE_BF16, kGated, kEmbedding);
-  output.bias = matrix(x, kEmbedding); /* the residual */
+  output.residual = matrix(x, kEmbedding);
   output.out = matrix(out, kEmbedding);
   must_hstu(hstu_addmm(context, &output, stream), "output projection");
 }

@@ -65,8 +65,8 @@ void fill(hstu::AttnFwdParams& k, const hstu_flash_attention_args& a, const Exte
   k.seq_offsets = a.seq_offsets.data;
   k.batch = static_cast<int>(extents.batch);
   k.num_heads = static_cast<int>(extents.heads);
-  k.half_alpha = a.scale / 2;
-  k.log2_alpha = a.scale * std::numbers::log2e_v<float>;
+  k.half_alpha = static_cast<float>(a.scale) / 2;
+  k.log2_alpha = static_cast<float>(a.scale) * std::numbers::log2e_v<float>;
   k.queries = static_cast<int>(jagged ? 0 : a.q.shape[2]);
   k.keys = static_cast<int>(jagged ? 0 : a.k.shape[2]);
 }

@@ -129,7 +129,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.m = a.out.shape[0];
   k.n = a.out.shape[1];
   k.k = a.attn.shape[1];
-  k.eps = a.eps;
+  k.eps = static_cast<float>(a.eps);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ constexpr TensorSlot kTensors[] = {
     {"moments", offsetof(Args, moments), TensorRole::input},   {"weight", offsetof(Args, weight), TensorRole::input},
     {"bias", offsetof(Args, bias), TensorRole::input},         {"w", offsetof(Args, w), TensorRole::input, 0},
     {"residual", offsetof(Args, residual), TensorRole::input}, {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64}};
 
 void check_w(Args& args, const gated_stage::Stage& stage) {
   const checks::Tensor w = checks::required_any_strides<2>("w", args.w);

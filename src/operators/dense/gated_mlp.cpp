@@ -22,7 +22,7 @@ constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"out_descale", offsetof(Args, out_descale), TensorRole::input}};
 constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
                                    {"activate_gate", offsetof(Args, activate_gate), ScalarSlot::Kind::i32},
-                                   {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
+                                   {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i64}};
 
 checks::Tensor check_weight(const char* name, hstu_tensor& t, const checks::Tensor& x, const checks::Tensor& out) {
   const checks::Tensor w = checks::required_any_strides<2>(name, t);
@@ -83,7 +83,7 @@ Problem prepare(Args& args) {
   problem[gated_mlp::kVectorW] = weights.vector;
   problem[gated_mlp::kVectorOut] =
       (quantised ? checks::Vector(16) : checks::Vector(out.t.dtype)).tensor(out.t).elements();
-  problem[gated_mlp::kAllowTf32] = args.allow_tf32;
+  problem[gated_mlp::kAllowTf32] = args.allow_tf32 != 0;
   problem[gated_mlp::kOutDtype] = quantised ? out.t.dtype : HSTU_DTYPE_NONE;
   problem[gated_mlp::kM] = bucket(x.t.shape[0]);
   return problem;

@@ -26,7 +26,7 @@ constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::in
                                    {"w_descale", offsetof(Args, w_descale), TensorRole::input},
                                    {"residual", offsetof(Args, residual), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64}};
 
 void check_w(Args& args, const gated_stage::Stage& stage) {
   const checks::Tensor w = checks::required<2>("w", args.w);

@@ -16,7 +16,7 @@ constexpr TensorSlot kTensors[] = {{"left", offsetof(Args, left), TensorRole::in
 constexpr ScalarSlot kScalars[] = {{"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64},
                                    {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64},
                                    {"n_prefix_from_right", offsetof(Args, n_prefix_from_right), ScalarSlot::Kind::i64},
-                                   {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i32}};
+                                   {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i64}};
 enum : size_t { kOffsetsLeft = 2, kOffsetsRight = 3 };  // slots of kTensors
 
 }  // namespace

@@ -19,7 +19,7 @@ constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole
                                    {"bias", offsetof(Args, bias), TensorRole::input},
                                    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
                                    {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"elementwise", offsetof(Args, elementwise), ScalarSlot::Kind::i32}};
+constexpr ScalarSlot kScalars[] = {{"elementwise", offsetof(Args, elementwise), ScalarSlot::Kind::i64}};
 enum : size_t { kSeqOffsets = 3 };  // slot of kTensors
 
 enum : int32_t { kNoBias = 0, kSequenceBias = 1, kElementBias = 2 };

@@ -12,7 +12,7 @@ using Args = hstu_jagged_to_padded_dense_args;
 constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
                                    {"offsets", offsetof(Args, offsets), TensorRole::integer},
                                    {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"padding", offsetof(Args, padding), ScalarSlot::Kind::f32}};
+constexpr ScalarSlot kScalars[] = {{"padding", offsetof(Args, padding), ScalarSlot::Kind::f64}};
 enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace
@@ -40,8 +40,7 @@ void run(const Args& args, double* const* exact) {
   const int64_t max_len = args.out.shape[1], dim = args.values.shape[1];
   int64_t bits = 0;  // the padding as an element
   const hstu_tensor padding = hstu_vector(&bits, args.values.dtype, 1);
-  const auto value = static_cast<double>(args.padding);
-  store(padding, 0, 1, &value);
+  store(padding, 0, 1, &args.padding);
   const RowCopies out(args.out, exact);
   for (int64_t b = 0; b < args.out.shape[0]; ++b) {
     const int64_t begin = offsets[static_cast<size_t>(b)], rows = offsets[static_cast<size_t>(b) + 1] - begin;

@@ -26,7 +26,7 @@ constexpr TensorSlot kSwishTensors[] = {{"x", offsetof(SwishLayerNorm, x), Tenso
                                         {"weight", offsetof(SwishLayerNorm, weight), TensorRole::input},
                                         {"bias", offsetof(SwishLayerNorm, bias), TensorRole::input},
                                         {"out", offsetof(SwishLayerNorm, out), TensorRole::output}};
-constexpr ScalarSlot kSwishScalars[] = {{"eps", offsetof(SwishLayerNorm, eps), ScalarSlot::Kind::f32}};
+constexpr ScalarSlot kSwishScalars[] = {{"eps", offsetof(SwishLayerNorm, eps), ScalarSlot::Kind::f64}};
 
 /// What quantises its results, on request.
 template <class Args>

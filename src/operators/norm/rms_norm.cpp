@@ -16,7 +16,7 @@ constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
                                    {"weight", offsetof(Args, weight), TensorRole::input},
                                    {"out", offsetof(Args, out), TensorRole::output},
                                    {"descale", offsetof(Args, descale), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64},
                                    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
                                    {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 

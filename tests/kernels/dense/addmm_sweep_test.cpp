@@ -51,9 +51,9 @@ hstu_addmm_args args_of(HostMemory& memory, const Case& c) {
   const hstu_dtype stored = c.fp8 != HSTU_DTYPE_NONE ? c.fp8 : c.dtype;
   if (c.bias == Bias::row) args.bias = memory.random(c.dtype, {c.n}, c.y);
   if (c.bias == Bias::wide_row) args.bias = memory.random(kF32, {c.n}, c.y);
-  if (c.bias == Bias::residual) args.bias = memory.random(c.dtype, {c.m, c.n}, c.y);
+  if (c.bias == Bias::residual) args.residual = memory.random(c.dtype, {c.m, c.n}, c.y);
   if (c.bias == Bias::in_place)
-    args.bias = args.out = memory.random(c.dtype, {c.m, c.n}, c.z);
+    args.residual = args.out = memory.random(c.dtype, {c.m, c.n}, c.z);
   else
     args.out = memory.poison(stored, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
   hstu_tensor* const more[] = {&args.out1, &args.out2, &args.out3};
@@ -80,7 +80,7 @@ TEST_P(AddmmSweep, EqualsTheOracle) {
                                     : few                    ? test::rounded_once_of_few(c.dtype)
                                                              : test::rounded_once(c.dtype);
   using Args = hstu_addmm_args;
-  test::expect_correct(memory, args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  test::expect_correct(memory, args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 std::vector<Case> shapes() {
@@ -266,7 +266,7 @@ TEST(AddmmOnDevice, EmptyOperands) {
   for (const auto& [m, k, n] : {std::array<int64_t, 3>{0, 64, 64}, {64, 64, 0}, {70, 0, 64}, {0, 0, 0}})
     for (const Bias bias : {Bias::none, Bias::row, Bias::residual}) {
       HostMemory memory;
-      test::expect_correct(memory, args_of(memory, {kBf16, m, k, n, bias, HSTU_ACTIVATION_SILU}), &hstu_addmm_args::z,
+      test::expect_correct(memory, args_of(memory, {kBf16, m, k, n, bias, HSTU_ACTIVATION_SILU}), &hstu_addmm_args::out,
                            test::rounded_once(kBf16));
     }
 }
@@ -277,7 +277,7 @@ TEST(AddmmOnDevice, NanStaysInItsRowOfXAndColumnOfW) {
   const auto args = args_of(memory, {kBf16, 150, 96, 160});
   test::fill(test::columns_of(test::rows_of(args.x, 70, 1), 50, 1), std::nan(""));
   test::fill(test::columns_of(test::rows_of(args.w, 3, 1), 130, 1), std::nan(""));
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_once(kBf16));
 }
 
 TEST(AddmmOnDevice, NanAndInfinityInFp8) {
@@ -286,17 +286,17 @@ TEST(AddmmOnDevice, NanAndInfinityInFp8) {
   Case c{kBf16, 150, 96, 160, Bias::residual};
   c.fp8 = HSTU_DTYPE_E4M3;
   const auto args = args_of(memory, c);
-  test::fill(test::columns_of(test::rows_of(args.bias, 70, 1), 50, 1), std::nan(""));
-  test::fill(test::columns_of(test::rows_of(args.bias, 71, 1), 51, 1), -INFINITY);
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_to_fp8(c.fp8));
+  test::fill(test::columns_of(test::rows_of(args.residual, 70, 1), 50, 1), std::nan(""));
+  test::fill(test::columns_of(test::rows_of(args.residual, 71, 1), 51, 1), -INFINITY);
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_to_fp8(c.fp8));
 }
 
 TEST(AddmmOnDevice, BroadcastResidual) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = args_of(memory, {kBf16, 150, 96, 160, Bias::residual});
-  args.bias.stride[0] = 0;
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+  args.residual.stride[0] = 0;
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_once(kBf16));
 }
 
 // ---- Operands in any layout: row-major, column-major, contiguous along neither dimension.
@@ -343,7 +343,7 @@ TEST_P(AddmmLayouts, EqualTheOracle) {
   args.struct_size = sizeof args;
   args.x = ordered(memory, c, c.x, c.m, c.k, 1);
   args.w = ordered(memory, c, c.w, c.k, c.n, 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1))));
-  if (c.bias == Bias::residual) args.bias = ordered(memory, c, c.y, c.m, c.n, 1);
+  if (c.bias == Bias::residual) args.residual = ordered(memory, c, c.y, c.m, c.n, 1);
   if (c.bias == Bias::row) {
     args.bias = memory.random(c.dtype, {2 * c.n});
     args.bias.shape[0] = c.n;
@@ -354,7 +354,7 @@ TEST_P(AddmmLayouts, EqualTheOracle) {
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = (c.n + 1) / 2;
   const test::Tolerance tolerance = c.allow_tf32 ? test::Tolerance{2e-3, 1 << 14} : test::rounded_once(c.dtype);
-  test::expect_correct(memory, args, &hstu_addmm_args::z, tolerance);
+  test::expect_correct(memory, args, &hstu_addmm_args::out, tolerance);
 }
 
 std::vector<LayoutCase> layout_cases() {
@@ -397,7 +397,8 @@ TEST(AddmmOnDevice, ADividedKGivesTheSameBitsAgainAndOnTwoStreams) {
     std::vector<hstu_tensor> results{args.out};
     while (results.size() < 12) results.push_back(memory.poison(c.dtype, {c.m, c.n}));
     test::DeviceSlabs slabs(memory);
-    for (hstu_tensor* t : {&args.x, &args.w, &args.bias}) t->data = slabs.copy_of(t->data);
+    for (hstu_tensor* t : {&args.x, &args.w, &args.residual})
+      if (t->data) t->data = slabs.copy_of(t->data);
     const test::Streams streams(2);
     for (size_t i = 0; i < results.size(); ++i) {
       args.out = results[i];
@@ -423,7 +424,7 @@ TEST(AddmmOnDevice, F32SumsOfOneSignStayExact) {
   args.x = memory.random(kF32, {64, 4096}, {}, 1, 0.2);  // all positive: truncated sums would drift
   args.w = memory.random(kF32, {4096, 96}, {}, 1, 0.2);
   args.out = memory.poison(kF32, {64, 96});
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kF32));
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_once(kF32));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST_P(NormAddmmSweep, EqualsTheOracle) {
   // Normed rows are rounded as the oracle has them, but from f32: now and then to a neighbour.
   test::Tolerance tolerance = test::rounded_once(GetParam().dtype);
   tolerance.ulps_of_row = 0.35;
-  test::expect_correct(memory, args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  test::expect_correct(memory, args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 std::vector<Case> cases() {

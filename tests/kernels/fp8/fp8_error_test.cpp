@@ -76,7 +76,7 @@ Exact unquantised_product(HostMemory& memory, const hstu_tensor& x, const hstu_t
   args.x = x;
   args.w = test::transposed(w);
   args.out = memory.poison(HSTU_DTYPE_F32, {kM, kN});
-  return test::exact_result(args, &hstu_addmm_args::z);
+  return test::exact_result(args, &hstu_addmm_args::out);
 }
 
 double rounding_of(HostMemory& memory, const Exact& exact) {

@@ -75,9 +75,9 @@ Args args_of(HostMemory& memory, const Case& c) {
   args.accumulation = c.accumulation;
   if (c.bias != HSTU_DTYPE_NONE) args.bias = memory.random(c.bias, {c.n});
   if (c.residual == Residual::apart)
-    args.bias = memory.random(in_fp8(c) ? c.residual_dtype : c.dtype, {c.m, c.n}, c.layout_residual);
+    args.residual = memory.random(in_fp8(c) ? c.residual_dtype : c.dtype, {c.m, c.n}, c.layout_residual);
   if (c.residual == Residual::in_place)
-    args.bias = args.out = memory.random(c.dtype, {c.m, c.n}, c.out);
+    args.residual = args.out = memory.random(c.dtype, {c.m, c.n}, c.out);
   else
     args.out = memory.poison(c.dtype, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.out);
   hstu_tensor* const more[] = {&args.out1, &args.out2, &args.out3};
@@ -344,7 +344,7 @@ TEST(Fp8GemmOnDevice, BroadcastResidual) {
   Case c{kBf16, 150, 256, 160};
   c.residual = Residual::apart;
   Args args = args_of(memory, c);
-  args.bias.stride[0] = 0;
+  args.residual.stride[0] = 0;
   test::expect_correct(memory, args, &Args::out, test::rounded_once(kBf16));
 }
 
@@ -370,7 +370,7 @@ TEST(Fp8GemmOnDevice, NanOfAResidualStaysInItsElement) {
   c.activation = HSTU_ACTIVATION_SILU;
   c.activation_columns = 100;
   const Args args = args_of(memory, c);
-  test::fill(test::columns_of(test::rows_of(args.bias, 70, 1), 50, 1), std::nan(""));
+  test::fill(test::columns_of(test::rows_of(args.residual, 70, 1), 50, 1), std::nan(""));
   test::expect_correct(memory, args, &Args::out, test::rounded_once(kBf16));
 }
 

@@ -46,7 +46,7 @@ TEST_P(LayerNormSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const auto args = args_of(memory, GetParam());
-  test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(GetParam().dtype));
+  test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(GetParam().dtype));
 }
 
 std::vector<Case> dims() {
@@ -108,7 +108,7 @@ TEST(LayerNormOnDevice, MayWorkInPlace) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, kBf16, 37, dim});
     args.out = args.x;
-    test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+    test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -117,7 +117,7 @@ TEST(LayerNormOnDevice, ConstantRowsBecomeTheBias) {
   HostMemory memory;
   const auto args = args_of(memory, {kBf16, kBf16, 9, 512});
   test::fill(args.x, 3);
-  test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
 }
 
 TEST(LayerNormOnDevice, NanStaysInItsRow) {
@@ -125,14 +125,14 @@ TEST(LayerNormOnDevice, NanStaysInItsRow) {
   HostMemory memory;
   const auto args = args_of(memory, {kBf16, kBf16, 70, 512});
   test::fill(test::columns_of(test::rows_of(args.x, 33, 1), 100, 1), std::nan(""));
-  test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
 }
 
 TEST(LayerNormOnDevice, NothingToDo) {
   HSTU_NEEDS_DEVICE();
   for (const auto& [rows, dim] : {std::pair<int64_t, int64_t>{0, 512}, {5, 0}}) {
     HostMemory memory;
-    test::expect_correct(memory, args_of(memory, {kBf16, kBf16, rows, dim}), &hstu_layer_norm_args::y,
+    test::expect_correct(memory, args_of(memory, {kBf16, kBf16, rows, dim}), &hstu_layer_norm_args::out,
                          test::rounded_once(kBf16));
   }
 }

@@ -53,7 +53,7 @@ TEST_P(RmsNormRopeSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const Case& c = GetParam();
-  test::expect_correct(memory, args_of(memory, c), &hstu_rms_norm_rope_args::y, test::rounded_once(c.dtype));
+  test::expect_correct(memory, args_of(memory, c), &hstu_rms_norm_rope_args::out, test::rounded_once(c.dtype));
 }
 
 std::vector<Case> cases() {
@@ -93,7 +93,7 @@ TEST(RmsNormRopeOnDevice, MayWorkInPlace) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, kBf16, kBf16, 2, 9, hidden, 96});
     args.out = args.x;
-    test::expect_correct(memory, args, &hstu_rms_norm_rope_args::y, test::rounded_once(kBf16));
+    test::expect_correct(memory, args, &hstu_rms_norm_rope_args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -103,7 +103,7 @@ TEST(RmsNormRopeOnDevice, TakesBatchesOfAnyStride) {
   auto args = args_of(memory, {kBf16, kBf16, kBf16, 4, 10, 256, 64});
   for (hstu_tensor* t : {&args.x, &args.out}) t->shape[1] = 7;  // of ten rows in memory
   args.cosine.shape[0] = args.sine.shape[0] = 7;
-  test::expect_correct(memory, args, &hstu_rms_norm_rope_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_rms_norm_rope_args::out, test::rounded_once(kBf16));
 }
 
 TEST(RmsNormRopeOnDevice, NothingToDo) {
@@ -111,7 +111,7 @@ TEST(RmsNormRopeOnDevice, NothingToDo) {
   for (const auto& [batch, length] : {std::pair<int64_t, int64_t>{0, 5}, {5, 0}}) {
     HostMemory memory;
     test::expect_correct(memory, args_of(memory, {kBf16, kBf16, kBf16, batch, length, 256, 64}),
-                         &hstu_rms_norm_rope_args::y, test::rounded_once(kBf16));
+                         &hstu_rms_norm_rope_args::out, test::rounded_once(kBf16));
   }
 }
 

@@ -21,6 +21,7 @@ hstu_tensor pages(const Floats& values, int64_t page_size) {
   return {const_cast<float*>(values.data()),
           HSTU_DTYPE_F32,
           4,
+          0,
           {static_cast<int64_t>(values.size()) / page_size, page_size, 1, 1},
           {}};
 }

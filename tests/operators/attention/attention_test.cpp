@@ -1,4 +1,4 @@
-// Softmax heads, their log-sum-exp, the relative bias and the scheduling hint of hstu_attention: key and refusals.
+// Softmax heads, their log-sum-exp and the relative bias of attention: key and refusals.
 #include "operators/attention/attention.hpp"
 
 #include "operators/attention/attention_checks.hpp"
@@ -24,7 +24,6 @@ Args sample() {
   args.rab.dtype = HSTU_DTYPE_BF16;
   args.rab.rank = 4;
   args.rab.shape[0] = 3, args.rab.shape[1] = 2, args.rab.shape[2] = args.rab.shape[3] = 25;
-  args.sort_by_length = 1;
   args.mask.num_contexts = hstu_vector(slot(10), HSTU_DTYPE_I64, 3);
   return args;
 }
@@ -71,12 +70,6 @@ TEST(HstuAttention, StatisticsOfRowsAreInTheKey) {
   EXPECT_EQ(prepare(args)[attention::kMoments], 1);
 }
 
-TEST(HstuAttention, TheHintIsNotInTheKey) {
-  Args with = sample(), without = sample();
-  without.sort_by_length = 0;
-  EXPECT_EQ(prepare(with), prepare(without));
-}
-
 class HstuAttentionRefuses : public testing::TestWithParam<Spoiled<Args>> {};
 TEST_P(HstuAttentionRefuses, Field) { test::expect_refused(sample(), GetParam()); }
 INSTANTIATE_TEST_SUITE_P(
@@ -111,19 +104,19 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"HeadsOfRab", [](Args& a) { a.rab.shape[1] = 3; }, kShape, "rab.shape[1] = 3"},
         Spoiled<Args>{"OblongRab", [](Args& a) { a.rab.shape[3] = 24; }, kShape, "rab.shape[3] = 24"},
         Spoiled<Args>{"RabInOut", [](Args& a) { a.rab.data = a.out.data; }, kInvalid, "out"},
-        Spoiled<Args>{"ContextsTwice", [](Args& a) { a.contextual_seq_len = 2; }, kInvalid, "contextual_seq_len = 2"},
-        Spoiled<Args>{"FloatingContexts", [](Args& a) { a.num_contexts.dtype = HSTU_DTYPE_F32; }, kDtype,
+        Spoiled<Args>{"ContextsTwice", [](Args& a) { a.mask.contextual_seq_len = 2; }, kInvalid,
+                      "contextual_seq_len = 2"},
+        Spoiled<Args>{"FloatingContexts", [](Args& a) { a.mask.num_contexts.dtype = HSTU_DTYPE_F32; }, kDtype,
                       "num_contexts.dtype"},
-        Spoiled<Args>{"BatchOfContexts", [](Args& a) { a.num_contexts.shape[0] = 4; }, kShape,
+        Spoiled<Args>{"BatchOfContexts", [](Args& a) { a.mask.num_contexts.shape[0] = 4; }, kShape,
                       "num_contexts.shape[0] = 4"},
-        Spoiled<Args>{"ContextsInOut", [](Args& a) { a.num_contexts.data = a.out.data; }, kInvalid, "out"},
+        Spoiled<Args>{"ContextsInOut", [](Args& a) { a.mask.num_contexts.data = a.out.data; }, kInvalid, "out"},
         Spoiled<Args>{"ContextsUnderAnotherMask",
                       [](Args& a) {
-                        a.num_targets = {};
-                        a.mask = HSTU_MASK_FULL;
+                        a.mask.num_targets = {};
+                        a.mask.kind = HSTU_MASK_FULL;
                       },
-                      kInvalid, "num_contexts is there"},
-        Spoiled<Args>{"HintOfTwo", [](Args& a) { a.sort_by_length = 2; }, kInvalid, "sort_by_length = 2"}),
+                      kInvalid, "num_contexts is there"}),
     kNameOf);
 
 }  // namespace

@@ -30,7 +30,7 @@ TEST(PrepareDelta, FillsDefaultsAndNamesTheKey) {
   EXPECT_EQ(args.max_q_len, 5);
   EXPECT_EQ(args.scaling_seqlen, 20);
   EXPECT_EQ(args.alpha, 0.125f);
-  EXPECT_EQ(args.target_group_size, 1);
+  EXPECT_EQ(args.mask.target_group_size, 1);
 }
 
 hstu_tensor sample_rab(int64_t heads) {
@@ -188,40 +188,41 @@ INSTANTIATE_TEST_SUITE_P(
                          a.max_q_len = 0;
                        },
                        kInvalid, "max_q_len = 0"},
-        Spoiled<Delta>{"OtherBatchOfTargets", [](Delta& a) { a.num_targets.shape[0] = 4; }, kShape,
+        Spoiled<Delta>{"OtherBatchOfTargets", [](Delta& a) { a.mask.num_targets.shape[0] = 4; }, kShape,
                        "num_targets.shape[0] = 4"},
         Spoiled<Delta>{"NoMaxSeqLen", [](Delta& a) { a.max_seq_len = 0; }, kInvalid, "max_seq_len = 0"},
-        Spoiled<Delta>{"NegativeGroup", [](Delta& a) { a.target_group_size = -1; }, kInvalid, "target_group_size = -1"},
-        Spoiled<Delta>{"WindowOfACausalMask", [](Delta& a) { a.window_left = 3; }, kInvalid, "window_left = 3"},
-        Spoiled<Delta>{"LocalWithTargets", [](Delta& a) { a.mask = HSTU_MASK_LOCAL; }, kInvalid, "num_targets"},
+        Spoiled<Delta>{"NegativeGroup", [](Delta& a) { a.mask.target_group_size = -1; }, kInvalid,
+                       "target_group_size = -1"},
+        Spoiled<Delta>{"WindowOfACausalMask", [](Delta& a) { a.mask.window_left = 3; }, kInvalid, "window_left = 3"},
+        Spoiled<Delta>{"LocalWithTargets", [](Delta& a) { a.mask.kind = HSTU_MASK_LOCAL; }, kInvalid, "num_targets"},
         Spoiled<Delta>{"IntervalsOfACausalMask",
-                       [](Delta& a) { a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 3, 15); }, kInvalid,
+                       [](Delta& a) { a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 3, 15); }, kInvalid,
                        "intervals is there"},
         Spoiled<Delta>{"AbsentIntervals",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
                        },
                        kInvalid, "intervals is absent"},
         Spoiled<Delta>{"EvenBounds",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
-                         a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 4, 15);
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
+                         a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 4, 15);
                        },
                        kShape, "intervals.shape[1] = 4"},
         Spoiled<Delta>{"TooManyBounds",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
-                         a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 65, 15);
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
+                         a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 65, 15);
                        },
                        kUnsupported, "intervals.shape[1] = 65"},
         Spoiled<Delta>{"WideBounds",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
-                         a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I64, 4, 3, 15);
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
+                         a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I64, 4, 3, 15);
                        },
                        kDtype, "intervals.dtype = i64"},
         Spoiled<Delta>{"OtherDtypeOfRab",
@@ -282,7 +283,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Paged>{"TargetsWithoutK", [](Paged& a) { a.k = {}; }, kInvalid, "k is absent"},
         Spoiled<Paged>{"VWithoutTargets",
                        [](Paged& a) {
-                         a.num_targets = {};
+                         a.mask.num_targets = {};
                          a.k = {};
                        },
                        kInvalid, "v is there"},

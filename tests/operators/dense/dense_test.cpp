@@ -67,19 +67,19 @@ TEST(PrepareDense, OperandsOfAddmmInAnyOrder) {
   EXPECT_EQ(problem[addmm::kVectorX], 4);
   args.x = stored(0, HSTU_DTYPE_F16, 40, 64, 128, 2);
   args.w = stored(1, HSTU_DTYPE_F16, 64, 96, 3, 200);
-  args.bias = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 41);
+  args.residual = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 41);
   problem = prepare(args);
   EXPECT_EQ(problem[addmm::kXTransposed], 0);
   EXPECT_EQ(problem[addmm::kVectorX], 0);
   EXPECT_EQ(problem[addmm::kWeightTransposed], 1);
   EXPECT_EQ(problem[addmm::kVectorW], 0);
   EXPECT_EQ(problem[addmm::kGatherY], 1);
-  EXPECT_EQ(problem[addmm::kVectorZ], 8);  // y has no say in it
+  EXPECT_EQ(problem[addmm::kVectorZ], 8);  // a gathered residual has no say in it
 }
 
 TEST(PrepareDense, ResultsInParts) {
   auto args = test::sample_addmm();  // n = 96
-  args.bias = {};
+  args.residual = {};
   EXPECT_EQ(prepare(args)[addmm::kSplit], 0);
   args.out = stored(3, HSTU_DTYPE_F16, 40, 64, 64, 1);
   args.out1 = stored(4, HSTU_DTYPE_F16, 40, 32, 40, 1);
@@ -98,7 +98,7 @@ TEST(PrepareDense, Tf32IsForF32Alone) {
   auto args = test::sample_addmm();
   args.allow_tf32 = 1;
   EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 0);
-  args.x.dtype = args.w.dtype = args.bias.dtype = args.out.dtype = kF32;
+  args.x.dtype = args.w.dtype = args.residual.dtype = args.out.dtype = kF32;
   args.allow_tf32 = 1;
   EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 1);
 }
@@ -164,7 +164,7 @@ TEST(PrepareDense, KeyOfNormAddmm) {
   EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 128 + 128 * 256 + 40 * 256 + 256) + 2 * 4 * 128);
   Integers integers;
   make_edge_case(args, integers);
-  EXPECT_EQ(args.z1.shape[0], args.x.shape[0]);
+  EXPECT_EQ(args.out1.shape[0], args.x.shape[0]);
   EXPECT_NO_THROW(prepare(args));
   args = sample_norm_addmm();
   args.bias = {};
@@ -261,9 +261,10 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<GatedAddmm>{"OtherBias", [](GatedAddmm& a) { a.bias.dtype = kBf16; }, kDtype, "bias.dtype = bf16"},
         Spoiled<GatedAddmm>{"TwoSegments", [](GatedAddmm& a) { a.w.shape[0] = 256; }, kShape, "w.shape[0] = 256"},
         Spoiled<GatedAddmm>{"WideW", [](GatedAddmm& a) { a.w.shape[1] = 257; }, kShape, "w.shape[1] = 257"},
-        Spoiled<GatedAddmm>{"NarrowX", [](GatedAddmm& a) { a.x.shape[1] = 255; }, kShape, "x.shape[1] = 255"},
-        Spoiled<GatedAddmm>{"XShiftedAgainstOut", [](GatedAddmm& a) { a.x.data = slot(5, 512); }, kInvalid,
-                            "out overlaps x"},
+        Spoiled<GatedAddmm>{"NarrowX", [](GatedAddmm& a) { a.residual.shape[1] = 255; }, kShape,
+                            "residual.shape[1] = 255"},
+        Spoiled<GatedAddmm>{"XShiftedAgainstOut", [](GatedAddmm& a) { a.residual.data = slot(5, 512); }, kInvalid,
+                            "out overlaps residual"},
         Spoiled<GatedAddmm>{"OutOnU", [](GatedAddmm& a) { a.out.data = slot(0); }, kInvalid, "out overlaps"},
         Spoiled<GatedAddmm>{"OutOnMoments", [](GatedAddmm& a) { a.moments.data = slot(5, 64); }, kInvalid,
                             "out overlaps moments"},
@@ -291,19 +292,19 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<NormAddmm>{"AbsentBias", [](NormAddmm& a) { a.norm_bias = {}; }, kInvalid, "norm_bias is absent"},
         Spoiled<NormAddmm>{"OtherBias", [](NormAddmm& a) { a.norm_bias.dtype = kBf16; }, kDtype,
                            "norm_bias.dtype = bf16"},
-        Spoiled<NormAddmm>{"Residual", [](NormAddmm& a) { a.y = hstu_matrix(slot(4), kBf16, 40, 256); }, kInvalid,
-                           "y.rank = 2"},
-        Spoiled<NormAddmm>{"ShortY", [](NormAddmm& a) { a.y.shape[0] = 255; }, kShape, "y.shape[0] = 255"},
-        Spoiled<NormAddmm>{"OtherZ", [](NormAddmm& a) { a.z.dtype = kF32; }, kDtype, "z.dtype = f32"},
-        Spoiled<NormAddmm>{"Z2WithoutZ1", [](NormAddmm& a) { std::swap(a.z1, a.z2); }, kInvalid,
-                           "z2 is there without z1"},
-        Spoiled<NormAddmm>{"ZOnX", [](NormAddmm& a) { a.z1.data = slot(0); }, kInvalid, "z1 overlaps x"},
-        Spoiled<NormAddmm>{"ZOnW", [](NormAddmm& a) { a.z.data = slot(3); }, kInvalid, "z overlaps w"},
+        Spoiled<NormAddmm>{"Residual", [](NormAddmm& a) { a.bias = hstu_matrix(slot(4), kBf16, 40, 256); }, kInvalid,
+                           "bias.rank = 2"},
+        Spoiled<NormAddmm>{"ShortY", [](NormAddmm& a) { a.bias.shape[0] = 255; }, kShape, "bias.shape[0] = 255"},
+        Spoiled<NormAddmm>{"OtherZ", [](NormAddmm& a) { a.out.dtype = kF32; }, kDtype, "out.dtype = f32"},
+        Spoiled<NormAddmm>{"Z2WithoutZ1", [](NormAddmm& a) { std::swap(a.out1, a.out2); }, kInvalid,
+                           "out2 is there without out1"},
+        Spoiled<NormAddmm>{"ZOnX", [](NormAddmm& a) { a.out1.data = slot(0); }, kInvalid, "out1 overlaps x"},
+        Spoiled<NormAddmm>{"ZOnW", [](NormAddmm& a) { a.out.data = slot(3); }, kInvalid, "out overlaps w"},
         Spoiled<NormAddmm>{"ZOnWeight", [](NormAddmm& a) { a.norm_weight.data = slot(6, 64); }, kInvalid,
-                           "z1 overlaps norm_weight"},
+                           "out1 overlaps norm_weight"},
         Spoiled<NormAddmm>{"ZOnBias", [](NormAddmm& a) { a.norm_bias.data = slot(6, 64); }, kInvalid,
-                           "z1 overlaps norm_bias"},
-        Spoiled<NormAddmm>{"ZOnY", [](NormAddmm& a) { a.y.data = slot(6, 64); }, kInvalid, "z1 overlaps y"},
+                           "out1 overlaps norm_bias"},
+        Spoiled<NormAddmm>{"ZOnY", [](NormAddmm& a) { a.bias.data = slot(6, 64); }, kInvalid, "out1 overlaps bias"},
         Spoiled<NormAddmm>{"Gelu", [](NormAddmm& a) { a.activation = HSTU_ACTIVATION_GELU; }, kInvalid,
                            "activation = 3: norm_addmm covers NONE (0) and SILU (1)"},
         Spoiled<NormAddmm>{"ColumnsBehindTheLast", [](NormAddmm& a) { a.activation_columns = 257; }, kInvalid,

@@ -47,7 +47,7 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   project.out = memory.poison(kF32, {kRows, kColumns});
 
   const test::Exact got = test::exact_result(args, &hstu_gated_addmm_args::out);
-  const test::Exact expected = test::exact_result(project, &hstu_addmm_args::z);
+  const test::Exact expected = test::exact_result(project, &hstu_addmm_args::out);
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 2e-5) << i;
 }

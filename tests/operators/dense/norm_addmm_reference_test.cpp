@@ -54,9 +54,10 @@ TEST_P(NormAddmmReference, IsLayerNormAndAddmm) {
   project.activation = args.activation;
   project.activation_columns = args.activation_columns;
 
-  EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::z), test::exact_result(project, &hstu_addmm_args::z));
+  EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::out), test::exact_result(project, &hstu_addmm_args::out));
   if (c.parts) {
-    EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::z1), test::exact_result(project, &hstu_addmm_args::z1));
+    EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::out1),
+              test::exact_result(project, &hstu_addmm_args::out1));
   }
 }
 

@@ -52,7 +52,7 @@ TEST(PrepareFp8Gemm, Key) {
             "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=8 fast=0 split=0 m=64");
   Integers integers;
   make_edge_case(args, integers);
-  EXPECT_EQ(args.a_descale.shape[0], args.a.shape[0]);
+  EXPECT_EQ(args.x_descale.shape[0], args.x.shape[0]);
   EXPECT_NO_THROW(prepare(args));
 }
 
@@ -76,7 +76,7 @@ TEST(PrepareFp8Gemm, Endings) {
   EXPECT_NO_THROW(prepare(args)) << "the residual is the result";
   Integers integers;
   make_edge_case(args, integers);
-  EXPECT_EQ(args.bias.shape[0], args.a.shape[0]);
+  EXPECT_EQ(args.bias.shape[0], args.x.shape[0]);
 
   args = sample_gemm();
   args.out = stored(4, kBf16, 40, 64, 64, 1);
@@ -93,7 +93,7 @@ TEST(PrepareFp8Gemm, Endings) {
   EXPECT_EQ(problem[fp8_gemm::kSplit], 4);
   EXPECT_EQ(problem[fp8_gemm::kVectorOut], 4);
   make_edge_case(args, integers);
-  EXPECT_EQ(args.out3.shape[0], args.a.shape[0]);
+  EXPECT_EQ(args.out3.shape[0], args.x.shape[0]);
   EXPECT_NO_THROW(prepare(args));
 }
 
@@ -149,8 +149,8 @@ INSTANTIATE_TEST_SUITE_P(
     BadInput, Fp8GemmRefuses,
     testing::Values(
         Spoiled<Gemm>{"OtherStructSize", [](Gemm& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
-        Spoiled<Gemm>{"WideA", [](Gemm& a) { a.a.dtype = kBf16; }, kDtype, "a.dtype = bf16"},
-        Spoiled<Gemm>{"WideB", [](Gemm& a) { a.b.dtype = kF32; }, kDtype, "b.dtype = f32"},
+        Spoiled<Gemm>{"WideA", [](Gemm& a) { a.x.dtype = kBf16; }, kDtype, "x.dtype = bf16"},
+        Spoiled<Gemm>{"WideB", [](Gemm& a) { a.w.dtype = kF32; }, kDtype, "w.dtype = f32"},
         Spoiled<Gemm>{"IntegerOut", [](Gemm& a) { a.out.dtype = HSTU_DTYPE_I32; }, kDtype, "out.dtype = i32"},
         Spoiled<Gemm>{"Fp8OutWithoutScale", [](Gemm& a) { a.out.dtype = kE4m3; }, kInvalid,
                       "out_descale is absent: it belongs to out in e4m3 or e5m2, and out.dtype = e4m3"},
@@ -163,28 +163,28 @@ INSTANTIATE_TEST_SUITE_P(
                         a.bias = a.out;
                       },
                       kDtype, "bias.dtype = e4m3"},
-        Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.b.shape[1] = 263; }, kShape, "b.shape[1] = 263"},
+        Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.w.shape[1] = 263; }, kShape, "w.shape[1] = 263"},
         Spoiled<Gemm>{"OtherN", [](Gemm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
-        Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.a_scaling, 9); }, kInvalid, "a_scaling = 9"},
-        Spoiled<Gemm>{"ScalingB", [](Gemm& a) { test::set_code(a.b_scaling, -1); }, kInvalid, "b_scaling = -1"},
+        Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.x_scaling, 9); }, kInvalid, "x_scaling = 9"},
+        Spoiled<Gemm>{"ScalingB", [](Gemm& a) { test::set_code(a.w_scaling, -1); }, kInvalid, "w_scaling = -1"},
         Spoiled<Gemm>{"Accumulation", [](Gemm& a) { test::set_code(a.accumulation, 2); }, kInvalid, "accumulation = 2"},
-        Spoiled<Gemm>{"GroupsOfA", [](Gemm& a) { a.a_descale.shape[1] = 2; }, kShape, "a_descale.shape[1] = 2"},
-        Spoiled<Gemm>{"BlocksOfB", [](Gemm& a) { a.b_descale.shape[0] = 2; }, kShape, "b_descale.shape[0] = 2"},
+        Spoiled<Gemm>{"GroupsOfA", [](Gemm& a) { a.x_descale.shape[1] = 2; }, kShape, "x_descale.shape[1] = 2"},
+        Spoiled<Gemm>{"BlocksOfB", [](Gemm& a) { a.w_descale.shape[0] = 2; }, kShape, "w_descale.shape[0] = 2"},
         Spoiled<Gemm>{"ShortBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), kF32, 95); }, kShape,
                       "bias.shape[0] = 95"},
         Spoiled<Gemm>{"BiasOfRankThree",
                       [](Gemm& a) {
-                        a.bias = hstu_matrix(slot(5), kBf16, 40, 96);
+                        a.residual = hstu_matrix(slot(5), kBf16, 40, 96);
                         a.bias.rank = 3;
                       },
                       kInvalid, "bias.rank = 3"},
         Spoiled<Gemm>{"IntegerBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), HSTU_DTYPE_I32, 96); }, kDtype,
                       "bias.dtype = i32"},
-        Spoiled<Gemm>{"ResidualOfAnotherDtype", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kF32, 40, 96); }, kDtype,
+        Spoiled<Gemm>{"ResidualOfAnotherDtype", [](Gemm& a) { a.residual = hstu_matrix(slot(5), kF32, 40, 96); }, kDtype,
                       "bias.dtype = f32"},
-        Spoiled<Gemm>{"ShortResidual", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kBf16, 39, 96); }, kShape,
+        Spoiled<Gemm>{"ShortResidual", [](Gemm& a) { a.residual = hstu_matrix(slot(5), kBf16, 39, 96); }, kShape,
                       "bias.shape[0] = 39"},
-        Spoiled<Gemm>{"NarrowResidual", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kBf16, 40, 95); }, kShape,
+        Spoiled<Gemm>{"NarrowResidual", [](Gemm& a) { a.residual = hstu_matrix(slot(5), kBf16, 40, 95); }, kShape,
                       "bias.shape[1] = 95"},
         Spoiled<Gemm>{"TransposedResidual", [](Gemm& a) { a.bias = stored(5, kBf16, 40, 96, 1, 40); }, kInvalid,
                       "bias.stride[1] = 40"},
@@ -224,20 +224,20 @@ INSTANTIATE_TEST_SUITE_P(
                       },
                       kShape, "out1.shape[0] = 41"},
         Spoiled<Gemm>{"PartsTooWide", [](Gemm& a) { a.out1 = hstu_matrix(slot(5), kBf16, 40, 32); }, kShape,
-                      "out, out1, ... have 128 columns together: they must have n = b.shape[0] = 96"},
+                      "out, out1, ... have 128 columns together: they must have n = w.shape[0] = 96"},
         Spoiled<Gemm>{"Out1OnA",
                       [](Gemm& a) {
                         a.out.shape[1] = 64;
                         a.out1 = hstu_matrix(slot(0), kBf16, 40, 32);
                       },
-                      kInvalid, "out1 overlaps a"},
+                      kInvalid, "out1 overlaps x"},
         Spoiled<Gemm>{"Out1OnOut",
                       [](Gemm& a) {
                         a.out = stored(4, kBf16, 40, 64, 64, 1);
                         a.out1 = stored(4, kBf16, 40, 32, 32, 1);
                       },
                       kInvalid, "out1 overlaps out"},
-        Spoiled<Gemm>{"OutOnB", [](Gemm& a) { a.out.data = slot(1); }, kInvalid, "out overlaps b"}),
+        Spoiled<Gemm>{"OutOnB", [](Gemm& a) { a.out.data = slot(1); }, kInvalid, "out overlaps w"}),
     kNameOf);
 
 // What it shares with gated_addmm is refused in dense_test.cpp.
@@ -261,7 +261,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<GatedFp8>{"HalfScales", [](GatedFp8& a) { a.w_descale.dtype = kBf16; }, kDtype,
                           "w_descale.dtype = bf16"},
         Spoiled<GatedFp8>{"OneScale", [](GatedFp8& a) { a.w_descale.shape[0] = 1; }, kShape, "w_descale.shape[0] = 1"},
-        Spoiled<GatedFp8>{"NarrowX", [](GatedFp8& a) { a.x.shape[1] = 255; }, kShape, "x.shape[1] = 255"},
+        Spoiled<GatedFp8>{"NarrowX", [](GatedFp8& a) { a.residual.shape[1] = 255; }, kShape, "residual.shape[1] = 255"},
         Spoiled<GatedFp8>{"OutOnW", [](GatedFp8& a) { a.w.data = slot(5, 64); }, kInvalid, "out overlaps w"},
         Spoiled<GatedFp8>{"OutOnScales", [](GatedFp8& a) { a.w_descale.data = slot(5, 64); }, kInvalid,
                           "out overlaps w_descale"},

@@ -210,14 +210,14 @@ hstu_fp8_gemm_args product(HostMemory& memory) {
 TEST(ReferenceFp8Gemm, ActivatesTheProductWithItsResidual) {
   HostMemory memory;
   auto args = product(memory);
-  args.bias = memory.random(kF32, {21, 300}, {.row_padding = 4});
+  args.residual = memory.random(kF32, {21, 300}, {.row_padding = 4});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 257;
-  const auto a = test::values(args.x), b = test::values(args.w), bias = test::values(args.bias);
+  const auto a = test::values(args.x), b = test::values(args.w), residual = test::values(args.residual);
   const Exact exact = exact_result(args, &hstu_fp8_gemm_args::out);
   for (int64_t i = 0; i < 21; ++i)
     for (int64_t j = 0; j < 300; ++j) {
-      double sum = bias[static_cast<size_t>(i * 300 + j)];
+      double sum = residual[static_cast<size_t>(i * 300 + j)];
       for (int64_t l = 0; l < 150; ++l)
         sum += a[static_cast<size_t>(i * 150 + l)] * static_cast<double>(f32_at(args.x_descale, i, l / 128)) *
                b[static_cast<size_t>(j * 150 + l)] * static_cast<double>(f32_at(args.w_descale, j));
@@ -279,7 +279,7 @@ TEST(ReferenceAddmm, ResultsInFp8AreThoseInF32Quantised) {
   auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {21, 40});
   args.w = memory.random(kF32, {40, 300});
-  args.bias = memory.random(kF32, {21, 300});
+  args.residual = memory.random(kF32, {21, 300});
   args.out = memory.poison(kF32, {21, 300});
   run(args);
   const hstu_tensor wide = args.out;

@@ -53,7 +53,7 @@ class AppendixNorm {
     args.x = hstu_matrix(x_.data(), kF32, 3, 6);
     args.weight = hstu_vector(weight_.data(), kF32, 6);
     if constexpr (requires { args.bias; }) args.bias = hstu_vector(bias_.data(), kF32, 6);
-    args.y = hstu_matrix(y_.data(), kF32, 3, 6);
+    args.out = hstu_matrix(y_.data(), kF32, 3, 6);
   }
   Args args{};
 
@@ -64,14 +64,14 @@ class AppendixNorm {
 
 TEST(NormChecksum, SwishLayerNorm) {
   const AppendixNorm<hstu_swish_layer_norm_args> norm;
-  expect_sums(exact_result(norm.args, &hstu_swish_layer_norm_args::y), 1.65293605, 20.9962043);
+  expect_sums(exact_result(norm.args, &hstu_swish_layer_norm_args::out), 1.65293605, 20.9962043);
 }
 
 TEST(NormChecksum, RmsNorm) {
   AppendixNorm<hstu_rms_norm_args> norm;
-  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::y), -2.46464653, 6.19803347);
+  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::out), -2.46464653, 6.19803347);
   norm.args.activation = HSTU_ACTIVATION_SILU;
-  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::y), 3.32028464, 46.0621347);
+  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::out), 3.32028464, 46.0621347);
 }
 
 TEST(NormChecksum, RmsNormRope) {
@@ -89,7 +89,7 @@ TEST(NormChecksum, RmsNormRope) {
   args.cosine = hstu_matrix(cosine.data(), kF32, 3, 4);
   args.sine = hstu_matrix(sine.data(), kF32, 3, 4);
   args.out = hstu_heads(y.data(), kF32, 1, 3, 8);
-  expect_sums(exact_result(args, &hstu_rms_norm_rope_args::y), -2.22490503, 25.2158537);
+  expect_sums(exact_result(args, &hstu_rms_norm_rope_args::out), -2.22490503, 25.2158537);
 }
 
 /// Quantising as the rows are written is quantising what would be written.
@@ -138,9 +138,9 @@ TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
     quantise.descale = memory.poison(kF32, {6, 2});
     if (scaling == HSTU_FP8_ROW) quantise.descale = memory.poison(kF32, {6});
     run_both(direct, quantise);
-    EXPECT_EQ(test::values(direct.y), test::values(quantise.q));
+    EXPECT_EQ(test::values(direct.out), test::values(quantise.q));
     EXPECT_EQ(test::values(direct.descale), test::values(quantise.descale));
-    expect_unrounded(exact_result(direct, &hstu_rms_norm_rope_args::y), test::values(direct.out));
+    expect_unrounded(exact_result(direct, &hstu_rms_norm_rope_args::out), test::values(direct.out));
   }
 }
 
@@ -157,8 +157,8 @@ TEST(ReferenceNorms, GroupNormOfOneGroupIsLayerNormWithScalars) {
   layer.struct_size = sizeof layer;
   layer.x = group.x;
   layer.out = group.out;
-  const Exact plain = exact_result(layer, &hstu_layer_norm_args::y),
-              got = exact_result(group, &hstu_group_norm_args::y);
+  const Exact plain = exact_result(layer, &hstu_layer_norm_args::out),
+              got = exact_result(group, &hstu_group_norm_args::out);
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], 2 * plain[i] - 1, 1e-12);
 }
 
@@ -168,13 +168,13 @@ TEST(ReferenceNorms, GroupsAreNormalisedAlone) {
   args.x = memory.random(kF32, {4, 12}, {.row_padding = 3});
   args.out = memory.poison(kF32, {4, 12});
   args.num_groups = 3;
-  const Exact all = exact_result(args, &hstu_group_norm_args::y);
+  const Exact all = exact_result(args, &hstu_group_norm_args::out);
   for (int64_t g = 0; g < 3; ++g) {
     hstu_layer_norm_args part{};
     part.struct_size = sizeof part;
     part.x = test::columns_of(args.x, 4 * g, 4);
     part.out = memory.poison(kF32, {4, 4});
-    const Exact alone = exact_result(part, &hstu_layer_norm_args::y);
+    const Exact alone = exact_result(part, &hstu_layer_norm_args::out);
     for (size_t i = 0; i < 16; ++i) EXPECT_EQ(all[i / 4 * 12 + static_cast<size_t>(4 * g) + i % 4], alone[i]);
   }
 }
@@ -189,9 +189,9 @@ hstu_softmax_args softmax_args(HostMemory& memory, int64_t rows, int64_t dim) {
 TEST(ReferenceSoftmax, SumsToOneAndLogIsItsLogarithm) {
   HostMemory memory;
   auto args = softmax_args(memory, 3, 7);
-  const Exact weights = exact_result(args, &hstu_softmax_args::y);
+  const Exact weights = exact_result(args, &hstu_softmax_args::out);
   args.log = 1;
-  const Exact logs = exact_result(args, &hstu_softmax_args::y);
+  const Exact logs = exact_result(args, &hstu_softmax_args::out);
   const std::vector<double> x = test::values(args.x);
   for (size_t row = 0; row < 3; ++row) {
     double sum = 0;
@@ -209,16 +209,16 @@ TEST(ReferenceSoftmax, MinusInfinityWeighsNothing) {
   auto args = softmax_args(memory, 2, 3);
   test::fill(args.x, -kInfinity);
   test::fill(test::columns_of(test::rows_of(args.x, 0, 1), 1, 1), 5);
-  Exact got = exact_result(args, &hstu_softmax_args::y);
+  Exact got = exact_result(args, &hstu_softmax_args::out);
   EXPECT_EQ(got[0], 0);
   EXPECT_EQ(got[1], 1);
   EXPECT_TRUE(std::isnan(got[3]));
   args.zero_empty_rows = 1;
-  got = exact_result(args, &hstu_softmax_args::y);
+  got = exact_result(args, &hstu_softmax_args::out);
   EXPECT_EQ(got[1], 1);
   EXPECT_EQ(got[3], 0);
   args.log = 1;
-  EXPECT_EQ(exact_result(args, &hstu_softmax_args::y)[3], -kInfinity);
+  EXPECT_EQ(exact_result(args, &hstu_softmax_args::out)[3], -kInfinity);
 }
 
 TEST(ReferenceDropout, KeepsWhatTheSpecificationKeeps) {
@@ -230,7 +230,7 @@ TEST(ReferenceDropout, KeepsWhatTheSpecificationKeeps) {
   args.out = memory.poison(kF32, {4, 4});
   args.ratio = 0.5f;
   args.seed = 123;
-  const Exact got = exact_result(args, &hstu_dropout_args::y);
+  const Exact got = exact_result(args, &hstu_dropout_args::out);
   for (size_t i = 0; i < 16; ++i) EXPECT_EQ(got[i], kKept[i] * 6.0) << i;
 }
 
@@ -244,7 +244,7 @@ TEST(ReferenceDropout, RateIsTheRatioWithFourWordsToo) {
   for (const int32_t words : {1, 4}) {
     args.words_per_counter = words;
     double kept = 0;
-    for (const double y : exact_result(args, &hstu_dropout_args::y)) kept += y != 0;
+    for (const double y : exact_result(args, &hstu_dropout_args::out)) kept += y != 0;
     EXPECT_NEAR(kept / 1e5, 0.7, 5 * std::sqrt(0.21 / 1e5));
   }
 }
@@ -268,11 +268,11 @@ TEST(ReferenceNormMul, NormsAreThoseOfTheirOwnOperators) {
   test::fill(args.u, 1);
   hstu_swish_layer_norm_args swish{sizeof swish, args.attn, args.weight, args.bias, args.out, 0};
   args.norm = HSTU_NORM_SWISH;
-  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(swish, &hstu_swish_layer_norm_args::y));
+  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(swish, &hstu_swish_layer_norm_args::out));
   hstu_rms_norm_args rms{sizeof rms, args.attn, args.weight, args.out, 0, HSTU_ACTIVATION_NONE, {}, {}};
   args.norm = HSTU_NORM_RMS;
   args.bias = {};
-  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(rms, &hstu_rms_norm_args::y));
+  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(rms, &hstu_rms_norm_args::out));
 }
 
 /// Quantising as the rows are written is quantising what would be written, all segments together.

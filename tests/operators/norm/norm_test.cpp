@@ -21,7 +21,7 @@ template <class Args>
 Args sample() {
   auto args = sized<Args>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
-  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
   if constexpr (requires { args.weight; }) args.weight = hstu_vector(slot(1), HSTU_DTYPE_F32, 96);
   if constexpr (requires { args.bias; }) args.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
   return args;
@@ -212,7 +212,7 @@ TEST(PrepareNorms, WorkIsTheirTraffic) {
 
 TEST(PrepareNorms, EdgeCasesAreOfTheSameProblem) {
   const auto check = [](auto args) {
-    args.x.shape[0] = args.y.shape[0] = 64;  // three quarters of which are in the same bucket
+    args.x.shape[0] = args.out.shape[0] = 64;  // three quarters of which are in the same bucket
     const Problem problem = prepare(args);
     Integers integers(8);
     make_edge_case(args, integers);
