@@ -93,13 +93,13 @@ TEST_F(PlanOfNorm, RefusesWhatItIsNotFor) {
   refused(norm(32), HSTU_ERROR_INVALID_ARGUMENT, "rows = 32, but the plan is for 8 (as powers of two)");
   hstu_layer_norm_args bad = args;
   bad.out.data = x_ + 4;
-  refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "y overlaps x");
+  refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "out overlaps x");
   bad = args;
   bad.x.data = nullptr;
   refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "x.data = NULL");
   bad = args;
   bad.out.shape[0] = 3;
-  refused(bad, HSTU_ERROR_SHAPE_MISMATCH, "y.shape[0]");
+  refused(bad, HSTU_ERROR_SHAPE_MISMATCH, "out.shape[0]");
   bad = args;
   bad.struct_size = 8;
   refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "struct_size = 8");

@@ -93,8 +93,8 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Addmm>{"IntegerX", [](Addmm& a) { a.x.dtype = HSTU_DTYPE_I64; }, kDtype, "x.dtype = i64"},
         Spoiled<Addmm>{"OtherDtypeOfW", [](Addmm& a) { a.w.dtype = HSTU_DTYPE_BF16; }, kDtype, "w.dtype = bf16"},
         Spoiled<Addmm>{"OtherDtypeOfZ", [](Addmm& a) { a.out.dtype = HSTU_DTYPE_F32; }, kDtype, "out.dtype = f32"},
-        Spoiled<Addmm>{"OtherDtypeOfResidual", [](Addmm& a) { a.bias.dtype = HSTU_DTYPE_F32; }, kDtype, "residual.dtype = f32"},
-        Spoiled<Addmm>{"IntegerBiasRow", [](Addmm& a) { a.bias = hstu_vector(slot(2), HSTU_DTYPE_I32, 96); }, kDtype,
+        Spoiled<Addmm>{"OtherDtypeOfResidual", [](Addmm& a) { a.residual.dtype = HSTU_DTYPE_F32; }, kDtype, "residual.dtype = f32"},
+        Spoiled<Addmm>{"IntegerBiasRow", [](Addmm& a) { a.residual = {}, a.bias = hstu_vector(slot(2), HSTU_DTYPE_I32, 96); }, kDtype,
                        "bias.dtype = i32"},
         Spoiled<Addmm>{"NegativeStrideOfX", [](Addmm& a) { a.x.stride[1] = -3; }, kInvalid, "x.stride[1] = -3"},
         Spoiled<Addmm>{"OtherDtypeOfZ1",
@@ -150,16 +150,16 @@ INSTANTIATE_TEST_SUITE_P(
                        [](Addmm& a) {
                          a.out.dtype = HSTU_DTYPE_E4M3;
                          a.out_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
-                         a.bias.dtype = HSTU_DTYPE_BF16;
+                         a.residual.dtype = HSTU_DTYPE_BF16;
                        },
-                       kDtype, "bias.dtype = bf16"},
+                       kDtype, "residual.dtype = bf16"},
         Spoiled<Addmm>{"Fp8OnItsResidual",
                        [](Addmm& a) {
                          a.out.dtype = HSTU_DTYPE_E4M3;
                          a.out_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
-                         a.bias.data = a.out.data;
+                         a.residual.data = a.out.data;
                        },
-                       kInvalid, "out overlaps bias"},
+                       kInvalid, "out overlaps residual"},
         Spoiled<Addmm>{"OtherTf32", [](Addmm& a) { a.allow_tf32 = 2; }, kInvalid, "allow_tf32 = 2"},
         Spoiled<Addmm>{"NullW", [](Addmm& a) { a.w.data = nullptr; }, kInvalid, "w.data = NULL"},
         Spoiled<Addmm>{"OtherK", [](Addmm& a) { a.w.shape[0] = 63; }, kShape, "w.shape[0] = 63"},
@@ -170,11 +170,11 @@ INSTANTIATE_TEST_SUITE_P(
                          a.out.stride[0] = 97;
                        },
                        kShape, "out.shape[1] = 97"},
-        Spoiled<Addmm>{"ScalarBias", [](Addmm& a) { a.bias.rank = 0; }, kInvalid, "bias.rank = 0"},
-        Spoiled<Addmm>{"CubicBias", [](Addmm& a) { a.bias.rank = 3; }, kInvalid, "bias.rank = 3"},
+        Spoiled<Addmm>{"ScalarBias", [](Addmm& a) { a.residual = {}, a.bias = hstu_vector(slot(2), HSTU_DTYPE_F16, 96), a.bias.rank = 0; }, kInvalid, "bias.rank = 0"},
+        Spoiled<Addmm>{"CubicBias", [](Addmm& a) { a.residual = {}, a.bias = hstu_vector(slot(2), HSTU_DTYPE_F16, 96), a.bias.rank = 3; }, kInvalid, "bias.rank = 3"},
         Spoiled<Addmm>{"ShortBiasRow", [](Addmm& a) { a.bias = hstu_vector(slot(2), HSTU_DTYPE_F16, 95); }, kShape,
                        "bias.shape[0] = 95"},
-        Spoiled<Addmm>{"OtherRowsOfResidual", [](Addmm& a) { a.bias.shape[0] = 1; }, kShape, "residual.shape[0] = 1"},
+        Spoiled<Addmm>{"OtherRowsOfResidual", [](Addmm& a) { a.residual.shape[0] = 1; }, kShape, "residual.shape[0] = 1"},
         Spoiled<Addmm>{"Sigmoid", [](Addmm& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid,
                        "activation = 2: addmm covers NONE (0), SILU (1), GELU (3) and GELU_TANH (4)"},
         Spoiled<Addmm>{"UnknownActivation", [](Addmm& a) { test::set_code(a.activation, 9); }, kInvalid,
@@ -195,7 +195,7 @@ INSTANTIATE_TEST_SUITE_P(
                          a.w = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, n);
                          a.x = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, 0);
                          a.out = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, n);
-                         a.bias = {};
+                         a.residual = {};
                        },
                        kUnsupported, "w.shape[1] = 2147483648"}),
     kNameOf);

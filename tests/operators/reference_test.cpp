@@ -76,7 +76,7 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
     for (int64_t j = 0; j < n; ++j) {
       double sum = form.bias_rank == 0   ? 0
                    : form.bias_rank == 1 ? static_cast<double>(static_cast<const float*>(args.bias.data)[j])
-                                         : at(args.bias, i, j);
+                                         : at(args.residual, i, j);
       for (int64_t l = 0; l < k; ++l) sum += at(args.x, i, l) * at(args.w, l, j);
       const bool active = form.activation_columns == 0 || j < form.activation_columns;
       const double expected = active ? activated(form.activation, sum) : sum;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace hstujit::test {
 
@@ -180,6 +181,7 @@ void expect_refused(Args args, const Spoiled<Args>& spoiled) {
 /// Stores a value that the enum lacks, as a C caller can.
 template <class Enum>
 void set_code(Enum& target, int code) {
+  static_assert(std::is_enum_v<Enum> && sizeof target == sizeof code);
   std::memcpy(&target, &code, sizeof target);
 }
 

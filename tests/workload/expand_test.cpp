@@ -122,7 +122,7 @@ TEST(ExpandStack, CutsUvqkIntoColumnsInThatOrder) {
   const auto& attention = args_of<hstu_attention_args>(calls, 2);
   const int buffer = calls.find("workspace");
   for (const int slot : {0, 1, 2}) EXPECT_EQ(call.places[static_cast<size_t>(slot)].buffer, buffer);
-  const int64_t uvqk = calls.calls[1].places[3].offset, bytes = size_of(attention.q.dtype);  // elements of one byte
+  const int64_t uvqk = calls.calls[1].places[4].offset, bytes = size_of(attention.q.dtype);  // elements of one byte
   EXPECT_EQ(call.places[2].offset, uvqk + bytes * u) << "v";
   EXPECT_EQ(call.places[0].offset, uvqk + bytes * 2 * u) << "q";
   EXPECT_EQ(call.places[1].offset, uvqk + bytes * (2 * u + 16)) << "k";
@@ -136,7 +136,7 @@ TEST(ExpandStack, ChainsLayersWithoutOverwritingTheInput) {
   const Calls calls = expand_stack(workload(kSmall));
   ASSERT_EQ(calls.calls.size(), 15u);
   const auto buffer = [&](size_t call, size_t slot) { return calls.calls[call].places[slot].buffer; };
-  constexpr size_t kResidual = 2, kOut = 3;
+  constexpr size_t kResidual = 3, kOut = 4;
   EXPECT_EQ(buffer(0, 0), calls.find("x"));
   for (const size_t layer : {0, 5, 10}) {
     EXPECT_EQ(buffer(layer + 4, kResidual), buffer(layer, 0)) << "the residual is the layer's input";

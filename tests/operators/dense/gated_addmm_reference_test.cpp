@@ -43,7 +43,7 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   project.struct_size = sizeof project;
   project.x = gate.out;
   project.w = args.w;
-  project.bias = args.residual;
+  project.residual = args.residual;
   project.out = memory.poison(kF32, {kRows, kColumns});
 
   const test::Exact got = test::exact_result(args, &hstu_gated_addmm_args::out);

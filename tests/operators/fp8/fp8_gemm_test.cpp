@@ -58,7 +58,7 @@ TEST(PrepareFp8Gemm, Key) {
 
 TEST(PrepareFp8Gemm, Endings) {
   auto args = sample_gemm();  // m = 40, n = 96
-  args.bias = stored(5, kBf16, 40, 96, 104, 1);
+  args.residual = stored(5, kBf16, 40, 96, 104, 1);
   args.activation = HSTU_ACTIVATION_SILU;
   Problem problem = prepare(args);
   EXPECT_EQ(problem[fp8_gemm::kBias], 2);
@@ -68,15 +68,15 @@ TEST(PrepareFp8Gemm, Endings) {
   EXPECT_EQ(problem[fp8_gemm::kVectorOut], 8);
   EXPECT_EQ(problem[fp8_gemm::kSplit], 0);
   EXPECT_EQ(work_of(args).bytes - 40.0 * 96 * 2, work_of(sample_gemm()).bytes);
-  args.bias.stride[0] = 98;
+  args.residual.stride[0] = 98;
   EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 2) << "a residual has a say in it";
-  args.bias.stride[0] = 0;
+  args.residual.stride[0] = 0;
   EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 4) << "of lines that overlap";
-  args.out = args.bias = stored(4, kBf16, 40, 96, 96, 1);
+  args.out = args.residual = stored(4, kBf16, 40, 96, 96, 1);
   EXPECT_NO_THROW(prepare(args)) << "the residual is the result";
   Integers integers;
   make_edge_case(args, integers);
-  EXPECT_EQ(args.bias.shape[0], args.x.shape[0]);
+  EXPECT_EQ(args.residual.shape[0], args.x.shape[0]);
 
   args = sample_gemm();
   args.out = stored(4, kBf16, 40, 64, 64, 1);
@@ -105,7 +105,7 @@ TEST(PrepareFp8Gemm, InFp8HasResidualsOfAnyType) {
             "fp8_gemm dtype=e4m3 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias=0 bias_dtype=none "
             "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=16 fast=0 split=0 m=64");
   for (const hstu_dtype dtype : {kF32, HSTU_DTYPE_F16, kBf16}) {
-    args.bias = stored(5, dtype, 40, 96, 98, 1);
+    args.residual = stored(5, dtype, 40, 96, 98, 1);
     const Problem problem = prepare(args);
     EXPECT_EQ(problem[fp8_gemm::kBiasDtype], dtype);
     EXPECT_EQ(problem[fp8_gemm::kVectorOut], 2);
@@ -160,9 +160,9 @@ INSTANTIATE_TEST_SUITE_P(
                       [](Gemm& a) {
                         a.out.dtype = kE4m3;
                         a.out_descale = hstu_vector(slot(6), kF32, 1);
-                        a.bias = a.out;
+                        a.residual = a.out;
                       },
-                      kDtype, "bias.dtype = e4m3"},
+                      kDtype, "residual.dtype = e4m3"},
         Spoiled<Gemm>{"OtherK", [](Gemm& a) { a.w.shape[1] = 263; }, kShape, "w.shape[1] = 263"},
         Spoiled<Gemm>{"OtherN", [](Gemm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
         Spoiled<Gemm>{"ScalingA", [](Gemm& a) { test::set_code(a.x_scaling, 9); }, kInvalid, "x_scaling = 9"},
@@ -174,27 +174,29 @@ INSTANTIATE_TEST_SUITE_P(
                       "bias.shape[0] = 95"},
         Spoiled<Gemm>{"BiasOfRankThree",
                       [](Gemm& a) {
-                        a.residual = hstu_matrix(slot(5), kBf16, 40, 96);
+                        a.bias = hstu_matrix(slot(5), kBf16, 40, 96);
                         a.bias.rank = 3;
                       },
                       kInvalid, "bias.rank = 3"},
+        Spoiled<Gemm>{"MatrixBias", [](Gemm& a) { a.bias = hstu_matrix(slot(5), kBf16, 40, 96); }, kInvalid,
+                      "bias.rank = 2: it must be 1, a row; a matrix is a residual"},
         Spoiled<Gemm>{"IntegerBias", [](Gemm& a) { a.bias = hstu_vector(slot(5), HSTU_DTYPE_I32, 96); }, kDtype,
                       "bias.dtype = i32"},
         Spoiled<Gemm>{"ResidualOfAnotherDtype", [](Gemm& a) { a.residual = hstu_matrix(slot(5), kF32, 40, 96); }, kDtype,
-                      "bias.dtype = f32"},
+                      "residual.dtype = f32"},
         Spoiled<Gemm>{"ShortResidual", [](Gemm& a) { a.residual = hstu_matrix(slot(5), kBf16, 39, 96); }, kShape,
-                      "bias.shape[0] = 39"},
+                      "residual.shape[0] = 39"},
         Spoiled<Gemm>{"NarrowResidual", [](Gemm& a) { a.residual = hstu_matrix(slot(5), kBf16, 40, 95); }, kShape,
-                      "bias.shape[1] = 95"},
-        Spoiled<Gemm>{"TransposedResidual", [](Gemm& a) { a.bias = stored(5, kBf16, 40, 96, 1, 40); }, kInvalid,
-                      "bias.stride[1] = 40"},
+                      "residual.shape[1] = 95"},
+        Spoiled<Gemm>{"TransposedResidual", [](Gemm& a) { a.residual = stored(5, kBf16, 40, 96, 1, 40); }, kInvalid,
+                      "residual.stride[1] = 40"},
         Spoiled<Gemm>{"ResidualInOneOfTwoParts",
                       [](Gemm& a) {
                         a.out = stored(4, kBf16, 40, 64, 96, 1);
                         a.out1 = stored(5, kBf16, 40, 32, 32, 1);
-                        a.bias = stored(4, kBf16, 40, 96, 96, 1);
+                        a.residual = stored(4, kBf16, 40, 96, 96, 1);
                       },
-                      kInvalid, "out overlaps bias"},
+                      kInvalid, "out overlaps residual"},
         Spoiled<Gemm>{"Sigmoid", [](Gemm& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid,
                       "activation = 2: fp8_gemm covers"},
         Spoiled<Gemm>{"NoActivationAtAll", [](Gemm& a) { test::set_code(a.activation, 17); }, kInvalid,

@@ -225,7 +225,7 @@ TEST(ReferenceFp8Gemm, ActivatesTheProductWithItsResidual) {
     }
   run(args);
   const auto apart = test::values(args.out);
-  args.out = args.bias;
+  args.out = args.residual;
   run(args);
   EXPECT_EQ(test::values(args.out), apart) << "a residual may be the result";
 }

@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Dequantize>{"WideQ", [](Dequantize& a) { a.q.dtype = kBf16; }, kDtype, "q.dtype = bf16"},
         Spoiled<Dequantize>{"Fp8X", [](Dequantize& a) { a.x.dtype = kE4m3; }, kDtype, "x.dtype = e4m3"},
         Spoiled<Dequantize>{"Rows", [](Dequantize& a) { a.x.shape[0] = 299; }, kShape, "x.shape[0] = 299"},
-        Spoiled<Dequantize>{"Scaling", [](Dequantize& a) { test::set_code(a.scaling, -1); }, kInvalid, "scaling = -1"},
+        Spoiled<Dequantize>{"Scaling", [](Dequantize& a) { a.scaling = -1; }, kInvalid, "scaling = -1"},
         Spoiled<Dequantize>{"Blocks", [](Dequantize& a) { a.descale.shape[0] = 2; }, kShape, "descale.shape[0] = 2"},
         Spoiled<Dequantize>{"XOnQ", [](Dequantize& a) { a.x.data = slot(1); }, kInvalid, "x overlaps q"},
         Spoiled<Dequantize>{"XOnDescale", [](Dequantize& a) { a.descale.data = slot(0, 4); }, kInvalid,

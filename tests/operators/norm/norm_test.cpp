@@ -243,14 +243,14 @@ TEST(NormsRefuse, BadRmsNorm) {
                 {"AbsentX", [](Rms& a) { a.x = {}; }, kInvalid, "x is absent"},
                 {"IntegerX", [](Rms& a) { a.x.dtype = HSTU_DTYPE_I32; }, kDtype, "x.dtype = i32"},
                 {"NarrowX", [](Rms& a) { a.x.dtype = HSTU_DTYPE_E4M3; }, kDtype, "x.dtype"},
-                {"OtherY", [](Rms& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype, "y.dtype = f16"},
-                {"OtherRows", [](Rms& a) { a.out.shape[0] = 39; }, kShape, "y.shape[0] = 39"},
-                {"OtherDim", [](Rms& a) { a.out.shape[1] = 95; }, kShape, "y.shape[1] = 95"},
-                {"Overlap", [](Rms& a) { a.out.data = slot(0, 192); }, kInvalid, "y overlaps x"},
-                {"SelfOverlap", [](Rms& a) { a.out.stride[0] = 95; }, kInvalid, "y.stride[0] = 95"},
+                {"OtherY", [](Rms& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype, "out.dtype = f16"},
+                {"OtherRows", [](Rms& a) { a.out.shape[0] = 39; }, kShape, "out.shape[0] = 39"},
+                {"OtherDim", [](Rms& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
+                {"Overlap", [](Rms& a) { a.out.data = slot(0, 192); }, kInvalid, "out overlaps x"},
+                {"SelfOverlap", [](Rms& a) { a.out.stride[0] = 95; }, kInvalid, "out.stride[0] = 95"},
                 {"ShortWeight", [](Rms& a) { a.weight.shape[0] = 95; }, kShape, "weight.shape[0] = 95"},
                 {"IntegerWeight", [](Rms& a) { a.weight.dtype = HSTU_DTYPE_I64; }, kDtype, "weight.dtype = i64"},
-                {"WeightUnderY", [](Rms& a) { a.weight.data = slot(3, 64); }, kInvalid, "y overlaps weight"},
+                {"WeightUnderY", [](Rms& a) { a.weight.data = slot(3, 64); }, kInvalid, "out overlaps weight"},
                 {"Eps", [](Rms& a) { a.eps = kNan; }, kInvalid, "eps = nan"},
                 {"Sigmoid", [](Rms& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid, "activation = 2"},
                 {"UnknownActivation", [](Rms& a) { test::set_code(a.activation, 9); }, kInvalid, "activation = 9"},
@@ -286,26 +286,27 @@ TEST(NormsRefuse, BadRmsNormRopeInFp8) {
                  {"NoScales", [](Rope& a) { a.descale = {}; }, kInvalid, "descale is absent"},
                  {"BlockScales", [](Rope& a) { a.scaling = HSTU_FP8_BLOCK; }, kInvalid, "scaling = 3"},
                  {"ScalesOfBf16", [](Rope& a) { a.out.dtype = HSTU_DTYPE_BF16; }, kInvalid, "descale"},
-                 {"InPlace", [](Rope& a) { a.out.data = a.x.data; }, kInvalid, "y overlaps x"},
+                 {"InPlace", [](Rope& a) { a.out.data = a.x.data; }, kInvalid, "out overlaps x"},
                  {"ScalesInX", [](Rope& a) { a.descale.data = a.x.data; }, kInvalid, "descale overlaps x"}});
 }
 
 TEST(NormsRefuse, BadRmsNormRope) {
-  refuses<Rope>(sample_rope, {{"StructSize", [](Rope& a) { a.struct_size = 0; }, kInvalid, "struct_size = 0"},
-                              {"MatrixX", [](Rope& a) { a.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 60, 96); },
-                               kInvalid, "x.rank = 2"},
-                              {"AbsentWeight", [](Rope& a) { a.weight = {}; }, kInvalid, "weight is absent"},
-                              {"AbsentSine", [](Rope& a) { a.sine = {}; }, kInvalid, "sine is absent"},
-                              {"OtherSine", [](Rope& a) { a.sine.dtype = HSTU_DTYPE_BF16; }, kDtype, "sine.dtype"},
-                              {"ShortCosine", [](Rope& a) { a.cosine.shape[0] = 19; }, kShape, "cosine.shape[0] = 19"},
-                              {"NarrowSine", [](Rope& a) { a.sine.shape[1] = 11; }, kShape, "sine.shape[1] = 11"},
-                              {"OddHeads", [](Rope& a) { a.head_dim = 3; }, kInvalid, "head_dim = 3"},
-                              {"HeadsThatDoNotDivide", [](Rope& a) { a.head_dim = 36; }, kInvalid, "head_dim = 36"},
-                              {"NegativeHeads", [](Rope& a) { a.head_dim = -24; }, kInvalid, "head_dim = -24"},
-                              {"OtherBatch", [](Rope& a) { a.out.shape[0] = 2; }, kShape, "y.shape[0] = 2"},
-                              {"OtherLength", [](Rope& a) { a.out.shape[1] = 19; }, kShape, "y.shape[1] = 19"},
-                              {"AnglesUnderY", [](Rope& a) { a.cosine.data = slot(3); }, kInvalid, "y overlaps cosine"},
-                              {"Eps", [](Rope& a) { a.eps = -1; }, kInvalid, "eps = -1"}});
+  refuses<Rope>(
+      sample_rope,
+      {{"StructSize", [](Rope& a) { a.struct_size = 0; }, kInvalid, "struct_size = 0"},
+       {"MatrixX", [](Rope& a) { a.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 60, 96); }, kInvalid, "x.rank = 2"},
+       {"AbsentWeight", [](Rope& a) { a.weight = {}; }, kInvalid, "weight is absent"},
+       {"AbsentSine", [](Rope& a) { a.sine = {}; }, kInvalid, "sine is absent"},
+       {"OtherSine", [](Rope& a) { a.sine.dtype = HSTU_DTYPE_BF16; }, kDtype, "sine.dtype"},
+       {"ShortCosine", [](Rope& a) { a.cosine.shape[0] = 19; }, kShape, "cosine.shape[0] = 19"},
+       {"NarrowSine", [](Rope& a) { a.sine.shape[1] = 11; }, kShape, "sine.shape[1] = 11"},
+       {"OddHeads", [](Rope& a) { a.head_dim = 3; }, kInvalid, "head_dim = 3"},
+       {"HeadsThatDoNotDivide", [](Rope& a) { a.head_dim = 36; }, kInvalid, "head_dim = 36"},
+       {"NegativeHeads", [](Rope& a) { a.head_dim = -24; }, kInvalid, "head_dim = -24"},
+       {"OtherBatch", [](Rope& a) { a.out.shape[0] = 2; }, kShape, "out.shape[0] = 2"},
+       {"OtherLength", [](Rope& a) { a.out.shape[1] = 19; }, kShape, "out.shape[1] = 19"},
+       {"AnglesUnderY", [](Rope& a) { a.cosine.data = slot(3); }, kInvalid, "out overlaps cosine"},
+       {"Eps", [](Rope& a) { a.eps = -1; }, kInvalid, "eps = -1"}});
 }
 
 TEST(NormsRefuse, BadSoftmax) {
@@ -314,7 +315,7 @@ TEST(NormsRefuse, BadSoftmax) {
                     {"EmptyRows", [](Softmax& a) { a.x.shape[1] = a.out.shape[1] = 0; }, kInvalid, "x.shape[1] = 0"},
                     {"Log", [](Softmax& a) { a.log = 2; }, kInvalid, "log = 2"},
                     {"ZeroEmptyRows", [](Softmax& a) { a.zero_empty_rows = -1; }, kInvalid, "zero_empty_rows = -1"},
-                    {"OtherY", [](Softmax& a) { a.out.dtype = HSTU_DTYPE_F32; }, kDtype, "y.dtype"}});
+                    {"OtherY", [](Softmax& a) { a.out.dtype = HSTU_DTYPE_F32; }, kDtype, "out.dtype"}});
 }
 
 TEST(NormsRefuse, BadDropout) {
@@ -324,7 +325,7 @@ TEST(NormsRefuse, BadDropout) {
                     {"NegativeRatio", [](Dropout& a) { a.ratio = -0.5f; }, kInvalid, "ratio = -0.5"},
                     {"NanRatio", [](Dropout& a) { a.ratio = kNan; }, kInvalid, "ratio = nan"},
                     {"TwoWords", [](Dropout& a) { a.words_per_counter = 2; }, kInvalid, "words_per_counter = 2"},
-                    {"OtherDim", [](Dropout& a) { a.out.shape[1] = 95; }, kShape, "y.shape[1] = 95"}});
+                    {"OtherDim", [](Dropout& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"}});
 }
 
 TEST(NormsRefuse, BadOptionsOfNormMul) {

@@ -11,7 +11,7 @@ int main(void) {
   hstu_layer_norm_args norm = {0};
   norm.struct_size = sizeof norm;
   norm.x = hstu_matrix(x, HSTU_DTYPE_F32, 1, 2);
-  norm.y = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
+  norm.out = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
   if (hstu_context_create(&context, &options) != HSTU_OK || hstu_layer_norm(context, &norm, NULL) != HSTU_OK) {
     fprintf(stderr, "%s\n", hstu_last_error());
     return 1;
