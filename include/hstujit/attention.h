@@ -6,6 +6,7 @@
 #define HSTUJIT_ATTENTION_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,7 @@ typedef struct hstu_attention_args {
   hstu_tensor moments;
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(attention)
 
 /** What has a descale of its own in an e4m3 tensor [total, heads, head_dim], and the shape of its descales. */
 typedef enum hstu_fp8_attention_scaling {
@@ -149,6 +151,7 @@ typedef struct hstu_attention_fp8_args {
   hstu_tensor rab;
 } hstu_attention_fp8_args;
 HSTU_API hstu_status hstu_attention_fp8(hstu_context* context, const hstu_attention_fp8_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(attention_fp8)
 
 /**
  * The intervals of semi-local attention, for hstu_attention with mask INTERVALS: history row p sees the first_keys keys
@@ -169,6 +172,7 @@ typedef struct hstu_build_sla_func_args {
 } hstu_build_sla_func_args;
 HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build_sla_func_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(build_sla_func)
 
 /**
  * The relative bias of positions and times, for hstu_attention's rab, in f32, rounded once:
@@ -191,6 +195,7 @@ typedef struct hstu_rel_bias_args {
   hstu_tensor rab;
 } hstu_rel_bias_args;
 HSTU_API hstu_status hstu_rel_bias(hstu_context* context, const hstu_rel_bias_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(rel_bias)
 
 /**
  * Attention of the newest rows of each sequence against all of its keys and values, which a cache holds: rows
@@ -224,6 +229,7 @@ typedef struct hstu_delta_attention_args {
 } hstu_delta_attention_args;
 HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delta_attention_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(delta_attention)
 
 /**
  * The same against a cache in pages. The history of a sequence, new rows included (hstu_append_kv_cache puts them
@@ -256,6 +262,7 @@ typedef struct hstu_paged_attention_args {
 } hstu_paged_attention_args;
 HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_paged_attention_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(paged_attention)
 
 /**
  * Copies the keys and values of new rows to the end of each sequence's history in a cache, in pages or, without
@@ -278,6 +285,7 @@ typedef struct hstu_append_kv_cache_args {
 } hstu_append_kv_cache_args;
 HSTU_API hstu_status hstu_append_kv_cache(hstu_context* context, const hstu_append_kv_cache_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(append_kv_cache)
 
 /**
  * Softmax attention, forward: out_i = sum_j softmax_j(scale q_i . k_j) v_j over the keys that query i sees, with an
@@ -309,6 +317,7 @@ typedef struct hstu_flash_attention_args {
 } hstu_flash_attention_args;
 HSTU_API hstu_status hstu_flash_attention(hstu_context* context, const hstu_flash_attention_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(flash_attention)
 
 #ifdef __cplusplus
 }

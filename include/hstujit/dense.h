@@ -6,6 +6,7 @@
 #define HSTUJIT_DENSE_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +43,7 @@ typedef struct hstu_addmm_args {
   hstu_tensor out_descale;
 } hstu_addmm_args;
 HSTU_API hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(addmm)
 
 /**
  * Gated products: out = (x gate) * act(x up), or act(x gate) * (x up) with activate_gate, in f32, rounded once. Both
@@ -65,6 +67,7 @@ typedef struct hstu_gated_mlp_args {
   hstu_tensor out_descale;
 } hstu_gated_mlp_args;
 HSTU_API hstu_status hstu_gated_mlp(hstu_context* context, const hstu_gated_mlp_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(gated_mlp)
 
 /**
  * The output stage of an HSTU layer as one product: out = residual + [u | attn | g] w with g = layer_norm(attn) * u.
@@ -91,6 +94,7 @@ typedef struct hstu_gated_addmm_args {
   double eps;
 } hstu_gated_addmm_args;
 HSTU_API hstu_status hstu_gated_addmm(hstu_context* context, const hstu_gated_addmm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(gated_addmm)
 
 /**
  * Layer norm and the product behind it in one kernel: out = act(layer_norm(x) w + bias). The normed rows are rounded to
@@ -119,6 +123,7 @@ typedef struct hstu_norm_addmm_args {
   hstu_tensor out1, out2, out3;
 } hstu_norm_addmm_args;
 HSTU_API hstu_status hstu_norm_addmm(hstu_context* context, const hstu_norm_addmm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(norm_addmm)
 
 #ifdef __cplusplus
 }

@@ -21,6 +21,7 @@
 #define HSTUJIT_FP8_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,7 @@ typedef struct hstu_fp8_amax_args {
   hstu_tensor x, amax;
 } hstu_fp8_amax_args;
 HSTU_API hstu_status hstu_fp8_amax(hstu_context* context, const hstu_fp8_amax_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(fp8_amax)
 
 /**
  * Quantisation to FP8: in each unit, descale = greatest / L and q = round(x * (L / greatest)), with L the largest FP8
@@ -75,6 +77,7 @@ typedef struct hstu_quantize_fp8_args {
   int32_t power_of_two;
 } hstu_quantize_fp8_args;
 HSTU_API hstu_status hstu_quantize_fp8(hstu_context* context, const hstu_quantize_fp8_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(quantize_fp8)
 
 /** Quantises a tensor as a whole with a dynamic scale: two launches, with args->amax as the memory between them. */
 HSTU_API hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize_fp8_args* args,
@@ -95,6 +98,7 @@ typedef struct hstu_dequantize_fp8_args {
 } hstu_dequantize_fp8_args;
 HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequantize_fp8_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(dequantize_fp8)
 
 /**
  * How the sums of an FP8 product are accumulated where the device multiplies FP8 itself, whose sums keep 14 bits and
@@ -154,6 +158,7 @@ typedef struct hstu_fp8_gemm_args {
   hstu_tensor out_descale;
 } hstu_fp8_gemm_args;
 HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(fp8_gemm)
 
 /**
  * The output stage of an HSTU layer as one FP8 product: out = residual + [u | attn | g] descaled(w)^T with g =
@@ -193,6 +198,7 @@ typedef struct hstu_gated_fp8_gemm_args {
 } hstu_gated_fp8_gemm_args;
 HSTU_API hstu_status hstu_gated_fp8_gemm(hstu_context* context, const hstu_gated_fp8_gemm_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(gated_fp8_gemm)
 
 #ifdef __cplusplus
 }

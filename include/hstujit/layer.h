@@ -35,6 +35,7 @@
 #include <hstujit/base.h>
 #include <hstujit/fp8.h>
 #include <hstujit/norm.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,6 +73,7 @@ typedef struct hstu_compute_uvqk_args {
   size_t workspace_size;
 } hstu_compute_uvqk_args;
 HSTU_API hstu_status hstu_compute_uvqk(hstu_context* context, const hstu_compute_uvqk_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(compute_uvqk)
 HSTU_API hstu_status hstu_compute_uvqk_workspace_size(const hstu_compute_uvqk_args* args, size_t* bytes);
 
 /**
@@ -90,6 +92,7 @@ typedef struct hstu_preprocess_and_attention_args {
 } hstu_preprocess_and_attention_args;
 HSTU_API hstu_status hstu_preprocess_and_attention(hstu_context* context,
                                                    const hstu_preprocess_and_attention_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(preprocess_and_attention)
 HSTU_API hstu_status hstu_preprocess_and_attention_workspace_size(const hstu_preprocess_and_attention_args* args,
                                                                   size_t* bytes);
 
@@ -123,6 +126,7 @@ typedef struct hstu_compute_output_args {
 } hstu_compute_output_args;
 HSTU_API hstu_status hstu_compute_output(hstu_context* context, const hstu_compute_output_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(compute_output)
 /** Here the size depends on attn's shape and dtype and on the options. */
 HSTU_API hstu_status hstu_compute_output_workspace_size(const hstu_compute_output_args* args, size_t* bytes);
 
@@ -189,6 +193,7 @@ typedef struct hstu_stack_args {
   size_t saved_size;
 } hstu_stack_args;
 HSTU_API hstu_status hstu_stack(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(stack)
 HSTU_API hstu_status hstu_stack_workspace_size(const hstu_stack_args* args, size_t* bytes);
 
 /** One layer: hstu_stack with num_layers = 1; num_layers in args is not read. */
@@ -214,6 +219,7 @@ typedef struct hstu_fp8_linear_args {
   size_t workspace_size;
 } hstu_fp8_linear_args;
 HSTU_API hstu_status hstu_fp8_linear(hstu_context* context, const hstu_fp8_linear_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(fp8_linear)
 /** Here the size depends on x's shape and on x_scaling alone. */
 HSTU_API hstu_status hstu_fp8_linear_workspace_size(const hstu_fp8_linear_args* args, size_t* bytes);
 

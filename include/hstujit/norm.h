@@ -7,6 +7,7 @@
 
 #include <hstujit/base.h>
 #include <hstujit/fp8.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +37,7 @@ typedef struct hstu_layer_norm_args {
   hstu_tensor moments;
 } hstu_layer_norm_args;
 HSTU_API hstu_status hstu_layer_norm(hstu_context* context, const hstu_layer_norm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(layer_norm)
 
 /**
  * Gradient of layer norm. With g = dout * weight and xhat = (x - mean) / sqrt(var + eps):
@@ -67,6 +69,7 @@ typedef struct hstu_layer_norm_backward_args {
 } hstu_layer_norm_backward_args;
 HSTU_API hstu_status hstu_layer_norm_backward(hstu_context* context, const hstu_layer_norm_backward_args* args,
                                               hstu_stream stream);
+HSTU_TYPED_PLAN(layer_norm_backward)
 /** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
 HSTU_API hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context,
                                                              const hstu_layer_norm_backward_args* args, size_t* bytes);
@@ -91,6 +94,7 @@ typedef struct hstu_rms_norm_args {
   hstu_tensor descale;
 } hstu_rms_norm_args;
 HSTU_API hstu_status hstu_rms_norm(hstu_context* context, const hstu_rms_norm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(rms_norm)
 
 /**
  * Swish layer norm: out = x * sigmoid(layer_norm(x)), x being the raw input.
@@ -105,6 +109,7 @@ typedef struct hstu_swish_layer_norm_args {
 } hstu_swish_layer_norm_args;
 HSTU_API hstu_status hstu_swish_layer_norm(hstu_context* context, const hstu_swish_layer_norm_args* args,
                                            hstu_stream stream);
+HSTU_TYPED_PLAN(swish_layer_norm)
 
 /**
  * Group norm of rows: each of num_groups equal parts of a row is normalised by its own mean and biased variance, then
@@ -123,6 +128,7 @@ typedef struct hstu_group_norm_args {
   int32_t num_groups;
 } hstu_group_norm_args;
 HSTU_API hstu_status hstu_group_norm(hstu_context* context, const hstu_group_norm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(group_norm)
 
 /**
  * RMS norm over whole rows, then rotary position embedding of each head: with n = x / sqrt(mean(x^2) + eps) * weight,
@@ -149,6 +155,7 @@ typedef struct hstu_rms_norm_rope_args {
   hstu_tensor descale;
 } hstu_rms_norm_rope_args;
 HSTU_API hstu_status hstu_rms_norm_rope(hstu_context* context, const hstu_rms_norm_rope_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(rms_norm_rope)
 
 /**
  * Softmax of rows: out = e^(x - max) / sum, or its logarithm, x - max - log(sum), with log.
@@ -166,6 +173,7 @@ typedef struct hstu_softmax_args {
   int32_t zero_empty_rows;
 } hstu_softmax_args;
 HSTU_API hstu_status hstu_softmax(hstu_context* context, const hstu_softmax_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(softmax)
 
 /**
  * Seeded dropout: out = keep ? x / (1 - ratio) : 0. The decision over an element depends on the seed and on its index
@@ -189,6 +197,7 @@ typedef struct hstu_dropout_args {
   int64_t seed;
 } hstu_dropout_args;
 HSTU_API hstu_status hstu_dropout(hstu_context* context, const hstu_dropout_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(dropout)
 
 /** The norm inside hstu_norm_mul. */
 typedef enum hstu_norm {
@@ -247,6 +256,7 @@ typedef struct hstu_norm_mul_args {
   hstu_tensor descale;
 } hstu_norm_mul_args;
 HSTU_API hstu_status hstu_norm_mul(hstu_context* context, const hstu_norm_mul_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(norm_mul)
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #define HSTUJIT_POSITION_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,6 +36,7 @@ typedef struct hstu_add_positional_embeddings_args {
 HSTU_API hstu_status hstu_add_positional_embeddings(hstu_context* context,
                                                     const hstu_add_positional_embeddings_args* args,
                                                     hstu_stream stream);
+HSTU_TYPED_PLAN(add_positional_embeddings)
 
 /** How an age becomes a bucket, truncated to whole numbers; age is at least 1e-6 seconds. */
 typedef enum hstu_time_bucket_fn {
@@ -79,6 +81,7 @@ typedef struct hstu_add_timestamp_positional_embeddings_args {
 HSTU_API hstu_status hstu_add_timestamp_positional_embeddings(hstu_context* context,
                                                               const hstu_add_timestamp_positional_embeddings_args* args,
                                                               hstu_stream stream);
+HSTU_TYPED_PLAN(add_timestamp_positional_embeddings)
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,6 @@
 // Plans: made once, launched for ever, with what the same call would launch. On a fake driver.
 #include "capi/fake_gpu.hpp"
+#include "chain/chain_map.hpp"
 #include "cuda/driver.hpp"
 #include "records/statistics.hpp"
 #include "support/cpu_time.hpp"
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace hstujit {
@@ -40,6 +42,48 @@ class PlanOfNorm : public FakeGpu {
   }
   static constexpr size_t kParamsBytes = 56;  // of RowNormParams
 };
+
+// Every operator and every chain of the maps has a plan of its own type.
+#define HSTUJIT_TYPED(name, args_type, function)           \
+  static_assert(std::is_same_v<decltype(&function##_plan), \
+                               hstu_status (*)(hstu_plan**, hstu_context*, const args_type*, hstu_stream)>);
+HSTUJIT_OPERATOR_MAP(HSTUJIT_TYPED)
+HSTUJIT_CHAIN_MAP(HSTUJIT_TYPED)
+#undef HSTUJIT_TYPED
+
+/// What hstu_<op>_plan says to args of which the size alone is there, and hstu_plan_get of that name.
+template <class Args>
+void expect_same_refusal(hstu_context* context, const char* name,
+                         hstu_status (*typed)(hstu_plan**, hstu_context*, const Args*, hstu_stream)) {
+  SCOPED_TRACE(name);
+  Args args{};
+  for (const size_t size : {sizeof args, size_t{1}}) {  // no two structs of operators list the same sizes and members
+    args.struct_size = size;
+    hstu_plan* plan = nullptr;
+    const hstu_status by_name = hstu_plan_get(&plan, context, name, &args, nullptr);
+    const std::string text = hstu_last_error();
+    EXPECT_NE(by_name, HSTU_OK);
+    EXPECT_EQ(typed(&plan, context, &args, nullptr), by_name);
+    EXPECT_EQ(hstu_last_error(), text);
+  }
+}
+
+TEST_F(PlanOfNorm, OfEachOperatorAndChainIsAskedForByItsName) {
+  open("");
+#define HSTUJIT_EXPECT(name, args_type, function) expect_same_refusal<args_type>(context_, #name, function##_plan);
+  HSTUJIT_OPERATOR_MAP(HSTUJIT_EXPECT)
+  HSTUJIT_CHAIN_MAP(HSTUJIT_EXPECT)
+#undef HSTUJIT_EXPECT
+}
+
+TEST_F(PlanOfNorm, OfItsTypeIsThatOfItsName) {
+  open("");
+  const hstu_layer_norm_args args = norm(8);
+  Owned typed;
+  ASSERT_EQ(hstu_layer_norm_plan(&typed.plan, context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(hstu_plan_launch(typed.plan, nullptr, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(fake_->launches(), 1);
+}
 
 TEST_F(PlanOfNorm, LaunchesWhatTheCallLaunches) {
   open("");
