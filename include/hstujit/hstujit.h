@@ -2,8 +2,9 @@
  * libhstujit: run-time-compiled, auto-tuned kernels for HSTU recommenders (Zhai et al. 2024, arXiv:2402.17152).
  *
  * The tour: statuses and tensors (base.h), the context (here), operators (one header a group: norm.h, dense.h, fp8.h,
- * attention.h, jagged.h, position.h), layers made of them (layer.h), plans (plan.h), looking inside (here). A host
- * creates one context per device, describes buffers with hstu_tensor, and calls operators on its own CUDA stream:
+ * attention.h, jagged.h, position.h), layers made of them (layer.h), plans (plan.h),
+ * looking inside (here). A host creates one context per device, describes buffers with hstu_tensor, and calls operators
+ * on its own CUDA stream:
  *
  *   hstu_context* ctx;
  *   hstu_context_create(&ctx, NULL);                            // cuda:0, default store, compile on a miss
@@ -104,6 +105,20 @@ HSTU_API hstu_status hstu_context_finish(hstu_context* context);
  * agree (warm all, then freeze all) and for hosts whose latency must not change any more.
  */
 HSTU_API hstu_status hstu_context_freeze(hstu_context* context);
+
+/**
+ * Whether this context's device takes a call, without making it: HSTU_OK, or the status that the call would give, with
+ * the reason in hstu_last_error. Compiles, loads, tunes and launches nothing, whatever the miss policy.
+ *
+ * op    name of an operator or of a chain, as in hstu_plan_get. A chain's steps are all asked for
+ * args  its args struct, as the call would get it: workspaces count. Buffers are not read, so any aligned addresses
+ *       that do not overlap will do; arrays on the host are read
+ *
+ * Errors: INVALID_ARGUMENT, SHAPE_MISMATCH, UNSUPPORTED_DTYPE and UNSUPPORTED, as of the call. HSTU_OK is no promise of
+ * a kernel: the call itself may still find none ready, or fail to compile or to load one. On device "cpu" it may find
+ * that offsets decrease, or the like.
+ */
+HSTU_API hstu_status hstu_context_takes(hstu_context* context, const char* op, const void* args);
 
 /* ---------------------------------------------------------------------------------------------- looking inside */
 

@@ -177,6 +177,32 @@ const Operator& operator_called(const char* name) {
   return operator_of(*op);
 }
 
+/// An operator or a chain that a host calls by its name, and the arguments in today's layout.
+struct Asked {
+  const chain::Chain* chain;  ///< null: it is an operator
+  const Operator* op;         ///< null: it is a chain
+  const Layout& layout;
+  const void* args;
+};
+/// room: for arguments of an earlier version.
+Asked asked_for(const char* name, const void* args, StructBytes& room) {
+  const chain::Chain* const chain = chain::chain_named(&deref(name, "op"));
+  const Operator* const op = chain ? nullptr : &operator_called(name);
+  if (!args) refuse_null("args");
+  const Layout& layout = chain ? layout_of(*chain) : layout_of(op->op);
+  if (size_given(args) == layout.size) return {chain, op, layout, args};
+  update(layout, args, room.data(), "args");
+  return {chain, op, layout, room.data()};
+}
+
+/// args: of today's layout, as a host wrote them.
+void check_takes(const Context& context, const Operator& op, const void* args) {
+  ArgsBytes prepared;
+  std::memcpy(prepared.data(), args, op.args_size);
+  const Problem problem = op.prepare(prepared.data());
+  context.check_takes(problem, prepared.data());
+}
+
 /// given: what a C host wrote there may be no enumerator, which C++ must not load as one.
 hstu_miss_policy checked(const hstu_miss_policy& given) {
   int policy;
@@ -340,19 +366,13 @@ hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const char* op
   return guard([&] {
     deref(out, "out") = nullptr;
     const Visit target(deref(context, "context"));
-    const chain::Chain* const chain = chain::chain_named(&deref(op, "op"));
-    const Operator* const asked = chain ? nullptr : &operator_called(op);
-    if (!args) refuse_null("args");
-    auto plan = std::make_unique<hstu_plan>(*context, chain ? layout_of(*chain) : layout_of(asked->op));
-    StructBytes today;
-    if (size_given(args) != plan->layout.size) {
-      update(plan->layout, args, today.data(), "args");
-      args = today.data();
-    }
-    if (chain)
-      plan->chain.emplace(*target, *chain, args, stream);
+    StructBytes room;
+    const Asked asked = asked_for(op, args, room);
+    auto plan = std::make_unique<hstu_plan>(*context, asked.layout);
+    if (asked.chain)
+      plan->chain.emplace(*target, *asked.chain, asked.args, stream);
     else
-      plan->call.emplace(*target, *asked, args, stream);
+      plan->call.emplace(*target, *asked.op, asked.args, stream);
     *out = plan.release();
   });
 }
@@ -367,6 +387,16 @@ hstu_status hstu_plan_launch(hstu_plan* plan, const void* args, hstu_stream stre
 }
 
 void hstu_plan_release(hstu_plan* plan) { delete plan; }
+
+hstu_status hstu_context_takes(hstu_context* context, const char* op, const void* args) {
+  return guard([&] {
+    const Visit target(deref(context, "context"));
+    StructBytes room;
+    const Asked asked = asked_for(op, args, room);
+    if (asked.chain) return asked.chain->check_takes(*target, asked.args);
+    check_takes(*target, *asked.op, asked.args);
+  });
+}
 
 int32_t hstu_operator_count(void) { return static_cast<int32_t>(operators().size()); }
 

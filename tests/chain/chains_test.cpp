@@ -116,6 +116,11 @@ const std::vector<std::byte>& sample_of(const Chain& chain) {
   return all.at(chain.name);
 }
 
+size_t first_tensor_of(const Chain& chain) {
+  return chain.name == "preprocess_and_attention" ? offsetof(hstu_preprocess_and_attention_args, uvqk.x)
+                                                  : sizeof(size_t);
+}
+
 std::vector<std::string> steps_of(const Chain& chain, const Fusing& fusing) {
   std::vector<std::byte> args = sample_of(chain);
   std::vector<std::string> names;
@@ -152,6 +157,46 @@ TEST_P(EveryChain, IsCalledAsItsFunctionAndHasAWorkspace) {
   const std::string function = fmt::format("HSTU_API hstu_status hstu_{}(hstu_context* context,", chain.name);
   EXPECT_NE((header + fp8).find(function), std::string::npos) << function;
   EXPECT_GT(chain.workspace_size(sample_of(chain).data()), 0u);
+}
+
+/// The text of a refusal, or "".
+std::string refusal(hstu_status status) { return status == HSTU_OK ? "" : hstu_last_error(); }
+
+TEST_P(EveryChain, IsTakenWithoutBeingMadeReady) {
+  const Chain& chain = *GetParam();
+  for (const char* device : {"sm_80", "sm_90a", "cpu"}) {
+    SCOPED_TRACE(device);
+    hstu_context_options options{};
+    options.struct_size = sizeof options;
+    options.device = device;
+    options.store_path = options.system_store_path = "";
+    hstu_context* context = nullptr;
+    ASSERT_EQ(hstu_context_create(&context, &options), HSTU_OK) << hstu_last_error();
+    std::vector<std::byte> args = sample_of(chain);
+    const auto takes = [&] { return hstu_context_takes(context, chain.name.data(), args.data()); };
+    const auto plan = [&] {
+      hstu_plan* made = nullptr;
+      return hstu_plan_get(&made, context, chain.name.data(), args.data(), nullptr);
+    };
+    EXPECT_EQ(takes(), HSTU_OK) << hstu_last_error();
+
+    // The first tensor, x or what stands for it, in a type and then in a shape that no step takes.
+    auto& first = *reinterpret_cast<hstu_tensor*>(args.data() + first_tensor_of(chain));
+    first.dtype = HSTU_DTYPE_I32;
+    EXPECT_EQ(takes(), HSTU_ERROR_UNSUPPORTED_DTYPE) << hstu_last_error();
+    const std::string of_takes = refusal(takes()), of_plan = refusal(plan());
+    EXPECT_EQ(of_takes, of_plan);
+    first.dtype = HSTU_DTYPE_BF16;
+    first.shape[1] += 8;
+    EXPECT_EQ(takes(), plan());
+    EXPECT_NE(takes(), HSTU_OK);
+
+    hstu_counters counters{};
+    counters.struct_size = sizeof counters;
+    ASSERT_EQ(hstu_context_counters(context, &counters), HSTU_OK);
+    EXPECT_EQ(counters.compiles + counters.plans, 0);
+    hstu_context_destroy(context);
+  }
 }
 
 std::vector<const Chain*> all_chains() {
