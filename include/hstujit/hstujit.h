@@ -2,7 +2,7 @@
  * libhstujit: run-time-compiled, auto-tuned kernels for HSTU recommenders (Zhai et al. 2024, arXiv:2402.17152).
  *
  * The tour: statuses and tensors (base.h), the context (here), operators (one header a group: norm.h, dense.h, fp8.h,
- * attention.h, jagged.h, position.h), layers made of them (layer.h), plans (plan.h),
+ * attention.h, jagged.h, position.h), layers made of them (layer.h), plans (plan.h), operators as data (describe.h),
  * looking inside (here). A host creates one context per device, describes buffers with hstu_tensor, and calls operators
  * on its own CUDA stream:
  *
@@ -122,7 +122,8 @@ HSTU_API hstu_status hstu_context_takes(hstu_context* context, const char* op, c
 
 /* ---------------------------------------------------------------------------------------------- looking inside */
 
-/** Number of operators, and the name of one, e.g. "layer_norm"; NULL past the end. Static memory. */
+/** Number of operators, and the name of one, e.g. "layer_norm"; NULL past the end. Static memory. What one takes says
+ *  hstu_operator_describe, in describe.h. */
 HSTU_API int32_t hstu_operator_count(void);
 HSTU_API const char* hstu_operator_name(int32_t index);
 
@@ -188,6 +189,7 @@ HSTU_API hstu_status hstu_context_write_traffic(hstu_context* context, const cha
  */
 #include <hstujit/attention.h>
 #include <hstujit/dense.h>
+#include <hstujit/describe.h>
 #include <hstujit/fp8.h>
 #include <hstujit/jagged.h>
 #include <hstujit/layer.h>

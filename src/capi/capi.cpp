@@ -2,6 +2,7 @@
 #include "call/counters.hpp"
 #include "call/fixed_call.hpp"
 #include "call/recent_calls.hpp"
+#include "capi/describe.hpp"
 #include "capi/handle.hpp"
 #include "capi/versions.hpp"
 #include "chain/chains.hpp"
@@ -403,6 +404,13 @@ int32_t hstu_operator_count(void) { return static_cast<int32_t>(operators().size
 const char* hstu_operator_name(int32_t index) {
   if (index < 0 || index >= hstu_operator_count()) return nullptr;
   return operators()[static_cast<size_t>(index)].name.data();
+}
+
+hstu_status hstu_operator_describe(const hstu_operator_description** out, const char* op) {
+  return guard([&] {
+    deref(out, "out") = nullptr;
+    *out = &description_of(operator_called(&deref(op, "op")));
+  });
 }
 
 hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out) {

@@ -4,6 +4,7 @@
 // in <op>.hpp beside them, and a family or more in families/.
 #pragma once
 
+#include "operators/forms.hpp"
 #include "operators/problem.hpp"
 
 #include <hstujit/hstujit.h>
@@ -26,6 +27,7 @@ struct TensorSlot {
   std::string_view name;
   size_t offset;  ///< of the hstu_tensor in the args struct
   TensorRole role;
+  TensorForm form;
   /// A dimension that the operator sums over, so that random elements are scaled by the root of its extent; -1 none.
   int fan_in = -1;
   /// The slot of an output in whose elements this one's are counted, rounded as they are; -1 none.
@@ -51,6 +53,7 @@ struct ScalarSlot {
   size_t offset;
   Kind kind;
   std::span<const std::string_view> words = {};
+  Zero zero = {};
 };
 inline constexpr std::string_view kFp8ScalingWords[] = {"tensor", "row", "group", "block"};
 inline constexpr std::string_view kActivationWords[] = {"none", "silu", "sigmoid", "gelu", "gelu_tanh"};

@@ -33,8 +33,8 @@ static int normalises(hstu_context* context) {
   if (hstu_layer_norm(context, NULL, NULL) != HSTU_ERROR_INVALID_ARGUMENT || !strstr(hstu_last_error(), "args"))
     return 0;
   out[0] = 0.0f;
-  if (hstu_plan_get(&plan, context, "layer_norm", &args, NULL) != HSTU_OK ||
-      hstu_plan_launch(plan, NULL, NULL) != HSTU_OK || !near(out[0], -1))
+  if (hstu_layer_norm_plan(&plan, context, &args, NULL) != HSTU_OK || hstu_plan_launch(plan, NULL, NULL) != HSTU_OK ||
+      !near(out[0], -1))
     return 0;
   hstu_plan_release(plan);
   return 1;
@@ -70,6 +70,23 @@ static int broadcasts(hstu_context* context) {
   return hstu_softmax(context, &args, NULL) == HSTU_OK && near(out[0], 0.5) && near(out[3], 0.5);
 }
 
+/* What a call takes, without its header; and whether it does here. */
+static int describes(hstu_context* context) {
+  const hstu_operator_description* softmax = NULL;
+  hstu_softmax_args args;
+  float x[2] = {0.0f, 0.0f}, out[2] = {0.0f, 0.0f};
+  memset(&args, 0, sizeof args);
+  args.struct_size = sizeof args;
+  if (hstu_operator_describe(&softmax, "softmax") != HSTU_OK || softmax->args_size != sizeof args) return 0;
+  if (softmax->members[1].offset != offsetof(hstu_softmax_args, out)) return 0;
+  args.x = hstu_vector(x, HSTU_DTYPE_F32, 2);
+  args.out = hstu_vector(out, HSTU_DTYPE_F32, 2);
+  if (hstu_context_takes(context, "softmax", &args) != HSTU_ERROR_INVALID_ARGUMENT) return 0;
+  args.x = hstu_matrix(x, HSTU_DTYPE_F32, 1, 2);
+  args.out = hstu_matrix(out, HSTU_DTYPE_F32, 1, 2);
+  return hstu_context_takes(context, "softmax", &args) == HSTU_OK && near(out[0], 0);
+}
+
 static int counts(hstu_context* context) {
   hstu_counters counters;
   hstu_layer_dims dims;
@@ -85,7 +102,7 @@ static int counts(hstu_context* context) {
 int main(void) {
   hstu_context* context = create();
   if (!context) return 1;
-  if (!normalises(context) || !attends(context) || !broadcasts(context) || !counts(context)) {
+  if (!normalises(context) || !attends(context) || !broadcasts(context) || !describes(context) || !counts(context)) {
     fprintf(stderr, "a result is wrong, or a call failed: %s\n", hstu_last_error());
     return 1;
   }

@@ -18,15 +18,16 @@ namespace {
 
 using Args = hstu_append_kv_cache_args;
 
-constexpr TensorSlot kTensors[] = {{"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"k_cache", offsetof(Args, k_cache), TensorRole::output},
-                                   {"v_cache", offsetof(Args, v_cache), TensorRole::output},
-                                   {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer},
-                                   {"page_ids", offsetof(Args, page_ids), TensorRole::integer},
-                                   {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer}};
+constexpr TensorSlot kTensors[] = {
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating | kFp8)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating | kFp8)},
+    {"k_cache", offsetof(Args, k_cache), TensorRole::output, of_rank(4, kFloating | kFp8)},
+    {"v_cache", offsetof(Args, v_cache), TensorRole::output, of_rank(4, kFloating | kFp8)},
+    {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"page_ids", offsetof(Args, page_ids), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer, of_rank(1, kIntegers)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"num_targets", offsetof(Args, num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 
 enum : size_t { kPageOffsets = 4, kLastPageLens = 6, kSeqOffsets = 7, kNumTargets = 8 };  // slots of kTensors
 

@@ -22,27 +22,28 @@ namespace {
 using Args = hstu_attention_args;
 
 enum : int { kOut = 3, kSeqOffsets = 4, kNumTargets = 5 };  // slots of kTensors
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer},
-                                   {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, mask.intervals), TensorRole::integer},
-                                   {"rab", offsetof(Args, rab), TensorRole::input},
-                                   {"lse", offsetof(Args, lse), TensorRole::output},
-                                   {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer},
-                                   {"moments", offsetof(Args, moments), TensorRole::output, -1, kOut}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(3, kFloating)},
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kFloating)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input, of_rank(1, kF32).or_absent()},
+    {"intervals", offsetof(Args, mask.intervals), TensorRole::integer, of_rank(3, kI32).or_absent()},
+    {"rab", offsetof(Args, rab), TensorRole::input, of_rank(4, kFloating).or_absent()},
+    {"lse", offsetof(Args, lse), TensorRole::output, of_rank(2, kF32).or_absent()},
+    {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"moments", offsetof(Args, moments), TensorRole::output, of_rank(3, kF32, 0).or_absent(), -1, kOut}};
 constexpr ScalarSlot kScalars[] = {
-    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, kFollows},
     {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
-    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
-    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
+    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64, {}, kMustBeSet},
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64, {}, kFollows},
     {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
     {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
     {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32},
+    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
     {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
     {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64},
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32}};

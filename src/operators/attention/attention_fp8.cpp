@@ -16,29 +16,30 @@ namespace {
 
 using Args = hstu_attention_fp8_args;
 
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"q_descale", offsetof(Args, q_descale), TensorRole::input},
-                                   {"k_descale", offsetof(Args, k_descale), TensorRole::input},
-                                   {"v_descale", offsetof(Args, v_descale), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer},
-                                   {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, mask.intervals), TensorRole::integer},
-                                   {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(3, kE4m3)},
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kE4m3)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kE4m3)},
+    {"q_descale", offsetof(Args, q_descale), TensorRole::input, of_rank(1, kF32).or_rank(2, 2)},
+    {"k_descale", offsetof(Args, k_descale), TensorRole::input, of_rank(1, kF32).or_rank(2, 2)},
+    {"v_descale", offsetof(Args, v_descale), TensorRole::input, of_rank(1, kF32).or_rank(2, 2)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(3, k16Bit)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input, of_rank(1, kF32).or_absent()},
+    {"intervals", offsetof(Args, mask.intervals), TensorRole::integer, of_rank(3, kI32).or_absent()},
+    {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 constexpr std::string_view kScalingWords[] = {"tensor", "head", "sequence", "block"};
 constexpr ScalarSlot kScalars[] = {
-    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, kFollows},
     {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
     {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kScalingWords},
-    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
-    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
+    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64, {}, kMustBeSet},
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64, {}, kFollows},
     {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
     {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
     {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32},
+    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
     {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
     {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64},
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32},

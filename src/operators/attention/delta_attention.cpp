@@ -11,17 +11,18 @@ namespace {
 using Args = hstu_delta_attention_args;
 using namespace delta_attention;
 
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer},
-                                   {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, mask.intervals), TensorRole::integer},
-                                   {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer},
-                                   {"rab", offsetof(Args, rab), TensorRole::input}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(3, kFloating)},
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kFloating)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input, of_rank(1, kF32).or_absent()},
+    {"intervals", offsetof(Args, mask.intervals), TensorRole::integer, of_rank(3, kI32).or_absent()},
+    {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"rab", offsetof(Args, rab), TensorRole::input, of_rank(4, kFloating).or_absent()}};
 
 enum : size_t { kSeqOffsets = 4, kQOffsets = 5, kNumTargets = 6 };  // slots of kTensors
 

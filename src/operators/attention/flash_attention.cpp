@@ -20,14 +20,15 @@ namespace {
 
 using Args = hstu_flash_attention_args;
 
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"lse", offsetof(Args, lse), TensorRole::output},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(3, kFloating).or_rank(4)},
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating).or_rank(4)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating).or_rank(4)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kFloating).or_rank(4)},
+    {"lse", offsetof(Args, lse), TensorRole::output, of_rank(2, kF32).or_rank(3).or_absent()},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 constexpr std::string_view kMaskWords[] = {"causal", "full"};
-constexpr ScalarSlot kScalars[] = {{"scale", offsetof(Args, scale), ScalarSlot::Kind::f64},
+constexpr ScalarSlot kScalars[] = {{"scale", offsetof(Args, scale), ScalarSlot::Kind::f64, {}, kFollows},
                                    {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, kMaskWords},
                                    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64}};
 enum : size_t { kSeqOffsets = 5 };  // slot of kTensors

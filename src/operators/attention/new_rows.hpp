@@ -42,16 +42,16 @@ namespace delta_attention {
 
 template <class Args>
 inline constexpr ScalarSlot kScalars[] = {
-    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, kFollows},
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32},
     {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
-    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64},
-    {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64},
-    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64},
+    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64, {}, kMustBeSet},
+    {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64, {}, kFollows},
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64, {}, kFollows},
     {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
     {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
     {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32},
+    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
     {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
     {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64}};
 

@@ -13,21 +13,22 @@ namespace {
 using Args = hstu_paged_attention_args;
 using namespace delta_attention;
 
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"k_cache", offsetof(Args, k_cache), TensorRole::input},
-                                   {"v_cache", offsetof(Args, v_cache), TensorRole::input},
-                                   {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer},
-                                   {"page_ids", offsetof(Args, page_ids), TensorRole::integer},
-                                   {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer},
-                                   {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer},
-                                   {"attn_scale", offsetof(Args, attn_scale), TensorRole::input},
-                                   {"intervals", offsetof(Args, mask.intervals), TensorRole::integer},
-                                   {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer},
-                                   {"rab", offsetof(Args, rab), TensorRole::input}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(3, kFloating)},
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating).or_absent()},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kFloating)},
+    {"k_cache", offsetof(Args, k_cache), TensorRole::input, of_rank(4, kFloating)},
+    {"v_cache", offsetof(Args, v_cache), TensorRole::input, of_rank(4, kFloating)},
+    {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"page_ids", offsetof(Args, page_ids), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer, of_rank(1, kIntegers)},
+    {"q_offsets", offsetof(Args, q_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"num_targets", offsetof(Args, mask.num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"attn_scale", offsetof(Args, attn_scale), TensorRole::input, of_rank(1, kF32).or_absent()},
+    {"intervals", offsetof(Args, mask.intervals), TensorRole::integer, of_rank(3, kI32).or_absent()},
+    {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"rab", offsetof(Args, rab), TensorRole::input, of_rank(4, kFloating).or_absent()}};
 
 enum : size_t { kPageOffsets = 6, kLastPageLens = 8, kQOffsets = 9, kNumTargets = 10 };  // slots of kTensors
 

@@ -17,10 +17,11 @@ namespace {
 
 using Args = hstu_rel_bias_args;
 
-constexpr TensorSlot kTensors[] = {{"timestamps", offsetof(Args, timestamps), TensorRole::integer},
-                                   {"position_weights", offsetof(Args, position_weights), TensorRole::input},
-                                   {"time_weights", offsetof(Args, time_weights), TensorRole::input},
-                                   {"rab", offsetof(Args, rab), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"timestamps", offsetof(Args, timestamps), TensorRole::integer, of_rank(2, kI64)},
+    {"position_weights", offsetof(Args, position_weights), TensorRole::input, of_rank(2, kFloating)},
+    {"time_weights", offsetof(Args, time_weights), TensorRole::input, of_rank(2, kFloating)},
+    {"rab", offsetof(Args, rab), TensorRole::output, of_rank(4, kFloating)}};
 
 /// Kernels count the pieces of a head's matrix in 32 bits; such a matrix of 16-bit elements has 34 GB.
 constexpr int64_t kMostPositions = int64_t{1} << 17;

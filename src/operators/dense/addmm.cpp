@@ -14,18 +14,20 @@ namespace {
 
 using Args = hstu_addmm_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"w", offsetof(Args, w), TensorRole::input, 0},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"residual", offsetof(Args, residual), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"out1", offsetof(Args, out1), TensorRole::output},
-                                   {"out2", offsetof(Args, out2), TensorRole::output},
-                                   {"out3", offsetof(Args, out3), TensorRole::output},
-                                   {"out_descale", offsetof(Args, out_descale), TensorRole::input}};
-constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
-                                   {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating, 2)},
+    {"w", offsetof(Args, w), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating, 1).or_absent()},
+    {"residual", offsetof(Args, residual), TensorRole::input, of_rank(2, kFloating, 2).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"out1", offsetof(Args, out1), TensorRole::output, of_rank(2, kFloating | kFp8).or_absent()},
+    {"out2", offsetof(Args, out2), TensorRole::output, of_rank(2, kFloating | kFp8).or_absent()},
+    {"out3", offsetof(Args, out3), TensorRole::output, of_rank(2, kFloating | kFp8).or_absent()},
+    {"out_descale", offsetof(Args, out_descale), TensorRole::input, of_rank(1, kF32).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64, {}, kFollows},
+    {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
 
 constexpr product_terms::Names kNames = {
     "addmm", {"out", "out1", "out2", "out3"}, "out_descale", "m = x.shape[0]", "n = w.shape[1]"};

@@ -15,14 +15,16 @@ namespace {
 
 using Args = hstu_gated_mlp_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"gate", offsetof(Args, gate), TensorRole::input, 0},
-                                   {"up", offsetof(Args, up), TensorRole::input, 0},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"out_descale", offsetof(Args, out_descale), TensorRole::input}};
-constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-                                   {"activate_gate", offsetof(Args, activate_gate), ScalarSlot::Kind::i32},
-                                   {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i64}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating, 2)},
+    {"gate", offsetof(Args, gate), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"up", offsetof(Args, up), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"out_descale", offsetof(Args, out_descale), TensorRole::input, of_rank(1, kF32).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords, kMustBeSet},
+    {"activate_gate", offsetof(Args, activate_gate), ScalarSlot::Kind::i32},
+    {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i64}};
 
 checks::Tensor check_weight(const char* name, hstu_tensor& t, const checks::Tensor& x, const checks::Tensor& out) {
   const checks::Tensor w = checks::required_any_strides<2>(name, t);

@@ -12,18 +12,20 @@ namespace {
 
 using Args = hstu_norm_addmm_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"norm_weight", offsetof(Args, norm_weight), TensorRole::input},
-                                   {"norm_bias", offsetof(Args, norm_bias), TensorRole::input},
-                                   {"w", offsetof(Args, w), TensorRole::input, 0},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"out1", offsetof(Args, out1), TensorRole::output},
-                                   {"out2", offsetof(Args, out2), TensorRole::output},
-                                   {"out3", offsetof(Args, out3), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
-                                   {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"norm_weight", offsetof(Args, norm_weight), TensorRole::input, of_rank(1, kFloating)},
+    {"norm_bias", offsetof(Args, norm_bias), TensorRole::input, of_rank(1, kFloating)},
+    {"w", offsetof(Args, w), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating, 1).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)},
+    {"out1", offsetof(Args, out1), TensorRole::output, of_rank(2, kFloating).or_absent()},
+    {"out2", offsetof(Args, out2), TensorRole::output, of_rank(2, kFloating).or_absent()},
+    {"out3", offsetof(Args, out3), TensorRole::output, of_rank(2, kFloating).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64, {}, kFollows},
+    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32, {}, {1e-5f}}};
 
 constexpr product_terms::Names kNames = {
     "norm_addmm", {"out", "out1", "out2", "out3"}, nullptr, "m = x.shape[0]", "n = w.shape[1]"};

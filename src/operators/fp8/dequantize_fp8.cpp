@@ -13,9 +13,10 @@ namespace {
 
 using Args = hstu_dequantize_fp8_args;
 
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"descale", offsetof(Args, descale), TensorRole::input},
-                                   {"x", offsetof(Args, x), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(2, kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::input, of_rank(1, kF32).or_rank(2, 2)},
+    {"x", offsetof(Args, x), TensorRole::output, of_rank(2, kFloating)}};
 constexpr ScalarSlot kScalars[] = {{"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i64, kFp8ScalingWords}};
 
 hstu_fp8_scaling scaling_of(const Args& args) { return static_cast<hstu_fp8_scaling>(args.scaling); }

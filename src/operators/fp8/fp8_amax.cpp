@@ -15,8 +15,8 @@ namespace {
 
 using Args = hstu_fp8_amax_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"amax", offsetof(Args, amax), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+                                   {"amax", offsetof(Args, amax), TensorRole::output, of_rank(1, kF32)}};
 
 }  // namespace
 

@@ -17,24 +17,25 @@ namespace {
 
 using Args = hstu_fp8_gemm_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"w", offsetof(Args, w), TensorRole::input, 1},
-                                   {"x_descale", offsetof(Args, x_descale), TensorRole::input},
-                                   {"w_descale", offsetof(Args, w_descale), TensorRole::input},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"residual", offsetof(Args, residual), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"out1", offsetof(Args, out1), TensorRole::output},
-                                   {"out2", offsetof(Args, out2), TensorRole::output},
-                                   {"out3", offsetof(Args, out3), TensorRole::output},
-                                   {"out_descale", offsetof(Args, out_descale), TensorRole::input}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFp8)},
+    {"w", offsetof(Args, w), TensorRole::input, of_rank(2, kFp8), 1},
+    {"x_descale", offsetof(Args, x_descale), TensorRole::input, of_rank(1, kF32).or_rank(2, 2)},
+    {"w_descale", offsetof(Args, w_descale), TensorRole::input, of_rank(1, kF32).or_rank(2, 2)},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"residual", offsetof(Args, residual), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"out1", offsetof(Args, out1), TensorRole::output, of_rank(2, kFloating | kFp8).or_absent()},
+    {"out2", offsetof(Args, out2), TensorRole::output, of_rank(2, kFloating | kFp8).or_absent()},
+    {"out3", offsetof(Args, out3), TensorRole::output, of_rank(2, kFloating | kFp8).or_absent()},
+    {"out_descale", offsetof(Args, out_descale), TensorRole::input, of_rank(1, kF32).or_absent()}};
 constexpr std::string_view kAccumulationWords[] = {"128", "fast"};
 constexpr ScalarSlot kScalars[] = {
     {"x_scaling", offsetof(Args, x_scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
     {"w_scaling", offsetof(Args, w_scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
     {"accumulation", offsetof(Args, accumulation), ScalarSlot::Kind::i32, kAccumulationWords},
     {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64}};
+    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64, {}, kFollows}};
 constexpr product_terms::Names kNames = {
     "fp8_gemm", {"out", "out1", "out2", "out3"}, "out_descale", "m = x.shape[0]", "n = w.shape[0]"};
 

@@ -17,16 +17,17 @@ namespace {
 
 using Args = hstu_gated_fp8_gemm_args;
 
-constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
-                                   {"u", offsetof(Args, u), TensorRole::input},
-                                   {"moments", offsetof(Args, moments), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"w", offsetof(Args, w), TensorRole::input, 1},
-                                   {"w_descale", offsetof(Args, w_descale), TensorRole::input},
-                                   {"residual", offsetof(Args, residual), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64}};
+constexpr TensorSlot kTensors[] = {
+    {"attn", offsetof(Args, attn), TensorRole::input, of_rank(2, kFloating)},
+    {"u", offsetof(Args, u), TensorRole::input, of_rank(2, kFloating)},
+    {"moments", offsetof(Args, moments), TensorRole::input, of_rank(3, kF32, 0)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating)},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating)},
+    {"w", offsetof(Args, w), TensorRole::input, of_rank(2, kE4m3), 1},
+    {"w_descale", offsetof(Args, w_descale), TensorRole::input, of_rank(1, kF32)},
+    {"residual", offsetof(Args, residual), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64, {}, {1e-5f}}};
 
 void check_w(Args& args, const gated_stage::Stage& stage) {
   const checks::Tensor w = checks::required<2>("w", args.w);

@@ -19,15 +19,17 @@ namespace {
 
 using Args = hstu_quantize_fp8_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"q", offsetof(Args, q), TensorRole::output},
-                                   {"descale", offsetof(Args, descale), TensorRole::output},
-                                   {"amax", offsetof(Args, amax), TensorRole::input},
-                                   {"static_descale", offsetof(Args, static_descale), TensorRole::input}};
-constexpr ScalarSlot kScalars[] = {{"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
-                                   {"amin", offsetof(Args, amin), ScalarSlot::Kind::f32},
-                                   {"amax_bound", offsetof(Args, amax_bound), ScalarSlot::Kind::f32},
-                                   {"power_of_two", offsetof(Args, power_of_two), ScalarSlot::Kind::i32}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"q", offsetof(Args, q), TensorRole::output, of_rank(2, kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2)},
+    {"amax", offsetof(Args, amax), TensorRole::input, of_rank(1, kF32).or_absent()},
+    {"static_descale", offsetof(Args, static_descale), TensorRole::input, of_rank(1, kF32).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
+    {"amin", offsetof(Args, amin), ScalarSlot::Kind::f32, {}, {1e-12f}},
+    {"amax_bound", offsetof(Args, amax_bound), ScalarSlot::Kind::f32, {}, {std::numeric_limits<double>::infinity()}},
+    {"power_of_two", offsetof(Args, power_of_two), ScalarSlot::Kind::i32}};
 
 /// Bounds of a unit's greatest magnitude; defaults are filled in.
 void check_bounds(Args& args) {

@@ -10,8 +10,8 @@ namespace {
 
 using Args = hstu_complete_cumsum_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input, of_rank(1, kF32 | kIntegers)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(1, kF32 | kIntegers)}};
 
 }  // namespace
 

@@ -8,15 +8,17 @@ namespace {
 
 using Args = hstu_concat_2d_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"left", offsetof(Args, left), TensorRole::input},
-                                   {"right", offsetof(Args, right), TensorRole::input},
-                                   {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer},
-                                   {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64},
-                                   {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64},
-                                   {"n_prefix_from_right", offsetof(Args, n_prefix_from_right), ScalarSlot::Kind::i64},
-                                   {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i64}};
+constexpr TensorSlot kTensors[] = {
+    {"left", offsetof(Args, left), TensorRole::input, of_rank(2, kCopied).or_rank(3)},
+    {"right", offsetof(Args, right), TensorRole::input, of_rank(2, kCopied).or_rank(3)},
+    {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kCopied)}};
+constexpr ScalarSlot kScalars[] = {
+    {"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64, {}, kFollows},
+    {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64, {}, kFollows},
+    {"n_prefix_from_right", offsetof(Args, n_prefix_from_right), ScalarSlot::Kind::i64},
+    {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i64}};
 enum : size_t { kOffsetsLeft = 2, kOffsetsRight = 3 };  // slots of kTensors
 
 }  // namespace

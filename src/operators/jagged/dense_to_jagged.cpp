@@ -9,9 +9,9 @@ namespace {
 
 using Args = hstu_dense_to_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"dense", offsetof(Args, dense), TensorRole::input},
-                                   {"offsets", offsetof(Args, offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"dense", offsetof(Args, dense), TensorRole::input, of_rank(3, kCopied)},
+                                   {"offsets", offsetof(Args, offsets), TensorRole::integer, of_rank(1, kIntegers)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kCopied)}};
 enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace

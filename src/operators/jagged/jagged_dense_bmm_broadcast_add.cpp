@@ -14,11 +14,12 @@ namespace {
 
 using Args = hstu_jagged_dense_bmm_broadcast_add_args;
 
-constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
-                                   {"dense", offsetof(Args, dense), TensorRole::input, 1},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"jagged", offsetof(Args, jagged), TensorRole::input, of_rank(2, kFloating)},
+    {"dense", offsetof(Args, dense), TensorRole::input, of_rank(3, kFloating, 3), 1},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
 constexpr ScalarSlot kScalars[] = {{"elementwise", offsetof(Args, elementwise), ScalarSlot::Kind::i64}};
 enum : size_t { kSeqOffsets = 3 };  // slot of kTensors
 

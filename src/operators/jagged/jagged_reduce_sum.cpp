@@ -12,9 +12,10 @@ namespace {
 
 using Args = hstu_jagged_reduce_sum_args;
 
-constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"jagged", offsetof(Args, jagged), TensorRole::input, of_rank(2, kFloating)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
 enum : size_t { kSeqOffsets = 1 };  // slot of kTensors
 
 }  // namespace

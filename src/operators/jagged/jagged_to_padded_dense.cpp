@@ -9,9 +9,9 @@ namespace {
 
 using Args = hstu_jagged_to_padded_dense_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"offsets", offsetof(Args, offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input, of_rank(2, kCopied)},
+                                   {"offsets", offsetof(Args, offsets), TensorRole::integer, of_rank(1, kIntegers)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kCopied)}};
 constexpr ScalarSlot kScalars[] = {{"padding", offsetof(Args, padding), ScalarSlot::Kind::f64}};
 enum : size_t { kOffsets = 1 };  // slot of kTensors
 

@@ -9,12 +9,13 @@ namespace {
 
 using Args = hstu_jagged_transpose_1d_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"offsets", offsetof(Args, offsets), TensorRole::integer},
-                                   {"lengths", offsetof(Args, lengths), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"out_offsets", offsetof(Args, out_offsets), TensorRole::output},
-                                   {"out_lengths", offsetof(Args, out_lengths), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"values", offsetof(Args, values), TensorRole::input, of_rank(1, kCopied)},
+    {"offsets", offsetof(Args, offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"lengths", offsetof(Args, lengths), TensorRole::integer, of_rank(1, kIntegers)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(1, kCopied)},
+    {"out_offsets", offsetof(Args, out_offsets), TensorRole::output, of_rank(1, kIntegers)},
+    {"out_lengths", offsetof(Args, out_lengths), TensorRole::output, of_rank(1, kIntegers)}};
 constexpr ScalarSlot kScalars[] = {{"rows", offsetof(Args, rows), ScalarSlot::Kind::i64},
                                    {"columns", offsetof(Args, columns), ScalarSlot::Kind::i64}};
 enum : size_t { kOffsets = 1, kLengths = 2 };  // slots of kTensors

@@ -9,14 +9,16 @@ namespace {
 
 using Args = hstu_split_2d_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"left", offsetof(Args, left), TensorRole::output},
-                                   {"right", offsetof(Args, right), TensorRole::output},
-                                   {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer},
-                                   {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer}};
-constexpr ScalarSlot kScalars[] = {{"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64},
-                                   {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64},
-                                   {"n_prefix_to_right", offsetof(Args, n_prefix_to_right), ScalarSlot::Kind::i64}};
+constexpr TensorSlot kTensors[] = {
+    {"values", offsetof(Args, values), TensorRole::input, of_rank(2, kCopied)},
+    {"left", offsetof(Args, left), TensorRole::output, of_rank(2, kCopied).or_rank(3)},
+    {"right", offsetof(Args, right), TensorRole::output, of_rank(2, kCopied).or_rank(3)},
+    {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64, {}, kFollows},
+    {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64, {}, kFollows},
+    {"n_prefix_to_right", offsetof(Args, n_prefix_to_right), ScalarSlot::Kind::i64}};
 enum : size_t { kOffsetsLeft = 3, kOffsetsRight = 4 };  // slots of kTensors
 
 }  // namespace

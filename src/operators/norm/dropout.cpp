@@ -11,11 +11,12 @@ namespace {
 
 using Args = hstu_dropout_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"ratio", offsetof(Args, ratio), ScalarSlot::Kind::f32},
-                                   {"words_per_counter", offsetof(Args, words_per_counter), ScalarSlot::Kind::i32},
-                                   {"seed", offsetof(Args, seed), ScalarSlot::Kind::i64}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {
+    {"ratio", offsetof(Args, ratio), ScalarSlot::Kind::f32},
+    {"words_per_counter", offsetof(Args, words_per_counter), ScalarSlot::Kind::i32, {}, {1}},
+    {"seed", offsetof(Args, seed), ScalarSlot::Kind::i64}};
 
 }  // namespace
 

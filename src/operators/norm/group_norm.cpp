@@ -12,12 +12,13 @@ namespace {
 
 using Args = hstu_group_norm_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
-                                   {"num_groups", offsetof(Args, num_groups), ScalarSlot::Kind::i32}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32, {}, {1e-5f}},
+                                   {"num_groups", offsetof(Args, num_groups), ScalarSlot::Kind::i32, {}, kMustBeSet}};
 
 }  // namespace
 

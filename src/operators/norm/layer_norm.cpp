@@ -14,19 +14,21 @@ namespace {
 using LayerNorm = hstu_layer_norm_args;
 using SwishLayerNorm = hstu_swish_layer_norm_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(LayerNorm, x), TensorRole::input},
-                                   {"weight", offsetof(LayerNorm, weight), TensorRole::input},
-                                   {"bias", offsetof(LayerNorm, bias), TensorRole::input},
-                                   {"out", offsetof(LayerNorm, out), TensorRole::output},
-                                   {"descale", offsetof(LayerNorm, descale), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(LayerNorm, eps), ScalarSlot::Kind::f32},
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(LayerNorm, x), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(LayerNorm, weight), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"bias", offsetof(LayerNorm, bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"out", offsetof(LayerNorm, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"descale", offsetof(LayerNorm, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2).or_absent()}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(LayerNorm, eps), ScalarSlot::Kind::f32, {}, {1e-5f}},
                                    {"scaling", offsetof(LayerNorm, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 
-constexpr TensorSlot kSwishTensors[] = {{"x", offsetof(SwishLayerNorm, x), TensorRole::input},
-                                        {"weight", offsetof(SwishLayerNorm, weight), TensorRole::input},
-                                        {"bias", offsetof(SwishLayerNorm, bias), TensorRole::input},
-                                        {"out", offsetof(SwishLayerNorm, out), TensorRole::output}};
-constexpr ScalarSlot kSwishScalars[] = {{"eps", offsetof(SwishLayerNorm, eps), ScalarSlot::Kind::f64}};
+constexpr TensorSlot kSwishTensors[] = {
+    {"x", offsetof(SwishLayerNorm, x), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(SwishLayerNorm, weight), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"bias", offsetof(SwishLayerNorm, bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"out", offsetof(SwishLayerNorm, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kSwishScalars[] = {{"eps", offsetof(SwishLayerNorm, eps), ScalarSlot::Kind::f64, {}, {1e-5f}}};
 
 /// What quantises its results, on request.
 template <class Args>

@@ -18,27 +18,30 @@ using checks::Tensor;
 namespace key = layer_norm_backward;
 
 constexpr int kDoutSlot = 3;  // of kTensors
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, forward.x), TensorRole::input},
-                                   {"weight", offsetof(Args, forward.weight), TensorRole::input},
-                                   {"bias", offsetof(Args, forward.bias), TensorRole::input},
-                                   {"dout", offsetof(Args, dout), TensorRole::input},
-                                   {"moments", offsetof(Args, moments), TensorRole::input},
-                                   {"dresidual", offsetof(Args, dresidual), TensorRole::input},
-                                   {"dx", offsetof(Args, dx), TensorRole::output},
-                                   {.name = "dweight",
-                                    .offset = offsetof(Args, dweight),
-                                    .role = TensorRole::output,
-                                    .sums_over = kDoutSlot,
-                                    .accumulates = true},
-                                   {.name = "dbias",
-                                    .offset = offsetof(Args, dbias),
-                                    .role = TensorRole::output,
-                                    .sums_over = kDoutSlot,
-                                    .accumulates = true},
-                                   {"valid_rows", offsetof(Args, valid_rows), TensorRole::integer}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, forward.x), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(Args, forward.weight), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"bias", offsetof(Args, forward.bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"dout", offsetof(Args, dout), TensorRole::input, of_rank(2, kFloating)},
+    {"moments", offsetof(Args, moments), TensorRole::input, of_rank(3, kF32).or_absent()},
+    {"dresidual", offsetof(Args, dresidual), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"dx", offsetof(Args, dx), TensorRole::output, of_rank(2, kFloating).or_absent()},
+    {.name = "dweight",
+     .offset = offsetof(Args, dweight),
+     .role = TensorRole::output,
+     .form = of_rank(1, kFloating).or_absent(),
+     .sums_over = kDoutSlot,
+     .accumulates = true},
+    {.name = "dbias",
+     .offset = offsetof(Args, dbias),
+     .role = TensorRole::output,
+     .form = of_rank(1, kFloating).or_absent(),
+     .sums_over = kDoutSlot,
+     .accumulates = true},
+    {"valid_rows", offsetof(Args, valid_rows), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 constexpr std::string_view kDeterminismWords[] = {"deterministic", "fastest"};
 constexpr ScalarSlot kScalars[] = {
-    {"eps", offsetof(Args, forward.eps), ScalarSlot::Kind::f32},
+    {"eps", offsetof(Args, forward.eps), ScalarSlot::Kind::f32, {}, {1e-5f}},
     {"accumulate", offsetof(Args, accumulate), ScalarSlot::Kind::i32},
     {"determinism", offsetof(Args, determinism), ScalarSlot::Kind::i32, kDeterminismWords}};
 

@@ -15,13 +15,16 @@ namespace {
 using Args = hstu_norm_mul_args;
 
 constexpr TensorSlot kTensors[] = {
-    {"attn", offsetof(Args, attn), TensorRole::input},     {"u", offsetof(Args, u), TensorRole::input},
-    {"weight", offsetof(Args, weight), TensorRole::input}, {"bias", offsetof(Args, bias), TensorRole::input},
-    {"out", offsetof(Args, out), TensorRole::output},      {"descale", offsetof(Args, descale), TensorRole::output}};
+    {"attn", offsetof(Args, attn), TensorRole::input, of_rank(2, kFloating)},
+    {"u", offsetof(Args, u), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating)},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2).or_absent()}};
 constexpr std::string_view kNormWords[] = {"layer", "rms", "swish"};
 constexpr std::string_view kStreamWords[] = {"compat", "fast", "masks", "rows"};
 constexpr ScalarSlot kScalars[] = {
-    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32, {}, {1e-5f}},
     {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
     {"concat_u", offsetof(Args, concat_u), ScalarSlot::Kind::i32},
     {"concat_x", offsetof(Args, concat_x), ScalarSlot::Kind::i32},

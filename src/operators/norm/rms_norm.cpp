@@ -12,11 +12,12 @@ namespace {
 
 using Args = hstu_rms_norm_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"descale", offsetof(Args, descale), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64},
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2).or_absent()}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64, {}, {1e-5f}},
                                    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
                                    {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 

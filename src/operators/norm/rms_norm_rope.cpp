@@ -13,11 +13,14 @@ namespace {
 using Args = hstu_rms_norm_rope_args;
 
 constexpr TensorSlot kTensors[] = {
-    {"x", offsetof(Args, x), TensorRole::input},           {"weight", offsetof(Args, weight), TensorRole::input},
-    {"cosine", offsetof(Args, cosine), TensorRole::input}, {"sine", offsetof(Args, sine), TensorRole::input},
-    {"out", offsetof(Args, out), TensorRole::output},      {"descale", offsetof(Args, descale), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
-                                   {"head_dim", offsetof(Args, head_dim), ScalarSlot::Kind::i64},
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(3, kFloating)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating)},
+    {"cosine", offsetof(Args, cosine), TensorRole::input, of_rank(2, kFloating)},
+    {"sine", offsetof(Args, sine), TensorRole::input, of_rank(2, kFloating)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kFloating | kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2).or_absent()}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32, {}, {1e-6f}},
+                                   {"head_dim", offsetof(Args, head_dim), ScalarSlot::Kind::i64, {}, kFollows},
                                    {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
 
 void check_head_dim(Args& args) {

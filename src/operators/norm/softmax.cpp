@@ -14,8 +14,8 @@ namespace {
 
 using Args = hstu_softmax_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
 constexpr ScalarSlot kScalars[] = {{"log", offsetof(Args, log), ScalarSlot::Kind::i32},
                                    {"zero_empty_rows", offsetof(Args, zero_empty_rows), ScalarSlot::Kind::i32}};
 
