@@ -81,6 +81,8 @@ constexpr Layout kLayout = [] {
 
 // Elements of arrays have no size in them: their array's args have it.
 static_assert(!has_padding<hstu_layer_weights>() && !has_padding<hstu_fp8_layer_weights>());
+// The library's own, in which the host finds their size.
+static_assert(!has_padding<hstu_operator_description>() && !has_padding<hstu_member>());
 
 // ---- A struct of another size
 

@@ -250,6 +250,12 @@ TEST_F(Versions, APlanOfTodayIsLaunchedByAGradientOfThen) {
   hstu_plan_release(plan);
 }
 
+TEST_F(Versions, ADeviceTakesTheStructOfThen) {
+  Matrix dx{};
+  const AtPageEnd args(as_then(gradient(dx)));
+  EXPECT_EQ(hstu_context_takes(context_, "layer_norm_backward", args.as<void>()), HSTU_OK) << hstu_last_error();
+}
+
 /// On a GPU, where a thread remembers its calls.
 using VersionsOnGpu = FakeGpu;
 
@@ -322,11 +328,17 @@ EntryPoint plan_of(const char* name, size_t size) {
           }};
 }
 
+EntryPoint takes(const char* name, size_t size) {
+  return {std::string("hstu_context_takes ") + name, size,
+          [=](hstu_context* context, const void* args) { return hstu_context_takes(context, name, args); }};
+}
+
 std::vector<EntryPoint> entry_points() {
   std::vector<EntryPoint> all;
 #define HSTUJIT_ENTRY_POINTS(name, args_type, function) \
   all.push_back(entry_point(#function, function));      \
-  all.push_back(plan_of(#name, sizeof(args_type)));
+  all.push_back(plan_of(#name, sizeof(args_type)));     \
+  all.push_back(takes(#name, sizeof(args_type)));
   HSTUJIT_OPERATOR_MAP(HSTUJIT_ENTRY_POINTS)
   HSTUJIT_CHAIN_MAP(HSTUJIT_ENTRY_POINTS)
 #undef HSTUJIT_ENTRY_POINTS
