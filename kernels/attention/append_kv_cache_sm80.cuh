@@ -70,7 +70,7 @@ struct Copier {
   }
   HSTU_PRIM const char* source(i64 row) const { return static_cast<const char*>(side.rows) + row * side.row_stride; }
   HSTU_PRIM Sequence<Config> sequence(int index) const { return {p, starts(), index}; }
-  HSTU_PRIM tile::RowEnds ends(const Sequence<Config>& sequence, i64 row) const {
+  HSTU_PRIM tile::RowAddresses addresses(const Sequence<Config>& sequence, i64 row) const {
     return {nullptr, sequence.place(p, side, row)};
   }
   HSTU_PRIM static i64 byte(u32 piece, i64 head_stride) {

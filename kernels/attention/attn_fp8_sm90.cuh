@@ -68,16 +68,16 @@ struct Consumer {
       wg.k_ring().release(wg.place);
   }
   // Lets go of `count` blocks that the warpgroup's rows see nothing of.
-  HSTU_PRIM void pass_over(int count) {
+  HSTU_PRIM void skip_blocks(int count) {
 #pragma unroll 1
     for (; count > 0; --count) {
       wg.k_ring().wait(wg.place);
       v_ring().wait(value_place);
       wg.sync();
-      leave_block();
+      release_block();
     }
   }
-  HSTU_PRIM void leave_block() {
+  HSTU_PRIM void release_block() {
     release_keys();
     v_ring().release(value_place);
     wg.place.advance();
@@ -91,8 +91,8 @@ struct Consumer {
     const int key_begin = tile.plan.key_begin(block), row = tile.first_row + wg.thread_row();
     bool touched = false;
     wg.k_ring().wait(wg.place);
-    f.come_to(wg.place);
-    f.settle();
+    f.load(wg.place);
+    f.broadcast();
 #pragma unroll 1
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
@@ -106,7 +106,7 @@ struct Consumer {
       prim::wgmma_wait<0>();
       prim::wgmma_keep(s);
       if (!view.sees_all(key, key + kChunkN)) apply_mask<kChunkN>(s, tile.mask, row, key);
-      weigh_gained(f, s);
+      silu_with_gain(f, s);
       pack_fp8(s, w);
       v_ring().wait(value_place);
       prim::wgmma_keep(o);
@@ -119,7 +119,7 @@ struct Consumer {
       v_ring().wait(value_place);
       wg.sync();
     }
-    leave_block();
+    release_block();
   }
 
   // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
@@ -133,12 +133,12 @@ struct Consumer {
     prim::wgmma_keep(s);
     prim::wgmma_fence();
     issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-    f.come_to(wg.place);
+    f.load(wg.place);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(s);
     release_keys();
-    f.settle();
-    weigh_gained(f, s);
+    f.broadcast();
+    silu_with_gain(f, s);
     pack_fp8(s, w);
     int add = 1;  // 0: the sums start anew
     int until = kPromoteBlocks > 0 ? kPromoteBlocks - wg.group * (kPromoteBlocks / T::kConsumers) : count;
@@ -152,14 +152,14 @@ struct Consumer {
         prim::wgmma_keep(o);
         prim::wgmma_fence();
         issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-        f.come_to(wg.place);
+        f.load(wg.place);
         v_ring().wait(value_place);
         issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
-        f.settle();
+        f.broadcast();
         prim::wgmma_wait<1>();
         prim::wgmma_keep(s);
         release_keys();
-        weigh_gained(f, s);
+        silu_with_gain(f, s);
         prim::wgmma_keep(s);
         prim::wgmma_wait<0>();
         prim::wgmma_keep(o);
@@ -218,7 +218,7 @@ struct Consumer {
 #pragma unroll 1
     for (int range = 0; range < Seen::kRanges; ++range) {
       const variant::BlockRange seen = tile.seen.of[wg.group][range];
-      pass_over(seen.begin - block);
+      skip_blocks(seen.begin - block);
       block = seen.begin;
 #pragma unroll 1
       while (block < seen.end) {
@@ -230,7 +230,7 @@ struct Consumer {
         }
       }
     }
-    pass_over(tile.plan.blocks - block);
+    skip_blocks(tile.plan.blocks - block);
     if (kPromoteBlocks > 0 && promoted) add_promoted(o);
   }
 

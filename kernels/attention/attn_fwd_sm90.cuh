@@ -17,8 +17,8 @@
 //                copy Q; for each block of keys copy K, then V              load.cuh
 //   consumer   for each tile                                                attn_fwd_sm90.cuh, Consumer::run
 //                Q to registers                                             warpgroup.cuh
-//                for each block that its rows see                           hstu_steps.cuh, blocks.cuh
-//                  S of the next block beside O += P V of this one          blocks.cuh, values.cuh
+//                for each block that its rows see                           hstu_mainloop.cuh, block_pipeline.cuh
+//                  S of the next block beside O += P V of this one          block_pipeline.cuh, values.cuh
 //                  P = silu(S), or online softmax                           scores.cuh, softmax.cuh
 //                  masks, where rows see a part of the block                attention/mask/hstu_mask.cuh
 //                scale, log-sum-exp, moments; O to memory by TMA            attn_fwd_sm90.cuh, store.cuh
@@ -40,7 +40,7 @@
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once
 #include "attention/attn_fwd_sm90.h"
-#include "attention/sm90/hstu_steps.cuh"
+#include "attention/sm90/hstu_mainloop.cuh"
 #include "attention/sm90/hstu_tile.cuh"
 #include "attention/sm90/interval_tile.cuh"
 #include "attention/sm90/roles.cuh"
@@ -68,12 +68,12 @@ HSTU_PRIM constexpr int writes_moments(long) {
 
 // One warpgroup's work: 64 rows of each tile.
 template <class Config>
-struct Consumer : HstuSteps<Config, typename Config::Tile, AttnFwdParams> {
+struct Consumer : HstuMainloop<Config, typename Config::Tile, AttnFwdParams> {
   using T = Shape<Config>;
   using Tile = typename Config::Tile;
   using Element = typename Config::Element;
-  using Steps = HstuSteps<Config, Tile, AttnFwdParams>;
-  using Steps::attend, Steps::find_scale, Steps::wg;
+  using Mainloop = HstuMainloop<Config, Tile, AttnFwdParams>;
+  using Mainloop::attend, Mainloop::find_scale, Mainloop::wg;
 
   HSTU_PRIM void store_lse(const AttnFwdParams& p, const Tile& tile, const float (&lse)[2]) const {
 #pragma unroll

@@ -19,7 +19,7 @@
 // Shared memory, order and sources as in attn_fwd_sm90.cuh; FlashAttention-3, arXiv:2407.08608.
 #pragma once
 #include "attention/attn_fwd_sm90.h"
-#include "attention/sm90/blocks.cuh"
+#include "attention/sm90/block_pipeline.cuh"
 #include "attention/sm90/flash_tile.cuh"
 #include "attention/sm90/roles.cuh"
 #include "attention/sm90/softmax.cuh"
@@ -66,16 +66,16 @@ struct Consumer {
 
   // `count` blocks that every row sees wholly, at least one.
   HSTU_PRIM void full_blocks(Softmax& softmax, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count) {
-    const auto weigh = [&softmax](float(&s)[T::kBlockN / 2], float(&kept)[2]) {
-      const bool moved = softmax.meet(s, kept);
-      softmax.weigh<false>(s);
-      return moved;
+    const auto make_p = [&softmax](float(&s)[T::kBlockN / 2], float(&rescale)[2]) {
+      const bool needs_rescale = softmax.update_max(s, rescale);
+      softmax.make_p<false>(s);
+      return needs_rescale;
     };
-    BlockSteps<kTurns, Config, Tile> steps(wg, o, q, softmax.flip());
-    steps.first(weigh);
+    BlockPipeline<kTurns, Config, Tile> pipeline(wg, o, q, softmax.flip());
+    pipeline.prologue(make_p);
 #pragma unroll 1
-    for (int block = 1; block < count; ++block) steps.next(weigh);
-    steps.last();
+    for (int block = 1; block < count; ++block) pipeline.step(make_p);
+    pipeline.drain();
   }
 
   // Divides O by the sums and writes the rows that exist, and their log-sum-exp; rows without keys are zeros.

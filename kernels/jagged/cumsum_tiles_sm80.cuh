@@ -40,7 +40,7 @@ struct Storage {
   u64 full[kStages], posted[kStages], ready[kStages], empty[kStages], found;
   u32 tile[kStages], part[kStages];
   u32 first, alone;  // the block's first tile; whether one block does all
-  tile::BoardTaker taker;
+  tile::BoardTileScheduler scheduler;
   tile::Board board;
   tile::OwnBoard own;
 };
@@ -82,7 +82,7 @@ class Roles {
       : p_(p), storage_(*reinterpret_cast<Storage<Config>*>(smem)), lane_(prim::lane_id()) {}
 
   HSTU_PRIM void run() {
-    if (threadIdx.x == 32) tile::BoardTaker(memory()).prefetch();
+    if (threadIdx.x == 32) tile::BoardTileScheduler(memory()).prefetch();
     storage_.own.clear();
     if (threadIdx.x == 0) {
       init_barriers();
@@ -129,14 +129,14 @@ class Roles {
   }
   HSTU_PRIM LaunchMemory* memory() const { return static_cast<LaunchMemory*>(p_.tile_counters); }
   HSTU_PRIM void take_first() const {
-    tile::BoardTaker taker(memory());
-    taker.claim();
-    storage_.first = taker.take() - gridDim.x;
-    storage_.taker = taker;
+    tile::BoardTileScheduler scheduler(memory());
+    scheduler.claim();
+    storage_.first = scheduler.next_tile() - gridDim.x;
+    storage_.scheduler = scheduler;
   }
   HSTU_PRIM void find_board() const {
     tile::Board board(storage_.own);
-    storage_.alone = !storage_.taker.find(board);
+    storage_.alone = !storage_.scheduler.find(board);
     storage_.board = board;
     prim::mbarrier_arrive(prim::smem_addr(&storage_.found));
   }
@@ -145,10 +145,10 @@ class Roles {
   // ---- The warp that loads
 
   HSTU_PRIM void load_tiles() const {
-    const tile::BoardTaker taker = storage_.taker;
+    const tile::BoardTileScheduler scheduler = storage_.scheduler;
     Place place;
     u32 tile = storage_.first, following = 0;
-    if (lane_ == 0) following = taker.take_ahead() - gridDim.x;
+    if (lane_ == 0) following = scheduler.prefetch_tile() - gridDim.x;
     bool copied = is_tile(tile);
     if (copied) copy(place, tile, 0);
     wait_for_board();
@@ -164,7 +164,7 @@ class Roles {
         place.advance();
       }
       tile = alone ? tile + 1 : __shfl_sync(prim::kFullWarp, following, 0);
-      if (lane_ == 0 && is_tile(tile)) following = taker.take_ahead() - gridDim.x;
+      if (lane_ == 0 && is_tile(tile)) following = scheduler.prefetch_tile() - gridDim.x;
     }
     Place end = place;
 #pragma unroll 1
@@ -174,7 +174,7 @@ class Roles {
     }
 #pragma unroll 1
     for (int i = 0; i < kSets; ++i, end.advance()) prim::mbarrier_wait(ready(end), end.parity);
-    if (lane_ == 0) taker.leave();
+    if (lane_ == 0) scheduler.leave();
   }
   HSTU_PRIM void tell(const Place& at, u32 tile, int part) const {
     if (lane_ == 0) {

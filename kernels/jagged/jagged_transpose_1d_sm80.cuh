@@ -61,11 +61,11 @@ struct Copy : tile::VectorCopy<Config> {
   HSTU_PRIM const void* read() const { return p.left; }
   HSTU_PRIM i64 rows_read() const { return p.rows; }
   // The first segments of each row of the matrix.
-  HSTU_PRIM i64 base_ahead(u32 warp) const {
+  HSTU_PRIM i64 prefetch_base(u32 warp) const {
     const u32 rows = static_cast<u32>(p.segment_rows), columns = static_cast<u32>(p.columns);
     return static_cast<i64>(static_cast<const Offset*>(p.offsets)[warp % rows * columns]);
   }
-  HSTU_PRIM i64 row_ahead(u32 warp, i64 each) const { return warp / static_cast<u32>(p.segment_rows) * each; }
+  HSTU_PRIM i64 prefetch_row(u32 warp, i64 each) const { return warp / static_cast<u32>(p.segment_rows) * each; }
 
   template <class Before>
   struct Runs {

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kBlocksPerSm)
   extern __shared__ __align__(1024) unsigned char smem[];
   const tile::RowTeam<Shape> team;
   tile::LastBlocks blocks(p.counters);
-  const tile::DealtRows<Shape> rows(p, team);
+  const tile::GridStrideRows<Shape> rows(p, team);
   auto* const exchange = reinterpret_cast<tile::GradientSums*>(smem);
   unsigned char* const behind = smem + Kernel::kExchangeBytes;
   float* const partials = p.partials + static_cast<i64>(blockIdx.x) * Kernel::kSums * Kernel::kPitch;

@@ -10,9 +10,9 @@
 namespace hstu::tile {
 
 // One thread a block of threads: start() when its first loads are under way.
-class LastBlocks : public TileTaker {
+class LastBlocks : public DynamicTileScheduler {
  public:
-  using TileTaker::TileTaker;
+  using DynamicTileScheduler::DynamicTileScheduler;
   enum : u32 { kNone = 0xffffffffu, kMostBlocks = 0xffffu };
 
   HSTU_PRIM void start() {
@@ -37,7 +37,7 @@ class LastBlocks : public TileTaker {
   HSTU_PRIM u32 next_piece(u32 pieces) const { return is_last_ || pieces >= gridDim.x ? take_piece() : kNone; }
 
   HSTU_PRIM void leave() const {
-    TileTaker::leave([&] { prim::exchange(&at_->board, 0u); });
+    DynamicTileScheduler::leave([&] { prim::exchange(&at_->board, 0u); });
   }
 
  private:

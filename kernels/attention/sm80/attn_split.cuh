@@ -183,7 +183,7 @@ HSTU_PRIM const T* shuffled(const T* p, int lane) {
 // Where the rows of a group's next key block lie: lane i knows row i (and i + 32). Pages are looked up a block ahead,
 // so that nobody waits for them.
 template <class Config>
-struct PagesAhead {
+struct PagePrefetch {
   enum : int { kParts = (Config::kBlockN + 31) / 32 };
   int page[kParts];
 
@@ -198,10 +198,10 @@ struct PagesAhead {
 // become zeros.
 template <class Config, class Tile, int kDim>
 HSTU_PRIM void copy_keys(u32 base, const variant::CachedKeys<Config>& keys, const variant::RowsOf<Config>& in_shared,
-                         const PagesAhead<Config>& pages, int key, int begin) {
+                         const PagePrefetch<Config>& pages, int key, int begin) {
   using Element = typename Config::Element;
   constexpr int kThreads = AttnSplit<Config>::kGroupThreads, kChunks = Tile::kCols / 8;
-  constexpr int kAll = Tile::kRows * kChunks, kParts = PagesAhead<Config>::kParts;
+  constexpr int kAll = Tile::kRows * kChunks, kParts = PagePrefetch<Config>::kParts;
   constexpr int kPasses = (kAll + kThreads - 1) / kThreads;
   // The places of more take registers that wide heads do not leave; elements one by one want more of them.
   constexpr int kAtOnce = !Config::kVectorIo && AttnSplit<Config>::kColsV > 192 ? 4 : 8;
@@ -303,7 +303,7 @@ struct TileBias<Config, true> {
 
 // Key block `block` of the plan to the stage at `stage`; `next` comes after it, if there is one.
 template <class Config>
-HSTU_PRIM void copy_block(const TileInfo<Config>& tile, PagesAhead<Config>& pages, u32 stage, int block, int next) {
+HSTU_PRIM void copy_block(const TileInfo<Config>& tile, PagePrefetch<Config>& pages, u32 stage, int block, int next) {
   using T = AttnSplit<Config>;
   const int key = tile.plan.key_begin(block), begin = tile.plan.range_begin(block);
   copy_keys<Config, typename T::KTile, Config::kHeadDimQk>(stage, tile.keys, tile.keys.k, pages, key, begin);
@@ -409,7 +409,7 @@ HSTU_PRIM void attend(const AttnSplitParams& p, WarpState<Config>& w, const Tile
   const typename Config::Mask::View view(mask, tile.plan, variant::max_int(first_row, tile.begin), last_row);
   const TileBias<Config> bias(p, tile.head);
   int next = group;  // block to copy
-  PagesAhead<Config> pages;
+  PagePrefetch<Config> pages;
   if constexpr (Config::kPageSize > 0) {
     if (next < blocks) pages.find(tile, next);
   }

@@ -18,7 +18,7 @@
 #pragma once
 #include "attention/sm90/cluster_sums.cuh"
 #include "attention/sm90/delta_tile.cuh"
-#include "attention/sm90/hstu_steps.cuh"
+#include "attention/sm90/hstu_mainloop.cuh"
 #include "attention/sm90/load.cuh"
 #include "attention/sm90/schedule.cuh"
 #include "attention/sm90/store.cuh"
@@ -37,12 +37,12 @@ struct DeltaRegisters {
 
 // One warpgroup's work: 64 rows of each tile.
 template <class Config>
-struct DeltaConsumer : HstuSteps<Config, DeltaTile<Config>, AttnSplitParams> {
+struct DeltaConsumer : HstuMainloop<Config, DeltaTile<Config>, AttnSplitParams> {
   using T = Shape<Config>;
   using Tile = DeltaTile<Config>;
   using Element = typename Config::Element;
-  using Steps = HstuSteps<Config, Tile, AttnSplitParams>;
-  using Steps::attend, Steps::find_scale, Steps::wg;
+  using Mainloop = HstuMainloop<Config, Tile, AttnSplitParams>;
+  using Mainloop::attend, Mainloop::find_scale, Mainloop::wg;
 
   // Rows before position 0 see nothing; full blocks do not ask.
   template <int kCount>
@@ -71,7 +71,7 @@ struct DeltaConsumer : HstuSteps<Config, DeltaTile<Config>, AttnSplitParams> {
       clear_absent(tile, o);
       store_panels<Element>(wg, o, panel, scale, tile.rows().queries(), tile.first_row, tile.head);
     }
-    sums.let_go();
+    sums.release();
   }
 
   HSTU_PRIM void run(const AttnSplitParams& p) {

@@ -146,8 +146,8 @@ class Factors {
   HSTU_PRIM Factors(const TileFactors& of, u32)
       : half_alpha(of.half_alpha), gained_alpha(of.half_alpha * of.weight), output(of.output) {}
   // The next keys are those of this place of the ring, which have come: their factors are asked for, then used.
-  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>&) {}
-  HSTU_PRIM void settle() {}
+  HSTU_PRIM void load(const tile::RingPlace<Config::kStages>&) {}
+  HSTU_PRIM void broadcast() {}
 };
 template <class Config>
 class Factors<Config, true> {
@@ -156,13 +156,13 @@ class Factors<Config, true> {
 
   HSTU_PRIM Factors(const TileFactors& of, u32 slots) : output(of.output), slots_{slots} {}
   // By a warp's first lane, which lets go of the keys too.
-  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>& place) {
+  HSTU_PRIM void load(const tile::RingPlace<Config::kStages>& place) {
     pair_ = {{0, 0}};
     if (prim::lane_id() == 0) pair_ = prim::ld_shared8(slots_.at(place));
   }
   // To all lanes. What a reduction leaves lies in uniform registers: others the compiler puts where P of the block
   // before is, and then waits for its products before it weighs (799 TFLOP/s instead of 846).
-  HSTU_PRIM void settle() {
+  HSTU_PRIM void broadcast() {
     half_alpha = __uint_as_float(prim::lane_max(pair_.word[0]));
     gained_alpha = __uint_as_float(prim::lane_max(pair_.word[1]));
   }

@@ -121,7 +121,7 @@ HSTU_PRIM void transpose(Fp8Storage<Config, Tile>& storage, u32 base, u32 warp) 
 
 // S -> gain P in place: silu(x) = t tanh(t) + t with t = x / 2.
 template <class Factors, int kCount>
-HSTU_PRIM void weigh_gained(const Factors& f, float (&s)[kCount]) {
+HSTU_PRIM void silu_with_gain(const Factors& f, float (&s)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const float t = s[i] * f.half_alpha, gained = s[i] * f.gained_alpha;

@@ -122,10 +122,11 @@ class SumBefore {
   u32 upto_ = 0;
 };
 
-// The counter and the board of a launch. One thread a block of threads, as TileTaker.
-class BoardTaker : public TileTaker {
+// The counter and the board of a launch. One thread a block of threads, as DynamicTileScheduler.
+class BoardTileScheduler : public DynamicTileScheduler {
  public:
-  HSTU_PRIM explicit BoardTaker(LaunchMemory* memory) : TileTaker(memory->counters), boards_(&memory->boards) {}
+  HSTU_PRIM explicit BoardTileScheduler(LaunchMemory* memory)
+      : DynamicTileScheduler(memory->counters), boards_(&memory->boards) {}
   // Any thread, ahead of find(): brings to L2 what that reads.
   HSTU_PRIM void prefetch() const {
     prim::prefetch_l2(&boards_->taken);
@@ -150,7 +151,7 @@ class BoardTaker : public TileTaker {
   // After the last sum of the block is posted, and what lies before its last tile is found.
   HSTU_PRIM void leave() const {
     __threadfence();
-    TileTaker::leave([&] {
+    DynamicTileScheduler::leave([&] {
       const u32 found = prim::exchange(&at_->board, 0u);
       if (found == 0 || found == kNone) return;
       give_back(found - 1);

@@ -49,8 +49,8 @@ class VectorCopy {
   enum : bool { kGivenOther = false, kReordered = false, kSameRows = false };
   HSTU_PRIM static Sums sums_of(const Sums& lengths) { return lengths; }
   HSTU_PRIM static void finish(u32, const Sums&, const Sums&) {}
-  HSTU_PRIM static i64 base_ahead(u32) { return 0; }
-  HSTU_PRIM static i64 row_ahead(u32 warp, i64 each) { return warp * each; }
+  HSTU_PRIM static i64 prefetch_base(u32) { return 0; }
+  HSTU_PRIM static i64 prefetch_row(u32 warp, i64 each) { return warp * each; }
 
  protected:
   HSTU_PRIM static u64 address(const void* data, i64 row) {
@@ -84,7 +84,8 @@ struct SumsStorage {
 //   key(output, sums)     the row of the output at which a sequence with these sums begins
 //   Runs<Before>          runs as jagged/runs/runs.cuh has them, of an output and SumsBefore, counted from its first
 //   read(), rows_read()   a tensor that is read
-//   base_ahead(warp) + row_ahead(warp, each)  a row of it of about the first that go to an output, if each warp has so
+//   prefetch_base(warp) + prefetch_row(warp, each)  a row of it of about the first that go to an output, if each warp
+//   has so
 //                         many; the base comes from memory
 //   finish(sequence, before, rows)  once for each sequence, by one block
 template <class Config, class Copy>

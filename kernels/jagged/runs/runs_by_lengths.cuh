@@ -23,7 +23,7 @@ namespace hstu::tile {
 template <class Config>
 struct RunsStorage {
   SumsStorage<Config> sums;
-  TileTaker taker{nullptr};
+  DynamicTileScheduler scheduler{nullptr};
   u32 ended, unused;  // warps
 };
 
@@ -37,7 +37,7 @@ class RunsByLengths {
   using AllSums = LengthSums<Config, Copy>;
   enum : int { kWarps = Config::kThreads / 32, kBytes = Config::kAccessBytes };
   enum : int { kSpanRows = Config::kAccesses * 512 / kBytes };
-  enum : int { kAheadBytes = 4096 };                                                // of a warp
+  enum : int { kPrefetchBytes = 4096 };                                             // of a warp
   enum : u32 { kSteps = Config::kSpans * (Copy::kSameRows ? Copy::kOutputs : 1) };  // of a unit
   using Row = typename Config::Row;
 
@@ -53,7 +53,7 @@ class RunsByLengths {
   HSTU_PRIM void run() {
     sums_.add_up(
         [this] {
-          bring_ahead();
+          prefetch_l2();
           if (threadIdx.x == 0) claim();
         },
         [] {});
@@ -74,7 +74,8 @@ class RunsByLengths {
         copy_runs(unit, step);
       place = next;
     }
-    if (is_counted() && prim::lane_id() == 0 && atomicAdd(&storage_.ended, 1u) == kWarps - 1) storage_.taker.leave();
+    if (is_counted() && prim::lane_id() == 0 && atomicAdd(&storage_.ended, 1u) == kWarps - 1)
+      storage_.scheduler.leave();
   }
 
  private:
@@ -83,9 +84,9 @@ class RunsByLengths {
   HSTU_PRIM void claim() {
     storage_.ended = 0;
     if (!is_counted()) return;
-    TileTaker taker(static_cast<TileCounter*>(p_.tile_counters));
-    taker.claim();
-    storage_.taker = taker;
+    DynamicTileScheduler scheduler(static_cast<TileCounter*>(p_.tile_counters));
+    scheduler.claim();
+    storage_.scheduler = scheduler;
   }
 
   // The steps of a warp: units that are dealt, then those that it takes, each asked for a unit ahead.
@@ -107,20 +108,21 @@ class RunsByLengths {
     HSTU_PRIM u32 after(const RunsByLengths& all, u32 unit) const {
       if (unit + all_warps() < all.p_.dealt_units) return unit + all_warps();
       if (!all.is_counted() || prim::lane_id() != 0) return units_;
-      return all.p_.dealt_units + all.storage_.taker.take() - gridDim.x;
+      return all.p_.dealt_units + all.storage_.scheduler.next_tile() - gridDim.x;
     }
     const u32 units_;
     u32 next_ = 0;  // the first lane's
   };
 
   // What the warps read first, about: as if lengths were alike. It comes from memory while lengths are added up.
-  HSTU_PRIM void bring_ahead() const {
+  HSTU_PRIM void prefetch_l2() const {
     if (p_.units <= all_warps() || prim::lane_id() != 0) return;
-    const i64 rows = copy_.rows_read(), each = kAheadBytes / kBytes;
+    const i64 rows = copy_.rows_read(), each = kPrefetchBytes / kBytes;
     const u32 warp = blockIdx.x * kWarps + threadIdx.x / 32;
-    const i64 row = copy_.base_ahead(warp) + copy_.row_ahead(warp, each);
+    const i64 row = copy_.prefetch_base(warp) + copy_.prefetch_row(warp, each);
     const u64 from = (reinterpret_cast<u64>(copy_.read()) + static_cast<u64>(row * kBytes)) & ~15ull;
-    if (row > each && row + 2 * each <= rows) prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kAheadBytes);
+    if (row > each && row + 2 * each <= rows)
+      prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kPrefetchBytes);
   }
 
   // A step's span, which begins with a line of memory, where the output does not.

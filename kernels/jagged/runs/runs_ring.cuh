@@ -45,7 +45,7 @@ struct RunsRingStorage {
   } header[kStages];
   u64 full[kStages], empty[kStages];
   SumsStorage<Config> sums;
-  TileTaker taker{nullptr};
+  DynamicTileScheduler scheduler{nullptr};
   u32 ended, unused;  // pipes
 };
 
@@ -65,7 +65,7 @@ class RunsRing {
     kWarps = Config::kThreads / 32
   };
   enum : int { kPartBytes = 512, kParts = Config::kChunkBytes / kPartBytes, kRuns = Storage::kRuns };
-  enum : int { kAheadBytes = (80 << 10) / kWarps / 128 * 128, kNever = 0x7fffffff };
+  enum : int { kPrefetchBytes = (80 << 10) / kWarps / 128 * 128, kNever = 0x7fffffff };
   enum : u32 { kSteps = Copy::kSameRows ? Copy::kOutputs : 1 };  // of a unit
   static_assert(kWarps == kPipes * (1 + kConsumers), "a pipe has a producer and its consumers");
 
@@ -84,9 +84,9 @@ class RunsRing {
         [this, &ahead] {
           if (threadIdx.x == Config::kThreads - 1) init_barriers();
           if (threadIdx.x == 0) claim();
-          ahead = copy_.base_ahead(warp_of_all());
+          ahead = copy_.prefetch_base(warp_of_all());
         },
-        [this, &ahead] { bring_ahead(ahead); });
+        [this, &ahead] { prefetch_l2(ahead); });
     if (p_.units == 0) return;
     const int warp = static_cast<int>(prim::warp_id()), pipe = warp / (1 + kConsumers), role = warp % (1 + kConsumers);
     if (role == 0)
@@ -108,19 +108,19 @@ class RunsRing {
   HSTU_PRIM void claim() {
     storage_.ended = 0;
     if (!is_counted()) return;
-    TileTaker taker(static_cast<TileCounter*>(p_.tile_counters));
-    taker.claim();
-    storage_.taker = taker;
+    DynamicTileScheduler scheduler(static_cast<TileCounter*>(p_.tile_counters));
+    scheduler.claim();
+    storage_.scheduler = scheduler;
   }
 
   // What is read first, about: as if lengths were alike. It comes from memory while they are added up.
   HSTU_PRIM static u32 warp_of_all() { return blockIdx.x * kWarps + threadIdx.x / 32; }
-  HSTU_PRIM void bring_ahead(i64 base) const {
+  HSTU_PRIM void prefetch_l2(i64 base) const {
     if (p_.units <= gridDim.x * kPipes || prim::lane_id() != 0) return;
-    const i64 row = base + copy_.row_ahead(warp_of_all(), kAheadBytes / kBytes);
-    if (row + kAheadBytes / kBytes + 16 > copy_.rows_read()) return;
+    const i64 row = base + copy_.prefetch_row(warp_of_all(), kPrefetchBytes / kBytes);
+    if (row + kPrefetchBytes / kBytes + 16 > copy_.rows_read()) return;
     const u64 from = (reinterpret_cast<u64>(copy_.read()) + static_cast<u64>(row * kBytes) + 15) & ~15ull;
-    prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kAheadBytes);
+    prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kPrefetchBytes);
   }
 
   // Rows [low, high) of an output, or of both, are still to be read; row is the chunk's first.
@@ -188,7 +188,7 @@ class RunsRing {
           if (!asked_)
             next_ = min(unit_ + gridDim.x * kPipes, units_);
           else if (prim::lane_id() == 0)
-            next_ = all.storage_.taker.ask();
+            next_ = all.storage_.scheduler.prefetch_index();
         }
         chunk = all.chunk_of(unit_, step_);
       }
@@ -228,7 +228,7 @@ class RunsRing {
     const bool leads = prim::lane_id() == 0;
     if (leads) storage_.header[stage].runs = 0;
     prim::mbarrier_arrive(full(stage));
-    if (leads && is_counted() && atomicAdd(&storage_.ended, 1u) == kPipes - 1) storage_.taker.leave();
+    if (leads && is_counted() && atomicAdd(&storage_.ended, 1u) == kPipes - 1) storage_.scheduler.leave();
   }
 
   HSTU_PRIM void consume(int first_stage, int consumer) const {

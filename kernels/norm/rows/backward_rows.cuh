@@ -3,8 +3,8 @@
 #pragma once
 #include "norm/layer_norm_bwd.h"
 #include "norm/rows/column_sums.cuh"
-#include "norm/rows/own_ahead.cuh"
 #include "norm/rows/row_gradient.cuh"
+#include "norm/rows/thread_prefetch.cuh"
 
 namespace hstu::tile {
 
@@ -30,8 +30,9 @@ struct LayerNormBwd {
   enum : int { kX = 0, kDout = kReadsX, kDresidual = kDout + 1, kInputs = kDresidual + Config::kHasDresidual };
   enum : int { kPieceBytes = Shape::kVector * static_cast<int>(sizeof(Element)) };
   enum : int { kPieces = Shape::kLooped ? 0 : Config::kRowsAhead * kInputs * Shape::kAccesses };
-  using Ahead = OwnAhead<kPieces, Shape::kThreads, kPieceBytes>;
-  using AheadMoments = OwnAhead<Shape::kLooped || !kReadsMoments ? 0 : Config::kRowsAhead, Shape::kThreads, 8>;
+  using Prefetched = ThreadPrefetch<kPieces, Shape::kThreads, kPieceBytes>;
+  using PrefetchedMoments =
+      ThreadPrefetch<Shape::kLooped || !kReadsMoments ? 0 : Config::kRowsAhead, Shape::kThreads, 8>;
   using HeldSums = HeldColumnSums<Shape, kSums ? kSums : 1>;
   enum : int { kLongSumsBytes = Shape::kLooped ? kSums * kPitch * 4 : 0 };
   enum : bool { kLongSumsShared = kLongSumsBytes <= 131072 };  // of 163 KB that a block of sm_80 may have
@@ -41,8 +42,8 @@ struct LayerNormBwd {
   enum : int {
     kExchangeBytes = Shape::kWarps > 1 ? 2 * Shape::kBlockWarps* static_cast<int>(sizeof(GradientSums)) : 16
   };
-  enum : int { kAheadBytes = int{Ahead::kSmemBytes} + int{AheadMoments::kSmemBytes} };
-  enum : int { kRowsBytes = !Shape::kLooped ? int{kAheadBytes} : kLongSumsShared ? int{kLongSumsBytes} : 0 };
+  enum : int { kPrefetchBytes = int{Prefetched::kSmemBytes} + int{PrefetchedMoments::kSmemBytes} };
+  enum : int { kRowsBytes = !Shape::kLooped ? int{kPrefetchBytes} : kLongSumsShared ? int{kLongSumsBytes} : 0 };
   enum : int { kTeamsBytes = Shape::kLooped || kSums == 0 ? 0 : int{HeldSums::kSmemBytes} };
   enum : int { kTotalsBytes = kSums == 0 ? 0 : add_partials_smem_bytes<Shape::kThreads> };
   enum : int { kJoinBytes = int{kTeamsBytes} > int{kTotalsBytes} ? int{kTeamsBytes} : int{kTotalsBytes} };
@@ -53,12 +54,12 @@ struct LayerNormBwd {
 
 // The rows of a team, a turn each; all teams of a block take as many turns, the last one perhaps without a row.
 template <class Shape>
-struct DealtRows {
+struct GridStrideRows {
   i64 first, step;       // of the rows, from one to the next
   int turns;             // of the block
   int rows, valid_rows;  // of the team: those that exist, and of them those that enter sums over rows
 
-  HSTU_PRIM DealtRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team)
+  HSTU_PRIM GridStrideRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team)
       : first(static_cast<i64>(blockIdx.x) * Shape::kRowsAtOnce + team.row),
         step(static_cast<i64>(gridDim.x) * Shape::kRowsAtOnce) {
     turns = below(p.rows + team.row);

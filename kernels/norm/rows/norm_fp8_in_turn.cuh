@@ -7,7 +7,7 @@
 // Config    of norm_rows.cuh, with teams within a warp.
 #pragma once
 #include "norm/rows/norm_rows.cuh"
-#include "norm/rows/own_ahead.cuh"
+#include "norm/rows/thread_prefetch.cuh"
 
 namespace hstu::tile {
 
@@ -30,7 +30,7 @@ HSTU_PRIM void norm_rows_to_fp8_in_turn(const RowNormParams& p) {
     load_row<Shape>(to, from + min(row, count - 1) * p.x_row_stride, team);
   };
   load(packs, team.row);
-  affine.join(packs, team, RowBlock<Shape>(blockIdx.x, p.rows));
+  affine.start_loads(packs, team, RowBlock<Shape>(blockIdx.x, p.rows));
   if constexpr (Config::kWeights == kWeightsShared) affine.share();
 #pragma unroll 1
   for (int turn = 0; turn < kTurns; ++turn) {

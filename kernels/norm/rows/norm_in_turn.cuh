@@ -34,7 +34,7 @@ HSTU_PRIM void norm_rows_in_turn(const RowNormParams& p) {
     load_row<Shape>(to, static_cast<const Element*>(p.x) + rows.matrix_row(row) * p.x_row_stride, team);
   };
   load(packs, team.row);
-  affine.join(packs, team, rows);
+  affine.start_loads(packs, team, rows);
   affine.share();
 #pragma unroll 1
   for (int row = team.row; row < Shape::kRowsPerBlock; row += Shape::kRowsAtOnce) {

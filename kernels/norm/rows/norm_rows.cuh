@@ -38,7 +38,7 @@ HSTU_PRIM void norm_held_rows(const RowNormParams& p, const RowTeam<Shape>& team
     const Element* from = static_cast<const Element*>(p.x) + rows.matrix_row(row) * p.x_row_stride;
     load_row<Shape>(packs[r], from + rows.group(row) * Shape::kDim, team);
   }
-  affine.join(packs[0], team, rows);
+  affine.start_loads(packs[0], team, rows);
 
   float x[kRows][Shape::kAccesses][Shape::kVector];
 #pragma unroll

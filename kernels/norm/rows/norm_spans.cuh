@@ -8,7 +8,7 @@
 //           w + kWarps, ... of 128 columns, and each lane four columns of a span, by accesses of kVector neighbours
 //           that lie side by side with those of the other lanes. So a span is a unit of scaling by groups.
 // Memory    up to kHeldSpans spans a warp stay in registers. Longer rows are read again for each pass, mostly from L2:
-//           for their sum (unless the mean is 0), their squares, their greatest result (unless groups are scaled), and
+//           for their sum (unless the mean is 0), their squares, their amax (unless groups are scaled), and
 //           the results.
 // Moments   the squares are summed about the mean as it comes out in f32; a second sum has what that leaves.
 // Shared    four words a warp of a team of several: what its reductions exchange, each its own.
@@ -75,7 +75,7 @@ class SpanTeam {
     x = prim::lane_sum(x);
     return kWarps == 1 ? x : prim::lane_sum<kWarps>(__uint_as_float(shares(exchange, __float_as_uint(x))));
   }
-  HSTU_PRIM u32 greatest(int exchange, u32 x) const {
+  HSTU_PRIM u32 amax(int exchange, u32 x) const {
     x = prim::lane_max(x);
     return kWarps == 1 ? x : prim::lane_max(shares(exchange, x));
   }
@@ -169,18 +169,18 @@ HSTU_PRIM RowMoments span_moments(Spans<Config, Row>& spans, const SpanTeam<Span
   return moments;
 }
 
-// Results in the place of a span's values; the greatest of their magnitudes so far, as bits of a float.
+// Results in the place of a span's values; their amax so far, as bits of a float.
 template <class Config, class Row, class Values>
-HSTU_PRIM u32 span_results(Values& x, u32 greatest, const SpanTeam<SpanShape<Config>>& team, const Row& row, int step,
+HSTU_PRIM u32 span_results(Values& x, u32 amax, const SpanTeam<SpanShape<Config>>& team, const Row& row, int step,
                            const RowMoments& moments) {
   using Shape = SpanShape<Config>;
 #pragma unroll
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (team.holds(step, a)) row.result(x[a], team.column(step, a), moments);
 #pragma unroll
-    for (int v = 0; v < Shape::kVector; ++v) greatest = max(greatest, __float_as_uint(x[a][v]) & 0x7fffffffu);
+    for (int v = 0; v < Shape::kVector; ++v) amax = max(amax, __float_as_uint(x[a][v]) & 0x7fffffffu);
   }
-  return greatest;
+  return amax;
 }
 
 template <class Config, class Row, class Values>
@@ -227,9 +227,9 @@ HSTU_PRIM void quantise_spans(const Params& p, Spans<Config, Row>& spans, const 
       if (team.leads_warp()) descale[team.span(step) * p.descale_column_stride] = down;
     });
   } else {
-    u32 greatest = 0;
-    spans.each([&](Values& x, int step) { greatest = span_results<Config>(x, greatest, team, row, step, moments); });
-    const Scale scale(team.greatest(3, greatest));
+    u32 amax = 0;
+    spans.each([&](Values& x, int step) { amax = span_results<Config>(x, amax, team, row, step, moments); });
+    const Scale scale(team.amax(3, amax));
     const float down = scale.descale(), up = scale.multiplier();
     if (!writes) return;
     if (team.leads()) *descale = down;

@@ -147,8 +147,8 @@ constexpr bool kKeepsRest = sizeof(Element) == 4 || (Shape::kWarps > 1 && !Shape
 
 // Brings the shares of a team's warps together: in, this warp's share (equal in all its lanes); out, the row's moments.
 template <bool kCentred, class Shape, int kRows>
-HSTU_PRIM void join_warps(RowMoments (&moments)[kRows], const RowPartial (&mine)[kRows], RowPartial* exchange, int warp,
-                          float eps) {
+HSTU_PRIM void reduce_warps(RowMoments (&moments)[kRows], const RowPartial (&mine)[kRows], RowPartial* exchange,
+                            int warp, float eps) {
   constexpr int kWarps = Shape::kWarps, kDim = Shape::kDim, stride = Shape::kBlockWarps;
   const int lane = static_cast<int>(threadIdx.x % 32), first_warp = warp & -kWarps;  // of the team
   if (lane == 0) {
@@ -236,7 +236,7 @@ HSTU_PRIM void row_moments(RowMoments (&moments)[kRows], const float (&x)[kRows]
     RowPartial mine[kRows];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) mine[r] = {pivot[r], rest[r], squares[r]};
-    join_warps<kCentred, Shape>(moments, mine, exchange, warp, eps);
+    reduce_warps<kCentred, Shape>(moments, mine, exchange, warp, eps);
   } else {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
@@ -289,7 +289,7 @@ HSTU_PRIM RowMoments long_row_moments(const Element* row, const RowTeam<Shape>& 
   mine[0].rest = kCentred ? prim::lane_sum(mine[0].rest) : 0.0f;
   mine[0].squares = prim::lane_sum(mine[0].squares);
   RowMoments moments[1];
-  join_warps<kCentred, Shape>(moments, mine, exchange, warp, eps);
+  reduce_warps<kCentred, Shape>(moments, mine, exchange, warp, eps);
   return moments[0];
 }
 

@@ -1,11 +1,11 @@
-// What a consumer warpgroup of HSTU attention does with a tile: its key blocks one after the other, and the factors of
+// The mainloop of a consumer warpgroup of HSTU attention: a tile's key blocks one after the other, and the factors of
 // O.
 //
 // Tile: mask, plan, what its warpgroups see (attention/sm90/seen_blocks.cuh) and where its rows are: HstuTile,
 // IntervalTile or DeltaTile.
 #pragma once
 #include "attention/mask/hstu_mask.cuh"
-#include "attention/sm90/blocks.cuh"
+#include "attention/sm90/block_pipeline.cuh"
 #include "attention/sm90/seen_blocks.cuh"
 
 namespace hstu::attn90 {
@@ -20,7 +20,7 @@ struct BlockMask {
 };
 
 template <class Config, class Tile, class Params>
-struct HstuSteps {
+struct HstuMainloop {
   using T = Shape<Config>;
   using Element = typename Config::Element;
   using Mask = decltype(Tile::mask);
@@ -35,38 +35,39 @@ struct HstuSteps {
   Warpgroup<Config, Tile> wg;
 
   // Lets go of `count` blocks that the warpgroup's rows see nothing of.
-  HSTU_PRIM void pass_over(int count) {
+  HSTU_PRIM void skip_blocks(int count) {
 #pragma unroll 1
     for (; count > 0; --count) {
       wg.k_ring().wait(wg.place);
       wg.v_ring().wait(wg.place);
       wg.sync();
-      leave_block();
+      release_block();
     }
   }
-  HSTU_PRIM void leave_block() {
+  HSTU_PRIM void release_block() {
     wg.k_ring().release(wg.place);
     wg.v_ring().release(wg.place);
     wg.place.advance();
   }
 
   template <class Weights>
-  HSTU_PRIM void hide(const Tile& tile, const Weights& weights, float (&s)[kBlockN / 2], int block) const {
+  HSTU_PRIM void mask_scores(const Tile& tile, const Weights& weights, float (&s)[kBlockN / 2], int block) const {
     const int row = tile.position() + wg.thread_row(), key = tile.plan.key_begin(block);
     if constexpr (Weights::kZeroIsNothing)
-      apply_mask<kBlockN, kShared>(s, tile.mask, row, key, weights.hidden());
+      apply_mask<kBlockN, kShared>(s, tile.mask, row, key, weights.masked_score());
     else
-      apply_mask<kBlockN, kShared>(s, BlockMask<Mask>{tile.mask, tile.plan.end_of(block)}, row, key, weights.hidden());
+      apply_mask<kBlockN, kShared>(s, BlockMask<Mask>{tile.mask, tile.plan.end_of(block)}, row, key,
+                                   weights.masked_score());
   }
 
-  // Makes P of a block's scores; kSome: some of the warpgroup's rows do not see all of it.
-  template <bool kSome, class Weights>
-  HSTU_PRIM auto weigher(const Tile& tile, Weights& weights, int block) const {
-    return [this, &tile, &weights, block](float(&s)[kBlockN / 2], float(&kept)[2]) {
-      if constexpr (kSome) hide(tile, weights, s, block);
-      const bool moved = weights.meet(s, kept);
-      weights.template weigh<kSome>(s);
-      return moved;
+  // Makes P of a block's scores; kMasked: some of the warpgroup's rows do not see all of it.
+  template <bool kMasked, class Weights>
+  HSTU_PRIM auto p_maker(const Tile& tile, Weights& weights, int block) const {
+    return [this, &tile, &weights, block](float(&s)[kBlockN / 2], float(&rescale)[2]) {
+      if constexpr (kMasked) mask_scores(tile, weights, s, block);
+      const bool needs_rescale = weights.update_max(s, rescale);
+      weights.template make_p<kMasked>(s);
+      return needs_rescale;
     };
   }
 
@@ -74,25 +75,25 @@ struct HstuSteps {
   template <class Weights>
   HSTU_PRIM void attend_blocks(const Tile& tile, Weights& weights, float (&o)[T::kColsV / 2],
                                const u32 (&q)[T::kQWords][4], const variant::BlockRange& seen) {
-    BlockSteps<false, Config, Tile> steps(wg, o, q, weights.flip());
-    steps.first([&](float(&s)[kBlockN / 2], float(&kept)[2]) {
-      if (!seen.is_full(seen.begin)) hide(tile, weights, s, seen.begin);
-      const bool moved = weights.meet(s, kept);
-      weights.template weigh<true>(s);
-      return moved;
+    BlockPipeline<false, Config, Tile> pipeline(wg, o, q, weights.flip());
+    pipeline.prologue([&](float(&s)[kBlockN / 2], float(&rescale)[2]) {
+      if (!seen.is_full(seen.begin)) mask_scores(tile, weights, s, seen.begin);
+      const bool needs_rescale = weights.update_max(s, rescale);
+      weights.template make_p<true>(s);
+      return needs_rescale;
     });
     int block = seen.begin + 1;
 #pragma unroll 1
     while (block < seen.end) {
       const int full_until = seen.is_full(block) ? seen.full_end : block;
 #pragma unroll 1
-      for (; block < full_until; ++block) steps.next(weigher<false>(tile, weights, block));
+      for (; block < full_until; ++block) pipeline.step(p_maker<false>(tile, weights, block));
       if (block < seen.end) {
-        steps.next(weigher<true>(tile, weights, block));
+        pipeline.step(p_maker<true>(tile, weights, block));
         ++block;
       }
     }
-    steps.last();
+    pipeline.drain();
   }
 
   // The same of blocks whose bias does not come with them. They are few, so one step after the other will do.
@@ -102,16 +103,16 @@ struct HstuSteps {
     const variant::RelativeBias<Config> bias(p, tile.seq, tile.head);
 #pragma unroll 1
     for (int block = seen.begin; block < seen.end; ++block) {
-      float s[kBlockN / 2], kept[2];
+      float s[kBlockN / 2], rescale[2];
       u32 w[kBlockN / 4];
-      begin_scores(bias, s, tile.position() + wg.thread_row(), tile.plan.key_begin(block));
+      init_scores(bias, s, tile.position() + wg.thread_row(), tile.plan.key_begin(block));
       wg.k_ring().wait(wg.place);
       prim::wgmma_keep(s);
       prim::wgmma_fence();
       issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
       prim::wgmma_wait<0>();
       prim::wgmma_keep(s);
-      weigher<true>(tile, weights, block)(s, kept);
+      p_maker<true>(tile, weights, block)(s, rescale);
       pack<Element>(s, w);
       wg.v_ring().wait(wg.place);
       prim::wgmma_keep(o);
@@ -119,7 +120,7 @@ struct HstuSteps {
       issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
       prim::wgmma_wait<0>();
       prim::wgmma_keep(o);
-      leave_block();
+      release_block();
     }
   }
 
@@ -131,7 +132,7 @@ struct HstuSteps {
 #pragma unroll 1
     for (int range = 0; range < Seen::kRanges; ++range) {
       const variant::BlockRange seen = tile.seen.of[wg.group][range];
-      pass_over(seen.begin - done);
+      skip_blocks(seen.begin - done);
       done = seen.end;
       if (seen.begin == seen.end) continue;
       wg.place.stage = prim::uniform(wg.place.stage);  // so that descriptors are
@@ -142,12 +143,12 @@ struct HstuSteps {
         wg.k_ring().wait(wg.place);
         wg.v_ring().wait(wg.place);
         own_rows(wg, p, o, q, wg.place.stage, wg.group * 64 % kBlockN);
-        leave_block();
+        release_block();
       } else {
         attend_blocks(tile, weights, o, q, seen);
       }
     }
-    pass_over(tile.plan.blocks - done);
+    skip_blocks(tile.plan.blocks - done);
     if constexpr (T::kQSteps < T::kStepsQk) wg.release(&wg.storage.q_empty);
   }
 

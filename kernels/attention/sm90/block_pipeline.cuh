@@ -1,12 +1,12 @@
-// A consumer's steps through key blocks, whatever makes P of S (sm_90 attention kernels).
+// The mainloop's software pipeline over key blocks, whatever makes P of S (sm_90 attention kernels): S of the next
+// block is issued together with O += P V of this one.
 //
 // Weights: Silu (scores.cuh) or Softmax (softmax.cuh) has
 //   kZeroIsNothing, zero_is_nothing()   keys that are zeros add nothing: always, or for the head at hand
-//   hidden()         the score of a key that a row does not see
+//   masked_score()   the score of a key that a row does not see
 //   negates()        scores are to be negated; flip() changes the signs of two
-//   meet(s, kept)    looks at more scores before they are weighed; whether what was added up so far is to be multiplied
-//                    with `kept`, row by row
-//   weigh<kSome>(s)  S -> P in place; kSome: keys may be hidden from the rows
+//   update_max(s, rescale)  raises the rows' running maximum to these scores; whether O is to be rescaled, row by row
+//   make_p<kMasked>(s)      S -> P in place; kMasked: keys may be masked
 #pragma once
 #include "attention/sm90/scores.cuh"
 #include "attention/sm90/values.cuh"
@@ -19,9 +19,9 @@ HSTU_PRIM void clear(float (&o)[kCount]) {
 #pragma unroll
   for (float& x : o) x = 0.0f;
 }
-// The thread's rows of O, multiplied each with its own.
+// The thread's rows of O, each by its own factor.
 template <int kCount>
-HSTU_PRIM void scale_rows(float (&o)[kCount], const float (&by)[2]) {
+HSTU_PRIM void rescale_rows(float (&o)[kCount], const float (&by)[2]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) o[i] *= by[i / 2 % 2];
 }
@@ -32,16 +32,16 @@ template <int kKeys, class Config, class Tile, class Weights, class Mask>
 HSTU_PRIM void masked_chunk(const Warpgroup<Config, Tile>& wg, Weights& weights, float (&o)[Shape<Config>::kColsV / 2],
                             const u32 (&q)[Shape<Config>::kQWords][4], int at, const Mask& mask, int row, int key,
                             bool all_seen) {
-  float s[kKeys / 2], kept[2];
+  float s[kKeys / 2], rescale[2];
   u32 w[kKeys / 4];
   prim::wgmma_keep(s);
   prim::wgmma_fence();
   issue_qk<kKeys>(wg, s, q, wg.place.stage, at);
   prim::wgmma_wait<0>();
   prim::wgmma_keep(s);
-  if (!all_seen) apply_mask<kKeys>(s, mask, row, key, weights.hidden());
-  if (weights.meet(s, kept)) scale_rows(o, kept);
-  weights.template weigh<true>(s);
+  if (!all_seen) apply_mask<kKeys>(s, mask, row, key, weights.masked_score());
+  if (weights.update_max(s, rescale)) rescale_rows(o, rescale);
+  weights.template make_p<true>(s);
   pack<typename Config::Element>(s, w);
   prim::wgmma_keep(o);
   prim::wgmma_fence();
@@ -50,7 +50,7 @@ HSTU_PRIM void masked_chunk(const Warpgroup<Config, Tile>& wg, Weights& weights,
   prim::wgmma_keep(o);
 }
 
-// Warpgroups may issue their products in turns, so that one's weights are made beside the others' products.
+// Ping-pong: warpgroups may issue their products in turns, so that one's softmax runs beside the others' products.
 template <bool kTurns, class Config, class Tile>
 HSTU_PRIM void await_turn(const Warpgroup<Config, Tile>& wg) {
   if constexpr (kTurns) prim::named_barrier_sync(1 + wg.group, 256);
@@ -65,11 +65,11 @@ HSTU_PRIM void open_turns(const Warpgroup<Config, Tile>& wg) {
   if (kTurns && wg.group + 1 == Config::kConsumers) prim::named_barrier_arrive(1, 256);
 }
 
-// Key blocks one after the other, the first(), any number of next() and the last(): products of a block run beside the
-// weights of the next. weigh(s, kept) makes P of a block's scores in place, and returns whether what was added up
-// before is to be multiplied with `kept`.
+// Key blocks one after the other, prologue() for the first, step() for each other, then drain(): products of a block
+// run beside the weights of the next. make_p(s, rescale) makes P of a block's scores in place, and returns whether O is
+// to be rescaled by `rescale`.
 template <bool kTurns, class Config, class Tile>
-struct BlockSteps {
+struct BlockPipeline {
   using T = Shape<Config>;
   using Element = typename Config::Element;
   enum : int { kBlockN = T::kBlockN };
@@ -81,14 +81,15 @@ struct BlockSteps {
   float s[kBlockN / 2];
   u32 w[kBlockN / 4];  // P of the block whose products are still to come
 
-  HSTU_PRIM BlockSteps(Warpgroup<Config, Tile>& wg, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], u32 flip)
+  HSTU_PRIM BlockPipeline(Warpgroup<Config, Tile>& wg, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4],
+                          u32 flip)
       : wg(wg), o(o), q(q), flip(flip) {}
 
-  template <class Weigh>
-  HSTU_PRIM void first(const Weigh& weigh) {
-    float kept[2];
+  template <class MakeP>
+  HSTU_PRIM void prologue(const MakeP& make_p) {
+    float rescale[2];
     wg.k_ring().wait(wg.place);
-    begin_scores(wg, s, wg.place.stage, flip);
+    init_scores(wg, s, wg.place.stage, flip);
     await_turn<kTurns>(wg);
     prim::wgmma_keep(s);
     prim::wgmma_fence();
@@ -97,17 +98,17 @@ struct BlockSteps {
     prim::wgmma_wait<0>();
     prim::wgmma_keep(s);
     wg.k_ring().release(wg.place);
-    if (weigh(s, kept)) scale_rows(o, kept);
+    if (make_p(s, rescale)) rescale_rows(o, rescale);
     pack<Element>(s, w);
   }
 
-  template <class Weigh>
-  HSTU_PRIM void next(const Weigh& weigh) {
-    float kept[2];
+  template <class MakeP>
+  HSTU_PRIM void step(const MakeP& make_p) {
+    float rescale[2];
     const auto before = wg.place;
     wg.place.advance();
     wg.k_ring().wait(wg.place);
-    begin_scores(wg, s, wg.place.stage, flip);
+    init_scores(wg, s, wg.place.stage, flip);
     await_turn<kTurns>(wg);
     prim::wgmma_keep(s);
     prim::wgmma_keep(o);
@@ -119,15 +120,15 @@ struct BlockSteps {
     prim::wgmma_wait<1>();
     prim::wgmma_keep(s);
     wg.k_ring().release(wg.place);
-    const bool moved = weigh(s, kept);
+    const bool needs_rescale = make_p(s, rescale);
     prim::wgmma_wait<0>();
     prim::wgmma_keep(o);
     wg.v_ring().release(before);
-    if (moved) scale_rows(o, kept);
+    if (needs_rescale) rescale_rows(o, rescale);
     pack<Element>(s, w);
   }
 
-  HSTU_PRIM void last() {
+  HSTU_PRIM void drain() {
     wg.v_ring().wait(wg.place);
     prim::wgmma_keep(o);
     prim::wgmma_fence();

@@ -1,4 +1,4 @@
-// What a thread will need next, on its way to shared memory without registers: pieces of 16 bytes or fewer that no
+// Prefetch of what a thread itself will need next, by cp.async to shared memory: pieces of 16 bytes or fewer that no
 // other thread touches, so that no barrier is needed.
 #pragma once
 #include "prim/cp_async.cuh"
@@ -8,18 +8,18 @@
 namespace hstu::tile {
 
 template <int kPieces, int kThreads, int kBytes = 16>
-class OwnAhead {
+class ThreadPrefetch {
   const u32 mine_;
 
  public:
   enum : int { kSmemBytes = kPieces * kThreads * kBytes };
 
-  HSTU_PRIM explicit OwnAhead(const unsigned char* smem) : mine_(prim::smem_addr(smem) + threadIdx.x * kBytes) {}
+  HSTU_PRIM explicit ThreadPrefetch(const unsigned char* smem) : mine_(prim::smem_addr(smem) + threadIdx.x * kBytes) {}
 
-  // Starts a piece, or lets it be zeros. taken: words that depend on all pieces that were there before, which have then
-  // arrived in registers.
-  HSTU_PRIM void start(int piece, const void* from, bool reads, u32 taken) const {
-    const u32 to = mine_ + (taken & prim::opaque_zero()) + piece * kThreads * kBytes;
+  // Starts a piece, or lets it be zeros. consumed: words that depend on all pieces that were there before, which have
+  // then arrived in registers.
+  HSTU_PRIM void start(int piece, const void* from, bool reads, u32 consumed) const {
+    const u32 to = mine_ + (consumed & prim::opaque_zero()) + piece * kThreads * kBytes;
     if constexpr (kBytes == 16) prim::cp_async16_or_zero(to, from, reads);
     if constexpr (kBytes == 8) prim::cp_async8_zfill(to, from, reads ? 8 : 0);
     if constexpr (kBytes == 4) prim::cp_async4_zfill(to, from, reads ? 4 : 0);
@@ -33,7 +33,7 @@ class OwnAhead {
   }
 
   template <class Element, int Count>
-  HSTU_PRIM void take(RowPack<Element, Count>& pack, int piece) const {
+  HSTU_PRIM void read(RowPack<Element, Count>& pack, int piece) const {
     static_assert(static_cast<int>(RowPack<Element, Count>::kBytes) == kBytes, "a pack is a piece");
     const u32 from = mine_ + piece * kThreads * kBytes;
     if constexpr (kBytes == 16) {
