@@ -5,11 +5,26 @@
 //                contiguous along the keys (attention/sm90/fp8_values.cuh)
 //   consumer     S = Q K^T (wgmma e4m3), P = gain silu(S) rounded to e4m3 in registers, O += P V (wgmma e4m3)
 //
-// Scales of tensors, heads or sequences are one number a tile: those of q and k are part of the factors that make P of
-// S, with P's gain (attention/sm90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each score costs
-// two multiplications, one special function, one FMA and half a conversion. Scales of 128 rows are one number a tile
-// and one a key block, for both are cut where scales change (attention/variant/scale_blocks.cuh): P takes all three, so
-// that sums go on from block to block, and a score costs no more. The loader brings a block's with its keys.
+// What runs, and the function or the file behind each line, in attention/sm90/ unless it is of this file:
+//   scheduler    for each tile, taken from the counter                      schedule.cuh
+//                  describe it, with the factors that its scales make       fp8_tile.cuh, fp8_factors.cuh
+//   loader       for each tile copy Q; for each key block copy K, then V    load.cuh; factors: fp8_factors.cuh
+//   transposers  for each key block transpose V                             fp8_values.cuh
+//   consumer     for each tile                                              Consumer::run()
+//                  Q to registers                                           warpgroup.cuh
+//                  for each block that its rows see                         attend()
+//                    S of the next block beside O += P V of this one        full_blocks(): scores.cuh, fp8_values.cuh
+//                    or, where rows see a part, S, mask, O by chunks        masked_block(): scores.cuh
+//                    P = gain silu(S), to e4m3                              fp8_values.cuh
+//                    each kPromoteKeys keys: O to f32 sums, and anew        promote()
+//                  scale; O to memory by TMA                                store_output(), store.cuh
+//
+// Per-tensor, per-head and per-sequence scales are one number a tile: those of q and k are part of the factors that
+// make P of S, with P's gain (attention/sm90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each
+// score costs two multiplications, one special function, one FMA and half a conversion. Per-block scales (of 128 rows)
+// are one number a tile and one a key block, for both are cut where scales change (attention/variant/scale_blocks.cuh):
+// P takes all three, so that sums go on from block to block, and a score costs no more. The loader brings a block's
+// with its keys.
 //
 // The tensor cores add up FP8 with 14 bits. Every kPromoteKeys keys (0: never) O goes to f32 sums in shared memory.
 //
@@ -67,7 +82,7 @@ struct Consumer {
     else
       wg.k_ring().release(wg.place);
   }
-  // Lets go of `count` blocks that the warpgroup's rows see nothing of.
+  // Releases `count` blocks that the warpgroup's rows see nothing of.
   HSTU_PRIM void skip_blocks(int count) {
 #pragma unroll 1
     for (; count > 0; --count) {

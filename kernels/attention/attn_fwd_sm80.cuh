@@ -8,6 +8,19 @@
 //   Q tile  --cp.async--> smem --ldmatrix--> registers (kQSteps of its k16 steps stay there)
 //   K, V    --cp.async--> ring of kStages --ldmatrix--> S = Q K^T, P = silu(S), O += P V
 //
+// What runs, and the function or the file behind each line, in attention/ unless it is of this file:
+//   for each row block of this block of threads                       run()
+//     one thread finds it, its mask and its key plan                  find_tile(), section_order.cuh, mask/
+//     copy Q, and K and V of the first kPrefetchBlocks key blocks     sm80/tile_io.cuh, sm80/key_rows.cuh
+//     for each key block of the plan                                  attend()
+//       wait until its stage is full; the first time Q to registers   sm80/attn_ring.cuh, sm80/smem_tile.cuh
+//       S = Q K^T, beside it the copies of a later block              full_block(): multiply_qk(), sm80/key_rows.cuh
+//       P = silu(S) or online softmax, beside it O += P V             variant/weights.cuh, multiply_pv()
+//       or, where rows see a part of it, the same chunk by chunk      masked_block(): init_scores(), apply_mask()
+//       release its stage                                             sm80/attn_ring.cuh
+//     scale O, log-sum-exp                                            finish_rows(), variant/weights.cuh
+//     O to shared memory, then to out                                 stage_output(), sm80/tile_io.cuh
+//
 // There is no softmax, so key blocks commute and masks are zeros in P. Blocks that every row sees entirely (KeyPlan)
 // run without mask arithmetic; in the others each warp skips the chunks that none of its rows sees.
 //

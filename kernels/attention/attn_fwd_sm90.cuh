@@ -19,8 +19,8 @@
 //                Q to registers                                             warpgroup.cuh
 //                for each block that its rows see                           hstu_mainloop.cuh, block_pipeline.cuh
 //                  S of the next block beside O += P V of this one          block_pipeline.cuh, values.cuh
+//                  mask, where rows see a part of the block                 scores.cuh, attention/mask/hstu_mask.cuh
 //                  P = silu(S), or online softmax                           scores.cuh, softmax.cuh
-//                  masks, where rows see a part of the block                attention/mask/hstu_mask.cuh
 //                scale, log-sum-exp, moments; O to memory by TMA            attn_fwd_sm90.cuh, store.cuh
 //
 // A warpgroup goes through the blocks that its rows see something of, in the order of keys: S of the next block and O

@@ -4,9 +4,22 @@
 // The rooms of attention/sm90/ and how they work together: attention/sm90/shape.cuh. A consumer warpgroup owns 64 rows
 // of a tile.
 //
+// What runs, and the function or the file behind each line, in attention/sm90/ unless it is of this file:
+//   scheduler  for each tile, taken from the counter                        schedule.cuh, attention/section_order.cuh
+//                describe it and its key blocks, masked and full            flash_tile.cuh
+//   loader     for each tile copy Q; for each key block copy K, then V      load.cuh
+//   consumer   for each tile                                                Consumer::run()
+//                Q to registers, as -Q for a negative alpha                 warpgroup.cuh
+//                for each masked block, chunk by chunk                      masked_block()
+//                  S = Q K^T, mask, online softmax, O += P V                block_pipeline.cuh: masked_chunk()
+//                for each full block                                        full_blocks()
+//                  S of the next block beside O += P V of this one          block_pipeline.cuh: BlockPipeline
+//                  online softmax of the next; rescale O if its max moved   softmax.cuh
+//                divide by row sums; log-sum-exp; O to memory by TMA        store_output(), store.cuh
+//
 //   masked blocks  the tile's last keys, first: in chunks, those that no row of the warpgroup sees left out
 //   full blocks    S of the next block and O += P V of this one are issued together, and the softmax of the next runs
-//                  beside P V and the other warpgroups' products; kTurns: these are issued in turns
+//                  beside P V and the other warpgroups' products; kTurns: these are issued in turns (ping-pong)
 //
 // A row's reference moves only when a score is 2^8 above it (attention/sm90/softmax.cuh), so O is hardly ever scaled. A
 // negative alpha is one of -Q.

@@ -7,6 +7,18 @@
 //               (kRowsAhead)                                                         └──► sums in registers
 //   sums ──smem──► partials[block] in the workspace ──► last blocks: all blocks' partials in order ──► dweight, dbias
 //
+// What runs, and the function or the file behind each line, in norm/rows/ unless another folder is named:
+//   start the copies of the first kRowsAhead rows          backward_held_rows.cuh, thread_prefetch.cuh
+//   for each row of the team                               backward_rows.cuh: GridStrideRows
+//     wait for it, read it; start the copies of a later    backward_held_rows.cuh: read(), start()
+//     mean, rstd, mean(g), mean(g * xhat)                  row_gradient.cuh: finish_row(), reduce_warps()
+//     dweight += dout * xhat, dbias += dout, in registers  column_sums.cuh: HeldColumnSums
+//     dx row                                               backward_held_rows.cuh: result()
+//   too long for registers: the same, rows read again      backward_long_rows.cuh
+//   the block's sums over its teams, to its partials       column_sums.cuh: store_block()
+//   the last blocks: partials of all blocks, in order      tile/last_blocks.cuh, column_sums.cuh: add_partials()
+//     dweight, dbias                                       norm/layer_norm_bwd_sm80.cuh: finish_columns()
+//
 // Work      a team of kThreadsPerRow threads takes a row at a time; team t of all teams has rows t, t + teams, ... The
 //           next kRowsAhead rows are on their way while sums of one are joined.
 // Rows      too long for registers are taken by a whole block each, which reads them again for each step.

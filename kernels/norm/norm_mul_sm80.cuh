@@ -6,6 +6,18 @@
 //   u row ─────► registers ──► Multiplier ───────────────────────────┘
 //                    └───────► Copy ──────────► segment u'           each segment through dropout, if there is any
 //
+// What runs, and the function or the file behind each line, of this file unless norm/rows/ is named:
+//   each team, once, for its kRowsPerThread rows or groups   held_rows()
+//     load attn and u; start loads of weight and bias        norm/rows/row_norm.cuh, norm/rows/row_affine.cuh
+//     random bits, while loads are under way                 Drawn: drawn(), norm/rows/drop.cuh, norm/rows/philox.cuh
+//     segment attn as it came, without dropout               segment()
+//     mean, rstd                                             norm/rows/row_norm.cuh: row_moments()
+//     normalise, weight and bias                             norm/rows/row_affine.cuh: finish(), apply()
+//     act(u) * norm, u', dropout; store all segments         store_access(): copied(), product(), drop()
+//     or, to FP8: hold all segments; amax of their units     hold_access(), norm/rows/row_quantiser.cuh
+//       scale, round, store                                  store_quantised()
+//   rows too long for registers: a block reads attn thrice   long_row()
+//
 // FP8       all segments of a row are held until the amax of a unit is known (norm/rows/row_quantiser.cuh).
 //           A team has the whole unit: a row that is not cut into groups, or 128 columns of a segment of whole 128.
 // Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm; segment s of

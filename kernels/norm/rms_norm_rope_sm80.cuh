@@ -4,6 +4,18 @@
 //
 //   x row ──► registers, both halves of a head's column in one thread ──► rstd ──► scale, rotate ──► y row
 //
+// What runs, and the function or the file behind each line, of this file unless norm/rows/ is named:
+//   each team, once, for its kRowsPerThread rows           held_rows()
+//     load the rows in pairs of accesses, and their angles Pair, Columns
+//     1 / root mean square                                 norm/rows/row_norm.cuh: row_moments()
+//     times weight, rotate, round, store                   rotated()
+//   to FP8: each team, for one of its rows after the other quantised_rows()
+//     start the next row's copies to shared memory         RowPrefetch, norm/rows/thread_prefetch.cuh
+//     sum of squares; times weight, rotate                 rotate_unscaled()
+//     join squares and amax over the team                  reduce()
+//     scale, round, store                                  store_quantised(), norm/rows/row_quantiser.cuh
+//   rows too long for registers: a block reads each twice  long_row()
+//
 // Work      a team of kThreadsPerRow threads per row (norm/rows/row_norm.cuh). A thread holds pairs of accesses:
 //           kPairVector neighbours of the first half of a head and their partners half a head on, so rotating needs no
 //           exchange. Rows too long for registers are taken by a whole block and read twice. To FP8, several rows a

@@ -2,6 +2,15 @@
 //
 //   x row ──► registers ──► maximum m and sum s of e^(x - m), each warp about its own m ──► one exchange ──► y row
 //
+// What runs, and the function behind each line, of this file unless another is named:
+//   each team, once, for its kRowsPerThread rows            held_rows()
+//     load the rows                                         norm/rows/row_norm.cuh: load_row()
+//     maximum over the warp; e^(x - m) and their sum        exp_nonpositive()
+//       of several warps: one exchange                      reduce_warps()
+//     scale, or for log-softmax shift; store                scale_of(), shift_of(), norm/rows/row_norm.cuh: store_row()
+//   rows too long for registers: a block, each read twice   long_row()
+//     maximum and sum carried along (online), then merged   add(), merged(), reduce_warps()
+//
 // Work      as in norm/rows/norm_rows.cuh: a team of kThreadsPerRow threads per row. Rows too long for registers are
 //           taken by a whole block and read twice: once for m and s, which each thread carries along, once for the
 //           results.

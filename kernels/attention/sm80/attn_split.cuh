@@ -13,6 +13,18 @@
 //   K, V    --cp.async--> a ring of kStages each group --ldmatrix--> S = Q K^T, P = silu(S), O += P V
 //   O of the groups --> smem, pairwise sums --> the first group scales, stores
 //
+// What runs, and the function or the file behind each line, in attention/ unless it is of this file:
+//   for each row block of this block of threads                      attn_split_block()
+//     find it, its keys and its mask; plan its key blocks            find_tile(), plan_tile(), variant/, mask/
+//     copy Q                                                         sm80/tile_io.cuh
+//     for each key block of the warp's group                         attend()
+//       copy K and V of a later block, prefetch its bias             copy_block(): copy_keys(); TileBias
+//       look up the pages of the block behind that                   PagePrefetch, variant/cached_keys.cuh
+//       for each 16 or 32 keys: S = Q K^T + bias, mask, P = silu(S)  add_keys(), mask/
+//         O += P V                                                   add_keys()
+//     add up the groups' O                                           add_groups()
+//     scale O, to shared memory, then to out                         stage_output(), sm80/tile_io.cuh
+//
 // Shared memory   Q | kKeyGroups x kStages x (K, V) | TileInfo; O is summed and staged over it all (AttnSplitStorage)
 // Order           tile index -> (head, sequence) pair, row block from the sequence's end: neighbours share K and V
 // Sources         arXiv:2402.17152 (maths); Flash-Decoding (keys split among workers)

@@ -3,6 +3,19 @@
 // attn_delta_sm90 and attn_paged_sm90 are this one.
 //   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
 //
+// What runs, and the function or the file behind each line, in attention/sm90/ unless it is of this file:
+//   scheduler  for each tile, from the counter, or of the cluster's place   schedule.cuh, delta_tile.cuh
+//                describe it: which of its key blocks this block visits     delta_plan.cuh
+//                and what each warpgroup sees of them                       seen_blocks.cuh; data: seen_runs.cuh
+//   loader     for each tile copy Q; for each key block copy K, then V      load.cuh
+//                from jagged rows, or from pages that a warp looks up       delta_keys.cuh
+//   consumer   for each tile                                                DeltaConsumer::run()
+//                Q to registers                                             warpgroup.cuh
+//                for each block that its rows see                           hstu_mainloop.cuh, block_pipeline.cuh
+//                  S = Q K^T, mask, P = silu(S), O += P V                   scores.cuh, values.cuh
+//                of a cluster: share O; one block of it adds all of them    cluster_sums.cuh
+//                scale; O to memory by TMA                                  store() or store_sums(), store.cuh
+//
 // Few rows meet many keys: what counts is how many bytes of K and V are on their way, for which one thread and a deep
 // ring suffice; the products of 64 rows, whether there are as many or not, take half of the time that their keys need
 // to come. Where there are fewer (tiles, heads) than SMs, clusters of blocks share the keys of a tile

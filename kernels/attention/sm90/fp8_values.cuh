@@ -19,7 +19,7 @@ struct Fp8Storage : Storage<Config, Tile> {
   u64 transposed_ring[2 * Shape<Config>::kTransposedStages];
   u64 factors[FactorSlots<Config>::kCount];
 };
-// Stages of transposed V: kTransposers warps fill them, warpgroups let go of them.
+// Stages of transposed V: kTransposers warps fill them, warpgroups release them.
 template <class Config>
 class TransposedRing {
  public:

@@ -34,7 +34,7 @@ struct HstuMainloop {
 
   Warpgroup<Config, Tile> wg;
 
-  // Lets go of `count` blocks that the warpgroup's rows see nothing of.
+  // Releases `count` blocks that the warpgroup's rows see nothing of.
   HSTU_PRIM void skip_blocks(int count) {
 #pragma unroll 1
     for (; count > 0; --count) {

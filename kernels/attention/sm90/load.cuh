@@ -10,7 +10,7 @@ namespace hstu::attn90 {
 // more, for a tile taken early may be another block of threads' idle time at the end.
 enum : int { kWantsAhead = 4 };
 
-// A plan of few runs of keys is copied to registers, and its description let go of before the keys come; one of many
+// A plan of few runs of keys is copied to registers, and its description released before the keys come; one of many
 // stays where it is until all are asked for, and so does one of keys that bring more.
 enum : int { kCopiedIntervals = 3 };
 template <class Plan, bool kCopied>

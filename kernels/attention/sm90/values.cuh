@@ -55,7 +55,7 @@ HSTU_PRIM void own_rows(const Warpgroup<Config, Tile>& wg, const Params& p, floa
       o[step * 8 + i * 2 + 1] += weight[i % 2] * prim::unpack_hi<Element>(v[i]);
     }
   }
-  wg.sync();  // all warps have read what one thread lets go of
+  wg.sync();  // all warps have read what one thread releases
 }
 
 }  // namespace hstu::attn90

@@ -41,7 +41,7 @@ struct Warpgroup {
   HSTU_PRIM u32 warp_staging() const {
     return base + T::kOOffset + (group * 4 + threadIdx.x % 128 / 32) * T::kOWarpBytes;
   }
-  // Until all of the warpgroup's warps have come here. One thread lets go of a stage for all of them: products bring
+  // Until all of the warpgroup's warps have come here. One thread releases a stage for all of them: products bring
   // them together before it does, and where there were none, this. Else a warp that comes late to the stage would find
   // it filled for the next lap, and wait for ever.
   HSTU_PRIM void sync() const { prim::named_barrier_sync(8 + group, 128); }

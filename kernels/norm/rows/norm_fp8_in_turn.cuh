@@ -4,6 +4,13 @@
 // 512 to e4m3 runs at 4085 GB/s with four rows in turn, and at 3550 with one row at a time, 360 instructions instead of
 // 260.
 //
+// What runs, and the file behind each line, in norm/rows/:
+//   load a team's first row; weight and bias                row_norm.cuh: load_row(); row_affine.cuh
+//   for each of its kRowsPerThread rows                     norm_fp8_in_turn.cuh
+//     start the loads of the next                           row_norm.cuh: load_row()
+//     mean, rstd; normalise, weight and bias, SiLU          row_norm.cuh, row_affine.cuh, norm_output.cuh
+//     amax of a unit, scale, round to FP8, store            row_quantiser.cuh: run_row()
+//
 // Config    of norm_rows.cuh, with teams within a warp.
 #pragma once
 #include "norm/rows/norm_rows.cuh"

@@ -3,6 +3,16 @@
 //
 //   x row ──16-byte loads──► registers ──shuffles──► mean, rstd ──► (x - mean) * rstd * weight + bias ──► y row
 //
+// What runs, and the function or the file behind each line, in norm/rows/ unless it is of this file:
+//   each team, once, for its kRowsPerThread rows            norm_held_rows()
+//     load the rows; start loads of weight and bias         row_norm.cuh: load_row(); row_affine.cuh: start_loads()
+//     mean, then squares about it, in registers             row_norm.cuh: row_moments()
+//       of several warps: one exchange                      row_norm.cuh: reduce_warps()
+//     normalise, weight and bias                            row_affine.cuh: finish(), apply()
+//     SiLU or swish                                         norm_output.cuh
+//     store, or amax of a unit, scale, round to FP8, store  row_norm.cuh: store_row(); row_quantiser.cuh
+//   rows too long for registers: a block reads each thrice  norm_long_row(): long_row_moments(), apply_long()
+//
 // Work      a team of kThreadsPerRow threads per row, kRowsPerThread rows a thread at once (norm/rows/row_norm.cuh).
 //           Rows too long for registers are taken by a whole block each and read three times.
 // Grid      one block per kRowsPerBlock rows. Small blocks in a plain grid came nearest to a copy: a block's slot is

@@ -1,8 +1,19 @@
-// Rows through a norm to FP8, with a scale for each row or for 128 columns of one, whatever their length and alignment:
+// Rows through a norm to FP8, with per-row scales or one for 128 columns of a row, whatever their length and alignment:
 // the body of the families *_norm_fp8 and *_rope_fp8. Where rows are held and accesses are 4 elements or more,
 // norm/rows/row_quantiser.cuh does the same with wider ones.
 //
 //   x row ──► registers ──► mean, rstd ──► results, a span of 128 columns in each warp ──max──► scale ──► y row
+//
+// What runs, and the function behind each line, of this file unless another is named:
+//   each team, once, for its row                          norm_spans()
+//     load the spans of each warp, if they can be held    Spans
+//     mean; then squares about it                         span_moments()
+//     by groups: for each span of the warp                quantise_spans()
+//       results, their amax over the warp                 span_results(): Row::result()
+//       scale; round to FP8, store                        tile/fp8_row.cuh, store_span()
+//     by rows: results of all spans, amax over the team   span_results(), SpanTeam::amax()
+//       scale; for each span (results again, unless held) span_results()
+//         round to FP8, store                             store_span()
 //
 // Work      a team of kThreadsPerRow threads a row; where that is one warp, several rows a block. Warp w takes spans w,
 //           w + kWarps, ... of 128 columns, and each lane four columns of a span, by accesses of kVector neighbours

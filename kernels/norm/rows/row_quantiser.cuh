@@ -1,4 +1,4 @@
-// From the rows that a norm's teams hold to FP8, with a scale for each row or for 128 columns of one, as quantize_fp8
+// From the rows that a norm's teams hold to FP8, with per-row scales or one for 128 columns of a row, as quantize_fp8
 // would make it (UnitScale).
 #pragma once
 #include "norm/row_norm.h"
