@@ -54,7 +54,8 @@ int64_t check_offsets(Args& args, const cache_pages::Checked& cache, const check
     checks::extent(offsets, 0, cache.batch + 1, "batch + 1, batch = last_page_lens.shape[0]");
   } else if (cache.batch == 0 ? k.t.shape[0] != 0 : k.t.shape[0] % cache.batch != 0) {
     fail(HSTU_ERROR_SHAPE_MISMATCH,
-         "k.shape[0] = {}: without seq_offsets it must be a multiple of batch = {}; give seq_offsets for unequal parts",
+         "k.shape[0] = {}: without seq_offsets it must be a multiple of batch = {}; give seq_offsets for unequal "
+         "lengths",
          k.t.shape[0], cache.batch);
   }
   attention_checks::targets(args.num_targets, cache.batch, cache.k);

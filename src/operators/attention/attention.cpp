@@ -76,7 +76,8 @@ void check_options(Args& args, const checks::Tensor& q, const checks::Tensor& ou
   if (checks::given("lse", args.lse)) {
     if (softmax == 0)
       fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "lse is there: without softmax heads there is none; leave it out or set num_softmax_heads");
+           "lse is there, but num_softmax_heads = 0: only softmax heads have it; leave it out or set "
+           "num_softmax_heads");
     check_lse(args, out);
   }
   const int32_t biased = attention_checks::bias(args.rab, args.seq_offsets.shape[0] - 1, q, out);

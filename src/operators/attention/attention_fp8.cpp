@@ -126,7 +126,7 @@ Problem prepare(Args& args) {
   checks::flag("fast_sums", args.fast_sums);
   attention_checks::no_softmax_heads(args.num_softmax_heads);
   if (checks::given("rab", args.rab))
-    fail(HSTU_ERROR_UNSUPPORTED, "rab is there: attention in FP8 takes no relative bias yet; leave it out");
+    fail(HSTU_ERROR_UNSUPPORTED, "rab is there: attention_fp8 takes no relative bias yet; leave it out");
   problem[attention::kVector] = checks::Vector(16).tensor(q.t).tensor(k.t).tensor(v.t).elements();
   problem[attention_fp8::kScaling] = args.scaling;
   problem[attention_fp8::kFastSums] = args.fast_sums;

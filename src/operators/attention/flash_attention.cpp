@@ -88,7 +88,7 @@ void check_jagged(Args& args, const Tensors& t) {
   checks::integer(offsets);
   if (offsets.t.shape[0] < 1)
     fail(HSTU_ERROR_SHAPE_MISMATCH,
-         "seq_offsets.shape[0] = 0: it must be batch + 1, so one offset, 0, for no sequence");
+         "seq_offsets.shape[0] = 0: it must be batch + 1; give one offset, 0, for an empty batch");
   checks::disjoint(t.out, offsets);
   if (args.max_seq_len <= 0)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "max_seq_len = {}: it must be positive; pass the longest length to expect",
@@ -120,11 +120,12 @@ Tensors check_tensors(Args& args, bool jagged) {
 int32_t check_mask(const hstu_mask_options& options) {
   const int kind = checks::code(options.kind);
   if (kind != HSTU_MASK_CAUSAL && kind != HSTU_MASK_FULL)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask = {}: use CAUSAL (0) or FULL (1)", kind);
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask.kind = {}: use CAUSAL (0) or FULL (1)", kind);
   hstu_mask_options none{};
   none.kind = options.kind;
   if (std::memcmp(&options, &none, sizeof none) != 0)
-    fail(HSTU_ERROR_UNSUPPORTED, "mask has options: flash attention takes its kind alone yet; leave all others 0");
+    fail(HSTU_ERROR_UNSUPPORTED,
+         "mask has options: flash_attention reads mask.kind alone yet; leave all other members 0");
   return kind;
 }
 
@@ -161,7 +162,7 @@ Problem prepare(Args& args) {
   problem[kLse] = present(args.lse);
   problem[kVector] = checks::Vector(t.q.t.dtype).tensor(t.q.t).tensor(t.k.t).tensor(t.v.t).tensor(t.out.t).elements();
   const int64_t batch = jagged ? args.seq_offsets.shape[0] - 1 : args.q.shape[0];
-  if (batch > INT32_MAX) fail(HSTU_ERROR_UNSUPPORTED, "batch = {}: kernels count sequences in 32 bits", batch);
+  if (batch > INT32_MAX) fail(HSTU_ERROR_UNSUPPORTED, "batch = {}: kernels cover up to {}", batch, INT32_MAX);
   problem[kBatch] = bucket(batch);
   problem[kQueries] = bucket(jagged ? args.q.shape[0] : args.q.shape[2]);
   problem[kKeys] = bucket(jagged ? args.max_seq_len : args.k.shape[2]);

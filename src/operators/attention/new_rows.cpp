@@ -31,8 +31,8 @@ void check_keys(const checks::Tensor& k, const checks::Tensor& v, const checks::
   checks::extent(v, dim, out.t.shape[2], "head_dim_v = out.shape[2]");
   const int64_t own = k.t.shape[heads];
   if (own == 0 ? q.t.shape[1] != 0 : q.t.shape[1] % own != 0)
-    fail(HSTU_ERROR_SHAPE_MISMATCH, "{}.shape[{}] = {}: num_heads = q.shape[1] = {} must be a multiple of it", k.name,
-         heads, own, q.t.shape[1]);
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "{}.shape[{}] = {}: it must divide num_heads = q.shape[1] = {}", k.name, heads, own,
+         q.t.shape[1]);
 }
 
 void check_q_offsets(hstu_tensor& q_offsets, int64_t& max_q_len, int64_t batch, const checks::Tensor& q,
@@ -41,7 +41,7 @@ void check_q_offsets(hstu_tensor& q_offsets, int64_t& max_q_len, int64_t batch, 
   if (!checks::given("q_offsets", q_offsets)) {
     if (batch == 0 ? total != 0 : total % batch != 0)
       fail(HSTU_ERROR_SHAPE_MISMATCH,
-           "q.shape[0] = {}: without q_offsets it must be a multiple of batch = {}; give q_offsets for unequal parts",
+           "q.shape[0] = {}: without q_offsets it must be a multiple of batch = {}; give q_offsets for unequal lengths",
            total, batch);
     max_q_len = batch == 0 ? 0 : total / batch;
     return;
@@ -50,7 +50,7 @@ void check_q_offsets(hstu_tensor& q_offsets, int64_t& max_q_len, int64_t batch, 
   checks::extent(offsets, 0, batch + 1, "batch + 1");
   if (max_q_len <= 0)
     fail(HSTU_ERROR_INVALID_ARGUMENT,
-         "max_q_len = {}: it must be positive with q_offsets; pass the most new rows of a sequence to expect",
+         "max_q_len = {}: it must be positive with q_offsets; pass the most new rows that a sequence may have",
          max_q_len);
 }
 

@@ -40,10 +40,11 @@ void check_new_rows(Args& args, const cache_pages::Checked& cache, const checks:
   const bool wanted = present(args.mask.num_targets);
   for (const auto& [name, given] : {std::pair{"k", k_given}, {"v", v_given}}) {
     if (given && !wanted)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there, but no num_targets: only targets are read from it; leave it out",
-           name);
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "{} is there, but num_targets is absent: only targets are read from it; leave it out", name);
     if (!given && wanted)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is absent, but num_targets is there: the targets' rows are read from it",
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "{} is absent, but num_targets is there: targets are read from it; give {} or leave num_targets out", name,
            name);
   }
   if (!wanted) return;
@@ -121,8 +122,8 @@ void check_contents(const Args& args) {
   for (int64_t b = 0; present(args.mask.num_targets) && b < batch; ++b) {
     const auto rows = query_rows(args.q_offsets, args.q.shape[0], batch, b);
     if (const int64_t targets = integer_at(args.mask.num_targets, b); targets > rows.last - rows.first)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: the sequence has {} new rows", b, targets,
-           rows.last - rows.first);
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "num_targets[{}] = {}: it must be at most {}, the new rows of the sequence", b,
+           targets, rows.last - rows.first);
   }
 }
 

@@ -57,7 +57,7 @@ Problem prepare(Args& args) {
   checks::same_dtype(ages, positions);
   check_table(ages, rab);
   if (args.time_weights.shape[1] == 0)
-    fail(HSTU_ERROR_SHAPE_MISMATCH, "time_weights.shape[1] = 0: there is a bucket 0 at least");
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "time_weights.shape[1] = 0: it must be at least 1, for bucket 0");
   checks::field(rab, 0);
 
   Problem problem{Op::rel_bias, {}};

@@ -27,7 +27,7 @@ Problem prepare(Args& args) {
   const checks::Rows r = checks::rows(args.x, args.out);
   checks::dropout_ratio("ratio", args.ratio);
   if (args.words_per_counter != 0 && args.words_per_counter != 1 && args.words_per_counter != 4)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "words_per_counter = {}: it must be 0 or 1, or 4", args.words_per_counter);
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "words_per_counter = {}: it must be 1 or 4; 0 means 1", args.words_per_counter);
   if (args.words_per_counter == 0) args.words_per_counter = 1;
   // Without gaps the tensors are one row, whose last elements may be fewer than an access.
   const bool flat = args.x.stride[0] == r.dim() && args.out.stride[0] == r.dim();

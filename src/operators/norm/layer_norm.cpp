@@ -44,7 +44,7 @@ Problem prepare_norm(Args& args) {
   const bool weighted = checks::weight_and_bias(args.weight, args.bias, r.dim(), "x.shape[1]", r.out);
   if constexpr (kQuantises<Args>)
     if (checks::given("moments", args.moments))
-      fail(HSTU_ERROR_UNSUPPORTED, "moments is there: no kernel leaves them yet; leave it out");
+      fail(HSTU_ERROR_UNSUPPORTED, "moments is there: layer_norm does not write them yet; leave it out");
   args.eps = checks::eps(args.eps);
   checks::Vector vector(args.x.dtype);
   vector.tensor(args.x).tensor(args.out);

@@ -76,8 +76,11 @@ Tensor check_moments(hstu_tensor& t, const Tensor& x) {
   checks::extent(moments, 0, x.t.shape[0], "x.shape[0]");
   checks::extent(moments, 1, 1, "the number of parts");
   checks::extent(moments, 2, 2, "mean and squares, their number");
-  if (reinterpret_cast<uintptr_t>(t.data) % 8 != 0 || t.stride[0] % 2 != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments: its pairs must be aligned to 8 bytes");
+  if (reinterpret_cast<uintptr_t>(t.data) % 8 != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments.data = {}: it must be aligned to 8 bytes, as each row's pair", t.data);
+  if (t.stride[0] % 2 != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments.stride[0] = {}: it must be even, so that each row's pair is aligned",
+         t.stride[0]);
   return moments;
 }
 
@@ -93,7 +96,8 @@ Tensor check_valid_rows(hstu_tensor& t) {
 Tensor check_weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, const Tensor& x) {
   if (!checks::given(name, t)) return {name, t};
   if (!weighted)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there, but weight is absent: what is absent has no gradient", name);
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "{} is there, but weight is absent: there is nothing to take its gradient of; leave {} out", name, name);
   const Tensor gradient = checks::required<1>(name, t);
   checks::extent(gradient, 0, x.t.shape[1], "x.shape[1]");
   if (t.dtype != HSTU_DTYPE_F32) checks::same_dtype(gradient, weight);
@@ -118,7 +122,8 @@ Checked check_tensors(Args& args) {
   if (checks::given("dresidual", args.dresidual)) {
     c.dresidual.bytes = like_x("dresidual", args.dresidual, x).bytes;
     if (!present(args.dx))
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "dresidual is there, but dx, which it is added to, is not");
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "dresidual is there, but dx is absent: dresidual is added to dx; give dx or leave dresidual out");
   }
   const bool weighted = checks::weight_and_bias(forward.weight, forward.bias, x.t.shape[1], "x.shape[1]", c.dx);
   c.dweight.bytes = check_weight_gradient("dweight", args.dweight, weighted, c.weight, x).bytes;
@@ -142,7 +147,8 @@ void check_workspace(Args& args, const Checked& c) {
   const size_t needed = workspace_bytes(&args);
   if (needed == 0) return;
   if (args.workspace_size < needed)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = {}: it must be at least {}, as ..._workspace_size() says",
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "workspace_size = {}: it must be at least {}, as hstu_layer_norm_backward_workspace_size() says",
          args.workspace_size, needed);
   if (!args.workspace || reinterpret_cast<uintptr_t>(args.workspace) % kWorkspaceAlignment != 0)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace = {}: it must be device memory aligned to {} bytes", args.workspace,

@@ -82,7 +82,7 @@ void check_weights(Args& args, const checks::Tensor& attn, const checks::Tensor&
   if (args.norm != HSTU_NORM_RMS)
     checks::same_dtype(checks::weight("bias", args.bias, count, what, out), weight);
   else if (checks::given("bias", args.bias))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "bias is there, but norm = RMS has none: leave it absent");
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "bias is there: norm = RMS has none; leave it out");
 }
 
 checks::Tensor check_out(Args& args, const checks::Tensor& attn, const checks::Tensor& u) {
@@ -91,7 +91,9 @@ checks::Tensor check_out(Args& args, const checks::Tensor& attn, const checks::T
   checks::extent(out, 0, attn.t.shape[0], "attn.shape[0]");
   int64_t columns = 0;
   if (__builtin_mul_overflow(attn.t.shape[1], 1 + args.concat_u + args.concat_x, &columns))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "attn.shape[1] = {}: the output's row overflows 64 bits", attn.t.shape[1]);
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "attn.shape[1] = {}: a row of out, segments * attn.shape[1], overflows 64 bits; make it smaller",
+         attn.t.shape[1]);
   checks::extent(out, 1, columns, "segments (1 + concat_u + concat_x) * attn.shape[1]");
   checks::no_self_overlap(out);
   checks::disjoint(out, attn);

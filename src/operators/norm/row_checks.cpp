@@ -25,7 +25,8 @@ Tensor quantised(const Tensor& x, const Tensor& out, int64_t rows, int64_t colum
   fp8::check_scaling("scaling", scaling);
   if (!fp8::stores(out.t.dtype)) {
     if (given("descale", descale) || scaling != HSTU_FP8_TENSOR)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "descale or scaling is there: they belong to {0} in e4m3 or e5m2; {0} is {1}",
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "descale or scaling is there, but {0}.dtype = {1}: they belong to {0} in e4m3 or e5m2; leave both out",
            out.name, name_of(static_cast<hstu_dtype>(out.t.dtype)));
     return {"descale", descale};
   }

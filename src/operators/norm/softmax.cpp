@@ -27,7 +27,7 @@ Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Rows r = checks::rows(args.x, args.out);
   if (r.dim() == 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "x.shape[1] = 0: the softmax of nothing is undefined; rows may be none instead");
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "x.shape[1] = 0: it must be positive; only x.shape[0] may be 0, for no rows");
   checks::flag("log", args.log);
   checks::flag("zero_empty_rows", args.zero_empty_rows);
   checks::Vector vector(args.x.dtype);

@@ -64,8 +64,8 @@ TYPED_TEST_SUITE(AttentionOptions, Operators);
 TYPED_TEST(AttentionOptions, NumbersOutOfRangeAreNamed) {
   this->refused(kInvalid, "alpha = nan", [](auto& a) { a.alpha = kNan; });
   this->refused(kInvalid, "alpha = inf", [](auto& a) { a.alpha = kInfinity; });
-  this->refused(kInvalid, "mask = -1", [](auto& a) { test::set_code(a.mask.kind, -1); });
-  this->refused(kInvalid, "mask = 4", [](auto& a) { test::set_code(a.mask.kind, 4); });
+  this->refused(kInvalid, "mask.kind = -1", [](auto& a) { test::set_code(a.mask.kind, -1); });
+  this->refused(kInvalid, "mask.kind = 4", [](auto& a) { test::set_code(a.mask.kind, 4); });
   this->refused(kInvalid, "max_seq_len = 0", [](auto& a) { a.max_seq_len = 0; });
   this->refused(kInvalid, "scaling_seqlen = -1", [](auto& a) { a.scaling_seqlen = -1; });
   this->refused(kInvalid, "contextual_seq_len = -1", [](auto& a) { a.mask.contextual_seq_len = -1; });

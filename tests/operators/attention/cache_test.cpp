@@ -1,9 +1,13 @@
 // The operators on caches: keys, defaults, costs, and what they refuse.
 #include "operators/attention/append_kv_cache.hpp"
+#include "operators/attention/cache_pages.hpp"
 #include "operators/attention/new_rows.hpp"
 #include "operators/sample_args.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace hstujit {
 namespace {
@@ -103,6 +107,29 @@ TEST(PreparePaged, PagesOfKAndVMayAlternate) {
   EXPECT_NO_THROW(prepare(append));
   append.v_cache.data = slot(6, page);
   EXPECT_THROW(prepare(append), Error);
+}
+
+TEST(ContentsOfPages, AreRefusedByTheirRules) {
+  hstu_tensor cache{};
+  cache.shape[0] = 3, cache.shape[1] = 32;
+  const auto tensor = [](std::vector<int32_t>& v) {
+    return hstu_vector(v.data(), HSTU_DTYPE_I32, static_cast<int64_t>(v.size()));
+  };
+  const auto refusal = [&](std::vector<int32_t> offsets, std::vector<int32_t> ids, std::vector<int32_t> lens) {
+    try {
+      cache_pages::check_contents(cache, tensor(offsets), tensor(ids), tensor(lens));
+    } catch (const Error& e) { return std::string(e.message()); }
+    return std::string();
+  };
+  EXPECT_EQ(refusal({0, 2, 3}, {0, 1, 2}, {32, 5}), "");
+  EXPECT_EQ(refusal({-1, 2, 3}, {0, 1, 2}, {32, 5}), "page_offsets[0] = -1: it must not be negative");
+  EXPECT_EQ(refusal({0, 2, 1}, {0, 1, 2}, {32, 5}),
+            "page_offsets[2] = 1: it must be at least page_offsets[1] = 2 and at most page_ids.shape[0] = 3");
+  EXPECT_EQ(refusal({0, 2, 4}, {0, 1, 2}, {32, 5}),
+            "page_offsets[2] = 4: it must be at least page_offsets[1] = 2 and at most page_ids.shape[0] = 3");
+  EXPECT_EQ(refusal({0, 2, 3}, {0, 3, 2}, {32, 5}),
+            "page_ids[1] = 3: it must be less than k_cache.shape[0] = 3, and not negative");
+  EXPECT_EQ(refusal({0, 2, 3}, {0, 1, 2}, {33, 5}), "last_page_lens[0] = 33: it must be 1 to page_size = 32");
 }
 
 TEST(PrepareAppend, KeepsTheSizeOfElementsNotTheirType) {

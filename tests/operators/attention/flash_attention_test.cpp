@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"OtherLengthOfLse", [](Args& a) { a.lse.shape[2] = 50; }, kShape, "lse.shape[2] = 50"},
         Spoiled<Args>{"LseInOut", [](Args& a) { a.lse.data = a.out.data; }, kInvalid, "lse"},
         Spoiled<Args>{"NanScale", [](Args& a) { a.scale = test::kNan; }, kInvalid, "scale"},
-        Spoiled<Args>{"UnknownMask", [](Args& a) { test::set_code(a.mask.kind, 2); }, kInvalid, "mask = 2"}),
+        Spoiled<Args>{"UnknownMask", [](Args& a) { test::set_code(a.mask.kind, 2); }, kInvalid, "mask.kind = 2"}),
     kNameOf);
 
 class JaggedRefuses : public testing::TestWithParam<Spoiled<Args>> {};
