@@ -109,9 +109,11 @@ OrderedJson integers_of(const Operator& op, const void* args, const TensorSlot& 
 
 OrderedJson elements_of(const hstu_tensor& tensor) {
   const auto rank = static_cast<size_t>(tensor.rank);
-  return {{"shape", std::vector<int64_t>(tensor.shape, tensor.shape + rank)},
-          {"dtype", name_of(tensor.dtype)},
-          {"stride", std::vector<int64_t>(tensor.stride, tensor.stride + rank)}};
+  OrderedJson out = {{"shape", std::vector<int64_t>(tensor.shape, tensor.shape + rank)},
+                     {"dtype", name_of(tensor.dtype)}};
+  // Prepared ones have their strides. A workload means all those that it writes.
+  if (tensor.flags == HSTU_STRIDES_GIVEN) out["stride"] = std::vector<int64_t>(tensor.stride, tensor.stride + rank);
+  return out;
 }
 
 /// Nothing for the value that an absent member has.

@@ -105,7 +105,14 @@ hstu_tensor Draw::matrix(hstu_dtype dtype, int64_t rows, int64_t columns, Conten
 }
 
 hstu_tensor Draw::ordered_matrix(hstu_dtype dtype, int64_t rows, int64_t columns, double deviation) {
-  switch (kernel.below(5)) {
+  switch (kernel.below(6)) {
+    case 5: {  // one line, as often as there are lines
+      hstu_tensor t = matrix(dtype, 1, columns, Contents::normal, 0, deviation);
+      t.shape[0] = rows;
+      t.stride[0] = 0;
+      t.flags = HSTU_STRIDES_GIVEN;
+      return t;
+    }
     case 0: {
       hstu_tensor t = matrix(dtype, rows, 2 * columns, Contents::normal, 0, deviation);
       t.shape[1] = columns;

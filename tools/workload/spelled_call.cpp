@@ -86,6 +86,7 @@ Placed place(const TensorSpec& spec, const TensorSlot& slot, bool filled, const 
   placed.tensor.rank = static_cast<int16_t>(shape.size());
   std::copy(shape.begin(), shape.end(), placed.tensor.shape);
   std::copy(spec.stride.begin(), spec.stride.end(), placed.tensor.stride);
+  if (!spec.stride.empty()) placed.tensor.flags = HSTU_STRIDES_GIVEN;
   return placed;
 }
 

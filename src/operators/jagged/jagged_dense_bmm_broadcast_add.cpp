@@ -35,6 +35,7 @@ Operand operand_of_all(hstu_tensor& dense) {
   }
   checks::Vector vector(dense.dtype);
   vector.address(dense).length(dense.stride[0]).length(dense.stride[3 - contiguous]).length(dense.shape[contiguous]);
+  vector.lines(dense.shape[3 - contiguous], dense.stride[3 - contiguous], dense.shape[contiguous]);
   return {contiguous == 1, vector.elements()};
 }
 

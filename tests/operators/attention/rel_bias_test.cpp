@@ -59,9 +59,10 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"OtherPositions", [](Args& a) { a.timestamps.shape[1] = 39; }, kShape,
                       "timestamps.shape[1] = 39"},
         Spoiled<Args>{"NotSquare", [](Args& a) { a.rab.shape[2] = 30; }, kShape, "rab.shape[2] = 30"},
-        Spoiled<Args>{"TooManyPositions",
-                      [](Args& a) { a.rab.shape[2] = a.rab.shape[3] = 200000, std::fill_n(a.rab.stride, 4, 0); },
-                      kUnsupported, "rab.shape[3] = 200000"},
+        Spoiled<Args>{
+            "TooManyPositions",
+            [](Args& a) { a.rab.shape[2] = a.rab.shape[3] = 200000, std::fill_n(a.rab.stride, 4, 0), a.rab.flags = 0; },
+            kUnsupported, "rab.shape[3] = 200000"},
         Spoiled<Args>{"IntegerBias", [](Args& a) { a.rab.dtype = HSTU_DTYPE_I32; }, kDtype, "rab.dtype = i32"},
         Spoiled<Args>{"PositionsNotTwice", [](Args& a) { a.position_weights.shape[1] = 80; }, kShape,
                       "position_weights.shape[1] = 80"},
