@@ -59,7 +59,7 @@ typedef struct hstu_mask_options {
  * seq_offsets            [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
  * mask                   which keys a row sees
  * attn_scale             absent, or f32 [1] or [total]: replaces 1/scaling_seqlen (per query row)
- * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk)
+ * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk); HSTU_EXACT_ZERO: 0
  * max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
  * scaling_seqlen         divisor; 0 means max_seq_len
  * rab                    absent, or [batch, 1 or num_heads, n, n] q's dtype: added to q_i . k_j before alpha; 0 from
@@ -268,8 +268,8 @@ HSTU_TYPED_PLAN(paged_attention)
  * Copies the keys and values of new rows to the end of each sequence's history in a cache, in pages or, without
  * page_offsets and page_ids, in one page per sequence. Bits are copied as they are.
  *
- * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v] f32, 16-bit, E4M3 or
- *                        E5M2, same dtype
+ * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v], same dtype: any but
+ *                        i32 and i64
  * k_cache, v_cache       as in hstu_paged_attention, k's dtype; only the new rows are written
  * seq_offsets            absent: every sequence has total / batch new rows; or [batch + 1] i32 or i64, of k and v
  * num_targets            absent or [batch] i32 or i64: the last num_targets[b] new rows are not history, and not copied
@@ -302,7 +302,7 @@ HSTU_TYPED_PLAN(append_kv_cache)
  * to 256.
  *
  * lse    log-sum-exp of a query's scaled scores, natural logarithm
- * scale  of the scores; 0 means 1/sqrt(head_dim_qk)
+ * scale  of the scores; 0 means 1/sqrt(head_dim_qk); HSTU_EXACT_ZERO: 0
  * mask   of kind FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries. Other kinds, and
  *        options, are HSTU_ERROR_UNSUPPORTED as yet
  * A query that sees no key gives zeros and an lse of minus infinity.

@@ -81,7 +81,7 @@ HSTU_TYPED_PLAN(gated_mlp)
  * w             [3 dim, n] attn's dtype, any strides: (1, s) is a weight stored [n, 3 dim]
  * residual      absent; or [m, n] attn's dtype, last stride 1; may be out itself
  * out           [m, n] attn's dtype, last stride 1
- * eps           of the norm; 0 means 1e-5
+ * eps           of the norm; 0 means 1e-5; HSTU_EXACT_ZERO: 0
  *
  * For compute capability 9.0: 16-bit types, weight and bias in f32 or attn's dtype, dim a multiple of 64, n of 128,
  * parts up to 16, all of it aligned to 16 bytes. HSTU_ERROR_UNSUPPORTED elsewhere. The device "cpu" takes everything.
@@ -107,7 +107,7 @@ HSTU_TYPED_PLAN(gated_addmm)
  * out, out1, out2, out3   [m, n] x's dtype in one to four parts, as in hstu_addmm; apart from all that is read
  * activation              NONE or SILU
  * activation_columns      the activation covers columns [0, activation_columns) only; 0 means all n
- * eps                     of the norm; 0 means 1e-5
+ * eps                     of the norm; 0 means 1e-5; HSTU_EXACT_ZERO: 0
  *
  * For compute capability 9.0: 16-bit types, norm_weight and norm_bias in f32 or x's dtype, k a multiple of 64 up to
  * 512, n up to 20,000 with a bias, all but bias aligned to 16 bytes, parts of the result but for the last of whole 64

@@ -65,7 +65,8 @@ HSTU_TYPED_PLAN(fp8_amax)
  * static_descale  HSTU_FP8_TENSOR with a given scale: f32 [1], may be `descale` itself. q = round(x * (1 /
  *                 static_descale)). For HSTU_FP8_TENSOR give one of amax and static_descale, for the others neither
  * scaling         the unit
- * amin            least greatest magnitude, at least 1e-30; 0 means 1e-12
+ * amin            least greatest magnitude, at least 1e-30; 0 means 1e-12; HSTU_EXACT_ZERO: 0, where a unit whose
+ *                 quotient L / greatest overflows, of zeros for one, has a descale of 0 and elements of 0
  * amax_bound      greatest magnitudes count as this at most; 0 means no bound
  * power_of_two    1: descale is rounded up to a power of two, and q = round(x * (1 / descale)); not with a static scale
  */
@@ -183,7 +184,7 @@ HSTU_TYPED_PLAN(fp8_gemm)
  * w_descale     f32 [n]
  * residual      absent; or [m, n] attn's dtype, last stride 1; may be out itself
  * out           [m, n] attn's dtype, last stride 1
- * eps           of the norm; 0 means 1e-5
+ * eps           of the norm; 0 means 1e-5; HSTU_EXACT_ZERO: 0
  *
  * For compute capability 9.0: 16-bit types, weight and bias in f32 or attn's dtype, dim a multiple of 128 from 384 to
  * 1024, n of 256, parts 2, 4, 8 or 16, all of it aligned to 16 bytes. HSTU_ERROR_UNSUPPORTED elsewhere. The device

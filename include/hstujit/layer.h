@@ -60,7 +60,7 @@ static inline int64_t hstu_uvqk_columns(hstu_layer_dims dims) {
  * uvqk_weight             [embedding, hstu_uvqk_columns(dims)] x's dtype, strides as hstu_addmm takes them
  * uvqk_bias               [hstu_uvqk_columns(dims)], or absent
  * uvqk                    [rows, hstu_uvqk_columns(dims)] x's dtype; u, v, q, k are its columns
- * eps                     of the norm; 0 means 1e-6
+ * eps                     of the norm; 0 means 1e-6; HSTU_EXACT_ZERO: 0
  * input_norm              HSTU_NORM_LAYER; HSTU_NORM_RMS is HSTU_ERROR_UNSUPPORTED as yet
  */
 typedef struct hstu_compute_uvqk_args {
@@ -96,8 +96,8 @@ HSTU_TYPED_PLAN(preprocess_and_attention)
 HSTU_API hstu_status hstu_preprocess_and_attention_workspace_size(const hstu_preprocess_and_attention_args* args,
                                                                   size_t* bytes);
 
-/** Variants of the output stage; the members mean what they mean in hstu_norm_mul, but eps 0 means 1e-6, and layer i of
- *  a stack drops out with seed + i. */
+/** Variants of the output stage; the members mean what they mean in hstu_norm_mul, but eps 0 means 1e-6 and
+ *  HSTU_EXACT_ZERO 0, and layer i of a stack drops out with seed + i. */
 typedef struct hstu_output_options {
   float eps;
   hstu_activation activation;
@@ -157,7 +157,7 @@ typedef struct hstu_fp8_layer_weights {
  * x, out      [rows, embedding] f32 or 16-bit; out may be x itself
  * layers      num_layers parameter sets, on the host, read during the call
  * layer_size  sizeof(hstu_layer_weights), the distance from one set to the next
- * eps         of the input norm; 0 means 1e-6
+ * eps         of the input norm; 0 means 1e-6; HSTU_EXACT_ZERO: 0
  * input_norm  as in hstu_compute_uvqk
  * attention   of every layer; q, k, v, out and moments in it must be absent
  * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x

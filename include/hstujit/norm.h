@@ -21,7 +21,7 @@ extern "C" {
  *               hstu_fp8_gemm takes it: the f32 results, not rounded in between, are quantised as hstu_quantize_fp8
  *               does with its defaults. Fastest with aligned rows of at most 16384 elements, a multiple of 4
  * weight, bias  [dim] f32 or 16-bit, same dtype; both present or both absent
- * eps           0 means 1e-5
+ * eps           0 means 1e-5; HSTU_EXACT_ZERO: 0
  * descale       present with an out in FP8 only: f32, written, of the shape that `scaling` asks for
  * scaling       of an out in FP8: HSTU_FP8_ROW or HSTU_FP8_GROUP; else 0
  * moments       absent; or f32 [rows, 1, 2], contiguous, aligned to 8 bytes, written: mean, and sum of squared
@@ -81,7 +81,7 @@ HSTU_API hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* conte
  *             hstu_layer_norm
  * weight      [dim] f32 or 16-bit; absent: 1
  * activation  NONE or SILU, of the f32 value before it is rounded
- * eps         0 means 1e-5
+ * eps         0 means 1e-5; HSTU_EXACT_ZERO: 0
  * descale, scaling  of an out in FP8, as in hstu_layer_norm
  * Source: Zhang, Sennrich 2019, arXiv:1910.07467.
  */
@@ -118,7 +118,7 @@ HSTU_TYPED_PLAN(swish_layer_norm)
  * x, out        [rows, dim] f32 or 16-bit, same dtype; row stride free; out may be x itself
  * weight, bias  [num_groups], one value for all elements of a group; f32 or 16-bit, same dtype; both or neither
  * num_groups    divides dim (heads, in an HSTU layer)
- * eps           0 means 1e-5
+ * eps           0 means 1e-5; HSTU_EXACT_ZERO: 0
  * Source: Wu, He 2018, arXiv:1803.08494.
  */
 typedef struct hstu_group_norm_args {
@@ -141,7 +141,7 @@ HSTU_TYPED_PLAN(group_norm)
  * cosine, sine  [length, head_dim] or [length, head_dim / 2], f32 or 16-bit, same dtype; only the first half of the
  *               columns is read
  * head_dim      even, divides hidden; 0 means cosine.shape[1]
- * eps           0 means 1e-6
+ * eps           0 means 1e-6; HSTU_EXACT_ZERO: 0
  * descale, scaling  of an out in FP8, as in hstu_layer_norm, of out as a matrix [batch * length, hidden]; GROUP is
  *               fastest with head dims that divide 128 or are multiples of 256
  * Source: Su et al. 2021, arXiv:2104.09864, rotating halves as GPT-NeoX does.
@@ -234,7 +234,7 @@ typedef enum hstu_dropout_stream {
  * norm             of the row or of each group
  * dropout_ratio    in [0, 1), over all segments; 0, as in inference: none
  * seed             of the dropout, any
- * eps              0 means 1e-5
+ * eps              0 means 1e-5; HSTU_EXACT_ZERO: 0
  * scaling          of an out in FP8: HSTU_FP8_ROW, one scale for all segments of a row, or HSTU_FP8_GROUP, one for 128
  *                  columns, counted from the row's first; else 0
  * descale          present with an out in FP8 only: f32, written, of the shape that `scaling` asks for

@@ -23,7 +23,7 @@ extern "C" {
  * seq_offsets          [batch + 1] i32 or i64
  * num_targets          absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean
  *                      all
- * alpha                factor of x; 0 means 1
+ * alpha                factor of x; 0 means 1; HSTU_EXACT_ZERO: 0
  * interleave_targets   1: each target has a second row, its action, so 2 num_targets rows are targets
  * Source: alibaba/TorchEasyRec, add_positional_embeddings.
  */
@@ -60,7 +60,7 @@ typedef enum hstu_time_bucket_fn {
  * num_targets             absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean
  *                         all
  * query_time              absent or [batch] i64, seconds; absent: the time of each sequence's last row
- * alpha                   factor of x; 0 means 1
+ * alpha                   factor of x; 0 means 1; HSTU_EXACT_ZERO: 0
  * time_bucket_increments  seconds, positive; 0 means 60
  * time_bucket_fn          SQRT or LOG
  * max_contextual_seq_len  rows at the beginning of each sequence whose positions count from 0

@@ -71,6 +71,7 @@ struct QuantizeScale {
     } else {
       multiplier = unit.multiplier();
     }
+    if (multiplier > __uint_as_float(kInfinity - 1)) descale = multiplier = 0.0f;  // no amin, and as good as zeros
   }
   HSTU_PRIM explicit QuantizeScale(float given) : descale(given), multiplier(prim::div_exact(1.0f, given)) {}
 

@@ -29,6 +29,8 @@ void write_sequences(ConfigText& text, const Problem& p) {
 
 }  // namespace
 
+float log2_alpha(float alpha) { return (alpha == 0 ? 1e-30f : alpha) * std::numbers::log2e_v<float>; }
+
 void write(ConfigText& text, const Problem& p) {
   text.type("Element", device_type(static_cast<hstu_dtype>(p[attention::kDtype])));
   write_sequences(text, p);
@@ -54,7 +56,7 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_args& a, const Problem& p
   k.batch = static_cast<int>(a.seq_offsets.shape[0] - 1);
   k.num_heads = static_cast<int>(a.q.shape[1]);
   k.half_alpha = a.alpha / 2;
-  k.log2_alpha = a.alpha * std::numbers::log2e_v<float>;
+  k.log2_alpha = log2_alpha(a.alpha);
   k.num_softmax_heads = static_cast<int>(a.num_softmax_heads);
   k.lse = static_cast<float*>(a.lse.data);
   k.lse_head_stride = a.lse.stride[0], k.lse_row_stride = a.lse.stride[1];

@@ -7,6 +7,10 @@
 
 namespace hstujit::attn_facts {
 
+/// The factor of scores whose exp() comes from 2^x. Of a logit scale of 0 it is what weighs all keys alike, yet leaves
+/// minus infinity, the score of a key that is hidden, what it is.
+float log2_alpha(float alpha);
+
 /// The element types, head dims and flags of an hstu_attention problem.
 void write(ConfigText& text, const Problem& problem);
 

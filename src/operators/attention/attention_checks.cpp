@@ -168,7 +168,7 @@ void lengths(int64_t max_seq_len, int64_t& scaling_seqlen) {
 
 float alpha(float given, int64_t head_dim) {
   checks::finite("alpha", given);
-  return given == 0 ? static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim))) : given;
+  return checks::given_or(given, static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim))));
 }
 
 int32_t mask(hstu_mask_options& options, const checks::Tensor& q, const checks::Tensor& out) {

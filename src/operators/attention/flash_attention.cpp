@@ -148,8 +148,8 @@ Problem prepare(Args& args) {
   const int32_t mask = check_mask(args.mask);
   checks::finite("scale", args.scale);
   const int last = t.q.t.rank - 1;
-  if (args.scale == 0)
-    args.scale = static_cast<double>(static_cast<float>(1 / std::sqrt(static_cast<double>(t.q.t.shape[last]))));
+  const auto root = static_cast<float>(1 / std::sqrt(static_cast<double>(t.q.t.shape[last])));
+  args.scale = checks::given_or(args.scale, static_cast<double>(root));
 
   Problem problem{Op::flash_attention, {}};
   using namespace flash_attention;

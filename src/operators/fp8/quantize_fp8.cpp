@@ -34,9 +34,10 @@ constexpr ScalarSlot kScalars[] = {
 /// Bounds of a unit's greatest magnitude; defaults are filled in.
 void check_bounds(Args& args) {
   constexpr float kLeast = 1e-30f;  // below, quotients of FP8's largest value leave the normal range
-  if (args.amin == 0) args.amin = 1e-12f;
-  if (!(args.amin >= kLeast) || !std::isfinite(args.amin))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "amin = {}: it must be finite and at least {}; 0 means 1e-12", args.amin, kLeast);
+  args.amin = checks::given_or(args.amin, 1e-12f);
+  if (args.amin != 0 && (!(args.amin >= kLeast) || !std::isfinite(args.amin)))
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "amin = {}: it must be finite and at least {}; 0 means 1e-12, and HSTU_EXACT_ZERO 0", args.amin, kLeast);
   if (args.amax_bound == 0) args.amax_bound = std::numeric_limits<float>::infinity();
   if (!(args.amax_bound >= args.amin))
     fail(HSTU_ERROR_INVALID_ARGUMENT, "amax_bound = {}: it must be at least amin = {}; 0 means no bound",
@@ -138,6 +139,7 @@ Scale scale_of(const Args& args, float greatest) {
       scale.descale = std::bit_cast<float>((std::bit_cast<uint32_t>(scale.descale) + 0x7fffff) & kInfinity);
     scale.multiplier = 1 / scale.descale;
   }
+  if (std::isinf(scale.multiplier)) return {0, 0};
   return scale;
 }
 

@@ -69,7 +69,7 @@ Problem Check::problem() const {
 
 float alpha(float value) {
   checks::finite("alpha", value);
-  return value == 0 ? 1.0f : value;
+  return checks::given_or(value, 1.0f);
 }
 
 Work work_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initializer_list<const hstu_tensor*> others) {

@@ -70,7 +70,8 @@ Problem prepare(Args& args) {
   check_head_dim(args);
   check_columns(cosine, args.head_dim);
   check_columns(sine, args.head_dim);
-  args.eps = args.eps == 0 ? 1e-6f : checks::eps(args.eps);
+  args.eps = checks::given_or(args.eps, 1e-6f);
+  checks::check_eps(static_cast<double>(args.eps));
 
   const auto aligned = [](checks::Vector& v, const hstu_tensor& t) { v.address(t).length(t.stride[0]); };
   checks::Vector vector(args.x.dtype);
