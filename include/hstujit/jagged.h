@@ -3,8 +3,9 @@
  * one sequence behind another; offsets [batch + 1] (i32 or i64, from 0, not decreasing) say where each begins.
  * What all operators have in common stands in hstujit.h.
  *
- * Copies move bits unchanged, of any element type. Tensors of one call may have offsets
- * or lengths of different integer types. Rows behind the last sequence are neither read nor written.
+ * Copies move bits unchanged, of any element type. Types that hstu_dtype lacks go by their size: 8 bits as U8, 16 as
+ * I16. Tensors of one call may have offsets or lengths of different integer types. Rows behind the last sequence are
+ * neither read nor written.
  */
 #ifndef HSTUJIT_JAGGED_H
 #define HSTUJIT_JAGGED_H
@@ -336,8 +337,11 @@ HSTU_TYPED_PLAN(replace_last_n_with_jagged)
  * Transposes a matrix of segments: segment i * columns + j of values becomes segment j * rows + i of out.
  *
  * values, out           [total] same dtype, any
- * offsets, out_offsets  [rows * columns + 1] i32 or i64, same dtype: where segments begin, before and after
- * lengths, out_lengths  [rows * columns] i32 or i64, same dtype: their elements, before and after
+ * offsets               [rows * columns + 1] i32 or i64: where segments begin
+ * lengths               absent, or [rows * columns] i32 or i64: their elements, which are the differences of offsets
+ * out_offsets           absent, or [rows * columns + 1] offsets' dtype, written: where they begin in out
+ * out_lengths           absent, or [rows * columns] i32 or i64, lengths' dtype if those are there, written: their
+ *                       elements in out's order
  * rows, columns         of the matrix of segments
  * Source: meta-recsys/generative-recommenders, jagged_transpose_1d.
  */
