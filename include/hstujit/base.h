@@ -61,7 +61,7 @@ typedef enum hstu_dtype {
   HSTU_DTYPE_E5M2 = 7, /* 8-bit floating point, largest finite value 57344 */
   HSTU_DTYPE_U8 = 8,   /* U8 and I16 are copied: no operator computes with them */
   HSTU_DTYPE_I16 = 9,
-  HSTU_DTYPE_F64 = 10 /* computed with on device "cpu" alone; copied everywhere */
+  HSTU_DTYPE_F64 = 10 /* stands where f32 may on device "cpu" alone; copied everywhere */
 } hstu_dtype;
 
 #define HSTU_MAX_RANK 5

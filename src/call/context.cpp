@@ -1,6 +1,7 @@
 #include "call/context.hpp"
 
 #include "cuda/tensor_map.hpp"
+#include "operators/f64.hpp"
 #include "records/choose.hpp"
 #include "support/embedded_text.hpp"
 #include "support/error.hpp"
@@ -113,6 +114,7 @@ const Plan* Context::make_ready(const Problem& problem, const void* args, CUstre
 
 void Context::check_takes(const Problem& problem, const void* args) const {
   if (kind_ == Kind::cpu || writes_nothing(operator_of(problem.op), args)) return;
+  refuse_f64(problem, args);
   standard_choice(problem, facts_);
 }
 

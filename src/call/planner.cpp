@@ -1,6 +1,7 @@
 #include "call/planner.hpp"
 
 #include "cuda/relaxed_capture.hpp"
+#include "operators/f64.hpp"
 #include "specialise/source.hpp"
 #include "support/error.hpp"
 #include "support/failure.hpp"
@@ -41,6 +42,7 @@ Planner::Planner(Rooms rooms, hstu_miss_policy policy, int64_t tune_budget_ms)
 
 const Plan& Planner::plan_for(const Problem& problem, const void* args, CUstream stream) {
   if (const Plan* known = rooms_.plans.find(problem)) return *known;
+  refuse_f64(problem, args);
   try {
     return missing_plan(problem, args, stream);
   } catch (const Error& error) {
@@ -259,7 +261,7 @@ std::unique_ptr<Plan> Planner::stand_in(const Problem& problem) {
   if (known == resident_.end()) return nullptr;
   for (auto choice = known->second.rbegin(); choice != known->second.rend(); ++choice) {
     const Family& family = *choice->family;
-    if (!family.covers(problem, rooms_.facts) || !legal(family, problem, choice->config, rooms_.facts)) continue;
+    if (!covers(family, problem, rooms_.facts) || !legal(family, problem, choice->config, rooms_.facts)) continue;
     if (auto plan = resident_plan(problem, {&family, choice->config, Choice::From::resident, 0})) return plan;
   }
   return nullptr;

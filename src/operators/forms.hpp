@@ -20,12 +20,14 @@ constexpr Dtypes set_of(std::initializer_list<hstu_dtype> dtypes) {
 }
 inline constexpr Dtypes kF32 = set_of({HSTU_DTYPE_F32});
 inline constexpr Dtypes k16Bit = set_of({HSTU_DTYPE_F16, HSTU_DTYPE_BF16});
-inline constexpr Dtypes kFloating = kF32 | k16Bit;
+inline constexpr Dtypes kF64 = set_of({HSTU_DTYPE_F64});  ///< on device "cpu" alone, but for copies
+inline constexpr Dtypes kFloating = kF32 | k16Bit | kF64;
 inline constexpr Dtypes kI32 = set_of({HSTU_DTYPE_I32}), kI64 = set_of({HSTU_DTYPE_I64});
 inline constexpr Dtypes kIntegers = kI32 | kI64;
 inline constexpr Dtypes kE4m3 = set_of({HSTU_DTYPE_E4M3});
 inline constexpr Dtypes kFp8 = kE4m3 | set_of({HSTU_DTYPE_E5M2});
-inline constexpr Dtypes kCopied = kFloating | kIntegers | kFp8;  ///< by operators that move elements only
+inline constexpr Dtypes kBits = set_of({HSTU_DTYPE_U8, HSTU_DTYPE_I16});
+inline constexpr Dtypes kCopied = kFloating | kIntegers | kFp8 | kBits;  ///< by operators that move elements only
 
 /// What a tensor may be, in one call or another.
 struct TensorForm {

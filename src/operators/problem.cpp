@@ -21,9 +21,11 @@ struct DtypeEntry {
   std::string_view name;
   int bytes;
 };
-constexpr DtypeEntry kDtypes[] = {{HSTU_DTYPE_NONE, "none", 0}, {HSTU_DTYPE_F32, "f32", 4},  {HSTU_DTYPE_F16, "f16", 2},
-                                  {HSTU_DTYPE_BF16, "bf16", 2}, {HSTU_DTYPE_I32, "i32", 4},  {HSTU_DTYPE_I64, "i64", 8},
-                                  {HSTU_DTYPE_E4M3, "e4m3", 1}, {HSTU_DTYPE_E5M2, "e5m2", 1}};
+constexpr DtypeEntry kDtypes[] = {
+    {HSTU_DTYPE_NONE, "none", 0}, {HSTU_DTYPE_F32, "f32", 4},   {HSTU_DTYPE_F16, "f16", 2},
+    {HSTU_DTYPE_BF16, "bf16", 2}, {HSTU_DTYPE_I32, "i32", 4},   {HSTU_DTYPE_I64, "i64", 8},
+    {HSTU_DTYPE_E4M3, "e4m3", 1}, {HSTU_DTYPE_E5M2, "e5m2", 1}, {HSTU_DTYPE_U8, "u8", 1},
+    {HSTU_DTYPE_I16, "i16", 2},   {HSTU_DTYPE_F64, "f64", 8}};
 
 std::string value_text(const FieldInfo& info, int32_t value) {
   return info.kind == FieldKind::dtype ? std::string(name_of(static_cast<hstu_dtype>(value)))

@@ -1,5 +1,6 @@
 #include "tuner/tune_call.hpp"
 
+#include "operators/f64.hpp"
 #include "specialise/kernel_sources.hpp"
 #include "support/ranges.hpp"
 #include "tuner/gpu_bench.hpp"
@@ -32,6 +33,7 @@ std::string kernels_digest(const std::vector<const Family*>& families, KernelSou
 TuneResult tune_call(const Driver& driver, const DeviceFacts& device, Jit& jit, Records& records,
                      const Problem& problem, const void* args, const TuneOptions& options) {
   const Range range([&] { return "tune " + text(problem); });
+  refuse_f64(problem, args);
   const auto families = families_for(problem, device);
   KernelSources sources;
   const TuneTask task{problem, device, families, evidence_of(driver, device, kernels_digest(families, sources))};

@@ -1,8 +1,12 @@
 // Entries that spell an operator's args struct, from the text to the args.
+#include "operators/problem.hpp"
 #include "support/error.hpp"
 #include "workload/calls.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace hstujit {
 namespace {
@@ -36,6 +40,35 @@ TEST(SpelledCall, TakesShapesTypesStridesAndAttributes) {
   EXPECT_EQ(calls.buffers[2].mean, 1);
   EXPECT_EQ(calls.buffers[2].deviation, 0.5f);
   EXPECT_EQ(calls.result, 4);
+}
+
+TEST(SpelledCall, StridesOfZeroAreMeant) {
+  const Calls calls = expanded(R"({"op": "addmm", "dtype": "f32", "tensors": {
+    "x": {"shape": [7, 8], "stride": [0, 0]}, "w": [8, 16], "out": [7, 16]}})");
+  const auto& args = std::get<hstu_addmm_args>(calls.calls[0].args);
+  EXPECT_EQ(args.x.flags, HSTU_STRIDES_GIVEN);
+  EXPECT_EQ(args.x.stride[0], 0);
+  EXPECT_EQ(args.x.stride[1], 0);
+  EXPECT_EQ(calls.buffers[0].elements, 1);
+  EXPECT_EQ(args.w.flags, 0);
+}
+
+TEST(SpelledCall, AnExactZeroKeepsItsSign) {
+  const Calls calls = expanded(R"({"op": "layer_norm", "eps": -0.0, "tensors": {"x": [7, 8], "out": [7, 8]}})");
+  const auto& args = std::get<hstu_layer_norm_args>(calls.calls[0].args);
+  EXPECT_EQ(args.eps, 0);
+  EXPECT_TRUE(std::signbit(args.eps));
+}
+
+TEST(SpelledCall, TakesEveryElementType) {
+  for (const auto& [word, dtype] : {std::pair{"u8", HSTU_DTYPE_U8}, {"i16", HSTU_DTYPE_I16}, {"f64", HSTU_DTYPE_F64}}) {
+    const Calls calls = expanded(fmt::format(R"({{"op": "dense_to_jagged", "dtype": "f32", "tensors": {{
+      "offsets": {{"offsets": {{"batch": 1, "lengths": 2}}}}, "dense": {{"shape": [1, 2, 3], "dtype": "{0}"}},
+      "out": {{"shape": [2, 3], "dtype": "{0}"}}}}}})", word));
+    EXPECT_EQ(std::get<hstu_dense_to_jagged_args>(calls.calls[0].args).out.dtype, dtype);
+    EXPECT_EQ(name_of(dtype), word);
+    EXPECT_EQ(dtype_named(word), dtype);
+  }
 }
 
 TEST(SpelledCall, ExtentsFollowTheDrawnSequences) {

@@ -14,7 +14,8 @@ constexpr Range kExtent{0, int64_t{1} << 40};
 
 constexpr Word<hstu_dtype> kTypes[] = {{"bf16", HSTU_DTYPE_BF16}, {"f16", HSTU_DTYPE_F16}, {"f32", HSTU_DTYPE_F32},
                                        {"i32", HSTU_DTYPE_I32},   {"i64", HSTU_DTYPE_I64}, {"e4m3", HSTU_DTYPE_E4M3},
-                                       {"e5m2", HSTU_DTYPE_E5M2}};
+                                       {"e5m2", HSTU_DTYPE_E5M2}, {"u8", HSTU_DTYPE_U8},   {"i16", HSTU_DTYPE_I16},
+                                       {"f64", HSTU_DTYPE_F64}};
 
 constexpr Word<Extent::Term::Kind> kFacts[] = {{"batch", Extent::Term::Kind::batch},
                                                {"total", Extent::Term::Kind::total},

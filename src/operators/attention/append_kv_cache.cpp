@@ -19,10 +19,10 @@ namespace {
 using Args = hstu_append_kv_cache_args;
 
 constexpr TensorSlot kTensors[] = {
-    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating | kFp8)},
-    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating | kFp8)},
-    {"k_cache", offsetof(Args, k_cache), TensorRole::output, of_rank(4, kFloating | kFp8)},
-    {"v_cache", offsetof(Args, v_cache), TensorRole::output, of_rank(4, kFloating | kFp8)},
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating | kFp8 | kBits)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating | kFp8 | kBits)},
+    {"k_cache", offsetof(Args, k_cache), TensorRole::output, of_rank(4, kFloating | kFp8 | kBits)},
+    {"v_cache", offsetof(Args, v_cache), TensorRole::output, of_rank(4, kFloating | kFp8 | kBits)},
     {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
     {"page_ids", offsetof(Args, page_ids), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
     {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer, of_rank(1, kIntegers)},
@@ -32,7 +32,8 @@ constexpr TensorSlot kTensors[] = {
 enum : size_t { kPageOffsets = 4, kLastPageLens = 6, kSeqOffsets = 7, kNumTargets = 8 };  // slots of kTensors
 
 void check_rows(const checks::Tensor& k, const checks::Tensor& v, const cache_pages::Checked& cache) {
-  if (k.t.dtype == HSTU_DTYPE_I32 || k.t.dtype == HSTU_DTYPE_I64) checks::refuse_dtype(k, "use a floating-point type");
+  if (k.t.dtype == HSTU_DTYPE_I32 || k.t.dtype == HSTU_DTYPE_I64)
+    checks::refuse_dtype(k, "use a floating-point type, u8 or i16");
   for (const checks::Tensor* other : {&v, &cache.k, &cache.v}) checks::same_dtype(*other, k);
   checks::extent(v, 0, k.t.shape[0], "total = k.shape[0]");
   checks::extent(v, 1, k.t.shape[1], "num_kv_heads = k.shape[1]");
