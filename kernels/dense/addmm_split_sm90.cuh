@@ -1,23 +1,23 @@
-// Matrix product with bias, residual and activation, sm_90, for results of few tiles: z = act(x w + y), f32 inside,
-// rounded once. Such a call is as long as its longest wait, so a tile's k is divided among the blocks of a cluster,
-// each of which has all of its slices under way at once, and the sums meet in shared memory.
+// Matrix product with bias, residual and activation, sm_90, for results of few tiles: out = act(x w + bias + residual),
+// f32 inside, rounded once. Such a call is as long as its longest wait, so a tile's k is divided among the blocks of a
+// cluster, each of which has all of its slices under way at once, and the sums meet in shared memory.
 //
 //   producer thread ──TMA──► kStages slices ──► wgmma ──► sums ──st.async──► the block that owns them: added in the
-//                                                                          order of k, + y, act, round ──► z
+//                                                                          order of k, + terms, act, round ──► out
 //
 // One operand has wgmma's 64 rows a warpgroup ("tall"), the other its columns ("wide"). With kSwap w is the tall one:
 // for few rows of x, of which 64 would be mostly waste.
 //
 // Shared memory  kStages x (tall slice | wide slice) | a block's own sums from every block | barriers
-// Registers      wide / 2 accumulators, as much of y for the results that a thread finishes
+// Registers      wide / 2 accumulators, as many terms for the results that a thread finishes
 // Barriers       full, empty of each stage; arrived: sums of all blocks. The cluster's barrier tells that arrived
 //                is ready; it is passed on the way to the first slice
 // Results are the same from run to run: block r has a fixed part of k, and sums are added in the order of r.
 //
 // Config, problem facts
-//   Element             bf16 or f16: x, w, z, a residual
+//   Element             bf16 or f16: x, w, out, a residual
 //   Bias                element type of a bias row
-//   kBias               kNoBias, kRowBias, kResidual
+//   kBias               a row, a residual, both or none (tile/addmm_terms.h)
 //   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 // Config, knobs
@@ -237,6 +237,7 @@ class SplitEpilogue {
 
  private:
   using Element = typename Config::Element;
+  enum : bool { kHasRow = (Config::kBias & kRowBias) != 0, kHasResidual = (Config::kBias & kResidual) != 0 };
   struct Sums {
     float of[4];  // as accumulators: the wide operand's 0 and 1, then 8 rows further
   };
@@ -249,21 +250,24 @@ class SplitEpilogue {
 
   HSTU_PRIM float fetch(int i, int e) const {
     const i64 at_row = row_ + row(i, e), at_column = column_ + column(i, e);
-    if constexpr (Config::kBias == kResidual)
-      return prim::to_float(
-          static_cast<const Element*>(p_.y)[at_row * p_.y_row_stride + at_column * p_.y_column_stride]);
-    return prim::to_float(static_cast<const typename Config::Bias*>(p_.y)[at_column * p_.y_column_stride]);
+    float bias = 0.0f, residual = 0.0f;
+    if constexpr (kHasRow)
+      bias = prim::to_float(static_cast<const typename Config::Bias*>(p_.bias)[at_column * p_.bias_stride]);
+    if constexpr (kHasResidual)
+      residual = prim::to_float(static_cast<const Element*>(
+          p_.residual)[at_row * p_.residual_row_stride + at_column * p_.residual_column_stride]);
+    return kHasRow && kHasResidual ? bias + residual : kHasRow ? bias : residual;
   }
 
   HSTU_PRIM void store(int i, const Sums& sums) const {
-    Element* z = static_cast<Element*>(p_.z) + row_ * p_.z_row_stride + column_;
+    Element* out = static_cast<Element*>(p_.out) + row_ * p_.out_row_stride + column_;
     float x[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) x[e] = activate(sums.of[e] + added_[i][e], column(i, e));
 #pragma unroll
     for (int e = 0; e < 4; e += Config::kSwap ? 1 : 2)
       if (has(i, e)) {
-        Element* to = z + row(i, e) * p_.z_row_stride + column(i, e);
+        Element* to = out + row(i, e) * p_.out_row_stride + column(i, e);
         if constexpr (Config::kSwap)
           prim::st_global2(to, prim::pack2<Element>(x[e], 0.0f));
         else

@@ -1,27 +1,27 @@
-// Layer norm and the projection behind it in one kernel, sm_90: z = act(layer_norm(x) w + y), where normed rows are
-// only ever on the chip. f32 inside; normed rows and z are rounded.
+// Layer norm and the projection behind it in one kernel, sm_90: out = act(layer_norm(x) w + bias), where normed rows
+// are only ever on the chip. f32 inside; normed rows and out are rounded.
 //
 //   producer warps  x's rows ──TMA──► row buffer ── norm ──► registers: 64 rows a warpgroup
-//                   w's slices ─────► ring of kStages ──► wgmma ──► accumulators ──► act, round ──► boxes ──TMA──► z
+//                   w's slices ─────► ring of kStages ──► wgmma ──► accumulators ──► act, round ──► boxes ──TMA──► out
 //
 // Persistent: a block takes 128 rows, two warpgroups with 64 each, and walks the columns of w with them, 64 at a time:
 // x is normed once, but for rows that two blocks share, and no pass over memory is made for it. w comes from L2 again
 // for each 128 rows. A warpgroup has accumulators for two tiles, and finishes one while the next one's products run.
 //
 // Shared memory  64 rows of x, of the warpgroups in turn | kStages x kStageSlices w slices | boxes of every warp |
-//                weight and bias of the norm | y, all of it | barriers
+//                weight and bias of the norm | the other bias, all of it | barriers
 // Registers      producers 24, consumers 240: kDim / 4 words of normed rows, an operand of all their
 //                products, and 2 x 32 accumulators
 // Barriers       full, empty of each stage; full of each warpgroup's rows; empty of their buffer
 //
 // Config, problem facts
-//   Element             bf16 or f16: x, w, z
+//   Element             bf16 or f16: x, w, out
 //   Weight              of the norm's weight and bias: Element or float
 //   Bias                element type of a bias row
 //   kBias               kNoBias, kRowBias ([n])
 //   kActivation         0 none, 1 SiLU, on columns below params.act_columns
 //   kActivatesPart      of the columns of some tile
-//   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
+//   kSplitColumns       out is several matrices, each with a part of the columns, whole boxes
 //   kDim                columns of x, a multiple of 64, at most 512
 //   kColumns            of w
 //   kWAlongK            w is column-major

@@ -1,4 +1,5 @@
-// Products of FP8 matrices, sm_80 generation: z = act(a bT + y) with both operands' scales; f32 inside, rounded once.
+// Products of FP8 matrices, sm_80 generation: out = act(a bT + bias + residual) with both operands' scales; f32
+// inside, rounded once.
 //
 // The pipeline is tile/product.cuh's on bytes: tiles of a and b lie in shared memory as they are, and ldmatrix gives
 // fragments of four consecutive k a register. Only sm_89 multiplies these (kNative); its sums keep 14 bits, so each
@@ -14,10 +15,10 @@
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of z and a residual: bf16, f16 or float; with Fp8, as in addmm_sm80.cuh, of a residual alone
+//   Element             of out and a residual: bf16, f16 or float; with Fp8, as in addmm_sm80.cuh, of a residual alone
 //   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup, kPerBlock (tile/fp8_row.cuh)
-//   kVectorX, kVectorW  bytes an access of a and b: 16, 8, 4, 2 or 1; kVectorZ elements an access of z and a residual
+//   kVectorX, kVectorW  bytes an access of a and b: 16, 8, 4, 2 or 1; kVectorZ elements an access of out and a residual
 //   kBias, kActivation, kSplitColumns  as in addmm_sm80.cuh; kGatherY is false
 //   kTailK              k is not a multiple of kBlockK
 // Config, knobs         as in addmm_sm80.cuh, and kNative
@@ -175,7 +176,7 @@ struct Fp8Product {
   using Shape = Fp8GemmShape<Config>;
   using ScalesA = Fp8Scales<Config::kScalingA, 2 * Shape::kBlocksM>;
   using ScalesB = Fp8Scales<Config::kScalingB, 4 * Shape::kBlocksN>;
-  enum : bool { kHasBias = Config::kBias == kRowBias };
+  enum : bool { kHasBias = (Config::kBias & kRowBias) != 0 };
 
   HSTU_PRIM Fp8Product(const Fp8GemmParams& p, i64 row, i64 column) : p(p), row(row), column(column) {}
 
@@ -226,7 +227,7 @@ struct Fp8Product {
       for (int e = 0; e < 2; ++e) {
         float bias = 0.0f;
         const i64 at = column + Fp8ColumnOf{}(2 * j + e);
-        if (kHasBias && at < p.n) bias = prim::to_float(static_cast<const typename Config::Bias*>(p.y)[at]);
+        if (kHasBias && at < p.n) bias = prim::to_float(static_cast<const typename Config::Bias*>(p.bias)[at]);
         const float scale_b = kVariesAlongK<Config::kScalingB> ? 1.0f : b[2 * j + e];
 #pragma unroll
         for (int i = 0; i < Shape::kBlocksM; ++i)
@@ -258,7 +259,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   tile::ProductProducer<Shape> producer(p, schedule, at, smem);
   tile::fill_ring(producer, schedule);
 
-  if constexpr (Config::kBias == kResidual) tile::prefetch_residual<Shape>(p, at);
+  if constexpr ((Config::kBias & kResidual) != 0) tile::prefetch_residual<Shape>(p, at);
   const tile::ProductWarp<Shape> warp;
   tile::ProductConsumer<Shape> consumer(smem, warp);
   consumer.fetch(0);

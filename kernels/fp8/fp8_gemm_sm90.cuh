@@ -1,4 +1,5 @@
-// Products of FP8 matrices, sm_90: z = act(a bT + y) with both operands' scales, on wgmma's FP8 products.
+// Products of FP8 matrices, sm_90: out = act(a bT + bias + residual) with both operands' scales, on wgmma's FP8
+// products.
 //
 // The pipeline is tile/tma_product.cuh's: a slice has 128 k. The tensor cores add FP8 products up with 14 bits, so the
 // sums of each slice are promoted: scaled, where scales change along k, and added to accumulators in f32. With
@@ -35,7 +36,7 @@
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of z and a residual: bf16 or f16; Fp8 as in addmm_sm90.cuh
+//   Element             of out and a residual: bf16 or f16; Fp8 as in addmm_sm90.cuh
 //   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
 //   kFast               sums stay in the tensor cores; no scale changes along k
@@ -59,7 +60,7 @@ namespace hstu {
 // The epilogue's shared memory, from its beginning.
 template <class Config>
 struct Fp8Boxes {
-  enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = Config::kBias == kRowBias };
+  enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = (Config::kBias & kRowBias) != 0 };
   // Where there are registers for the sums of two slices; turns that a tile takes then, for as many columns each.
   enum : bool { kInTurn = Config::kPingPong && !Config::kFast };
   enum : int { kTileTurns = kInTurn && Config::kBlockN == 256 ? 2 : 1, kTurnColumns = Config::kBlockN / kTileTurns };
@@ -80,7 +81,7 @@ struct Fp8Boxes {
   enum : int { kScalesAt = 8 * Boxes::kBytes };
   enum : int { kBiasAt = kScalesAt + (kScaledColumns ? kCopies * Scales::kBytes : 0) };
   enum : int { kResidualsAt = kBiasAt + (kHasBias ? kCopies * Bias::kBytes : 0) };
-  enum : int { kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
+  enum : int { kBytes = kResidualsAt + ((Config::kBias & kResidual) != 0 ? 8 * 8 : 0) };
 };
 
 template <class Config>

@@ -47,7 +47,7 @@ class Draw : public test::Choices {
     return t;
   }
   hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape) {
-    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, {}, {}};
+    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, 0, {}, {}};
     for (const int64_t extent : shape) t.shape[t.rank++] = extent;
     spread(t, t.rank, 0);
     return t;
@@ -158,7 +158,7 @@ void set_mask(Draw& d, Args& args, const Heads& h, int64_t rows) {
   if (args.mask.kind == HSTU_MASK_CAUSAL) {
     if (d.coin()) {
       args.mask.num_targets = d.dense(d.integer(), {h.batch});
-      args.mask.target_group_size = d.below(4);
+      args.mask.target_group_size = static_cast<int32_t>(d.below(4));
     }
     if (d.seldom()) args.mask.contextual_seq_len = d.up_to(99);
     if (args.mask.contextual_seq_len == 0 && d.seldom()) args.mask.num_contexts = d.dense(d.integer(), {h.batch});
@@ -201,7 +201,7 @@ TEST_F(DefaultConfig, OfHstuAttentionIsLegal) {
     args.seq_offsets = d.dense(d.integer(), {h.batch + 1});
     set_mask(d, args, h, rows);
     set_bias(d, args, h, dtype);
-    args.num_softmax_heads = d.below(h.heads + 1);
+    args.num_softmax_heads = static_cast<int32_t>(d.below(h.heads + 1));
     if (args.num_softmax_heads > 0 && d.coin()) args.lse = d.tensor(kF32, {args.num_softmax_heads, rows});
     expect_legal(args);
   });
@@ -279,7 +279,7 @@ TEST_F(DefaultConfig, OfProductsIsLegal) {
     hstu_addmm_args addmm{};
     addmm.x = d.matrix(dtype, m, k), addmm.w = d.matrix(dtype, k, n), addmm.out = d.tensor(dtype, {m, n});
     if (d.coin()) addmm.residual = d.matrix(dtype, m, n);
-    if (addmm.residual.rank == 0 && d.coin()) addmm.bias = d.dense(d.floating(), {n});
+    if (d.coin()) addmm.bias = d.seldom() ? d.every_other(d.dense(d.floating(), {2 * n})) : d.dense(d.floating(), {n});
     addmm.activation = d.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU_TANH});
     addmm.activation_columns = d.below(n + 1);
     addmm.allow_tf32 = d.coin();
@@ -296,7 +296,12 @@ TEST_F(DefaultConfig, OfProductsIsLegal) {
     fp8.x_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW}), fp8.w_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW});
     fp8.x_descale = d.dense(kF32, {fp8.x_scaling == HSTU_FP8_ROW ? m : 1});
     fp8.w_descale = d.dense(kF32, {fp8.w_scaling == HSTU_FP8_ROW ? n : 1});
-    fp8.out = d.tensor(dtype, {m, n});
+    const bool quantises = d.seldom();
+    fp8.out = d.tensor(quantises ? d.fp8() : dtype, {m, n});
+    if (quantises) fp8.out_descale = d.dense(kF32, {1});
+    if (d.coin()) fp8.residual = d.tensor(quantises ? d.floating() : dtype, {m, n});
+    if (d.coin()) fp8.bias = d.dense(d.floating(), {n});
+    fp8.activation = d.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU_TANH});
     expect_legal(fp8);
 
     const int64_t batch = d.up_to(2000), columns = d.up_to(1200);

@@ -167,6 +167,19 @@ TEST(AddmmCandidates, AreAllCorrectWithResidualAndOddSizes) {
   expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
 }
 
+TEST(AddmmCandidates, AreAllCorrectWithBiasRowAndResidual) {
+  HSTU_NEEDS_DEVICE();
+  for (const int64_t m : {40, 777}) {
+    HostMemory memory;
+    auto args = addmm_args(memory, m, 264, 520);
+    args.bias = memory.random(HSTU_DTYPE_F32, {520});
+    args.residual = memory.random(kBf16, {m, 520});
+    args.activation = HSTU_ACTIVATION_SILU;
+    args.activation_columns = 130;
+    expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
+  }
+}
+
 TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
@@ -332,6 +345,16 @@ TEST_P(Fp8GemmCandidates, AreAllCorrectWithResidualAndPartialActivation) {
   args.out = memory.poison(kBf16, {8460, 328});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 130;
+  expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, of_sums(args));
+}
+
+TEST_P(Fp8GemmCandidates, AreAllCorrectWithABiasRowAndAResidual) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = fp8_gemm_args(memory, GetParam(), 384, 504);
+  args.bias = memory.random(kBf16, {504});
+  args.residual = memory.random(kBf16, {8460, 504});
+  args.out = memory.poison(kBf16, {8460, 504});
   expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, of_sums(args));
 }
 

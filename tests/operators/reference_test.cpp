@@ -34,7 +34,7 @@ void run(Args args) {
 struct AddmmForm {
   const char* name;
   bool transposed;
-  int bias_rank;  ///< 0: none
+  int added;  ///< bits: 1 a bias row, 2 a residual
   hstu_activation activation;
   int64_t activation_columns;
 };
@@ -62,8 +62,8 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   args.x = memory.random(kF32, {m, k}, {.row_padding = 3});
   args.w =
       form.transposed ? test::transposed(memory.random(kF32, {n, k}, {.row_padding = 2})) : memory.random(kF32, {k, n});
-  if (form.bias_rank == 1) args.bias = memory.random(kF32, {n});
-  if (form.bias_rank == 2) args.residual = memory.random(kF32, {m, n}, {.row_padding = 5});
+  if (form.added & 1) args.bias = memory.random(kF32, {n});
+  if (form.added & 2) args.residual = memory.random(kF32, {m, n}, {.row_padding = 5});
   args.out = memory.poison(kF32, {m, n});
   args.activation = form.activation;
   args.activation_columns = form.activation_columns;
@@ -74,9 +74,9 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   const Exact exact = exact_result(args, &hstu_addmm_args::out);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
-      double sum = form.bias_rank == 0   ? 0
-                   : form.bias_rank == 1 ? static_cast<double>(static_cast<const float*>(args.bias.data)[j])
-                                         : at(args.residual, i, j);
+      double sum = 0;
+      if (form.added & 1) sum += static_cast<double>(static_cast<const float*>(args.bias.data)[j]);
+      if (form.added & 2) sum += at(args.residual, i, j);
       for (int64_t l = 0; l < k; ++l) sum += at(args.x, i, l) * at(args.w, l, j);
       const bool active = form.activation_columns == 0 || j < form.activation_columns;
       const double expected = active ? activated(form.activation, sum) : sum;
@@ -88,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, ReferenceAddmm,
                          testing::Values(AddmmForm{"Plain", false, 0, HSTU_ACTIVATION_NONE, 0},
                                          AddmmForm{"BiasRow", false, 1, HSTU_ACTIVATION_NONE, 0},
                                          AddmmForm{"Residual", false, 2, HSTU_ACTIVATION_NONE, 0},
+                                         AddmmForm{"BiasRowAndResidual", false, 3, HSTU_ACTIVATION_NONE, 0},
+                                         AddmmForm{"SiluOfBoth", true, 3, HSTU_ACTIVATION_SILU, 100},
                                          AddmmForm{"Silu", false, 1, HSTU_ACTIVATION_SILU, 0},
                                          AddmmForm{"SiluOfSomeColumns", false, 2, HSTU_ACTIVATION_SILU, 257},
                                          AddmmForm{"Gelu", false, 1, HSTU_ACTIVATION_GELU, 0},

@@ -94,12 +94,11 @@ void set_parts(Draw& d, hstu_dtype dtype, int64_t m, int64_t n, hstu_fp8_gemm_ar
 
 void draw_gemm(Draw& d) {
   using Args = hstu_fp8_gemm_args;
-  enum Added { none, row, residual };
   Args args{};
   args.x_scaling = d.each({kTensor, kRow, kGroup, kBlock}), args.w_scaling = d.each({kTensor, kRow, kGroup, kBlock});
   const hstu_dtype dtype = d.kernel.any({kBf16, kF16, kF32, HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2});
   const bool quantises = dtype == HSTU_DTYPE_E4M3 || dtype == HSTU_DTYPE_E5M2;
-  const Added added = d.kernel.any({row, none, residual});
+  const bool row = d.kernel.coin(), residual = d.kernel.coin();
   const bool wide = d.kernel.below(5) == 0;
   const int64_t n = wide ? d.kernel.up_to(5000) : d.kernel.coin() ? 16 * d.kernel.up_to(20) : d.kernel.up_to(330);
   const int64_t k = d.kernel.coin() ? 16 * d.kernel.up_to(wide ? 10 : 30) : d.kernel.up_to(wide ? 140 : 460);
@@ -108,8 +107,8 @@ void draw_gemm(Draw& d) {
   args.w = d.matrix(d.kernel.fp8(), n, k, Contents::normal, 0, 1 / std::sqrt(static_cast<double>(k)));
   args.x_descale = descales(d, args.x_scaling, m, k, false);
   args.w_descale = descales(d, args.w_scaling, n, k, false);
-  if (added == row) args.bias = d.vector(d.kernel.any({kF32, kF32, kBf16, kF16}), n);
-  if (added == residual) args.residual = d.matrix(quantises ? d.kernel.floating() : dtype, m, n);
+  if (row) args.bias = d.vector(d.kernel.any({kF32, kF32, kBf16, kF16}), n);
+  if (residual) args.residual = d.matrix(quantises ? d.kernel.floating() : dtype, m, n);
   set_parts(d, dtype, m, n, args);
   if (quantises) args.out_descale = d.memory.floats({0.02f});
   args.activation =

@@ -189,9 +189,10 @@ TEST(ExpandOperators, PutsOptionsIntoTheKey) {
       {"op": "addmm", "m": 4, "k": 8, "n": 16, "bias": "none"},
       {"op": "norm_mul", "rows": 3, "dim": 8, "num_groups": 2, "concat_u": true, "concat_x": true},
       {"op": "attention", "num_heads": 1, "attn_dim": 8, "max_attn_len": 3, "contextual_seq_len": 1,
-       "sequences": {"batch": 1, "history": 5, "targets": 1, "integer_dtype": "i32"}}])"));
+       "sequences": {"batch": 1, "history": 5, "targets": 1, "integer_dtype": "i32"}},
+      {"op": "addmm", "m": 4, "k": 8, "n": 16, "bias": "both"}])"));
   const std::vector<Need> found = needs(all);
-  ASSERT_EQ(found.size(), 4u);
+  ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found[0].problem[addmm::kBias], 2);
   EXPECT_EQ(found[0].problem[addmm::kWeightTransposed], 1);
   EXPECT_EQ(found[0].problem[addmm::kActivation], HSTU_ACTIVATION_SILU);
@@ -202,6 +203,7 @@ TEST(ExpandOperators, PutsOptionsIntoTheKey) {
   EXPECT_EQ(found[3].problem[attention::kTargetDtype], HSTU_DTYPE_I32);
   EXPECT_EQ(found[3].problem[attention::kMaxAttnLen], 1);
   EXPECT_EQ(found[3].problem[attention::kContextual], 1);
+  EXPECT_EQ(found[4].problem[addmm::kBias], 3);
 }
 
 TEST(ExpandOperators, AddsUpTheCountsOfEqualProblems) {

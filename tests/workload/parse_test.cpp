@@ -71,7 +71,7 @@ TEST(ParseWorkload, ReadsEveryOperator) {
     {"op": "attention", "num_heads": 2, "attn_dim": 32, "mask": "full"},
     {"op": "norm_mul", "rows": 9, "dim": 64, "concat_u": true, "concat_x": true, "num_groups": 4},
     {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu"},
-    {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu_tanh"}])"));
+    {"op": "addmm", "m": 5, "k": 8, "n": 16, "bias": "both", "activation": "gelu_tanh"}])"));
   ASSERT_EQ(w.operators.size(), 6u);
   EXPECT_EQ(w.operators[0].count, 2.5);
   EXPECT_EQ(w.operators[0].dtype, HSTU_DTYPE_F16);
@@ -82,6 +82,9 @@ TEST(ParseWorkload, ReadsEveryOperator) {
   EXPECT_EQ(std::get<NormMulSpec>(w.operators[3].spec).num_groups, 4);
   EXPECT_EQ(std::get<AddmmSpec>(w.operators[4].spec).activation, HSTU_ACTIVATION_GELU);
   EXPECT_EQ(std::get<AddmmSpec>(w.operators[5].spec).activation, HSTU_ACTIVATION_GELU_TANH);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[1].spec).bias, AddmmSpec::Bias::residual);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[4].spec).bias, AddmmSpec::Bias::row);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[5].spec).bias, AddmmSpec::Bias::both);
 }
 
 struct Refusal {

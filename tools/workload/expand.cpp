@@ -25,8 +25,9 @@ Call call_of(const AddmmSpec& spec, const OperatorSpec& entry, const Workload& w
   AddmmTensors t;
   t.x = build.input("x", entry.dtype, {m, spec.k});
   t.w = build.weight("w", entry.dtype, spec.k, spec.n, spec.weight_transposed);
-  if (spec.bias == AddmmSpec::Bias::row) t.bias = build.input("bias", entry.dtype, {spec.n}, 0, 0.1f);
-  if (spec.bias == AddmmSpec::Bias::residual) t.residual = build.input("residual", entry.dtype, {m, spec.n});
+  const bool both = spec.bias == AddmmSpec::Bias::both;
+  if (both || spec.bias == AddmmSpec::Bias::row) t.bias = build.input("bias", entry.dtype, {spec.n}, 0, 0.1f);
+  if (both || spec.bias == AddmmSpec::Bias::residual) t.residual = build.input("residual", entry.dtype, {m, spec.n});
   t.out = build.output("out", entry.dtype, {m, spec.n});
   return addmm_call(t, spec.activation, spec.activation_columns);
 }

@@ -25,8 +25,10 @@ constexpr Word<hstu_activation> kActivations[] = {{"none", HSTU_ACTIVATION_NONE}
                                                   {"gelu", HSTU_ACTIVATION_GELU},
                                                   {"gelu_tanh", HSTU_ACTIVATION_GELU_TANH}};
 constexpr Word<hstu_mask> kMasks[] = {{"causal", HSTU_MASK_CAUSAL}, {"full", HSTU_MASK_FULL}};
-constexpr Word<AddmmSpec::Bias> kBiases[] = {
-    {"none", AddmmSpec::Bias::none}, {"row", AddmmSpec::Bias::row}, {"residual", AddmmSpec::Bias::residual}};
+constexpr Word<AddmmSpec::Bias> kBiases[] = {{"none", AddmmSpec::Bias::none},
+                                             {"row", AddmmSpec::Bias::row},
+                                             {"residual", AddmmSpec::Bias::residual},
+                                             {"both", AddmmSpec::Bias::both}};
 
 constexpr Word<hstu_dtype> kProjections[] = {{"e4m3", HSTU_DTYPE_E4M3}};
 constexpr Word<hstu_fp8_accumulation> kAccumulations[] = {{"128", HSTU_FP8_ACCUMULATE_128},

@@ -70,7 +70,7 @@ struct LayerNormSpec {
 };
 
 struct AddmmSpec {
-  enum class Bias { none, row, residual };
+  enum class Bias { none, row, residual, both };
   int64_t m = 0, k = 0, n = 0;
   Bias bias = Bias::row;
   hstu_activation activation = HSTU_ACTIVATION_NONE;

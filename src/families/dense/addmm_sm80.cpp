@@ -29,8 +29,8 @@ constexpr int32_t kPersistentValues[] = {0, 1};
 constexpr int32_t kMinBlocksValues[] = {1, 2, 3, 4};
 
 constexpr Knob kKnobs[kKnobCount] = {
-    {"block_m", kBlockMValues, "rows of z a block: reuse of w, against waste on few rows"},
-    {"block_n", kBlockNValues, "columns of z a block: reuse of x"},
+    {"block_m", kBlockMValues, "rows of out a block: reuse of w, against waste on few rows"},
+    {"block_n", kBlockNValues, "columns of out a block: reuse of x"},
     {"block_k", kBlockKValues, "k per slice: fewer barriers, for shared memory"},
     {"warps_m", kWarpsMValues, "warps along m"},
     {"warps_n", kWarpsNValues, "warps along n; 64x64 a warp gives the most products per byte of shared memory"},
@@ -52,7 +52,7 @@ int held_registers(const Problem& p, const Config& c) {
 
 int smem_bytes(const Problem& p, const Config& c) {
   const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * element_bytes(p);
-  const int staging = 16 * (warp_n(c) + 8) * element_bytes(p);  // of a warp: 16 rows of its part of z, padded
+  const int staging = 16 * (warp_n(c) + 8) * element_bytes(p);  // of a warp: 16 rows of its part of out, padded
   return c[kStages] * slice + warps(c) * staging;
 }
 
@@ -171,19 +171,20 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   auto& k = launch.emplace<hstu::AddmmParams>();
   k.x = a.x.data;
   k.w = a.w.data;
-  const hstu_tensor& added = present(a.residual) ? a.residual : a.bias;
-  k.y = added.data;
+  k.bias = a.bias.data;
+  k.residual = a.residual.data;
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
   k.x_row_stride = line_stride(a.x, 1, p[addmm::kXTransposed] == 0);
   k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
-  k.y_row_stride = a.residual.stride[0];
+  k.residual_row_stride = a.residual.stride[0];
   k.x_column_stride = element_stride(a.x, 1);
   k.w_column_stride = element_stride(a.w, 0);
-  k.y_column_stride = added.rank > 0 ? added.stride[added.rank - 1] : 0;
+  k.bias_stride = a.bias.stride[0];
+  k.residual_column_stride = a.residual.stride[1];
   k.act_columns = a.activation_columns;
-  k.z_descale = static_cast<const float*>(a.out_descale.data);
+  k.out_descale = static_cast<const float*>(a.out_descale.data);
   set_result({&a.out, &a.out1, &a.out2, &a.out3}, k);
 }
 

@@ -19,8 +19,8 @@ constexpr int32_t kWarpsValues[] = {4, 8, 16};
 constexpr int32_t kAheadValues[] = {1, 2, 4};
 
 constexpr Knob kKnobs[kKnobCount] = {
-    {"block_m", kBlockMValues, "rows of z a block: reuse of w, against blocks for all SMs"},
-    {"block_n", kBlockNValues, "columns of z a block: reuse of x, against blocks for all SMs"},
+    {"block_m", kBlockMValues, "rows of out a block: reuse of w, against blocks for all SMs"},
+    {"block_n", kBlockNValues, "columns of out a block: reuse of x, against blocks for all SMs"},
     {"warps", kWarpsValues, "parts of k that are fetched and multiplied at the same time"},
     {"ahead", kAheadValues, "slices of 32 k a warp has under way: fewer waits, for registers"},
 };
@@ -109,17 +109,18 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   auto& k = launch.emplace<hstu::AddmmParams>();
   k.x = a.x.data;
   k.w = a.w.data;
-  const hstu_tensor& added = present(a.residual) ? a.residual : a.bias;
-  k.y = added.data;
-  k.z[0] = a.out.data;
+  k.bias = a.bias.data;
+  k.residual = a.residual.data;
+  k.out[0] = a.out.data;
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
   k.x_row_stride = line_stride(a.x, 1, true);
   k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
-  k.y_row_stride = a.residual.stride[0];
-  k.z_row_stride[0] = a.out.stride[0];
-  k.y_column_stride = added.rank > 0 ? added.stride[added.rank - 1] : 0;
+  k.residual_row_stride = a.residual.stride[0];
+  k.out_row_stride[0] = a.out.stride[0];
+  k.bias_stride = a.bias.stride[0];
+  k.residual_column_stride = a.residual.stride[1];
   k.act_columns = a.activation_columns;
 }
 

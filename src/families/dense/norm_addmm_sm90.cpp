@@ -106,7 +106,7 @@ void fill(const hstu_norm_addmm_args& a, const Problem& p, Launch& launch) {
   auto& k = launch.emplace<hstu::NormAddmmParams<kOutputs>>();
   tma_product::encode_operand(a.x, 1, true, kBlockM / kWarpgroups, 1, k.x);
   tma_product::encode_operand(a.w, 0, p[norm_addmm::kWeightTransposed] != 0, kBlockN, 1, k.w);
-  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.z, k.z_first);
+  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.out, k.out_first);
   k.norm_weight = a.norm_weight.data;
   k.norm_bias = a.norm_bias.data;
   k.bias = a.bias.data;

@@ -15,7 +15,7 @@ using fp8_product::element_of, fp8_product::scales_along_k, tma_product::Facts;
 bool shares_bias(const Problem& p, const Config& c) {
   const bool held = c[tma_product::kResident] && p[fp8_gemm::kFast] != 0 &&
                     size_of(static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype])) == 2;
-  return p[fp8_gemm::kBias] == hstu::kRowBias && !held;
+  return (p[fp8_gemm::kBias] & hstu::kRowBias) != 0 && !held;
 }
 
 bool fast(const Problem& p) { return p[fp8_gemm::kFast] != 0; }
@@ -33,7 +33,7 @@ Facts facts(const Problem& p, const Config& c) {
   f.element_bytes = 1;
   f.w_along_k = true;
   f.most_stages = c[tma_product::kPingPong] ? 12 : 8;  // of both rings together
-  f.residual = p[fp8_gemm::kBias] == hstu::kResidual;
+  f.residual = (p[fp8_gemm::kBias] & hstu::kResidual) != 0;
   f.turns = turns(p, c);
   const int copies = c[tma_product::kResident] ? 1 : 2;
   f.epilogue_bytes = ((shares_bias(p, c) ? 1 : 0) + (scaled ? 1 : 0)) * copies * 4 * (c[tma_product::kBlockN] + 16);
@@ -65,13 +65,18 @@ bool rings_share_no_w(const Problem&, const Config& c, const DeviceFacts&) {
 bool rings_are_deep(const Problem& p, const Config& c, const DeviceFacts&) {
   return !c[tma_product::kPingPong] || tma_product::stages(facts(p, c), c) >= 6;
 }
+/// Whether results in FP8 overwrite a residual, which is read 64 columns ahead.
+bool reads_ahead(const Problem& p) {
+  return fp8::stores(p[fp8_gemm::kDtype]) && (p[fp8_gemm::kBias] & hstu::kResidual) != 0;
+}
 bool turns_are_short(const Problem& p, const Config& c, const DeviceFacts&) {
   const bool scales = scales_along_k(p), ends_plainly = p[fp8_gemm::kBias] == hstu::kNoBias &&
                                                         p[fp8_gemm::kActivation] == HSTU_ACTIVATION_NONE &&
                                                         !fp8::stores(p[fp8_gemm::kDtype]);
   const int columns = c[tma_product::kBlockN], slices = tma_product::slices(facts(p, c));
-  return !in_turn(p, c) || (c[tma_product::kBlockM] == 64 && columns != 192 &&
-                            slices <= (scales && !ends_plainly ? 7 : 8) && (columns <= 128 || !scales));
+  return !in_turn(p, c) ||
+         (c[tma_product::kBlockM] == 64 && columns != 192 &&
+          slices <= ((scales && !ends_plainly) || reads_ahead(p) ? 7 : 8) && (columns <= 128 || !scales));
 }
 bool rows_stay_for_all_turns(const Problem& p, const Config& c, const DeviceFacts&) {
   const Facts f = facts(p, c);
@@ -81,13 +86,12 @@ bool pieces_have_one_block(const Problem& p, const Config& c, const DeviceFacts&
   return p[fp8_gemm::kScalingB] != HSTU_FP8_BLOCK || c[tma_product::kBlockN] != 192;
 }
 bool residual_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
-  const bool ahead = fp8::stores(p[fp8_gemm::kDtype]) && p[fp8_gemm::kBias] == hstu::kResidual;
-  return !ahead || tma_product::accumulators(c) <= 128;
+  return !reads_ahead(p) || tma_product::accumulators(c) <= 128;
 }
 /// Measured with NVRTC 13.0: some of these spill a word or four, whatever the epilogue does at a time.
 bool activation_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
   if (p[fp8_gemm::kActivation] == HSTU_ACTIVATION_NONE) return true;
-  const bool row = p[fp8_gemm::kBias] == hstu::kRowBias, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
+  const bool row = (p[fp8_gemm::kBias] & hstu::kRowBias) != 0, scaled = p[fp8_gemm::kScalingB] == HSTU_FP8_ROW;
   const int accumulators = tma_product::accumulators(c) / turns(p, c);
   if (element_of(p) == HSTU_DTYPE_F16) return accumulators < 128 || (accumulators == 128 && scaled);
   return accumulators <= 128 || !(row && scaled);
@@ -96,7 +100,8 @@ constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 8>{
     {{"warpgroups with tiles of their own have rings of their own, which must not both fetch w", rings_share_no_w},
      {"and each ring has three stages", rings_are_deep},
      {"promotion beside the next slice's products is unrolled over all of k: registers for 64 x 128 at a time and 8 "
-      "slices, for one turn where each has scales, and beside a bias, an activation or FP8 for 7",
+      "slices, for one turn where each has scales, and beside a bias, an activation or FP8 for 7, as beside a residual "
+      "that FP8 overwrites",
       turns_are_short},
      {"each ring has all of k where a tile takes two turns, which use the same rows", rows_stay_for_all_turns},
      {"accumulators and the sums of a slice take 192 registers at most", sums_fit_beside_accumulators},
@@ -166,8 +171,8 @@ void fill(const hstu_fp8_gemm_args& a, const Problem& p, const Config& c, const 
   tma_product::encode_operand(a.x, 1, true, c[tma_product::kBlockM], 1, k.a);
   tma_product::encode_operand(a.w, 1, true, spread(p, c) ? kPanel : c[tma_product::kBlockN], c[tma_product::kCluster],
                               k.b);
-  if (f.residual) tma_product::encode_rows(a.residual, k.y);
-  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.z, k.z_first);
+  if (f.residual) tma_product::encode_rows(a.residual, k.residual);
+  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.out, k.out_first);
   k.a_descale = static_cast<const float*>(a.x_descale.data);
   k.b_descale = static_cast<const float*>(a.w_descale.data);
   k.bias = a.bias.data;
@@ -175,7 +180,7 @@ void fill(const hstu_fp8_gemm_args& a, const Problem& p, const Config& c, const 
   k.n = f.n;
   k.k = f.k;
   k.act_columns = a.activation_columns;
-  k.z_descale = static_cast<const float*>(a.out_descale.data);
+  k.out_descale = static_cast<const float*>(a.out_descale.data);
   k.a_descale_row_stride = fp8::row_stride(a.x_descale, a.x_scaling);
   k.a_descale_column_stride = fp8::column_stride(a.x_descale, a.x_scaling);
   k.b_descale_row_stride = fp8::row_stride(a.w_descale, a.w_scaling);

@@ -59,8 +59,6 @@ Problem prepare(Args& args) {
                                   args.activation_columns, w.t.shape[1]);
   checks::flag("allow_tf32", args.allow_tf32);
   if (x.t.dtype != HSTU_DTYPE_F32) args.allow_tf32 = 0;
-  if (row && residual)
-    fail(HSTU_ERROR_UNSUPPORTED, "bias and residual are both there: no kernel adds both yet; leave one out");
   if (residual && !gathered)
     outputs.vector.tensor(args.residual).lines(args.residual.shape[0], args.residual.stride[0], args.residual.shape[1]);
 

@@ -9,8 +9,8 @@ namespace hstujit {
   X(kDtype, dtype, dtype)                                                                                    \
   X(kN, n, exact)                                                                                            \
   X(kK, k, exact)                                                                                            \
-  X(kBias, bias, exact) /* 0 none, 1 row, 2 residual, 3 both */                                              \
-  X(kBiasDtype, bias_dtype, dtype)                                                                           \
+  X(kBias, bias, exact)            /* 0 none, 1 row, 2 residual, 3 both */                                   \
+  X(kBiasDtype, bias_dtype, dtype) /* of a row; without one of a residual, or NONE */                        \
   X(kActivation, activation, exact)                                                                          \
   X(kActColumns, act_columns, exact)                                                                         \
   X(kXTransposed, x_transposed, exact)           /* stored [k, m] */                                         \

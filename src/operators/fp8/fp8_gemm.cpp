@@ -70,8 +70,6 @@ Problem prepare(Args& args) {
   outputs.check_descale(args.out_descale);
   product_terms::check_activation(kNames, product_terms::Activations::silu_and_gelu, args.activation,
                                   args.activation_columns, w.t.shape[0]);
-  if (row && residual)
-    fail(HSTU_ERROR_UNSUPPORTED, "bias and residual are both there: no kernel adds both yet; leave one out");
   if (residual)
     outputs.vector.tensor(args.residual).lines(args.residual.shape[0], args.residual.stride[0], args.residual.shape[1]);
 
@@ -94,6 +92,7 @@ Problem prepare(Args& args) {
   problem[fp8_gemm::kFast] = args.accumulation == HSTU_FP8_ACCUMULATE_FAST && !fp8::changes_along_k(args.x_scaling) &&
                              !fp8::changes_along_k(args.w_scaling);
   problem[fp8_gemm::kSplit] = outputs.split;
+  if (row && residual && fp8::stores(args.out.dtype)) problem[fp8_gemm::kResidualDtype] = args.residual.dtype;
   problem[fp8_gemm::kM] = bucket(x.t.shape[0]);
   return problem;
 }

@@ -23,7 +23,7 @@ struct Case {
   hstu_dtype dtype_a = kE4m3, dtype_b = kE4m3, bias = HSTU_DTYPE_NONE;
   Layout layout_a{}, layout_b{}, out{};
   hstu_fp8_accumulation accumulation = HSTU_FP8_ACCUMULATE_128;
-  Residual residual = Residual::none;  ///< instead of a bias row
+  Residual residual = Residual::none;
   Layout layout_residual{};
   hstu_activation activation = HSTU_ACTIVATION_NONE;
   int64_t activation_columns = 0;
@@ -332,6 +332,49 @@ std::vector<Case> fp8_results() {
     add(kE4m3, 77, 64, 256, kBf16).parts = parts;
   return all;
 }
+/// A bias row and a residual, on every schedule, to any alignment, and beside results in FP8 of every two types.
+std::vector<Case> both() {
+  constexpr hstu_activation kSilu = HSTU_ACTIVATION_SILU, kGelu = HSTU_ACTIVATION_GELU;
+  std::vector<Case> all;
+  const auto add = [&](Case c, hstu_dtype bias, hstu_activation activation = HSTU_ACTIVATION_NONE,
+                       int64_t activation_columns = 0) -> Case& {
+    c.bias = bias;
+    c.residual = Residual::apart;
+    c.activation = activation;
+    c.activation_columns = activation_columns;
+    return all.emplace_back(std::move(c));
+  };
+  for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+    for (const hstu_dtype bias : {dtype, kF32 == dtype ? kBf16 : kF32}) {
+      add({dtype, 150, 512, 264}, bias, kSilu, 100);
+      add({dtype, 129, 300, 130, kGroup, kBlock}, bias).residual = Residual::in_place;
+      add({dtype, 140, 256, 160}, bias).layout_residual = {.row_padding = 1};
+      add({dtype, 8460, 512, 512}, bias, kSilu, 136);
+      add({dtype, 8460, 384, 1272}, bias, kGelu);  // two turns
+      add({dtype, 8460, 512, 504}, bias).accumulation = HSTU_FP8_ACCUMULATE_FAST;
+      add({dtype, 8460, 512, 1000}, bias, kSilu, 320).accumulation = HSTU_FP8_ACCUMULATE_FAST;  // spread
+      add({dtype, 8460, 640, 512, kGroup, kBlock}, bias, kSilu);
+      add({dtype, 2300, 1536, 520, kRow, kTensor}, bias, kGelu).residual = Residual::in_place;
+      add({dtype, 300, 1536, 256}, bias, kSilu, 70).parts = {64, 192};
+      add({dtype, 77, 64, 256}, bias, kSilu, 70).parts = {100, 56, 100};
+    }
+  for (const hstu_dtype dtype : {kE4m3, kE5m2})
+    for (const hstu_dtype bias : {kF32, kBf16})
+      for (const hstu_dtype residual : {kBf16, kF16, kF32})
+        for (const int64_t n : {264, 272}) add({dtype, 150, 512, n}, bias, kGelu, 100).residual_dtype = residual;
+  for (const bool fast : {false, true}) {
+    Case& c = add({kE4m3, 8460, 512, 528}, kBf16, kSilu);
+    if (fast) c.accumulation = HSTU_FP8_ACCUMULATE_FAST;
+  }
+  add({kE5m2, 8460, 384, 400, kGroup, kBlock}, kBf16).residual_dtype = kF16;
+  add({kE4m3, 300, 1152, 256}, kF32).parts = {64, 192};
+  add({kBf16, 0, 64, 64}, kBf16);
+  add({kBf16, 64, 0, 64}, kBf16, kSilu, 32);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(BiasAndResidual, Fp8GemmSweep, testing::ValuesIn(both()),
+                         [](const auto& c) { return name_of_case(c.param); });
+
 INSTANTIATE_TEST_SUITE_P(Fp8Results, Fp8GemmSweep, testing::ValuesIn(fp8_results()),
                          [](const auto& c) { return name_of_case(c.param); });
 

@@ -77,6 +77,29 @@ TEST(PrepareDense, OperandsOfAddmmInAnyOrder) {
   EXPECT_EQ(problem[addmm::kVectorZ], 8);  // a gathered residual has no say in it
 }
 
+TEST(PrepareDense, BiasAndResidualTogether) {
+  auto args = test::sample_addmm();  // f16 and a residual
+  args.bias = hstu_vector(slot(5), kF32, 96);
+  EXPECT_EQ(
+      text(prepare(args)),
+      "addmm dtype=f16 n=96 k=64 bias=3 bias_dtype=f32 activation=1 act_columns=96 x_transposed=0 weight_transposed=0 "
+      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=64");
+  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 64 + 64 * 96 + 2 * 40 * 96) + 4 * 96);
+  Integers integers;
+  auto edge = args;
+  make_edge_case(edge, integers);
+  EXPECT_EQ(edge.residual.shape[0], edge.x.shape[0]);
+  EXPECT_EQ(edge.bias.shape[0], 96);
+  EXPECT_NO_THROW(prepare(edge));
+  args.bias.stride[0] = 2;
+  EXPECT_EQ(prepare(args)[addmm::kGatherY], 1) << "a bias alone is gathered";
+  args.bias.stride[0] = 1;
+  args.residual = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 40);
+  EXPECT_EQ(prepare(args)[addmm::kGatherY], 1) << "a residual alone is gathered";
+  args.out = args.residual = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 96);
+  EXPECT_EQ(prepare(args)[addmm::kBias], 3) << "the residual is the result";
+}
+
 TEST(PrepareDense, ResultsInParts) {
   auto args = test::sample_addmm();  // n = 96
   args.residual = {};

@@ -112,6 +112,37 @@ TEST(PrepareFp8Gemm, InFp8HasResidualsOfAnyType) {
   }
 }
 
+TEST(PrepareFp8Gemm, BiasAndResidualTogether) {
+  auto args = sample_gemm();  // m = 40, n = 96
+  args.bias = hstu_vector(slot(5), kF32, 96);
+  args.residual = stored(6, kBf16, 40, 96, 104, 1);
+  EXPECT_EQ(text(prepare(args)),
+            "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias=3 bias_dtype=f32 "
+            "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=8 fast=0 split=0 m=64");
+  EXPECT_EQ(work_of(args).bytes - 40.0 * 96 * 2 - 96 * 4, work_of(sample_gemm()).bytes);
+  args.residual.stride[0] = 98;
+  EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 2) << "a residual has a say in it";
+}
+
+// Beside results in FP8 the key has both types.
+TEST(PrepareFp8Gemm, InFp8HasABiasAndAResidualOfAnyTypes) {
+  auto args = sample_gemm();
+  args.out = stored(4, kE4m3, 40, 96, 96, 1);
+  args.out_descale = hstu_vector(slot(7), kF32, 1);
+  for (const hstu_dtype row : {kF32, HSTU_DTYPE_F16, kBf16})
+    for (const hstu_dtype residual : {kF32, HSTU_DTYPE_F16, kBf16}) {
+      args.bias = hstu_vector(slot(5), row, 96);
+      args.residual = stored(6, residual, 40, 96, 96, 1);
+      const Problem problem = prepare(args);
+      EXPECT_EQ(problem[fp8_gemm::kBias], 3);
+      EXPECT_EQ(problem[fp8_gemm::kBiasDtype], row);
+      EXPECT_EQ(problem[fp8_gemm::kResidualDtype], residual);
+      EXPECT_EQ(parse_problem(text(problem)), problem);
+    }
+  args.bias = {};
+  EXPECT_EQ(text(prepare(args)).find("residual_dtype"), std::string::npos) << "bias_dtype is the residual's";
+}
+
 TEST(PrepareFp8Gemm, IsFastOnlyWhereNoScaleChangesAlongK) {
   auto args = sample_gemm();
   args.accumulation = HSTU_FP8_ACCUMULATE_FAST;

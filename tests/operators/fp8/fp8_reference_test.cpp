@@ -230,6 +230,17 @@ TEST(ReferenceFp8Gemm, ActivatesTheProductWithItsResidual) {
   EXPECT_EQ(test::values(args.out), apart) << "a residual may be the result";
 }
 
+TEST(ReferenceFp8Gemm, AddsABiasRowAndAResidual) {
+  HostMemory memory;
+  auto args = product(memory);
+  const Exact without = exact_result(args, &hstu_fp8_gemm_args::out);
+  args.bias = memory.random(HSTU_DTYPE_BF16, {300});
+  args.residual = memory.random(kF32, {21, 300}, {.row_padding = 4});
+  const Exact with = exact_result(args, &hstu_fp8_gemm_args::out);
+  const auto bias = test::values(args.bias), residual = test::values(args.residual);
+  for (size_t i = 0; i < 21 * 300; ++i) EXPECT_NEAR(with[i], without[i] + bias[i % 300] + residual[i], 1e-10);
+}
+
 /// What hstu_quantize_fp8 makes of x with a given scale.
 std::vector<double> quantised(HostMemory& memory, const hstu_tensor& x, hstu_dtype fp8, const hstu_tensor& descale) {
   auto args = sized<hstu_quantize_fp8_args>();
