@@ -122,7 +122,7 @@ TEST(AttentionCover, EveryCombinationOfHstuAttention) {
     const int softmax = options.below(3);
     const bool lse = options.flag();
     const int bias = options.below(3);
-    args.num_softmax_heads = softmax == 0 ? 0 : softmax == 1 ? 1 : s.heads;
+    args.num_softmax_heads = static_cast<int32_t>(softmax == 0 ? 0 : softmax == 1 ? 1 : s.heads);
     if (lse) args.lse = hstu_matrix(buffer(10), kF32, args.num_softmax_heads, kRows);
     if (bias > 0) args.rab = {buffer(11), s.dtype, 4, 0, {kBatch, bias == 1 ? 1 : s.heads, 1000, 1000}, {}};
     if (!valid || (lse && softmax == 0) || options.exhausted()) return false;

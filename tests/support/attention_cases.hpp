@@ -84,7 +84,7 @@ void set_mask_and_bias(HostMemory& memory, const Case& c, hstu_dtype counts, int
   if (c.own_contexts) args.mask.num_contexts = random_counts(memory, counts, batch, c.contextual);
   args.mask.max_attn_len = c.max_attn_len;
   args.mask.min_full_attn_seq_len = c.min_full;
-  args.mask.target_group_size = c.group;
+  args.mask.target_group_size = static_cast<int32_t>(c.group);
   args.mask.window_left = c.left;
   args.mask.window_right = c.right;
   if (c.mask == HSTU_MASK_INTERVALS)

@@ -13,7 +13,7 @@ constexpr size_t kAlignment = 256, kGuard = 512;
 hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape, const Layout& layout) {
   hstu_tensor t{};
   t.dtype = dtype;
-  t.rank = static_cast<int32_t>(shape.size());
+  t.rank = static_cast<int16_t>(shape.size());
   std::copy(shape.begin(), shape.end(), t.shape);
   int64_t stride = 1;
   for (int d = t.rank - 1; d >= 0; --d) {

@@ -35,7 +35,7 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   gate.weight = args.weight;
   gate.bias = args.bias;
   gate.out = memory.poison(kF32, {kRows, 3 * kDim});
-  gate.eps = args.eps;
+  gate.eps = static_cast<float>(args.eps);
   gate.concat_u = gate.concat_x = 1;
   prepare(gate);
   reference::run(gate);
