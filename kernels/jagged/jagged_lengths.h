@@ -13,8 +13,8 @@ struct JaggedLengthsParams {
   void* left;                 // concatenation and replacement only read the parts
   void* right;
   void* combined;
-  void* out_offsets;                                                 // transposition, truncation: [batch + 1]; the former: or null
-  void* out_lengths;                                                 // transposition: [batch], or null
+  void* out_offsets;  // transposition, truncation: [batch + 1]; the former: or null
+  void* out_lengths;  // transposition: [batch], or null
   long long left_row_stride, right_row_stride, combined_row_stride;  // bytes
   long long rows;                                                    // of combined
   long long columns;  // transposition: segment i * columns + j becomes j * segment_rows + i

@@ -79,7 +79,7 @@ TEST(Describe, TellsOfAGradientWhatItsHeaderSays) {
 TEST(Describe, TellsTypesAndStridesByBitAndRank) {
   const hstu_operator_description& d = description_of("quantize_fp8");
   const hstu_member x = member_called(d, "x"), q = member_called(d, "q"), descale = member_called(d, "descale");
-  EXPECT_EQ(x.dtypes, 1u << HSTU_DTYPE_F32 | 1u << HSTU_DTYPE_F16 | 1u << HSTU_DTYPE_BF16);
+  EXPECT_EQ(x.dtypes, 1u << HSTU_DTYPE_F32 | 1u << HSTU_DTYPE_F16 | 1u << HSTU_DTYPE_BF16 | 1u << HSTU_DTYPE_F64);
   EXPECT_EQ(q.dtypes, 1u << HSTU_DTYPE_E4M3 | 1u << HSTU_DTYPE_E5M2);
   EXPECT_EQ(std::vector<int>(x.free_strides, x.free_strides + 8), (std::vector{-1, -1, 1, -1, -1, -1, -1, -1}));
   EXPECT_EQ(std::vector<int>(descale.free_strides, descale.free_strides + 8),

@@ -129,7 +129,8 @@ void draw_attention_fp8(Draw& d) {
   args.mask.intervals = a.mask.intervals, args.mask.num_contexts = a.mask.num_contexts;
   args.mask.kind = a.mask.kind, args.max_seq_len = a.max_seq_len;
   args.mask.contextual_seq_len = a.mask.contextual_seq_len, args.mask.max_attn_len = a.mask.max_attn_len;
-  args.mask.min_full_attn_seq_len = a.mask.min_full_attn_seq_len, args.mask.target_group_size = a.mask.target_group_size;
+  args.mask.min_full_attn_seq_len = a.mask.min_full_attn_seq_len,
+  args.mask.target_group_size = a.mask.target_group_size;
   args.mask.window_left = a.mask.window_left, args.mask.window_right = a.mask.window_right;
   args.fast_sums = d.kernel.coin();
   args.struct_size = sizeof args;
@@ -246,18 +247,18 @@ void draw_rel_bias(Draw& d) {
   args.position_weights = bias_weights(d, table, heads, 2 * n - 1);
   args.time_weights = bias_weights(d, table, heads, d.problem.any<int64_t>({1, 20, 129}));
   const hstu_tensor rab = d.matrices(dtype, batch * heads, n, n, Contents::poison);
-  args.rab = {rab.data, rab.dtype, 4, 0, {batch, heads, n, n}, {heads * rab.stride[0], rab.stride[0], rab.stride[1], 1}};
+  args.rab = {
+      rab.data, rab.dtype, 4, 0, {batch, heads, n, n}, {heads * rab.stride[0], rab.stride[0], rab.stride[1], 1}};
   d.correct<Args>(args, {{&Args::rab, rounded_sum(dtype)}});
 }
 
 }  // namespace
 
 std::span<const RandomOperator> random_attention() {
-  static constexpr RandomOperator kAll[] = {
-      {Op::attention, draw_attention},   {Op::attention_fp8, draw_attention_fp8},
-      {Op::delta_attention, draw_delta}, {Op::paged_attention, draw_paged},
-      {Op::append_kv_cache, draw_append},     {Op::flash_attention, draw_flash},
-      {Op::build_sla_func, draw_sla},         {Op::rel_bias, draw_rel_bias}};
+  static constexpr RandomOperator kAll[] = {{Op::attention, draw_attention},    {Op::attention_fp8, draw_attention_fp8},
+                                            {Op::delta_attention, draw_delta},  {Op::paged_attention, draw_paged},
+                                            {Op::append_kv_cache, draw_append}, {Op::flash_attention, draw_flash},
+                                            {Op::build_sla_func, draw_sla},     {Op::rel_bias, draw_rel_bias}};
   return kAll;
 }
 

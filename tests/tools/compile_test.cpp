@@ -80,8 +80,8 @@ TEST_F(ToolCompiles, WarmBeginsWithWhatTakesLongestAndEndsWithKernelsThatOthersH
   const std::string mixed = file("mixed.json", R"({"format": "hstujit-workload-1", "name": "mixed", "operators": [
       {"op": "layer_norm", "name": "norm", "rows": 9, "dim": 64},
       {"op": "layer_norm", "name": "norm of more", "rows": 90000, "dim": 64},
-      {"op": "attention", "name": "plain", )" +
-                                                   tensors + R"(,
+      {"op": "attention", "name": "plain", )" + tensors +
+                                                   R"(,
       {"op": "attention", "name": "window", "max_attn_len": 16, )" +
                                                    tensors + "]}");
   const Outcome outcome =

@@ -64,7 +64,8 @@ TEST(SpelledCall, TakesEveryElementType) {
   for (const auto& [word, dtype] : {std::pair{"u8", HSTU_DTYPE_U8}, {"i16", HSTU_DTYPE_I16}, {"f64", HSTU_DTYPE_F64}}) {
     const Calls calls = expanded(fmt::format(R"({{"op": "dense_to_jagged", "dtype": "f32", "tensors": {{
       "offsets": {{"offsets": {{"batch": 1, "lengths": 2}}}}, "dense": {{"shape": [1, 2, 3], "dtype": "{0}"}},
-      "out": {{"shape": [2, 3], "dtype": "{0}"}}}}}})", word));
+      "out": {{"shape": [2, 3], "dtype": "{0}"}}}}}})",
+                                             word));
     EXPECT_EQ(std::get<hstu_dense_to_jagged_args>(calls.calls[0].args).out.dtype, dtype);
     EXPECT_EQ(name_of(dtype), word);
     EXPECT_EQ(dtype_named(word), dtype);

@@ -87,8 +87,10 @@ TEST(AttentionFp8Sums, OfTwoLongRunsOfKeysAreAllAdded) {
   args.seq_offsets = memory.integers(HSTU_DTYPE_I64, {0, kLength});
   args.mask.kind = HSTU_MASK_INTERVALS;
   args.mask.intervals = memory.integers(HSTU_DTYPE_I32, std::vector<int64_t>(3 * kLength));
-  args.mask.intervals.rank = 3, args.mask.intervals.shape[0] = 1, args.mask.intervals.shape[1] = 3, args.mask.intervals.shape[2] = kLength;
-  args.mask.intervals.stride[0] = 3 * kLength, args.mask.intervals.stride[1] = kLength, args.mask.intervals.stride[2] = 1;
+  args.mask.intervals.rank = 3, args.mask.intervals.shape[0] = 1, args.mask.intervals.shape[1] = 3,
+  args.mask.intervals.shape[2] = kLength;
+  args.mask.intervals.stride[0] = 3 * kLength, args.mask.intervals.stride[1] = kLength,
+  args.mask.intervals.stride[2] = 1;
   auto* const bounds = static_cast<int32_t*>(args.mask.intervals.data);
   for (int64_t i = 0; i < kLength; ++i)
     bounds[i] = 2300, bounds[kLength + i] = 2500, bounds[2 * kLength + i] = kLength - static_cast<int32_t>(i % 3);

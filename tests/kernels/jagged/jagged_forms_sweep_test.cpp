@@ -186,7 +186,8 @@ TEST(SemiLocalAttention, EqualsItsDefinition) {
   const hstu_tensor bounds = built.after(sla.intervals);
   std::memcpy(args.mask.intervals.data, bounds.data, static_cast<size_t>(extent_bytes(bounds)));
   auto local = args;  // the window alone, and what the prefix adds to it
-  local.mask.kind = HSTU_MASK_LOCAL, local.mask.intervals = {}, local.mask.window_left = kLast - 1, local.mask.window_right = 0;
+  local.mask.kind = HSTU_MASK_LOCAL, local.mask.intervals = {}, local.mask.window_left = kLast - 1,
+  local.mask.window_right = 0;
   const auto semi = test::exact_result(args, &hstu_attention_args::out);
   const auto window = test::exact_result(local, &hstu_attention_args::out);
   const size_t row = 64;

@@ -336,7 +336,7 @@ TEST(NormsRefuse, BadOptionsOfNormMul) {
                                   {"BiasOfRms", [](Mul& a) { a.norm = HSTU_NORM_RMS; }, kInvalid, "bias is there"},
                                   {"NoBias", [](Mul& a) { a.bias = {}; }, kInvalid, "bias is absent"},
                                   {"ScalingOfF32", [](Mul& a) { a.scaling = HSTU_FP8_ROW; }, kInvalid,
-                                   "they belong to out in e4m3 or e5m2; out is f32"}});
+                                   "out.dtype = f32: they belong to out in e4m3 or e5m2"}});
 }
 
 TEST(NormsRefuse, BadNormMulInFp8) {
