@@ -25,7 +25,7 @@ extern "C" {
  * descale       present with an out in FP8 only: f32, written, of the shape that `scaling` asks for
  * scaling       of an out in FP8: HSTU_FP8_ROW or HSTU_FP8_GROUP; else 0
  * moments       absent; or f32 [rows, 1, 2], contiguous, aligned to 8 bytes, written: mean, and sum of squared
- *               deviations from it, of each row, for hstu_layer_norm_backward
+ *               deviations from it, of each row of x, for hstu_layer_norm_backward. Then dim is at least 1
  * Source: Ba et al. 2016, arXiv:1607.06450.
  */
 typedef struct hstu_layer_norm_args {
@@ -47,7 +47,8 @@ HSTU_TYPED_PLAN(layer_norm)
  * forward      the call that this is the gradient of; out, scaling, descale and moments are not read. Its struct_size
  *              is 0 or its size
  * dout, dx     [rows, dim], x's dtype; row strides free; dx may be x, dout or dresidual itself
- * moments      f32 [rows, 1, 2], mean and sum of squared deviations of each row; absent: computed again from x
+ * moments      f32 [rows, 1, 2], mean and sum of squared deviations of each row, as hstu_layer_norm leaves
+ *              them; absent: computed again from x, which may change the last bits
  * dresidual    absent, or like dx: added to it before its one rounding
  * dweight, dbias  [dim], both of weight's dtype or both f32; absent without weight
  * valid_rows   absent, or i32 or i64 [1] on the device, read when the kernel runs: rows from there on enter neither

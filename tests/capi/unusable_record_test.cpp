@@ -183,7 +183,7 @@ TEST_F(UnusableRecord, ThatDoesNotCompileGivesWay) {
   std::ostringstream source;
   source << std::ifstream(file).rdbuf();
   std::string text = source.str();
-  const std::string start = "(const __grid_constant__ RowNormParams p) {";
+  const std::string start = "(const __grid_constant__ tile::NormParams<Config> p) {";
   ASSERT_NE(text.find(start), std::string::npos) << file;
   text.insert(text.find(start) + start.size(),
               "\n  static_assert(Config::kThreads == " + std::to_string(threads) + ", \"refused by a test\");\n");

@@ -180,6 +180,16 @@ TEST(LayerNormFp8Sm80, BindsPointersStridesAndScales) {
   EXPECT_EQ(p.descale_column_stride, 1);
 }
 
+TEST(LayerNormFp8Sm80, BindsMoments) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_layer_norm_args args = layer_norm_args(HSTU_FP8_GROUP, 33, 300);
+  args.moments = hstu_heads(buffer(9), HSTU_DTYPE_F32, 33, 1, 2);
+  const Problem problem = prepare(args);
+  Launch launch;
+  kLayerNormFp8Sm80.bind(&args, problem, kLayerNormFp8Sm80.default_config(problem, device), device, launch);
+  EXPECT_EQ(reinterpret_cast<const hstu::SavingNormParams*>(launch.params)->moments, args.moments.data);
+}
+
 TEST(RmsNormRopeFp8Sm80, BindsRowsOfAllBatches) {
   const DeviceFacts device = *facts_of_target("sm_90a");
   hstu_rms_norm_rope_args args = rope_args(HSTU_FP8_ROW, 50, 1152, 96);

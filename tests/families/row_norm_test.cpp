@@ -220,6 +220,22 @@ TEST(LayerNormSm80, BindsPointersStridesAndGrid) {
   EXPECT_EQ(p.eps, 1e-6f);
 }
 
+TEST(LayerNormSm80, BindsMoments) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  for (const bool there : {false, true}) {
+    hstu_layer_norm_args args = layer_norm_args(kBf16, kBf16, 100, 512);
+    if (there) args.moments = hstu_heads(buffer(5), kF32, 100, 1, 2);
+    const Problem problem = prepare(args);
+    const Config config = kLayerNormSm80.default_config(problem, device);
+    Launch launch;
+    kLayerNormSm80.bind(&args, problem, config, device, launch);
+    EXPECT_EQ(reinterpret_cast<const hstu::SavingNormParams*>(launch.params)->moments, args.moments.data);
+    ConfigText members;
+    kLayerNormSm80.write_config(members, problem, config);
+    EXPECT_EQ(members.str().find("kMoments = true") != std::string::npos, there) << members.str();
+  }
+}
+
 TEST(LayerNormSm80, LaunchesNothingWithoutRows) {
   const DeviceFacts device = *facts_of_target("sm_90a");
   hstu_layer_norm_args args = layer_norm_args(kBf16, kBf16, 0, 512);

@@ -4,6 +4,7 @@
 #include "support/device_call.hpp"
 #include "support/error.hpp"
 #include "support/gated_args.hpp"
+#include "support/norm_gradients.hpp"
 #include "tuner/space.hpp"
 
 #include <atomic>
@@ -409,6 +410,20 @@ TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {
   args.weight = memory.random(HSTU_DTYPE_F32, {GetParam()});
   args.bias = memory.random(HSTU_DTYPE_F32, {GetParam()});
   expect_all_correct(memory, args, {&hstu_layer_norm_args::out}, test::rounded_once(kBf16));
+}
+
+TEST_P(RowNormCandidates, OfLayerNormWithMomentsAreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const hstu_dtype dtype : {kBf16, HSTU_DTYPE_F32}) {
+    HostMemory memory;
+    hstu_layer_norm_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(dtype, {1003, GetParam()}, {}, 3);
+    args.out = memory.poison(dtype, {1003, GetParam()});
+    args.moments = memory.poison(HSTU_DTYPE_F32, {1003, 1, 2});
+    expect_all_correct<hstu_layer_norm_args>(
+        memory, args, {{&hstu_layer_norm_args::out, test::rounded_once(dtype)}, test::expected_moments(args)});
+  }
 }
 
 TEST_P(RowNormCandidates, OfSwishLayerNormAreAllCorrect) {

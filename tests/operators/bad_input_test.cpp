@@ -16,6 +16,18 @@ using test::slot;
 using test::Spoiled;
 
 using Norm = hstu_layer_norm_args;
+
+/// With moments, which `spoil` then changes.
+template <class Spoil>
+Spoiled<Norm> spoiled_moments(const char* name, Spoil, hstu_status status, const char* message) {
+  return {name,
+          [](Norm& a) {
+            a.moments = hstu_heads(slot(4), HSTU_DTYPE_F32, 40, 1, 2);
+            Spoil{}(a);
+          },
+          status, message};
+}
+
 class LayerNormRefuses : public testing::TestWithParam<Spoiled<Norm>> {};
 TEST_P(LayerNormRefuses, Field) { test::expect_refused(test::sample_layer_norm(), GetParam()); }
 
@@ -64,6 +76,34 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Norm>{"ShortWeight", [](Norm& a) { a.weight.shape[0] = 95; }, kShape, "weight.shape[0] = 95"},
         Spoiled<Norm>{"MatrixBias", [](Norm& a) { a.bias.rank = 2; }, kInvalid, "bias.rank = 2"},
         Spoiled<Norm>{"StridedWeight", [](Norm& a) { a.weight.stride[0] = 2; }, kInvalid, "weight.stride[0] = 2"},
+        spoiled_moments("MomentsIn16Bits", [](Norm& a) { a.moments.dtype = HSTU_DTYPE_BF16; }, kDtype,
+                        "moments.dtype = bf16"),
+        spoiled_moments("MomentsOfOtherRows", [](Norm& a) { a.moments.shape[0] = 39; }, kShape,
+                        "moments.shape[0] = 39"),
+        spoiled_moments("MomentsOfParts", [](Norm& a) { a.moments = hstu_heads(slot(4), HSTU_DTYPE_F32, 40, 2, 2); },
+                        kShape, "moments.shape[1] = 2"),
+        spoiled_moments("MomentsApart", [](Norm& a) { a.moments.stride[0] = 4; }, kInvalid,
+                        "moments.stride = [4, 2, 1]"),
+        spoiled_moments("MisalignedMoments", [](Norm& a) { a.moments.data = slot(4, 4); }, kInvalid, "moments.data = "),
+        spoiled_moments("MomentsOnX", [](Norm& a) { a.moments.data = slot(0); }, kInvalid, "moments overlaps x"),
+        spoiled_moments("MomentsOnOut", [](Norm& a) { a.moments.data = slot(3, 192); }, kInvalid,
+                        "moments overlaps out"),
+        spoiled_moments("MomentsOnWeight", [](Norm& a) { a.moments.data = slot(1); }, kInvalid,
+                        "moments overlaps weight"),
+        spoiled_moments("MomentsOnBias", [](Norm& a) { a.moments.data = slot(2); }, kInvalid, "moments overlaps bias"),
+        spoiled_moments("MomentsOnDescale",
+                        [](Norm& a) {
+                          a.out.dtype = HSTU_DTYPE_E4M3;
+                          a.scaling = HSTU_FP8_ROW;
+                          a.descale = hstu_vector(a.moments.data, HSTU_DTYPE_F32, 40);
+                        },
+                        kInvalid, "moments overlaps descale"),
+        spoiled_moments("MomentsOfNothing",
+                        [](Norm& a) {
+                          a.x.shape[1] = a.out.shape[1] = 0;
+                          a.weight = a.bias = {};
+                        },
+                        kInvalid, "moments is there, but x.shape[1] = 0"),
         Spoiled<Norm>{"NegativeEps", [](Norm& a) { a.eps = -1e-5f; }, kInvalid, "eps"},
         Spoiled<Norm>{"NanEps", [](Norm& a) { a.eps = kNan; }, kInvalid, "eps = nan"},
         Spoiled<Norm>{"InfiniteEps", [](Norm& a) { a.eps = kInfinity; }, kInvalid, "eps = inf"},

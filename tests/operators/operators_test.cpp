@@ -59,6 +59,9 @@ TEST(Operators, WorkOfNormsIsTheirTraffic) {
   auto norm = test::sample_layer_norm();
   prepare(norm);
   EXPECT_EQ(operator_of(Op::layer_norm).work(&norm).bytes, 2.0 * 2 * 40 * 96 + 2 * 4 * 96);
+  norm.moments = hstu_heads(test::slot(4), HSTU_DTYPE_F32, 40, 1, 2);
+  prepare(norm);
+  EXPECT_EQ(operator_of(Op::layer_norm).work(&norm).bytes, 2.0 * 2 * 40 * 96 + 2 * 4 * 96 + 8 * 40);
   auto norm_mul = test::sample_norm_mul();
   prepare(norm_mul);
   EXPECT_EQ(operator_of(Op::norm_mul).work(&norm_mul).bytes, 4.0 * 5 * 40 * 96 + 2 * 4 * 4);

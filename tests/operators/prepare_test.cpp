@@ -24,6 +24,16 @@ TEST(Prepare, KeyOfLayerNorm) {
   EXPECT_EQ(args.eps, 1e-6f);
 }
 
+TEST(Prepare, KeyOfLayerNormSaysWhetherItLeavesMoments) {
+  auto args = test::sample_layer_norm();
+  const Problem without = prepare(args);
+  args.moments = hstu_heads(slot(4), HSTU_DTYPE_F32, 40, 1, 2);
+  const Problem with = prepare(args);
+  EXPECT_EQ(text(with), text(without) + " moments=1");
+  EXPECT_EQ(parse_problem(text(with)), with);
+  EXPECT_EQ(parse_problem(text(without)), without) << "as records were written before there were any";
+}
+
 TEST(Prepare, KeyOfAddmm) {
   auto args = test::sample_addmm();
   EXPECT_EQ(

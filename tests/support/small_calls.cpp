@@ -139,7 +139,7 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "lengths": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [3, 1, 2]}}},
   "values": [6], "without_first": [3], "without_last": [3]}},
 {"op": "layer_norm", "scaling": "group", "tensors": {"x": [3, 8], "weight": [8], "bias": [8],
-  "out": {"shape": [3, 8], "dtype": "e4m3"}, "descale": [3, 1]}},
+  "out": {"shape": [3, 8], "dtype": "e4m3"}, "descale": [3, 1], "moments": [3, 1, 2]}},
 {"op": "rms_norm", "scaling": "row", "tensors": {"x": [3, 8], "weight": [8], "out": {"shape": [3, 8], "dtype": "e5m2"},
   "descale": [3]}},
 {"op": "swish_layer_norm", "tensors": {"x": [3, 8], "weight": [8], "bias": [8], "out": [3, 8]}},

@@ -48,6 +48,9 @@ HSTU_PRIM void norm_rows_to_fp8_in_turn(const RowNormParams& p) {
     for (int a = 0; a < Shape::kAccesses; ++a) unpack(x[0][a], packs[a]);
     RowMoments moments[1];
     row_moments<Config::kCentred, Shape, Element>(moments, x, team, nullptr, p.eps);
+    if constexpr (saves_moments<Config>(0)) {
+      if (team.lane == 0 && row < count) save_moments(p, first + row, moments[0]);
+    }
     if constexpr (Config::kWeights == kWeightsLate) affine.finish(team, moments[0]);
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {

@@ -8,6 +8,7 @@
 //   each team, once, for its row                          norm_spans()
 //     load the spans of each warp, if they can be held    Spans
 //     mean; then squares about it                         span_moments()
+//     both to the gradient's moments, if asked for        row_norm.cuh: save_moments()
 //     by groups: for each span of the warp                quantise_spans()
 //       results, their amax over the warp                 span_results(): Row::result()
 //       scale; round to FP8, store                        tile/fp8_row.cuh, store_span()
@@ -24,7 +25,8 @@
 // Moments   the squares are summed about the mean as it comes out in f32; a second sum has what that leaves.
 // Shared    four words a warp of a team of several: what its reductions exchange, each its own.
 // Config    facts: Element, Fp8; kScaling kPerRow or kPerGroup; kDim (0 too); kVector 1, 2 or 4 (elements of an aligned
-//           access to all tensors); kCentred false for RMS norm; and what Row wants.
+//           access to all tensors); kCentred false for RMS norm; kMoments, of layer norm alone, to leave moments; and
+//           what Row wants.
 //           knob: kThreadsPerRow, from which kThreads and kHeldSpans follow.
 // Tried     docs/experiments/norm.md
 // Row       one row of the family: at(), where what lies under a column begins; result(), what becomes of an access; y.
@@ -176,6 +178,7 @@ HSTU_PRIM RowMoments span_moments(Spans<Config, Row>& spans, const SpanTeam<Span
     moments.rest = divide<kCount>(rest);
     squares = __fmaf_rn(-rest, moments.rest, squares);
   }
+  moments.squares = squares;
   moments.rstd = prim::rsqrt_approx(__fmaf_rn(squares, 1.0f / kCount, eps));
   return moments;
 }
@@ -260,6 +263,9 @@ HSTU_PRIM void norm_spans(const Params& p) {
   const Row row(p, block.row);
   Spans<Config, Row> spans(team, row);
   const RowMoments moments = span_moments(spans, team, p.eps);
+  if constexpr (saves_moments<Config>(0)) {
+    if (block.writes && team.leads()) save_moments(p, block.row, moments);
+  }
   quantise_spans(p, spans, row, moments, block, team);
 }
 

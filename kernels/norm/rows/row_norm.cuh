@@ -11,8 +11,10 @@
 // Statistics are two-pass from registers in f32 with the biased variance. Rows too long for registers (kLooped) are
 // taken by a whole block that reads them three times, the second and third time mostly from L2.
 #pragma once
+#include "norm/row_norm.h"
 #include "prim/lanes.cuh"
 #include "prim/math.cuh"
+#include "prim/memory.cuh"
 #include "tile/row_pack.cuh"
 
 namespace hstu::tile {
@@ -58,9 +60,40 @@ struct RowShape {
 
 // Normalised value of x: ((x - pivot) - rest) * rstd. pivot + rest is the mean; rest keeps what f32 rounding of the
 // mean would lose, so that a constant row gives exactly 0, and is 0 by construction for 16-bit rows.
+// squares: of deviations from that mean, summed; of it is rstd.
 struct RowMoments {
-  float pivot, rest, rstd;
+  float pivot, rest, rstd, squares;
 };
+
+// Whether a norm leaves its statistics to its gradient; a Config that says nothing does not.
+template <class Config>
+HSTU_PRIM constexpr auto saves_moments(int) -> decltype(Config::kMoments + 0) {
+  return Config::kMoments;
+}
+template <class Config>
+HSTU_PRIM constexpr int saves_moments(long) {
+  return 0;
+}
+
+// The parameters of such a norm.
+template <class Config, bool kSaves = saves_moments<Config>(0)>
+struct EitherNormParams {
+  using Type = RowNormParams;
+};
+template <class Config>
+struct EitherNormParams<Config, true> {
+  using Type = SavingNormParams;
+};
+template <class Config>
+using NormParams = typename EitherNormParams<Config>::Type;
+
+// What the row was normalised by, as the gradient reads it: the mean rounded once, and its squares, which cancellation
+// may have left just below 0. A NaN stays one.
+HSTU_PRIM void save_moments(const RowNormParams& p, i64 row, const RowMoments& m) {
+  const float squares = m.squares < 0.0f ? 0.0f : m.squares;
+  prim::st_global8(static_cast<const SavingNormParams&>(p).moments + 2 * row,
+                   {__float_as_uint(m.pivot + m.rest), __float_as_uint(squares)});
+}
 
 // s / n with one rounding for any n, from a constant reciprocal; exact if the quotient is.
 template <int n>
@@ -175,7 +208,7 @@ HSTU_PRIM void reduce_warps(RowMoments (&moments)[kRows], const RowPartial (&min
   prim::lane_sums<kWarps>(squares);
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    moments[r] = {pivot[r], sum[r], prim::rsqrt_approx(__fmaf_rn(squares[r], 1.0f / kDim, eps))};
+    moments[r] = {pivot[r], sum[r], prim::rsqrt_approx(__fmaf_rn(squares[r], 1.0f / kDim, eps)), squares[r]};
   }
 }
 
@@ -242,7 +275,7 @@ HSTU_PRIM void row_moments(RowMoments (&moments)[kRows], const float (&x)[kRows]
     for (int r = 0; r < kRows; ++r) {
       const float mean_rest = kRest ? divide<Shape::kDim>(rest[r]) : 0.0f;
       const float sum = kRest ? __fmaf_rn(-rest[r], mean_rest, squares[r]) : squares[r];
-      moments[r] = {pivot[r], mean_rest, prim::rsqrt_approx(__fmaf_rn(sum, 1.0f / Shape::kDim, eps))};
+      moments[r] = {pivot[r], mean_rest, prim::rsqrt_approx(__fmaf_rn(sum, 1.0f / Shape::kDim, eps)), sum};
     }
   }
   if constexpr (kWarps > 1 && !kRest) {

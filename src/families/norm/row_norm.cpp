@@ -275,15 +275,16 @@ bool covers_scaling(const Problem& problem, int scaling, int vector) {
   return problem[scaling] == HSTU_FP8_TENSOR || (f.length <= longest_held(f) && problem[vector] >= 4);
 }
 
-hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
-                               float eps, const Problem& problem, const Config& config, Launch& launch) {
+hstu::SavingNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias,
+                                  const hstu_tensor& y, float eps, const Problem& problem, const Config& config,
+                                  Launch& launch) {
   bind_shape(problem, config, x.shape[0], launch);
   return bind_rows(x, weight, bias, y, eps, launch);
 }
 
-hstu::RowNormParams& bind_rows(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
-                               float eps, Launch& launch) {
-  auto& p = launch.emplace<hstu::RowNormParams>();
+hstu::SavingNormParams& bind_rows(const hstu_tensor& x, const hstu_tensor& weight, const void* bias,
+                                  const hstu_tensor& y, float eps, Launch& launch) {
+  auto& p = launch.emplace<hstu::SavingNormParams>();
   p.x = x.data;
   p.weight = weight.data;
   p.bias = bias;

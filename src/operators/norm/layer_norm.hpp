@@ -13,7 +13,8 @@ namespace hstujit {
   X(kScaling, scaling, exact)               \
   X(kDim, dim, exact)                       \
   X(kVector, vector, exact)                 \
-  X(kRows, rows, bucket)
+  X(kRows, rows, bucket)                    \
+  X(kMoments, moments, exact, rare) /* 0|1 */
 HSTUJIT_KEY_FIELDS(layer_norm, HSTUJIT_LAYER_NORM_FIELDS)
 
 namespace swish_layer_norm = layer_norm;  // made by one prepare()

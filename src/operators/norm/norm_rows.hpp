@@ -31,6 +31,14 @@ void for_rows(const hstu_tensor& x, const hstu_tensor& to, double* const* exact,
   });
 }
 
+/// Mean and sum of squared deviations of a row.
+inline void write_moments(const Output& moments, int64_t row, const Row& x) {
+  double pair[2] = {};
+  for (const double value : x) pair[0] += value / static_cast<double>(x.size());
+  for (const double value : x) pair[1] += (value - pair[0]) * (value - pair[0]);
+  moments.write(row, 0, 2, pair);
+}
+
 /// x <- x * weight + bias.
 inline void scale_and_shift(Row& x, const Row& weight, const Row& bias) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = x[i] * weight[i] + bias[i];

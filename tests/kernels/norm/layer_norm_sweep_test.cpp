@@ -1,6 +1,6 @@
 // Layer norm on the device against the oracle: lengths from one element to rows that fit no register file, types,
 // layouts that break alignment step by step, and rows whose statistics are hard.
-#include "support/device_call.hpp"
+#include "support/norm_gradients.hpp"
 
 #include <fmt/format.h>
 
@@ -47,6 +47,21 @@ TEST_P(LayerNormSweep, EqualsTheOracle) {
   HostMemory memory;
   const auto args = args_of(memory, GetParam());
   test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(GetParam().dtype));
+}
+
+/// And out is, to the bit, what it is without them.
+TEST_P(LayerNormSweep, LeavesItsMoments) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = args_of(memory, GetParam());
+  const test::Tolerance tolerance = test::rounded_once(GetParam().dtype);
+  test::DeviceCall without(memory, Op::layer_norm, &args);
+  args.moments = memory.poison(kF32, {GetParam().rows, 1, 2});
+  test::expect_correct<hstu_layer_norm_args>(memory, args,
+                                             {{&hstu_layer_norm_args::out, tolerance}, test::expected_moments(args)});
+  if (IsSkipped()) return;
+  test::DeviceCall with(memory, Op::layer_norm, &args);
+  EXPECT_EQ(test::values(with.after(args.out)), test::values(without.after(args.out)));
 }
 
 std::vector<Case> dims() {

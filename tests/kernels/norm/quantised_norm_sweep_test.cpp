@@ -1,6 +1,7 @@
 // Norms whose results are quantised to FP8 as they are written, on the device against the oracle: scales of rows and of
 // 128 columns, rows of no element and of more than are held, ragged last groups, gaps between rows, any alignment.
 #include "support/large.hpp"
+#include "support/norm_gradients.hpp"
 
 #include <fmt/format.h>
 
@@ -83,6 +84,19 @@ TEST_P(QuantisedNormSweep, LayerNormEqualsTheOracle) {
   test::expect_correct(memory, args,
                        {{&hstu_layer_norm_args::out, steps(GetParam().fp8, Precision::sums)},
                         {&hstu_layer_norm_args::descale, scale(Precision::sums)}});
+}
+
+TEST_P(QuantisedNormSweep, LayerNormLeavesItsMoments) {
+  HSTU_NEEDS_DEVICE();
+  if (GetParam().dim == 0) GTEST_SKIP() << "a row of nothing has no mean";
+  HostMemory memory;
+  auto args = args_of<hstu_layer_norm_args>(memory, GetParam());
+  if (GetParam().weighted) args.bias = memory.random(kBf16, {GetParam().dim}, GetParam().weights);
+  args.moments = memory.poison(kF32, {GetParam().rows, 1, 2});
+  test::expect_correct<hstu_layer_norm_args>(memory, args,
+                                             {{&hstu_layer_norm_args::out, steps(GetParam().fp8, Precision::sums)},
+                                              {&hstu_layer_norm_args::descale, scale(Precision::sums)},
+                                              test::expected_moments(args)});
 }
 
 TEST_P(QuantisedNormSweep, RmsNormEqualsTheOracle) {

@@ -144,6 +144,24 @@ TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
   }
 }
 
+/// Of x, which out may take the place of, whatever out's type.
+TEST(ReferenceNorms, LayerNormLeavesMomentsOfX) {
+  for (const hstu_dtype out : {kF32, HSTU_DTYPE_E4M3}) {
+    HostMemory memory;
+    auto args = sized<hstu_layer_norm_args>();
+    args.x = memory.floats({1, 2, 3, 6, 5, 5, 5, 5});
+    args.x.rank = 2, args.x.shape[0] = 2, args.x.shape[1] = 4, args.x.stride[0] = 4, args.x.stride[1] = 1;
+    args.out = out == kF32 ? args.x : memory.poison(out, {2, 4});
+    if (out != kF32) args.scaling = HSTU_FP8_ROW, args.descale = memory.poison(kF32, {2});
+    args.moments = memory.poison(kF32, {2, 1, 2});
+    const std::vector<double> expected = {3, 14, 5, 0};
+    EXPECT_EQ(exact_result(args, &hstu_layer_norm_args::moments), expected);
+    prepare(args);
+    reference::run(args);
+    EXPECT_EQ(test::values(args.moments), expected);
+  }
+}
+
 TEST(ReferenceNorms, GroupNormOfOneGroupIsLayerNormWithScalars) {
   HostMemory memory;
   hstu_group_norm_args group{};
