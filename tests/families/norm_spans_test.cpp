@@ -218,7 +218,7 @@ TEST(NormMulFp8Sm80, KeepsTheMomentsOfItsGroups) {
     Launch launch;
     kNormMulFp8Sm80.bind(&args, problem, config, device, launch);
     EXPECT_EQ(launch.grid[0], 3u);  // four rows a block, a warp each
-    EXPECT_EQ(launch.smem_bytes, groups == 5 ? 4u * 5 * 12 : 0u);
+    EXPECT_EQ(launch.smem_bytes, groups == 5 ? 4u * 5 * 16 : 0u);
     EXPECT_EQ(static_cast<uint32_t>(kNormMulFp8Sm80.resources(problem, config).smem_bytes), launch.smem_bytes);
     ConfigText members;
     kNormMulFp8Sm80.write_config(members, problem, config);
