@@ -6,6 +6,7 @@
 #include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm.h"
+#include "tile/addmm_terms.h"
 
 #include <algorithm>
 #include <bit>
@@ -72,6 +73,11 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   const int budget = register_budget(c[kMinBlocks], threads(c));
   return held_registers(p, c) + kAddressing <= budget;
 }
+/// Both are held beside the sums in front of an activation; slices of 64 k unroll to more addresses, too.
+bool both_terms_leave_registers(const Problem& p, const Config& c, const DeviceFacts&) {
+  const bool both = p[addmm::kBias] == (hstu::kRowBias | hstu::kResidual) && p[addmm::kActivation] != 0;
+  return !both || warp_m(c) * warp_n(c) < 64 * 64 || c[kBlockK] <= 32;
+}
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
 }
@@ -99,6 +105,8 @@ constexpr Rule kRules[] = {
     {"f32, whose sums and fragments count twice, and gathered operands take parts of 32 x 32 at most, a tile a block",
      small_parts_where_registers_go_elsewhere},
     {"accumulators and fragments would not fit the registers", registers_suffice},
+    {"a bias and a residual in front of an activation take registers: slices of 32 k beside parts of 64 x 64",
+     both_terms_leave_registers},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
     {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps, true},
     {"the tile must not be larger than the matrix", rows_are_used},
