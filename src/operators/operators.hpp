@@ -72,7 +72,7 @@ using Integers = std::vector<std::vector<int64_t>>;
 
 /// What one call costs at least, for rates: multiply-adds counted as two operations and mask-exact, each input byte
 /// read once and each output byte written once.
-struct Work {
+struct Cost {
   double flops = 0;
   double bytes = 0;
 };
@@ -93,7 +93,7 @@ struct Operator : OperatorFacts {
   void (*reference)(const void* args, double* const* exact);
 
   /// args prepared; integer tensors must be readable by the host (copies will do), others are not read.
-  Work (*work)(const void* args);
+  Cost (*cost)(const void* args);
 
   /// A second shape of the same problem for checking kernels: what a tuned record must survive besides the batch it was
   /// measured on. Ragged tails everywhere; in jagged operators also empty sequences and sequences of one row. Changes
@@ -129,7 +129,7 @@ inline bool adds_to(const OperatorFacts& op, const TensorSlot& slot, const void*
 inline bool present(const hstu_tensor& t) { return t.dtype != HSTU_DTYPE_NONE; }
 /// Bytes from data to the end of the last element.
 int64_t extent_bytes(const hstu_tensor& t);
-/// Those of all of these, as Work counts them.
+/// Those of all of these, as Cost counts them.
 double bytes_of_all(std::initializer_list<const hstu_tensor*> tensors);
 
 // ---- The typed forms behind the table, per operator.
@@ -149,7 +149,7 @@ constexpr Op op_of() = delete;
 #define HSTUJIT_DECLARE(op, args_type, function)                   \
   Problem prepare(args_type& args);                                \
   OperatorFacts facts_of(const args_type*);                        \
-  Work work_of(const args_type& args);                             \
+  Cost cost_of(const args_type& args);                             \
   void make_edge_case(args_type& args, Integers& integers);        \
   namespace reference {                                            \
   void run(const args_type& args, double* const* exact = nullptr); \

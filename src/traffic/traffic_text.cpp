@@ -175,7 +175,7 @@ double seconds_of(const Traffic::Shape& shape) {
   }
   if (!(op.prepare(args.data()) == shape.problem))
     fail(HSTU_ERROR_UNSUPPORTED, "a workload cannot express {}", text(shape.problem));
-  const Work least = op.work(args.data());
+  const Cost least = op.cost(args.data());
   const double seconds = std::max(least.bytes / kBytesPerSecond, least.flops / kFlopsPerSecond);
   return static_cast<double>(shape.calls) * std::max(seconds, kLeastSeconds);
 }

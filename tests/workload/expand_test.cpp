@@ -63,8 +63,8 @@ TEST(ExpandDlrm, IsFiveProblemsAndThreeWhereStagesAreOneCall) {
     const double history = 64 + std::round(1920.0 * b / 31);
     pairs += history * (history + 1) / 2 + 2048 * (history + 1);
   }
-  EXPECT_EQ(found[2].work.flops, pairs * 4 * 2 * (128 + 128));
-  EXPECT_EQ(found[1].work.flops + found[4].work.flops, 2.0 * 98304 * (512 * 2048 + 1536 * 512));
+  EXPECT_EQ(found[2].cost.flops, pairs * 4 * 2 * (128 + 128));
+  EXPECT_EQ(found[1].cost.flops + found[4].cost.flops, 2.0 * 98304 * (512 * 2048 + 1536 * 512));
 }
 
 TEST(ExpandDlrmInFp8, IsFiveProblemsAndTwoWhereTheOutputStageIsOneCall) {

@@ -30,8 +30,8 @@ struct Result {
   std::string configuration, family;
 
   double seconds() const { return static_cast<double>(timing.median_ns) * 1e-9; }
-  double tflops() const { return need->work.flops / seconds() * 1e-12; }
-  double gbs() const { return need->work.bytes / seconds() * 1e-9; }
+  double tflops() const { return need->cost.flops / seconds() * 1e-12; }
+  double gbs() const { return need->cost.bytes / seconds() * 1e-9; }
 };
 
 /// Before each operator: what the one before drew must not slow its clocks.
@@ -91,8 +91,8 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_
   result.configuration = text(choice);
   result.family = choice.family->name;
   constexpr double kMany = 256e6;
-  if (result.figure && result.figure->rate == FigureSpec::Rate::gbs && need.work.bytes < kMany)
-    result.copy_gbs = measure_copy(bench, static_cast<size_t>(need.work.bytes));
+  if (result.figure && result.figure->rate == FigureSpec::Rate::gbs && need.cost.bytes < kMany)
+    result.copy_gbs = measure_copy(bench, static_cast<size_t>(need.cost.bytes));
   return result;
 }
 

@@ -43,7 +43,7 @@ std::string best_text(const TuneProgress& now) {
 
 double seconds_of(const Need& need) {
   constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 4e14, kLeastSeconds = 2e-6;
-  const double bound = std::max({need.work.bytes / kBytesPerSecond, need.work.flops / kFlopsPerSecond, kLeastSeconds});
+  const double bound = std::max({need.cost.bytes / kBytesPerSecond, need.cost.flops / kFlopsPerSecond, kLeastSeconds});
   return need.count * bound;
 }
 

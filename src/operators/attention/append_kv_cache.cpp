@@ -104,7 +104,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const int64_t batch = args.last_page_lens.shape[0];
   double rows = 0;
   for (int64_t b = 0; b < batch; ++b) {

@@ -113,7 +113,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1;
   double pairs = 0;  // of all heads
   for (int64_t b = 0; b < batch; ++b) {
@@ -265,7 +265,7 @@ void run(const Args& args, double* const* exact) {
   check_counts("num_contexts", args.mask.num_contexts);
   const int64_t batch = args.seq_offsets.shape[0] - 1, heads = args.q.shape[1];
   const Output out(args.out, exact), lse(args.lse, exact, 1), moments(args.moments, exact, 2);
-  const double operations = operator_of(Op::attention).work(&args).flops;
+  const double operations = operator_of(Op::attention).cost(&args).flops;
   parallel_for(batch * heads, operations,
                [&](int64_t task) { HeadOfSequence(args, task / heads, task % heads).run(out, lse, moments); });
 }

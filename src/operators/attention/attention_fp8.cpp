@@ -135,8 +135,8 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
-  const Work as_bytes = work_of(attention_fp8::as_attention(args));  // whose out is counted as e4m3, too
+Cost cost_of(const Args& args) {
+  const Cost as_bytes = cost_of(attention_fp8::as_attention(args));  // whose out is counted as e4m3, too
   const double rows = static_cast<double>(integer_at(args.seq_offsets, args.seq_offsets.shape[0] - 1));
   const double outputs = rows * static_cast<double>(args.q.shape[1]) * static_cast<double>(args.v.shape[2]);
   const double scales =

@@ -54,7 +54,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, args.seq_offsets.shape[0] - 1));
   const double bounds = 3 * rows * static_cast<double>(args.intervals.shape[0]);
   return {.flops = 0,

@@ -56,7 +56,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1, total_q = args.q.shape[0];
   double pairs = 0, biases = 0;
   for (int64_t b = 0; b < batch; ++b) {
@@ -67,7 +67,7 @@ Work work_of(const Args& args) {
     biases += bias_count(args.rab, n, rows.last - rows.first);
   }
   const double keys = static_cast<double>(integer_at(args.seq_offsets, batch) * args.k.shape[1]);
-  return work_of_heads(args.q, args.out, pairs, keys, biases,
+  return cost_of_heads(args.q, args.out, pairs, keys, biases,
                        {&args.seq_offsets, &args.q_offsets, &args.mask.num_targets, &args.attn_scale,
                         &args.mask.intervals, &args.mask.num_contexts});
 }

@@ -169,7 +169,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const bool jagged = present(args.seq_offsets);
   const int64_t batch = jagged ? args.seq_offsets.shape[0] - 1 : args.q.shape[0];
   double pairs = 0, queries = 0, keys = 0;
@@ -307,7 +307,7 @@ class Call {
 void run(const Args& args, double* const* exact) {
   if (present(args.seq_offsets)) check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
   const Call call(args, exact);
-  parallel_for(call.tasks(), operator_of(Op::flash_attention).work(&args).flops, [&](int64_t task) { call.run(task); });
+  parallel_for(call.tasks(), operator_of(Op::flash_attention).cost(&args).flops, [&](int64_t task) { call.run(task); });
 }
 
 }  // namespace reference

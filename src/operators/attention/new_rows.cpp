@@ -67,7 +67,7 @@ double bias_count(const hstu_tensor& rab, int64_t n, int64_t queries) {
          static_cast<double>(end);
 }
 
-Work work_of_heads(const hstu_tensor& q, const hstu_tensor& out, double pairs, double keys, double biases,
+Cost cost_of_heads(const hstu_tensor& q, const hstu_tensor& out, double pairs, double keys, double biases,
                    std::initializer_list<const hstu_tensor*> others) {
   const auto dims = static_cast<double>(q.shape[2] + out.shape[2]), rows = static_cast<double>(q.shape[0] * q.shape[1]);
   return {.flops = 2 * pairs * dims,

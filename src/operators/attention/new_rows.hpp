@@ -100,7 +100,7 @@ QueryRows query_rows(const hstu_tensor& q_offsets, int64_t total_q, int64_t batc
 double bias_count(const hstu_tensor& rab, int64_t n, int64_t queries);
 
 /// Of `pairs` of query and key and so many keys, all heads counted, `biases` numbers of rab, and all of `others`.
-Work work_of_heads(const hstu_tensor& q, const hstu_tensor& out, double pairs, double keys, double biases,
+Cost cost_of_heads(const hstu_tensor& q, const hstu_tensor& out, double pairs, double keys, double biases,
                    std::initializer_list<const hstu_tensor*> others);
 
 }  // namespace delta_attention
@@ -137,7 +137,7 @@ void attend_all(const Args& args, int64_t batch, const HeadOf& head_of, double* 
                         .dim_v = args.out.shape[2]};
   const Output out(args.out, exact);
   const int64_t heads = args.q.shape[1];
-  parallel_for(batch * heads, operator_of(op_of<Args>()).work(&args).flops,
+  parallel_for(batch * heads, operator_of(op_of<Args>()).cost(&args).flops,
                [&](int64_t task) { attend(call, head_of(args, task / heads, task % heads), out); });
 }
 

@@ -88,7 +88,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const int64_t batch = args.last_page_lens.shape[0], total_q = args.q.shape[0];
   double pairs = 0, keys = 0, biases = 0;
   for (int64_t b = 0; b < batch; ++b) {
@@ -100,7 +100,7 @@ Work work_of(const Args& args) {
     keys += static_cast<double>(n * args.k_cache.shape[2]);
     biases += bias_count(args.rab, n, queries);
   }
-  return work_of_heads(args.q, args.out, pairs, keys, biases,
+  return cost_of_heads(args.q, args.out, pairs, keys, biases,
                        {&args.page_offsets, &args.page_ids, &args.last_page_lens, &args.q_offsets,
                         &args.mask.num_targets, &args.attn_scale, &args.mask.intervals, &args.mask.num_contexts});
 }

@@ -70,7 +70,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   double elements = 1;
   for (int d = 0; d < args.rab.rank; ++d) elements *= static_cast<double>(args.rab.shape[d]);
   return {.flops = elements,

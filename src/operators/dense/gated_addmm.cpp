@@ -55,7 +55,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double weights = static_cast<double>(args.w.shape[0]) * static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * static_cast<double>(args.attn.shape[0]) * weights,
           .bytes = weights * size_of(args.w.dtype) +

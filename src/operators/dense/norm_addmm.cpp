@@ -83,7 +83,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * m * n * k,

@@ -97,7 +97,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.w.shape[0]);
   const double scales = fp8::descale_bytes(args.x_descale) + fp8::descale_bytes(args.w_descale);

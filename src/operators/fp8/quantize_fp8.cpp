@@ -107,7 +107,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   // Greatest magnitude and product.
   return {.flops = 2 * elements, .bytes = elements * (size_of(args.x.dtype) + 1) + fp8::descale_bytes(args.descale)};

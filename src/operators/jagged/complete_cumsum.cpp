@@ -35,7 +35,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   return {.flops = static_cast<double>(args.values.shape[0]),
           .bytes = static_cast<double>(extent_bytes(args.values)) + static_cast<double>(extent_bytes(args.out))};
 }

@@ -34,12 +34,12 @@ Problem prepare(Args& args) {
        args.n_prefix_from_right, "out", "n_prefix_from_right", args.is_replace != 0, true});
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch);
   if (!args.is_replace) rows += jagged_copy::rows_in_sequences(parts.right, args.offsets_right, parts.batch);
-  return jagged_copy::work_of(rows, args.left, {&args.offsets_left, &args.offsets_right});
+  return jagged_copy::cost_of(rows, args.left, {&args.offsets_left, &args.offsets_right});
 }
 
 void make_edge_case(Args&, Integers& integers) {

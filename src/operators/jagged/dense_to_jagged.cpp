@@ -25,7 +25,7 @@ Problem prepare(Args& args) {
   return padded::check(Op::dense_to_jagged, jagged, dense, args.offsets, false);
 }
 
-Work work_of(const Args& args) { return padded::work_of(args.out, args.dense, args.offsets, false); }
+Cost cost_of(const Args& args) { return padded::cost_of(args.out, args.dense, args.offsets, false); }
 
 void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;

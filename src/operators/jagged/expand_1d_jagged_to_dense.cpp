@@ -38,7 +38,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.out.shape[0]) * static_cast<double>(args.out.shape[1]);
   return {.flops = 0,
           .bytes = elements * size_of(args.out.dtype) + static_cast<double>(extent_bytes(args.values)) +

@@ -101,7 +101,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1;
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, batch));
   const auto k = static_cast<double>(args.dense.shape[1]), n = static_cast<double>(args.dense.shape[2]);

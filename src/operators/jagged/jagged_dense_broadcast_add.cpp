@@ -26,7 +26,7 @@ Problem prepare(Args& args) {
   return check.problem();
 }
 
-Work work_of(const Args& args) { return added_rows::work_of(args.jagged, args.seq_offsets, {&args.dense}); }
+Cost cost_of(const Args& args) { return added_rows::cost_of(args.jagged, args.seq_offsets, {&args.dense}); }
 
 void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;

@@ -44,7 +44,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, args.seq_offsets.shape[0] - 1));
   const double elements = rows * static_cast<double>(args.jagged.shape[1]);
   const double sums = static_cast<double>(args.out.shape[0]) * static_cast<double>(args.out.shape[1]);

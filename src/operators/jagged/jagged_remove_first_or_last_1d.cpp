@@ -38,11 +38,11 @@ Problem prepare(Args& args) {
                                  HSTU_DTYPE_NONE);
 }
 
-Work work_of(const Args& args) {
-  Work work = jagged_lengths::work_of(args.values, {&args.lengths});  // values read and written once
-  work.bytes +=
+Cost cost_of(const Args& args) {
+  Cost cost = jagged_lengths::cost_of(args.values, {&args.lengths});  // values read and written once
+  cost.bytes +=
       2 * static_cast<double>(extent_bytes(args.without_first)) - static_cast<double>(extent_bytes(args.values));
-  return work;
+  return cost;
 }
 
 void make_edge_case(Args& args, Integers& integers) {

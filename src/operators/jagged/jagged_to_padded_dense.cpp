@@ -26,7 +26,7 @@ Problem prepare(Args& args) {
   return padded::check(Op::jagged_to_padded_dense, jagged, dense, args.offsets, true);
 }
 
-Work work_of(const Args& args) { return padded::work_of(args.values, args.out, args.offsets, true); }
+Cost cost_of(const Args& args) { return padded::cost_of(args.values, args.out, args.offsets, true); }
 
 void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;

@@ -66,8 +66,8 @@ Problem prepare(Args& args) {
   return jagged_lengths::problem(Op::jagged_transpose_1d, {}, out, like, HSTU_DTYPE_NONE, args.offsets.dtype);
 }
 
-Work work_of(const Args& args) {
-  return jagged_lengths::work_of(args.out, {&args.offsets, &args.lengths, &args.out_offsets, &args.out_lengths});
+Cost cost_of(const Args& args) {
+  return jagged_lengths::cost_of(args.out, {&args.offsets, &args.lengths, &args.out_offsets, &args.out_lengths});
 }
 
 void make_edge_case(Args& args, Integers& integers) {

@@ -68,7 +68,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   double rows = 0;
   for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
     const int64_t n = integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b);

@@ -38,7 +38,7 @@ Problem prepare(Args& args) {
                                  args.lengths_right.dtype, HSTU_DTYPE_NONE);
 }
 
-Work work_of(const Args& args) { return jagged_lengths::work_of(args.out, {&args.lengths_left, &args.lengths_right}); }
+Cost cost_of(const Args& args) { return jagged_lengths::cost_of(args.out, {&args.lengths_left, &args.lengths_right}); }
 
 void make_edge_case(Args& args, Integers& integers) {
   args.left.shape[0] = args.out.shape[0] = jagged_lengths::make_ragged(integers[kLengthsLeft]);

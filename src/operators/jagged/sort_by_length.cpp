@@ -37,7 +37,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto n = static_cast<double>(args.out.shape[0]);
   return {.flops = n * n,
           .bytes = static_cast<double>(extent_bytes(args.offsets)) + static_cast<double>(extent_bytes(args.out))};

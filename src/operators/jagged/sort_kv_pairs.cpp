@@ -50,7 +50,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto n = static_cast<double>(args.keys.shape[0]);
   return {.flops = n * n, .bytes = 2 * n * (size_of(args.keys.dtype) + size_of(args.values.dtype))};
 }

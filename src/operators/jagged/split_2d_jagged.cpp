@@ -37,12 +37,12 @@ Problem prepare(Args& args) {
        args.n_prefix_to_right, "values", "n_prefix_to_right", false, false});
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   const int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch) +
                        jagged_copy::rows_in_sequences(parts.right, args.offsets_right, parts.batch);
-  return jagged_copy::work_of(rows, args.values, {&args.offsets_left, &args.offsets_right});
+  return jagged_copy::cost_of(rows, args.values, {&args.offsets_left, &args.offsets_right});
 }
 
 void make_edge_case(Args&, Integers& integers) {

@@ -46,7 +46,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   return {.flops = elements, .bytes = elements * 2 * size_of(args.x.dtype)};
 }

@@ -83,7 +83,7 @@ Problem prepare_norm(Args& args) {
 
 /// Sum; difference, square and sum; scale; weight and bias; and what comes behind.
 template <class Args>
-Work work_of_norm(const Args& args, int flops_behind) {
+Cost cost_of_norm(const Args& args, int flops_behind) {
   const double dim = static_cast<double>(args.x.shape[1]), elements = static_cast<double>(args.x.shape[0]) * dim;
   return {.flops = elements * ((present(args.weight) ? 7 : 5) + flops_behind),
           .bytes = elements * (size_of(args.x.dtype) + size_of(args.out.dtype)) + dim * 2 * size_of(args.weight.dtype)};
@@ -97,12 +97,12 @@ OperatorFacts facts_of(const SwishLayerNorm*) { return {layer_norm::kFields, kSw
 Problem prepare(LayerNorm& args) { return prepare_norm(args); }
 Problem prepare(SwishLayerNorm& args) { return prepare_norm(args); }
 
-Work work_of(const LayerNorm& args) {
-  Work work = work_of_norm(args, 0);
-  work.bytes += bytes_of_all({&args.moments});
-  return work;
+Cost cost_of(const LayerNorm& args) {
+  Cost cost = cost_of_norm(args, 0);
+  cost.bytes += bytes_of_all({&args.moments});
+  return cost;
 }
-Work work_of(const SwishLayerNorm& args) { return work_of_norm(args, 2); }  // sigmoid, counted as one, and product
+Cost cost_of(const SwishLayerNorm& args) { return cost_of_norm(args, 2); }  // sigmoid, counted as one, and product
 
 void make_edge_case(LayerNorm& args, Integers&) {
   edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.out, &args.moments});

@@ -199,7 +199,7 @@ Problem prepare(Args& args) {
 }
 
 // Statistics 4; g, its sum and the one of g * xhat 4; xhat 2; dx 4; products and sums for weight and bias 2 and 1.
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double dim = static_cast<double>(args.forward.x.shape[1]);
   const double elements = static_cast<double>(args.forward.x.shape[0]) * dim;
   const bool dx = present(args.dx), reads_x = dx || present(args.dweight);

@@ -143,7 +143,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.attn.shape[0]) * static_cast<double>(args.attn.shape[1]);
   const int segments = 1 + args.concat_u + args.concat_x;
   const double weights = static_cast<double>(args.weight.shape[0] + args.bias.shape[0]);

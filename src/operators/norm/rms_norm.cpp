@@ -52,7 +52,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double dim = static_cast<double>(args.x.shape[1]), elements = static_cast<double>(args.x.shape[0]) * dim;
   const bool weighted = present(args.weight), silu = args.activation == HSTU_ACTIVATION_SILU;
   // Square and sum; scale; weight; sigmoid, counted as one, and product.

@@ -93,7 +93,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double length = static_cast<double>(args.x.shape[1]), hidden = static_cast<double>(args.x.shape[2]);
   const double elements = static_cast<double>(args.x.shape[0]) * length * hidden;
   const double angles = length * static_cast<double>(args.head_dim);  // cosines and sines of half a head

@@ -43,7 +43,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   // Maximum; difference, power, counted as one, and sum; scale.
   return {.flops = elements * 5, .bytes = elements * 2 * size_of(args.x.dtype)};

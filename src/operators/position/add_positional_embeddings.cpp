@@ -35,8 +35,8 @@ Problem prepare(Args& args) {
   return check.problem();
 }
 
-Work work_of(const Args& args) {
-  return added_rows::work_of(args.x, args.seq_offsets, {&args.position_embeddings, &args.num_targets});
+Cost cost_of(const Args& args) {
+  return added_rows::cost_of(args.x, args.seq_offsets, {&args.position_embeddings, &args.num_targets});
 }
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }

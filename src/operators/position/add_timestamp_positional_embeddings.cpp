@@ -70,8 +70,8 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
-  return added_rows::work_of(
+Cost cost_of(const Args& args) {
+  return added_rows::cost_of(
       args.x, args.seq_offsets,
       {&args.position_embeddings, &args.timestamp_embeddings, &args.timestamps, &args.num_targets, &args.query_time});
 }

@@ -146,7 +146,7 @@ TEST(PrepareAppend, KeepsTheSizeOfElementsNotTheirType) {
   EXPECT_EQ(prepare(other)[append_kv_cache::kVector], 4);
 }
 
-TEST(WorkOfCaches, CountsTheBiasesOfNewRows) {
+TEST(CostOfCaches, CountsTheBiasesOfNewRows) {
   const int64_t offsets[] = {0, 6, 6, 44};
   Delta with = test::sample_delta(), without = with;
   for (Delta* args : {&with, &without}) {
@@ -158,10 +158,10 @@ TEST(WorkOfCaches, CountsTheBiasesOfNewRows) {
   prepare(without);
   const Operator& op = operator_of(Op::delta_attention);
   // Five rows of the first sequence; the third has its new rows behind the 25 positions of rab.
-  EXPECT_EQ(op.work(&with).bytes - op.work(&without).bytes, 2 * 4 * 5 * 6);
+  EXPECT_EQ(op.cost(&with).bytes - op.cost(&without).bytes, 2 * 4 * 5 * 6);
 }
 
-TEST(WorkOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
+TEST(CostOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
   const int64_t offsets[] = {0, 6, 6, 14};
   int32_t targets[] = {2, 0, 2};
   Delta args = test::sample_delta();
@@ -170,7 +170,7 @@ TEST(WorkOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
   prepare(args);
   // Five new rows each; those of the second sequence, and none of the first, lie before its keys.
   const double pairs = (2 + 3 + 4 + 5 + 5) + (4 + 5 + 6 + 7 + 7);
-  EXPECT_EQ(operator_of(Op::delta_attention).work(&args).flops, 2 * pairs * 4 * (64 + 32));
+  EXPECT_EQ(operator_of(Op::delta_attention).cost(&args).flops, 2 * pairs * 4 * (64 + 32));
 
   const int32_t page_offsets[] = {0, 2, 2, 3}, lens[] = {3, 1, 4};
   const int64_t new_offsets[] = {0, 5, 10, 15}, new_targets[] = {1, 0, 0};
@@ -181,7 +181,7 @@ TEST(WorkOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
   append.num_targets.data = const_cast<int64_t*>(new_targets);
   prepare(append);
   const double integers = 4 * 4 + 7 * 4 + 3 * 4 + 4 * 8 + 3 * 8;
-  EXPECT_EQ(operator_of(Op::append_kv_cache).work(&append).bytes, 2 * (4 + 0 + 4) * 2.0 * (64 + 32) * 2 + integers);
+  EXPECT_EQ(operator_of(Op::append_kv_cache).cost(&append).bytes, 2 * (4 + 0 + 4) * 2.0 * (64 + 32) * 2 + integers);
 }
 
 class DeltaRefuses : public testing::TestWithParam<Spoiled<Delta>> {};

@@ -69,7 +69,7 @@ TEST(FlashAttention, KeysJaggedCalls) {
 TEST(FlashAttention, CountsThePairsThatTheMaskLeaves) {
   Args args = sample_dense();
   prepare(args);
-  const auto flops = [&] { return operator_of(Op::flash_attention).work(&args).flops; };
+  const auto flops = [&] { return operator_of(Op::flash_attention).cost(&args).flops; };
   const double causal = 20.0 * 30 + 20.0 * 21 / 2;
   EXPECT_EQ(flops(), 3 * 2 * 2 * causal * (64 + 32));
   args.mask.kind = HSTU_MASK_FULL;

@@ -39,12 +39,12 @@ TEST(PrepareRelBias, Key) {
   EXPECT_EQ(prepare(args)[rel_bias::kVector], 1);
 }
 
-TEST(PrepareRelBias, WorkIsWhatIsWritten) {
+TEST(PrepareRelBias, CostIsWhatIsWritten) {
   Args args = sample();
   prepare(args);
-  const Work work = operator_of(Op::rel_bias).work(&args);
-  EXPECT_EQ(work.flops, 3.0 * 2 * 40 * 40);
-  EXPECT_EQ(work.bytes, 2.0 * 3 * 2 * 40 * 40 + 8 * 3 * 40 + 4 * (2 * 79 + 129));
+  const Cost cost = operator_of(Op::rel_bias).cost(&args);
+  EXPECT_EQ(cost.flops, 3.0 * 2 * 40 * 40);
+  EXPECT_EQ(cost.bytes, 2.0 * 3 * 2 * 40 * 40 + 8 * 3 * 40 + 4 * (2 * 79 + 129));
 }
 
 class RelBiasRefuses : public testing::TestWithParam<Spoiled<Args>> {};

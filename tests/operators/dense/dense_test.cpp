@@ -84,7 +84,7 @@ TEST(PrepareDense, BiasAndResidualTogether) {
       text(prepare(args)),
       "addmm dtype=f16 n=96 k=64 bias=3 bias_dtype=f32 activation=1 act_columns=96 x_transposed=0 weight_transposed=0 "
       "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=64");
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 64 + 64 * 96 + 2 * 40 * 96) + 4 * 96);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (40 * 64 + 64 * 96 + 2 * 40 * 96) + 4 * 96);
   Integers integers;
   auto edge = args;
   make_edge_case(edge, integers);
@@ -138,7 +138,7 @@ TEST(PrepareDense, KeyOfGatedMlp) {
   args.gate = hstu_matrix(slot(1), kBf16, 64, 96);
   EXPECT_EQ(prepare(args)[gated_mlp::kVectorW], 8);
   EXPECT_EQ(prepare(args)[gated_mlp::kWeightTransposed], 0);
-  EXPECT_EQ(work_of(args).flops, 4.0 * 40 * 64 * 96);
+  EXPECT_EQ(cost_of(args).flops, 4.0 * 40 * 64 * 96);
 }
 
 TEST(PrepareDense, KeyOfGatedMlpInFp8) {
@@ -148,7 +148,7 @@ TEST(PrepareDense, KeyOfGatedMlpInFp8) {
   EXPECT_EQ(text(prepare(args)),
             "gated_mlp dtype=bf16 n=96 k=64 activation=3 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=8 "
             "vector_w=8 vector_out=16 allow_tf32=0 out_dtype=e4m3 m=64");
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 64 + 2 * 64 * 96) + 40 * 96);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (40 * 64 + 2 * 64 * 96) + 40 * 96);
   args.out.stride[0] = 100;
   EXPECT_EQ(prepare(args)[gated_mlp::kVectorOut], 4);
   args.out.dtype = HSTU_DTYPE_E5M2;
@@ -162,8 +162,8 @@ TEST(PrepareDense, KeyOfGatedAddmm) {
             "gated_addmm dtype=bf16 weight_dtype=f32 dim=128 n=256 parts=4 residual=1 weight_transposed=0 vector=8 "
             "vector_w=8 m=64");
   EXPECT_EQ(args.eps, 1e-5f);
-  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 384 * 256);
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (2 * 40 * 128 + 384 * 256 + 2 * 40 * 256) + 8 * 40 * 4 + 2 * 4 * 128);
+  EXPECT_EQ(cost_of(args).flops, 2.0 * 40 * 384 * 256);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (2 * 40 * 128 + 384 * 256 + 2 * 40 * 256) + 8 * 40 * 4 + 2 * 4 * 128);
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_NO_THROW(prepare(args));
@@ -183,8 +183,8 @@ TEST(PrepareDense, KeyOfNormAddmm) {
             "norm_addmm dtype=bf16 weight_dtype=f32 n=256 k=128 bias=1 bias_dtype=bf16 activation=1 act_columns=64 "
             "weight_transposed=0 vector=8 vector_w=8 split=64 m=64");
   EXPECT_EQ(args.eps, 1e-5f);
-  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 128 * 256);
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 128 + 128 * 256 + 40 * 256 + 256) + 2 * 4 * 128);
+  EXPECT_EQ(cost_of(args).flops, 2.0 * 40 * 128 * 256);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (40 * 128 + 128 * 256 + 40 * 256 + 256) + 2 * 4 * 128);
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_EQ(args.out1.shape[0], args.x.shape[0]);

@@ -67,7 +67,7 @@ TEST(PrepareFp8Gemm, Endings) {
   EXPECT_EQ(problem[fp8_gemm::kActColumns], 96);
   EXPECT_EQ(problem[fp8_gemm::kVectorOut], 8);
   EXPECT_EQ(problem[fp8_gemm::kSplit], 0);
-  EXPECT_EQ(work_of(args).bytes - 40.0 * 96 * 2, work_of(sample_gemm()).bytes);
+  EXPECT_EQ(cost_of(args).bytes - 40.0 * 96 * 2, cost_of(sample_gemm()).bytes);
   args.residual.stride[0] = 98;
   EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 2) << "a residual has a say in it";
   args.residual.stride[0] = 0;
@@ -119,7 +119,7 @@ TEST(PrepareFp8Gemm, BiasAndResidualTogether) {
   EXPECT_EQ(text(prepare(args)),
             "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e5m2 n=96 k=264 scaling_a=2 scaling_b=3 bias=3 bias_dtype=f32 "
             "activation=0 act_columns=0 vector_a=8 vector_b=8 vector_out=8 fast=0 split=0 m=64");
-  EXPECT_EQ(work_of(args).bytes - 40.0 * 96 * 2 - 96 * 4, work_of(sample_gemm()).bytes);
+  EXPECT_EQ(cost_of(args).bytes - 40.0 * 96 * 2 - 96 * 4, cost_of(sample_gemm()).bytes);
   args.residual.stride[0] = 98;
   EXPECT_EQ(prepare(args)[fp8_gemm::kVectorOut], 2) << "a residual has a say in it";
 }
@@ -159,8 +159,8 @@ TEST(PrepareFp8Gemm, KeyOfTheGatedOne) {
   EXPECT_EQ(text(prepare(args)),
             "gated_fp8_gemm dtype=bf16 weight_dtype=f32 dim=128 n=256 parts=4 residual=1 vector=8 vector_w=16 m=64");
   EXPECT_EQ(args.eps, 1e-5f);
-  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 384 * 256);
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (2 * 40 * 128 + 2 * 40 * 256) + 384 * 256 + 4 * 256 + 8 * 40 * 4 + 2 * 4 * 128);
+  EXPECT_EQ(cost_of(args).flops, 2.0 * 40 * 384 * 256);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (2 * 40 * 128 + 2 * 40 * 256) + 384 * 256 + 4 * 256 + 8 * 40 * 4 + 2 * 4 * 128);
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_NO_THROW(prepare(args));

@@ -92,13 +92,13 @@ TEST(PrepareFp8, KeysOfDequantizeAndAmax) {
   EXPECT_EQ(text(prepare(amax)), "fp8_amax dtype=bf16 columns=520 vector=1 dense=0 rows=512");
 }
 
-TEST(PrepareFp8, WorkIsTheTraffic) {
+TEST(PrepareFp8, CostIsTheTraffic) {
   auto args = sample_quantize();
   prepare(args);
-  EXPECT_EQ(work_of(args).bytes, 300.0 * 520 * 3 + 300 * 5 * 4);
+  EXPECT_EQ(cost_of(args).bytes, 300.0 * 520 * 3 + 300 * 5 * 4);
   auto dequantize = sample_dequantize();
   prepare(dequantize);
-  EXPECT_EQ(work_of(dequantize).bytes, 300.0 * 520 * 5 + 3 * 5 * 4);
+  EXPECT_EQ(cost_of(dequantize).bytes, 300.0 * 520 * 5 + 3 * 5 * 4);
 }
 
 TEST(PrepareFp8, EdgeCasesKeepDescalesInShape) {

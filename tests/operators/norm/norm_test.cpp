@@ -188,26 +188,26 @@ TEST(PrepareNorms, NormMulInFp8HasItsScalingInTheKey) {
   EXPECT_EQ(rows[norm_mul::kFp8], HSTU_DTYPE_E4M3);
   EXPECT_EQ(rows[norm_mul::kScaling], HSTU_FP8_ROW);
   const double elements = static_cast<double>(args.attn.shape[0] * args.attn.shape[1]);
-  EXPECT_EQ(work_of(args).bytes, elements * (2 * 4 + 3 * 1) + 2 * 96 * 4);
+  EXPECT_EQ(cost_of(args).bytes, elements * (2 * 4 + 3 * 1) + 2 * 96 * 4);
   auto groups = sample_quantised_mul();
   groups.scaling = HSTU_FP8_GROUP;
   groups.descale = hstu_matrix(slot(8), HSTU_DTYPE_F32, groups.out.shape[0], 3);  // of 288 columns
   EXPECT_EQ(prepare(groups)[norm_mul::kScaling], HSTU_FP8_GROUP);
 }
 
-TEST(PrepareNorms, WorkIsTheirTraffic) {
+TEST(PrepareNorms, CostIsTheirTraffic) {
   auto rms = sample<Rms>();
   prepare(rms);
-  EXPECT_EQ(work_of(rms).bytes, 2.0 * 2 * 40 * 96 + 4 * 96);
+  EXPECT_EQ(cost_of(rms).bytes, 2.0 * 2 * 40 * 96 + 4 * 96);
   auto group = sample_group();
   prepare(group);
-  EXPECT_EQ(work_of(group).bytes, 2.0 * 2 * 40 * 96 + 2 * 4 * 4);
+  EXPECT_EQ(cost_of(group).bytes, 2.0 * 2 * 40 * 96 + 2 * 4 * 4);
   auto rope = sample_rope();
   prepare(rope);
-  EXPECT_EQ(work_of(rope).bytes, 2.0 * 2 * 60 * 96 + 2 * 96 + 4.0 * 20 * 24);
+  EXPECT_EQ(cost_of(rope).bytes, 2.0 * 2 * 60 * 96 + 2 * 96 + 4.0 * 20 * 24);
   auto softmax = sample<Softmax>();
   prepare(softmax);
-  EXPECT_EQ(work_of(softmax).bytes, 2.0 * 2 * 40 * 96);
+  EXPECT_EQ(cost_of(softmax).bytes, 2.0 * 2 * 40 * 96);
 }
 
 TEST(PrepareNorms, EdgeCasesAreOfTheSameProblem) {
