@@ -59,13 +59,21 @@ std::string units_of(const Family& family) {
   return out;
 }
 
+/// Where two texts part: that line of both, not some thousand lines.
+std::string first_difference(const std::string& text, const std::string& expected) {
+  const std::vector<std::string> now = lines_of(text), then = lines_of(expected);
+  const size_t line = std::ranges::mismatch(now, then).in1 - now.begin();
+  const auto at = [&](const std::vector<std::string>& lines) { return line < lines.size() ? lines[line] : "its end"; };
+  return fmt::format("line {} is now\n  {}\nand was\n  {}", line + 1, at(now), at(then));
+}
+
 // Compares, or rewrites the file when asked to.
 void check(const std::string& path, const std::string& units) {
   std::string expected;
   if (std::getenv("HSTUJIT_REWRITE_UNITS")) { EXPECT_EQ(publish_file(path, units), 0) << path; }
   EXPECT_EQ(read_file(path, expected), 0) << path;
-  EXPECT_EQ(units, expected) << path
-                             << ": if this is meant, run again with HSTUJIT_REWRITE_UNITS=1 and review the diff";
+  EXPECT_TRUE(units == expected) << path << ": " << first_difference(units, expected)
+                                 << "\nIf this is meant, run again with HSTUJIT_REWRITE_UNITS=1 and review the diff";
 }
 
 TEST(Units, AreThoseInTheFiles) {
