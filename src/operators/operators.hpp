@@ -9,6 +9,8 @@
 
 #include <hstujit/hstujit.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
@@ -55,6 +57,16 @@ struct ScalarSlot {
   std::span<const std::string_view> words = {};
   Zero zero = {};
 };
+
+/// The slots of one struct: an operator's own, and those of a group of options that several operators share.
+template <size_t M, size_t N>
+constexpr std::array<ScalarSlot, M + N> joined(const ScalarSlot (&own)[M], const std::array<ScalarSlot, N>& shared) {
+  std::array<ScalarSlot, M + N> all{};
+  std::ranges::copy(own, all.begin());
+  std::ranges::copy(shared, all.begin() + M);
+  return all;
+}
+
 inline constexpr std::string_view kFp8ScalingWords[] = {"tensor", "row", "group", "block"};
 inline constexpr std::string_view kActivationWords[] = {"none", "silu", "sigmoid", "gelu", "gelu_tanh"};
 

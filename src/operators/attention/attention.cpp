@@ -35,18 +35,12 @@ constexpr TensorSlot kTensors[] = {
     {"lse", offsetof(Args, lse), TensorRole::output, of_rank(2, kF32).or_absent()},
     {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
     {"moments", offsetof(Args, moments), TensorRole::output, of_rank(3, kF32, 0).or_absent(), -1, kOut}};
-constexpr ScalarSlot kScalars[] = {
+constexpr ScalarSlot kOwnScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, kFollows},
-    {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
     {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64, {}, kMustBeSet},
     {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64, {}, kFollows},
-    {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
-    {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
-    {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
-    {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64},
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32}};
+constexpr auto kScalars = joined(kOwnScalars, attention_checks::kMaskScalars<Args>);
 
 void check_lse(Args& args, const checks::Tensor& out) {
   const checks::Tensor lse = checks::required<2>("lse", args.lse);

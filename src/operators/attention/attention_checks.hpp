@@ -6,6 +6,8 @@
 
 #include <hstujit/hstujit.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace hstujit::attention_extras {
@@ -19,6 +21,16 @@ enum : int32_t { kNoScale = 0, kOneScale = 1, kRowScale = 2 };
 enum : int32_t { kNoContext = 0, kOneContext = 1, kOwnContexts = 2 };
 
 inline constexpr std::string_view kMaskWords[] = {"causal", "full", "local", "intervals"};
+/// The numbers of hstu_mask_options, as members of an args struct.
+template <class Args>
+inline constexpr std::array<ScalarSlot, 7> kMaskScalars = {
+    {{"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, kMaskWords},
+     {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
+     {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
+     {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
+     {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
+     {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
+     {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64}}};
 
 /// 1 to 256. UNSUPPORTED.
 void head_dim(const char* name, const checks::Tensor& a);

@@ -30,20 +30,14 @@ constexpr TensorSlot kTensors[] = {
     {"intervals", offsetof(Args, mask.intervals), TensorRole::integer, of_rank(3, kI32).or_absent()},
     {"num_contexts", offsetof(Args, mask.num_contexts), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 constexpr std::string_view kScalingWords[] = {"tensor", "head", "sequence", "block"};
-constexpr ScalarSlot kScalars[] = {
+constexpr ScalarSlot kOwnScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, kFollows},
-    {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
     {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kScalingWords},
     {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64, {}, kMustBeSet},
     {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64, {}, kFollows},
-    {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
-    {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
-    {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
-    {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64},
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32},
     {"fast_sums", offsetof(Args, fast_sums), ScalarSlot::Kind::i32}};
+constexpr auto kScalars = joined(kOwnScalars, attention_checks::kMaskScalars<Args>);
 enum : size_t { kSeqOffsets = 7, kNumTargets = 8 };  // slots of kTensors
 
 void check_tensors(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v,

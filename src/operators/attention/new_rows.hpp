@@ -41,19 +41,14 @@ HSTUJIT_KEY_FIELDS(delta_attention, HSTUJIT_DELTA_ATTENTION_FIELDS)
 namespace delta_attention {
 
 template <class Args>
-inline constexpr ScalarSlot kScalars[] = {
+inline constexpr ScalarSlot kOwnScalars[] = {
     {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, kFollows},
     {"num_softmax_heads", offsetof(Args, num_softmax_heads), ScalarSlot::Kind::i32},
-    {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, attention_checks::kMaskWords},
     {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64, {}, kMustBeSet},
     {"max_q_len", offsetof(Args, max_q_len), ScalarSlot::Kind::i64, {}, kFollows},
-    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64, {}, kFollows},
-    {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
-    {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
-    {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
-    {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
-    {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
-    {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64}};
+    {"scaling_seqlen", offsetof(Args, scaling_seqlen), ScalarSlot::Kind::i64, {}, kFollows}};
+template <class Args>
+inline constexpr auto kScalars = joined(kOwnScalars<Args>, attention_checks::kMaskScalars<Args>);
 
 /// q and out: [total_q, num_heads, ...], apart, of one dtype; head_dim_v is that of `v`.
 void check_queries(const checks::Tensor& q, const checks::Tensor& out, const checks::Tensor& v);
