@@ -1,7 +1,7 @@
 // Forward HSTU attention in FP8 for sm_90a: q, k and v are e4m3 with scales, out is 16 bits wide. Roles, tiles and
 // rings are those of attn_fwd_sm90.cuh (attention/sm90/shape.cuh); what differs:
 //
-//   transposers  two warps beside the loader turn each V tile in shared memory, for products of FP8 want both operands
+//   transposers  two warps beside the loader transpose V tiles in shared memory, for products of FP8 want both operands
 //                contiguous along the keys (attention/sm90/fp8_values.cuh)
 //   consumer     S = Q K^T (wgmma e4m3), P = gain silu(S) rounded to e4m3 in registers, O += P V (wgmma e4m3)
 //
@@ -33,9 +33,9 @@
 // transposition, for a trial, it is 3 % faster. Measured on an H200: 96 keys a step
 // -2 to -4 %; Q from shared memory -3 to -5 %; three warpgroups of 96 keys even, but they need more registers than
 // there are once sums are promoted; weights packed before the products of the last block end (twice the words of P, two
-// steps a turn) +1 %, which spills in all but a few shapes. Promotion costs 3 %; with the f32 sums in registers 11 %,
-// since the weights then wait for the products, and with zeros put into O, or products drained for it, 6 to 9 %, since
-// the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
+// steps an iteration) +1 %, which spills in all but a few shapes. Promotion costs 3 %; with the f32 sums in
+// registers 11 %, since the weights then wait for the products, and with zeros put into O, or products drained for it,
+// 6 to 9 %, since the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
 // What else was tried: docs/experiments/attention_fp8.md.
 //
 // Shared memory   Q | K ring | V ring | two or three stages of transposed V | 128 columns of O, or f32 sums |
@@ -71,7 +71,7 @@ struct Consumer {
 
   Warpgroup<Config, Tile> wg;
   u32 transposed_smem, factor_slots;
-  typename TransposedRing<Config>::Place value_place;
+  typename TransposedRing<Config>::State value_place;
 
   HSTU_PRIM TransposedRing<Config> v_ring() const { return TransposedRing<Config>(transposed_smem); }
 
@@ -115,20 +115,20 @@ struct Consumer {
       touched = true;
       float s[kChunkN / 2];
       u32 w[kChunkN / 8];
-      prim::wgmma_keep(s);
+      prim::warpgroup_fence_operand(s);
       prim::wgmma_fence();
       issue_qk<kChunkN>(wg, s, q, wg.place.stage, at);
       prim::wgmma_wait<0>();
-      prim::wgmma_keep(s);
+      prim::warpgroup_fence_operand(s);
       if (!view.sees_all(key, key + kChunkN)) apply_mask<kChunkN>(s, tile.mask, row, key);
       silu_with_gain(f, s);
       pack_fp8(s, w);
       v_ring().wait(value_place);
-      prim::wgmma_keep(o);
+      prim::warpgroup_fence_operand(o);
       prim::wgmma_fence();
       issue_pv_fp8<kChunkN>(wg, o, w, value_place.stage, at, 1);
       prim::wgmma_wait<0>();
-      prim::wgmma_keep(o);
+      prim::warpgroup_fence_operand(o);
     }
     if (!touched) {
       v_ring().wait(value_place);
@@ -145,12 +145,12 @@ struct Consumer {
     float s[kBlockN / 2];
     u32 w[kBlockN / 8];
     wg.k_ring().wait(wg.place);
-    prim::wgmma_keep(s);
+    prim::warpgroup_fence_operand(s);
     prim::wgmma_fence();
     issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
     f.load(wg.place);
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(s);
+    prim::warpgroup_fence_operand(s);
     release_keys();
     f.broadcast();
     silu_with_gain(f, s);
@@ -163,8 +163,8 @@ struct Consumer {
       for (const int end = variant::min_int(until + 1, count); block < end; ++block) {
         wg.place.advance();
         wg.k_ring().wait(wg.place);
-        prim::wgmma_keep(s);
-        prim::wgmma_keep(o);
+        prim::warpgroup_fence_operand(s);
+        prim::warpgroup_fence_operand(o);
         prim::wgmma_fence();
         issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
         f.load(wg.place);
@@ -172,12 +172,12 @@ struct Consumer {
         issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
         f.broadcast();
         prim::wgmma_wait<1>();
-        prim::wgmma_keep(s);
+        prim::warpgroup_fence_operand(s);
         release_keys();
         silu_with_gain(f, s);
-        prim::wgmma_keep(s);
+        prim::warpgroup_fence_operand(s);
         prim::wgmma_wait<0>();
-        prim::wgmma_keep(o);
+        prim::warpgroup_fence_operand(o);
         v_ring().release(value_place);
         value_place.advance();
         pack_fp8(s, w);
@@ -191,11 +191,11 @@ struct Consumer {
       if (block >= count) break;
     }
     v_ring().wait(value_place);
-    prim::wgmma_keep(o);
+    prim::warpgroup_fence_operand(o);
     prim::wgmma_fence();
     issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(o);
+    prim::warpgroup_fence_operand(o);
     v_ring().release(value_place);
     wg.place.advance();
     value_place.advance();
@@ -270,7 +270,7 @@ struct Consumer {
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     u32 q_parity = 0;
 #pragma unroll 1
     for (;; tile_place.advance(), q_parity ^= 1) {
@@ -319,13 +319,13 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBloc
   __syncthreads();
   const int group = prim::warp_id() / 4;
   if (group == T::kConsumers) {
-    prim::lower_registers<T::kProducerRegisters>();
+    prim::warpgroup_reg_dealloc<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) attn90::load<Config, Tile>(p, storage, base, attn90::key_factors<Config, Tile>(p.attn, factors));
     if (role / 32 == 1) attn90::schedule<typename Config::Place, Config, Tile>(p.attn, p.tile_counters, storage);
     if (role >= 64) attn90::transpose<Config, Tile>(storage, base, role / 32 - 2);
   } else {
-    prim::raise_registers<T::kConsumerRegisters>();
+    prim::warpgroup_reg_alloc<T::kConsumerRegisters>();
     attn_fp8_sm90_detail::Consumer<Config>{{storage, &p.out, base, group, {}}, transposed, factors, {}}.run(p.attn);
   }
 }

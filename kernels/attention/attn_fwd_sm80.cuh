@@ -2,7 +2,7 @@
 //   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
 //
 // One block of threads per (block of kBlockM queries, head, sequence). Warps share nothing but the key and value tiles:
-// a warp owns kRowsPerWarp query rows, keeps their O in registers, and turns S into P in place, since the accumulator
+// a warp owns kRowsPerWarp query rows, keeps their O in registers, and computes P of S in place, since the accumulator
 // layout of S is the A operand layout of P V.
 //
 //   Q tile  --cp.async--> smem --ldmatrix--> registers (kQSteps of its k16 steps stay there)
@@ -25,9 +25,9 @@
 // run without mask arithmetic; in the others each warp skips the chunks that none of its rows sees.
 //
 // What limits it: shared memory bandwidth, so 32 rows a warp, where one ldmatrix.x4 of K or V feeds four mma (16-row
-// warps meet the 128 bytes a clock at 450 of mma.sync's 640 TFLOP/s on an H200); then what happens between the
-// products, as their accumulators leave room for two warps a scheduler. So everything else is spread between them: the
-// copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
+// warps reach the limit of 128 bytes a clock at 450 of mma.sync's 640 TFLOP/s on an H200); then what happens between
+// the products, as their accumulators leave room for two warps a scheduler. So everything else is spread between them:
+// the copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
 //
 // Shared memory   Q | kStages x (K, V) | barriers, TileInfo; O is staged over Q and the ring   (AttnFwdSm80Storage)
 // Order           attention/section_order.cuh, of levels that are row blocks from the longest key range down. They
@@ -273,7 +273,7 @@ HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights&
 template <class Config, int kKeys, class Weights>
 HSTU_PRIM void apply_mask(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key,
                           int range_begin) {
-  const int lane = prim::thread_id() % 32;  // so that the rows' places are not kept across chunks
+  const int lane = prim::thread_id() % 32;  // so that the rows' places are not live across chunks
   const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
   const float masked_score = Weights::masked_score(p);
   const u32 in_range = ~variant::bits_below(range_begin - key);
@@ -384,7 +384,7 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
   ring.template announce<T::kPrefetchBlocks - 1>(0);
 #pragma unroll 1
   for (int block = 0;; ++block) {  // without any block, once, and no chunk is touched
-    // Read early, kept in predicates.
+    // Read early, held in predicates.
     const bool more = block + 1 < tile.plan.blocks, copy_more = block + T::kPrefetchBlocks < tile.plan.blocks;
     const u32 stage_bytes = ring.stage_of(block) * T::kStageBytes;
     const bool all_seen = !Config::kBias && views[prim::thread_id() / 32].sees_block(block);

@@ -30,7 +30,7 @@
 // window's time. What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in
 // registers (less shared memory is read) is worth 3 %. What limits sequences of 512 is the way between the halves of
 // the L2 cache, 93 % busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM
-// gives 5 %. Not worth it: groups that take turns (+1 %, windows -1 %), a copying thread each for K, V.
+// gives 5 %. Not worth it: ping-pong warpgroups (+1 %, windows -1 %), a copying thread each for K, V.
 // What was tried: docs/experiments/attention_sm90.md.
 //
 // With Config::kMoments mean and squared deviations of each row's values are written beside them, for a norm.
@@ -145,7 +145,7 @@ struct Consumer : HstuMainloop<Config, typename Config::Tile, AttnFwdParams> {
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     u32 q_parity = 0;
 #pragma unroll 1
     for (;; tile_place.advance(), q_parity ^= 1) {

@@ -19,7 +19,7 @@
 //
 //   masked blocks  the tile's last keys, first: in chunks, those that no row of the warpgroup sees left out
 //   full blocks    S of the next block and O += P V of this one are issued together, and the softmax of the next runs
-//                  beside P V and the other warpgroups' products; kTurns: these are issued in turns (ping-pong)
+//                  beside P V and the other warpgroups' products; kTurns: their products are ping-pong
 //
 // A row's reference moves only when a score is 2^8 above it (attention/sm90/softmax.cuh), so O is hardly ever scaled. A
 // negative alpha is one of -Q.
@@ -27,7 +27,7 @@
 // What limits it: power at head dim 128 (long rows: 700 TFLOP/s cool, 620 in a row without pause), the special
 // functions at 64, of which a score needs one and the chip makes as many as its products need. Measured slower:
 // exponentials of 1 or 2 in 8 scores by polynomial at head dim 64 (-5, -9 %: issue slots), three warpgroups at 128 (-3
-// %), keys a step below 96 (-4 %) or above 144; turns are worth +2 % at head dim 64, nothing at 128.
+// %), keys a step below 96 (-4 %) or above 144; ping-pong is worth +2 % at head dim 64, nothing at 128.
 //
 // Shared memory, order and sources as in attn_fwd_sm90.cuh; FlashAttention-3, arXiv:2407.08608.
 #pragma once
@@ -109,9 +109,9 @@ struct Consumer {
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     u32 q_parity = 0;
-    open_turns<kTurns>(wg);
+    ping_pong_init<kTurns>(wg);
 #pragma unroll 1
     for (;; tile_place.advance(), q_parity ^= 1) {
       const auto& tile = wg.storage.tile[tile_place.stage];

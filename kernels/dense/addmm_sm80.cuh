@@ -7,7 +7,19 @@
 // A block computes kBlockM x kBlockN tiles, kWarpsM x kWarpsN warps each a part of it. The slices along k of all of a
 // block's tiles form one stream: copies run kStages - 1 slices ahead, and fragments one k16 step ahead, across tile
 // boundaries, so with kPersistent the next tile's operands arrive during the epilogue. Each warp writes its part of out
-// by itself, through a small staging area of its own that turns accumulators into whole rows.
+// by itself, through a small staging area of its own, from which whole rows are stored.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      the first kStages - 1 slices to the ring              product.cuh, fill_ring
+//   warp       for each tile                                         raster.cuh
+//                accumulators from the bias row                      AddmmRowBias
+//                prefetch the residual to L2                         result_rows.cuh
+//                for each slice of k: wait, one __syncthreads        product.cuh, multiply_tile
+//                  for each k16 step: fragments of the next one      operand.cuh
+//                    mma.sync; copies of a later slice in between    product.cuh, operand.cuh
+//                  float: add the slice's sums to the accumulators   product.cuh, promote
+//                for each 16 rows: + residual, activation, rounding  result_rows.cuh, activation.cuh
+//                  whole rows to out through the staging area        epilogue.cuh
 //
 // Shared memory  kStages x (x tile | w tile), swizzled (tile/operand.cuh) | a staging area per warp (tile/epilogue.cuh)
 // Registers      accumulators kWarpTileM kWarpTileN / 32 (float: twice that, a slice has sums of its own), two sets of

@@ -7,10 +7,23 @@
 // Persistent: a block walks output tiles (tile/tma_product.cuh, also for kPingPong, kResident, kCluster). On an H200
 // ping-pong with tiles of 128 x 192 or 128 x 128 is best for long k, residency for short; multicast in pairs never is.
 //
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      barriers; wait for the kernels before; warps to their roles  tma_product.cuh, dependent_launch.cuh
+//   producer   for each tile of the block                                   tma_product.cuh, raster.cuh
+//                for each slice of k: acquire a stage                       tma_product.cuh, tma_ring.cuh
+//                  x and w, unless it is resident, to the stage             wgmma_operand.cuh
+//   consumer   for each tile, of the block or of the warpgroup              AddmmRoles::consume
+//                load the bias row; copy the residual to the boxes          bias_row.cuh, result_boxes.cuh
+//                ping-pong: wait for the other's mainloop                   tma_product.cuh, PingPongBarrier
+//                for each slice: wait for its stage, acc += x w             tma_product.cuh, wgmma_operand.cuh
+//                  release the stage before                                 tma_ring.cuh
+//                + bias, + residual, activation, rounding                   AddmmEpilogue, result_boxes.cuh
+//                boxes to out by TMA                                        warp_boxes.cuh
+//
 // Shared memory  w, if resident | kStages x (x slice | w slice) | boxes of every warp | bias of every warpgroup |
 //                residuals' barriers | the product's barriers
 // Registers      producer 40, consumers 232, of them rows kBlockN / 128 accumulators, rows = kBlockM, or half of it
-// Barriers       full, empty of each stage; w's slices, if resident; turns of the warpgroups; residual of each warp
+// Barriers       full, empty of each stage; w's slices, if resident; ping-pong; residual of each warp
 //
 // Config, problem facts
 //   Element             bf16 or f16: x, w, out, a residual

@@ -1,7 +1,7 @@
 // Matrix product with bias, residual and activation, for few rows: out = act(x w + bias + residual), f32 inside,
 // rounded once. Such a call takes as long as its chain of waits, so there is one: operands go from global memory
-// straight to the registers of the products, all of a warp's loads under way at once, and the warps of a block share a
-// tile's k.
+// straight to the registers of the products, all of a warp's loads in flight at once, and the warps of a block split
+// a tile's k.
 //
 //   x, w ──16-byte loads──► fragments ──mma.sync──► a warp's sums ──smem──► added in the order of warps
 //                                                                           ──► + bias, residual, act, round ──► out
@@ -9,6 +9,17 @@
 // Within a slice of 32 k the products' k is permuted so that a lane's loads are contiguous: lane (g, t) has k = 8t to
 // 8t + 7, of which the h-th product takes 8t + 4h and 8t + 4h + 1 for its 2t, and the two behind them for its 2t + 8.
 // Columns of w stored [k, n] are permuted likewise: the lane loads kBlockN / 8 neighbours, one for each product.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   warp       prefetch its first slices of w to L2                ThinProduct::prefetch
+//              wait for the kernels before                         dependent_launch.cuh
+//              load kAhead slices of w and x to registers          ThinColumns, ThinRows
+//              load bias and residual of the thread's results      ThinEpilogue::fetch
+//              for each of its slices: mma.sync                    ThinProduct::run, prim/mma.cuh
+//                load the slice that is kAhead further             ThinProduct::load
+//              sums to shared memory; __syncthreads                thin_share
+//   thread     for each pair of results: add the warps' sums       ThinEpilogue::run
+//                + bias, + residual, activation, rounding, to out  activation.cuh
 //
 // Shared memory  kBlockM x kBlockN sums of every warp
 // Registers      kBlockM kBlockN / 32 accumulators, kAhead slices of both operands
@@ -111,7 +122,7 @@ struct ThinColumns {
       if (const u16* from = place(p, column, k, i)) thin_load(word[i], from);
     }
   }
-  // Brings what load() will want to L2.
+  // Prefetches what load() reads to L2.
   HSTU_PRIM static void prefetch(const AddmmParams& p, i64 column, i64 k) {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i)
@@ -146,7 +157,7 @@ class ThinProduct {
   HSTU_PRIM ThinProduct(const AddmmParams& p, i64 row, i64 column)
       : p_(p), row_(row + prim::lane_id() / 4), column_(column + ThinColumns<Config>::first_column()) {}
 
-  // What begin() will want of w, ahead of it.
+  // Prefetches what begin() loads of w.
   HSTU_PRIM void prefetch(u32 warp) const {
 #pragma unroll
     for (int i = 0; i < Config::kAhead; ++i) ThinColumns<Config>::prefetch(p_, column_, first_k(warp) + i * kStep);

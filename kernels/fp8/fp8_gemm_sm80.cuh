@@ -7,8 +7,21 @@
 // f16, which holds both formats exactly, and are multiplied as such: of a register's four k the first two count as k
 // 2t, 2t + 1 of mma.sync's and the others as 2t + 8, 2t + 9, in a and b alike.
 //
-// Scales of tensors and rows wait for the end. Scales that change along k (groups, blocks: every 128) are applied to
-// the sums of each slice, of 64 or 128 k, as these are promoted.
+// Per-tensor and per-row scales are applied in the epilogue. Scales that change along k (per-group, per-block: every
+// 128) are applied to the sums of each slice, of 64 or 128 k, as these are promoted.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      its tile; the first kStages - 1 slices to the ring  raster.cuh, product.cuh
+//              prefetch the residual to L2                         result_rows.cuh
+//   warp       for each slice of k: load its scales along k        Fp8Product::run, Fp8Scales
+//                wait, one __syncthreads                           product.cuh, ProductConsumer::fetch
+//                for each step: fragments of the next one          operand.cuh
+//                  to f16, mma.sync; kNative: FP8 mma.sync         Fp8AsF16, Fp8AsIs, prim/mma.cuh
+//                  copies of a later slice in between              product.cuh, operand.cuh
+//                promote: scaled sums added to the accumulators    Fp8Product::add
+//              scales of the epilogue, + bias                      Fp8Product::finish
+//              for each 16 rows: + residual, activation, rounding  result_rows.cuh, activation.cuh
+//                whole rows to out through the staging area        epilogue.cuh
 //
 // Shared memory  kStages x (a tile | b tile), swizzled | a staging area per warp
 // Registers      accumulators kWarpTileM kWarpTileN / 32, twice that where sums are promoted
@@ -114,7 +127,7 @@ struct Fp8GemmShape {
   static_assert(kThreads == 32 * Config::kWarpsM * Config::kWarpsN, "kThreads counts the threads of all warps");
   static_assert(kWarpTileM % 16 == 0 && kWarpTileN % 32 == 0, "a warp's part is 16 rows by 32 columns, or multiples");
   static_assert(kSteps % 2 == 0 && tile::kScaleSpan % Config::kBlockK == 0, "a slice has one scale along k");
-  static_assert(kWarpTileM <= tile::kScaleSpan && kWarpTileN <= tile::kScaleSpan, "a warp has one scale of blocks");
+  static_assert(kWarpTileM <= tile::kScaleSpan && kWarpTileN <= tile::kScaleSpan, "a warp has one per-block scale");
 
   using TileX = tile::OperandTile<Config::kBlockM, Config::kBlockK, true, 1>;
   using TileW = tile::OperandTile<Config::kBlockN, Config::kBlockK, true, 1>;
@@ -217,7 +230,7 @@ struct Fp8Product {
         }
   }
 
-  // With the scales that waited, and a bias row.
+  // With the scales of the epilogue, and a bias row.
   HSTU_PRIM void finish() {
     if (!kVariesAlongK<Config::kScalingA>) load_a(0);
     if (!kVariesAlongK<Config::kScalingB>) load_b(0);

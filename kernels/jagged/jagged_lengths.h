@@ -24,7 +24,7 @@ struct JaggedLengthsParams {
   long long right_share;             // splitting: units of right in one unit, times 2^32, rounded up
   long long left_rows;               // vectors of two parts
   void* tile_counters;               // vectors: LaunchMemory
-  unsigned units, dealt_units;       // vectors: what a warp takes at once; those that are dealt, not counted
+  unsigned units, static_units;  // vectors: what a warp copies at once; those scheduled statically, not by the counter
   int batch, reserved;
 };
 static_assert(sizeof(JaggedLengthsParams) == 184, "host and device disagree about JaggedLengthsParams");

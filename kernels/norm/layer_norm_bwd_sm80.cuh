@@ -20,10 +20,10 @@
 //     dweight, dbias                                       norm/layer_norm_bwd_sm80.cuh: finish_columns()
 //
 // Work      a team of kThreadsPerRow threads takes a row at a time; team t of all teams has rows t, t + teams, ... The
-//           next kRowsAhead rows are on their way while sums of one are joined.
+//           next kRowsAhead rows are in flight while sums of one are joined.
 // Rows      too long for registers are taken by a whole block each, which reads them again for each step.
 // Grid      kBlocksPerSm blocks of each SM, or as many as have a row. Determines the order of the sums.
-// Memory    exchange between the warps of a team; sums of the block's teams on their way to one, or of long rows.
+// Memory    exchange between the warps of a team; sums of the block's teams in flight to one, or of long rows.
 // In place  dx may be x, dout or dresidual: a thread reads all that it needs of a row before it writes its part.
 // valid_rows  rows from there on enter no sum over rows; their dx is written as any other.
 // Config    facts: Element, Weight (of weight), Gradient (of dweight and dbias), kDim, kVector, kHasWeight,

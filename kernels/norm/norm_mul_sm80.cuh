@@ -27,7 +27,7 @@
 //           per group; otherwise kGroups is 1); kCentred false for RMS norm; Output (norm/rows/norm_output.cuh);
 //           kConcatU, kConcatX (which segments there are besides the product); Copy (u to u': Identity or Silu),
 //           Multiplier (u to the factor: Identity, Silu or Sigmoid); kDropout (which random bits belong to which
-//           element, or none); Fp8 and kScaling of an out in FP8. The host turns the operator's flags into these.
+//           element, or none); Fp8 and kScaling of an out in FP8. The host makes these of the operator's flags.
 //           knobs: those of layer_norm_sm80.cuh.
 // Sources   meta-recsys/generative-recommenders, HSTU output stage; Zhai et al. 2024, arXiv:2402.17152.
 #pragma once

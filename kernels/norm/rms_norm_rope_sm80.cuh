@@ -19,7 +19,7 @@
 // Work      a team of kThreadsPerRow threads per row (norm/rows/row_norm.cuh). A thread holds pairs of accesses:
 //           kPairVector neighbours of the first half of a head and their partners half a head on, so rotating needs no
 //           exchange. Rows too long for registers are taken by a whole block and read twice. To FP8, several rows a
-//           thread are taken one after the other, the next on its way to shared memory (norm/rows/thread_prefetch.cuh).
+//           thread are taken one after the other, the next in flight to shared memory (norm/rows/thread_prefetch.cuh).
 // Angles    a row's cosines and sines serve all its heads; where a team's step is a multiple of half a head, a thread
 //           needs the same ones for all its accesses and loads them once.
 // Memory    x and y may be the same buffer: a team has read a row before it writes it.
@@ -30,7 +30,7 @@
 // Limits    To FP8, blocks that wait, for their row and then for their slowest warp, and the instructions that find
 //           rows and load weights: 8 x 8192 x 4096 bf16, heads of 64, on an H200 whose copies run at 4140 GB/s, 128
 //           threads a row: four rows in turn, 7 blocks of an SM at 72 registers, 4086; two 4073, eight 3957; 6 blocks
-//           4035; weights kept in registers, 5 blocks, 3940; one row a block, 8 blocks at 64 registers, 3830; and with
+//           4035; weights held in registers, 5 blocks, 3940; one row a block, 8 blocks at 64 registers, 3830; and with
 //           two exchanges one after the other, at 80 registers, 2750.
 // Config    facts: Element, Weight, Angle; kDim (of a row), kHalf (of a head), kPairVector (elements of an aligned
 //           access to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups
@@ -151,9 +151,9 @@ HSTU_PRIM void unpack_anew(float (&x)[kRows][Shape::kAccesses][2 * kPair],
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
 #pragma unroll
-      for (u32& word : packs[r][a].first.word) word = prim::settled(word);
+      for (u32& word : packs[r][a].first.word) word = prim::opaque(word);
 #pragma unroll
-      for (u32& word : packs[r][a].second.word) word = prim::settled(word);
+      for (u32& word : packs[r][a].second.word) word = prim::opaque(word);
       unpack(x[r][a], packs[r][a]);
     }
   }
@@ -248,7 +248,7 @@ struct RowParts {
   }
 };
 
-// The next row on its way to shared memory.
+// The next row in flight to shared memory.
 template <class Config>
 class RowPrefetch {
   using Shape = OneRowShape<Config>;
@@ -369,21 +369,21 @@ HSTU_PRIM void quantised_rows(const RmsNormRopeParams& p, tile::RowPartial* exch
   using Parts = RowParts<Config, Shape>;
   using Units = Amax<Config, Shape>;
   using Prefetch = RowPrefetch<Config>;
-  constexpr int kTurns = Config::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
+  constexpr int kRowSteps = Config::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
   static_assert(
       !Units::kGrouped || Config::kHalf % tile::kScaleSpan == 0 || tile::kScaleSpan % (2 * Config::kHalf) == 0,
       "heads divide 128, or 128 divides their halves");
   const tile::RowTeam<Shape> team;
   const Prefetch prefetch(prefetch_smem);
   const i64 last = p.rows - 1;
-  i64 row = static_cast<i64>(blockIdx.x) * (Shape::kRowsAtOnce * kTurns) + team.row;
+  i64 row = static_cast<i64>(blockIdx.x) * (Shape::kRowsAtOnce * kRowSteps) + team.row;
   Position position(p, min(row, last));  // behind the last row it is taken again, and not written
   Parts parts;
   parts.load(Row<Config>(p, position), team);
 #pragma unroll 1
-  for (int turn = 0;;) {
+  for (int step = 0;;) {
     auto* const to = Row<Config>(p, position).y;
-    const bool writes = row <= last, more = turn + 1 < kTurns;
+    const bool writes = row <= last, more = step + 1 < kRowSteps;
     row += Shape::kRowsAtOnce;
     if (more && row <= last) position.advance(p, Shape::kRowsAtOnce);
     if constexpr (Prefetch::kOn)
@@ -410,10 +410,10 @@ HSTU_PRIM void quantised_rows(const RmsNormRopeParams& p, tile::RowPartial* exch
     }
     Units amax(typename Units::OfWarp{}, y, team);
     const float rstd =
-        reduce<Config, Shape>(amax, squares, exchange + turn % 2 * (kTurns > 1 ? Shape::kBlockWarps : 0), p.eps);
+        reduce<Config, Shape>(amax, squares, exchange + step % 2 * (kRowSteps > 1 ? Shape::kBlockWarps : 0), p.eps);
     float* const descale = p.descale + (row - Shape::kRowsAtOnce) * p.descale_row_stride;
     if (writes) store_quantised<Config, Shape>(to, descale, p.descale_column_stride, y[0], rstd, amax, team);
-    if (++turn == kTurns) break;
+    if (++step == kRowSteps) break;
     if constexpr (Prefetch::kOn)
       prefetch.read(parts);
     else

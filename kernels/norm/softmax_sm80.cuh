@@ -76,7 +76,7 @@ HSTU_PRIM void reduce_warps(Sum (&total)[kRows], tile::RowPartial* exchange) {
   }
 }
 
-// Turns maximum and sum into what results are made of: y = value * e^(own - max) / sum, where `own` is the maximum
+// Maximum and sum to what results are computed from: y = value * e^(own - max) / sum, where `own` is the maximum
 // that the values at hand are about; or, for log-softmax, y = x - (max + log(sum)).
 template <class Config>
 HSTU_PRIM float scale_of(const Sum& total, float own) {

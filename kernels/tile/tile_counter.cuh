@@ -1,6 +1,6 @@
-// A dynamic tile scheduler: hands out the tiles of one launch to its blocks of threads as they come, so that a block
-// with short tiles takes more of them: tile b goes to block b first, those from gridDim.x on are taken from a counter
-// that the launch's blocks share.
+// A dynamic tile scheduler: schedules the tiles of one launch to its blocks of threads as they come, so that a
+// block with short tiles has more of them: tile b goes to block b first, those from gridDim.x on are taken from a
+// counter that the launch's blocks share.
 //
 // Counters lie in memory that the host's context has for all kernels, zero while nobody uses them; as variables they
 // would cost every module a quarter of a millisecond to load. A launch knows its own by its grid number, which no other
@@ -19,7 +19,7 @@
 
 namespace hstu::tile {
 
-// One thread a block of threads: claim() before the first next_tile(), leave() after the last. Little is kept between
+// One thread a block of threads: claim() before the first next_tile(), leave() after the last. Little is live between
 // them, for that thread shares its registers with much else.
 class DynamicTileScheduler {
  public:

@@ -1,7 +1,7 @@
 // A copy of rows of sequences, bound by memory, bits unchanged.
 //
 // Work      The rows are one run of pieces, accesses of 16 bytes or less. A warp takes some that follow one another,
-//           kAccesses a lane, whatever the length of a row, so that no lane idles. They are on their way while the warp
+//           kAccesses a lane, whatever the length of a row, so that no lane idles. They are in flight while the warp
 //           finds its rows' sequences, where only the address written depends on them.
 // Memory    No shared memory and no barrier: each lane finds the ends of one of the warp's rows, and others ask it.
 // Registers 32 at most with one or two accesses, so that an SM holds all the threads it can. Kernels are launched with

@@ -4,10 +4,10 @@
 // A sequence's queries are its newest rows, or all; its keys are jagged or lie in the pages of a cache.
 //
 // One block of threads per (block of kBlockM queries, head, sequence), and few of those: what counts is how many bytes
-// of K and V are on their way. So the warps split the keys. kKeyGroups groups of kRowWarps warps take the key blocks in
-// turn; each group has a ring of its own, filled by its own threads, and waits for nobody else. There is no softmax:
-// the groups' O are added at the end. A relative bias (Config::kBias) is what the scores are added to; prefetches run
-// as far ahead of it as the copies of its keys.
+// of K and V are in flight. So the warps split the keys. kKeyGroups groups of kRowWarps warps take the key blocks
+// round-robin; each group has a ring of its own, filled by its own threads, and waits for nobody else. There is no
+// softmax: the groups' O are added at the end. A relative bias (Config::kBias) is what the scores are added to;
+// prefetches run as far ahead of it as the copies of its keys.
 //
 //   Q tile  --cp.async--> smem --ldmatrix--> A
 //   K, V    --cp.async--> a ring of kStages each group --ldmatrix--> S = Q K^T, P = silu(S), O += P V
@@ -370,7 +370,7 @@ HSTU_PRIM void add_keys(WarpState<Config>& w, u32 stage_bytes, int row, float ha
       }
     }
   }
-  const int lane = prim::thread_id() % 32;  // so that the rows' limits are not kept across blocks
+  const int lane = prim::thread_id() % 32;  // so that the rows' limits are not live across blocks
   const auto v_lane = w.v_lane.moved(stage_bytes);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
@@ -468,7 +468,7 @@ HSTU_PRIM void attend(const AttnSplitParams& p, WarpState<Config>& w, const Tile
     stage = stage + 1 == kStages ? 0 : stage + 1;
   }
   // compute-sanitizer's racecheck counts a warp's barriers whatever their numbers are: were groups one apart, it would
-  // not see that the barriers behind meet, and report races across them. So all wait equally often.
+  // not see that the barriers behind are the same, and report races across them. So all wait equally often.
   if (blocks % kGroups > 0 && group >= blocks % kGroups) sync_group<Config>(group);
   prim::cp_async_wait<0>();
 }

@@ -10,7 +10,7 @@
 
 namespace hstu::tile {
 
-// Scales of a tensor's rows: one a head of a sequence, or with kBlockScales one a head of 128 rows of the tensor.
+// Scales of a tensor's rows: per head of a sequence, or with kBlockScales per head and 128 rows of the tensor.
 struct Fp8Scales {
   const float* first;
   i64 stride, head_stride;

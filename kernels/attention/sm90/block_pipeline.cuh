@@ -34,34 +34,35 @@ HSTU_PRIM void masked_chunk(const Warpgroup<Config, Tile>& wg, Weights& weights,
                             bool all_seen) {
   float s[kKeys / 2], rescale[2];
   u32 w[kKeys / 4];
-  prim::wgmma_keep(s);
+  prim::warpgroup_fence_operand(s);
   prim::wgmma_fence();
   issue_qk<kKeys>(wg, s, q, wg.place.stage, at);
   prim::wgmma_wait<0>();
-  prim::wgmma_keep(s);
+  prim::warpgroup_fence_operand(s);
   if (!all_seen) apply_mask<kKeys>(s, mask, row, key, weights.masked_score());
   if (weights.update_max(s, rescale)) rescale_rows(o, rescale);
   weights.template make_p<true>(s);
   pack<typename Config::Element>(s, w);
-  prim::wgmma_keep(o);
+  prim::warpgroup_fence_operand(o);
   prim::wgmma_fence();
   issue_pv<kKeys>(wg, o, w, wg.place.stage, at);
   prim::wgmma_wait<0>();
-  prim::wgmma_keep(o);
+  prim::warpgroup_fence_operand(o);
 }
 
-// Ping-pong: warpgroups may issue their products in turns, so that one's softmax runs beside the others' products.
+// Ping-pong (kTurns): warpgroups issue their products one after the other, so that one's softmax runs beside the
+// others' products.
 template <bool kTurns, class Config, class Tile>
-HSTU_PRIM void await_turn(const Warpgroup<Config, Tile>& wg) {
+HSTU_PRIM void ping_pong_wait(const Warpgroup<Config, Tile>& wg) {
   if constexpr (kTurns) prim::named_barrier_sync(1 + wg.group, 256);
 }
 template <bool kTurns, class Config, class Tile>
-HSTU_PRIM void pass_turn(const Warpgroup<Config, Tile>& wg) {
+HSTU_PRIM void ping_pong_arrive(const Warpgroup<Config, Tile>& wg) {
   if constexpr (kTurns) prim::named_barrier_arrive(wg.group + 1 == Config::kConsumers ? 1 : 2 + wg.group, 256);
 }
-// Once, before all else: the first warpgroup's first turn.
+// Once, before all else: lets the first warpgroup pass its first wait.
 template <bool kTurns, class Config, class Tile>
-HSTU_PRIM void open_turns(const Warpgroup<Config, Tile>& wg) {
+HSTU_PRIM void ping_pong_init(const Warpgroup<Config, Tile>& wg) {
   if (kTurns && wg.group + 1 == Config::kConsumers) prim::named_barrier_arrive(1, 256);
 }
 
@@ -90,13 +91,13 @@ struct BlockPipeline {
     float rescale[2];
     wg.k_ring().wait(wg.place);
     init_scores(wg, s, wg.place.stage, flip);
-    await_turn<kTurns>(wg);
-    prim::wgmma_keep(s);
+    ping_pong_wait<kTurns>(wg);
+    prim::warpgroup_fence_operand(s);
     prim::wgmma_fence();
     issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-    pass_turn<kTurns>(wg);
+    ping_pong_arrive<kTurns>(wg);
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(s);
+    prim::warpgroup_fence_operand(s);
     wg.k_ring().release(wg.place);
     if (make_p(s, rescale)) rescale_rows(o, rescale);
     pack<Element>(s, w);
@@ -109,20 +110,20 @@ struct BlockPipeline {
     wg.place.advance();
     wg.k_ring().wait(wg.place);
     init_scores(wg, s, wg.place.stage, flip);
-    await_turn<kTurns>(wg);
-    prim::wgmma_keep(s);
-    prim::wgmma_keep(o);
+    ping_pong_wait<kTurns>(wg);
+    prim::warpgroup_fence_operand(s);
+    prim::warpgroup_fence_operand(o);
     prim::wgmma_fence();
     issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
     wg.v_ring().wait(before);
     issue_pv<kBlockN>(wg, o, w, before.stage, 0);
-    pass_turn<kTurns>(wg);
+    ping_pong_arrive<kTurns>(wg);
     prim::wgmma_wait<1>();
-    prim::wgmma_keep(s);
+    prim::warpgroup_fence_operand(s);
     wg.k_ring().release(wg.place);
     const bool needs_rescale = make_p(s, rescale);
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(o);
+    prim::warpgroup_fence_operand(o);
     wg.v_ring().release(before);
     if (needs_rescale) rescale_rows(o, rescale);
     pack<Element>(s, w);
@@ -130,11 +131,11 @@ struct BlockPipeline {
 
   HSTU_PRIM void drain() {
     wg.v_ring().wait(wg.place);
-    prim::wgmma_keep(o);
+    prim::warpgroup_fence_operand(o);
     prim::wgmma_fence();
     issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(o);
+    prim::warpgroup_fence_operand(o);
     wg.v_ring().release(wg.place);
     wg.place.advance();
   }

@@ -16,7 +16,7 @@
 //                of a cluster: share O; one block of it adds all of them    cluster_sums.cuh
 //                scale; O to memory by TMA                                  store() or store_sums(), store.cuh
 //
-// Few rows meet many keys: what counts is how many bytes of K and V are on their way, for which one thread and a deep
+// Few rows see many keys: what counts is how many bytes of K and V are in flight, for which one thread and a deep
 // ring suffice; the products of 64 rows, whether there are as many or not, take half of the time that their keys need
 // to come. Where there are fewer (tiles, heads) than SMs, clusters of blocks share the keys of a tile
 // (attention/sm90/cluster_sums.cuh).
@@ -88,7 +88,7 @@ struct DeltaConsumer : HstuMainloop<Config, DeltaTile<Config>, AttnSplitParams> 
   }
 
   HSTU_PRIM void run(const AttnSplitParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     const ClusterSums<Config, Tile> sums(static_cast<SplitStorage<Config, Tile>&>(wg.storage), wg.base);
     u32 parity = 0;
 #pragma unroll 1
@@ -145,7 +145,7 @@ HSTU_PRIM void delta_block(const Params& p) {
     __syncthreads();
   const int group = prim::warp_id() / 4;
   if (group == T::kConsumers) {
-    prim::lower_registers<Registers::kProducer>();
+    prim::warpgroup_reg_dealloc<Registers::kProducer>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (kPaged ? role / 32 == 0 : role == 0) load<Config, Tile, kPaged>(p, storage, base);
     if (role / 32 == 1) {
@@ -156,7 +156,7 @@ HSTU_PRIM void delta_block(const Params& p) {
         schedule<Place, Config, Tile>(p.attn, p.tile_counters, storage);
     }
   } else {
-    prim::raise_registers<Registers::kConsumer>();
+    prim::warpgroup_reg_alloc<Registers::kConsumer>();
     DeltaConsumer<Config>{{{storage, &p.out, base, group, {}}}}.run(p.attn);
   }
   if constexpr (Config::kSplit > 1) {

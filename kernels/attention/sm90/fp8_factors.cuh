@@ -65,8 +65,8 @@ class KeyScales {
 };
 
 // Of per-block scales. Since sums go on from block to block, P takes the scale of v before it is rounded, over the
-// greatest of the keys that the tile sees, which O gets back: what has small values loses bits of its weights before
-// others do. The gain goes by the greatest product of scales of k and v. By all lanes of a warp.
+// largest of the keys that the tile sees, which O gets back: what has small values loses bits of its weights before
+// others do. The gain goes by the largest product of scales of k and v. By all lanes of a warp.
 template <class Config, class Tile>
 HSTU_PRIM TileFactors factors_of_blocks(const AttnFwdParams& p, const Tile& tile) {
   const KeyScales<Config> keys(p, tile.start, tile.head);
@@ -94,7 +94,7 @@ struct FactorSlots {
   enum : int { kCount = 2 * Config::kStages };
   u32 smem;
 
-  HSTU_PRIM u32 at(const tile::RingPlace<Config::kStages>& place) const {
+  HSTU_PRIM u32 at(const tile::PipelineState<Config::kStages>& place) const {
     return smem + 8 * (place.stage + place.parity * Config::kStages);
   }
 };
@@ -114,7 +114,7 @@ class KeyFactors {
     k_ = keys.k_scale(block);
     v_ = keys.v_scale(block);
   }
-  HSTU_PRIM void put(const tile::RingPlace<Config::kStages>& place) const {
+  HSTU_PRIM void put(const tile::PipelineState<Config::kStages>& place) const {
     const float half = tile_->factors.half_alpha * k_, gained = half * (tile_->factors.weight * v_);
     prim::st_shared(slots_.at(place), prim::Pair{{__float_as_uint(half), __float_as_uint(gained)}});
   }
@@ -146,7 +146,7 @@ class Factors {
   HSTU_PRIM Factors(const TileFactors& of, u32)
       : half_alpha(of.half_alpha), gained_alpha(of.half_alpha * of.weight), output(of.output) {}
   // The next keys are those of this stage of the ring, which have come: their factors are loaded, then broadcast.
-  HSTU_PRIM void load(const tile::RingPlace<Config::kStages>&) {}
+  HSTU_PRIM void load(const tile::PipelineState<Config::kStages>&) {}
   HSTU_PRIM void broadcast() {}
 };
 template <class Config>
@@ -156,12 +156,12 @@ class Factors<Config, true> {
 
   HSTU_PRIM Factors(const TileFactors& of, u32 slots) : output(of.output), slots_{slots} {}
   // By a warp's first lane, which releases the keys too.
-  HSTU_PRIM void load(const tile::RingPlace<Config::kStages>& place) {
+  HSTU_PRIM void load(const tile::PipelineState<Config::kStages>& place) {
     pair_ = {{0, 0}};
     if (prim::lane_id() == 0) pair_ = prim::ld_shared8(slots_.at(place));
   }
   // To all lanes. What a reduction leaves lies in uniform registers: others the compiler puts where P of the block
-  // before is, and then waits for its products before it weighs (799 TFLOP/s instead of 846).
+  // before is, and then waits for its products before its softmax or SiLU (799 TFLOP/s instead of 846).
   HSTU_PRIM void broadcast() {
     half_alpha = __uint_as_float(prim::lane_max(pair_.word[0]));
     gained_alpha = __uint_as_float(prim::lane_max(pair_.word[1]));

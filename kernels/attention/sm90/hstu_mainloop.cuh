@@ -107,19 +107,19 @@ struct HstuMainloop {
       u32 w[kBlockN / 4];
       init_scores(bias, s, tile.position() + wg.thread_row(), tile.plan.key_begin(block));
       wg.k_ring().wait(wg.place);
-      prim::wgmma_keep(s);
+      prim::warpgroup_fence_operand(s);
       prim::wgmma_fence();
       issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
       prim::wgmma_wait<0>();
-      prim::wgmma_keep(s);
+      prim::warpgroup_fence_operand(s);
       p_maker<true>(tile, weights, block)(s, rescale);
       pack<Element>(s, w);
       wg.v_ring().wait(wg.place);
-      prim::wgmma_keep(o);
+      prim::warpgroup_fence_operand(o);
       prim::wgmma_fence();
       issue_pv<kBlockN>(wg, o, w, wg.place.stage, 0);
       prim::wgmma_wait<0>();
-      prim::wgmma_keep(o);
+      prim::warpgroup_fence_operand(o);
       release_block();
     }
   }

@@ -50,8 +50,8 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base, B
   using T = Shape<Config>;
   const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring));
   const ValueRing<Config> v_ring(prim::smem_addr(storage.v_ring));
-  RingPlace<Config::kStages> place;
-  RingPlace<kTileSlots> tile_place;
+  PipelineState<Config::kStages> place;
+  PipelineState<kTileSlots> tile_place;
   const u32 q_full = prim::smem_addr(&storage.q_full);
   const bool leads = !kWarp || prim::lane_id() == 0;
   u32 q_parity = 0;

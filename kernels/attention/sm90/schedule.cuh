@@ -49,7 +49,7 @@ template <class Place, class Config, class Tile, class Params>
 HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, Tile>& storage) {
   const u32 count = Place::places(p);
   const bool leads = prim::lane_id() == 0;
-  RingPlace<kTileSlots> place;
+  PipelineState<kTileSlots> place;
   tile::DynamicTileScheduler scheduler(counters);
   bool claimed = false, waits = false;  // waits: until the loader asks for the tile behind the one described last
   u32 wanted_parity = 0;
@@ -121,7 +121,7 @@ template <class Place, class Config, class Tile, class Params>
 HSTU_PRIM void describe_place(const Params& p, Storage<Config, Tile>& storage) {
   const bool leads = prim::lane_id() == 0;
   if (!leads && !Place::kByWarp) return;
-  RingPlace<kTileSlots> place;
+  PipelineState<kTileSlots> place;
 #pragma unroll 1
   for (Place at(p, blockIdx.x / Config::kSplit); at.exists(); at.first_row += at.step) {
     if constexpr (Place::kByWarp)

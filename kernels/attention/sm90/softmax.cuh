@@ -1,6 +1,6 @@
 // Online softmax of a consumer thread's two rows: P = 2^(scale (s - row_max)), summed beside it.
 //
-// row_max may lag behind the greatest score: while no score of a warp's rows is kRescaleThreshold powers of two above
+// row_max may lag behind the maximum score: while no score of a warp's rows is kRescaleThreshold powers of two above
 // it, P stays below 2^kRescaleThreshold, and neither O nor row_sum is rescaled.
 #pragma once
 #include "attention/sm90/scores.cuh"
@@ -17,7 +17,7 @@ struct Softmax {
 
   float scale;              // log2(e) times the logit scale, positive
   float rescale_threshold;  // kRescaleThreshold powers of two as a difference of scores
-  bool negated;  // of a negative logit scale the scores are to be, so that the greatest has the greatest weight
+  bool negated;  // of a negative logit scale the scores are to be, so that the maximum has the largest weight
   float row_max[2], row_sum[2];
 
   HSTU_PRIM explicit Softmax(float log2_scale)

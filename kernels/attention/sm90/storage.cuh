@@ -8,7 +8,7 @@
 
 namespace hstu::attn90 {
 
-using tile::RingPlace;
+using tile::PipelineState;
 
 // Released by a thread of each warpgroup; where factors of scores lie beside the keys, by the lane of each warp that
 // reads them.

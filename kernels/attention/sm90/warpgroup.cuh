@@ -16,7 +16,7 @@ template <class Config, class Tile>
 struct Warpgroup {
   using T = Shape<Config>;
   using Element = typename Config::Element;
-  using Ring = RingPlace<Config::kStages>;
+  using Ring = PipelineState<Config::kStages>;
 
   Storage<Config, Tile>& storage;
   const TensorMap* out;  // of O, in boxes of 64 columns and a warp's 16 rows
@@ -58,7 +58,7 @@ struct Warpgroup {
     return rows + step / 4 * kRows * 128 + row * 128 + (((step % 4 * 2 + lane / 16) ^ (row & 7)) << 4);
   }
 
-  // -Q for a negative logit scale, so that the greatest score has the greatest weight.
+  // -Q for a negative logit scale, so that the maximum score has the largest weight.
   HSTU_PRIM void negate_q() const {
 #pragma unroll
     for (int panel = 0; panel < T::kPanelsQk; ++panel) {

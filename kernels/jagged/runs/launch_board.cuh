@@ -5,7 +5,7 @@
 // So what lies before a tile waits for sums alone, never for what another block found before one of its own. What is
 // added up, and in which order, depends on t alone: sums of floating-point numbers are the same in each run.
 //
-// Tiles are handed out in order by the launch's counter (tile/tile_counter.cuh), so a block waits for tiles alone whose
+// Tiles come in order from the launch's counter (tile/tile_counter.cuh), so a block waits for tiles alone whose
 // blocks run already. A launch has a board from when its first block asks until it gives its counter back. Where all
 // boards are taken it has none: the block with the first tile does all of them then, on a board in shared memory, where
 // few entries are enough. Entries need no clearing: half of each word is the tag of the launch that wrote it, counted

@@ -1,5 +1,5 @@
 // The gradient of rows whose sums over columns a team holds in registers. A team takes one row after the other; the
-// next kRowsAhead are on their way to shared memory, where each thread has its own pieces. No barrier in teams within a
+// next kRowsAhead are in flight to shared memory, where each thread has its own pieces. No barrier in teams within a
 // warp.
 #pragma once
 #include "norm/rows/backward_rows.cuh"
@@ -41,16 +41,16 @@ class HeldRows {
     if constexpr (kReadsWeight) load_row<Shape>(weight_, static_cast<const Weight*>(p.weight), team);
   }
 
-  // All turns of a block. exchange: places for two rows.
+  // All steps of a block. exchange: places for two rows.
   HSTU_PRIM void run(GradientSums* exchange) {
     int slot = 0;
 #pragma unroll 1
-    for (int turn = 0; turn < rows_.turns; ++turn) {
+    for (int step = 0; step < rows_.steps; ++step) {
       prefetched_.template wait<Config::kRowsAhead - 1>();
       Row row;
       const u32 consumed = read(row, slot);
-      start(slot, turn + Config::kRowsAhead, consumed);
-      process_row(row, turn, exchange + turn % 2 * Shape::kBlockWarps);
+      start(slot, step + Config::kRowsAhead, consumed);
+      process_row(row, step, exchange + step % 2 * Shape::kBlockWarps);
       slot = slot + 1 == Config::kRowsAhead ? 0 : slot + 1;
     }
   }
@@ -60,15 +60,15 @@ class HeldRows {
     return (slot * Kernel::kInputs + input) * Shape::kAccesses + access;
   }
   HSTU_PRIM void start_input(int slot, int input, const void* tensor, i64 offset, bool has, u32 consumed) const {
-    const Element* mine = prim::settled(static_cast<const Element*>(tensor) + offset + team_.column(0));
+    const Element* mine = prim::opaque(static_cast<const Element*>(tensor) + offset + team_.column(0));
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a)
       prefetched_.start(piece(slot, input, a), mine + a * Shape::kStep, has && team_.holds(a), consumed);
   }
   // A row that is none, or what lies beyond its end, becomes zeros.
-  HSTU_PRIM void start(int slot, int turn, u32 consumed) const {
-    const bool has = turn < rows_.rows;
-    const i64 row = rows_.row(turn);
+  HSTU_PRIM void start(int slot, int step, u32 consumed) const {
+    const bool has = step < rows_.rows;
+    const i64 row = rows_.row(step);
     if constexpr (Kernel::kReadsX) start_input(slot, Kernel::kX, p_.x, row * p_.x_row_stride, has, consumed);
     start_input(slot, Kernel::kDout, p_.dout, row * p_.dout_row_stride, has, consumed);
     if constexpr (Config::kHasDresidual)
@@ -131,7 +131,7 @@ class HeldRows {
     return finish_row<Config::kHasMoments, Kernel::kRest, Shape>(sums, exchange, p_.eps);
   }
 
-  HSTU_PRIM void process_row(const Row& row, int turn, GradientSums* exchange) {
+  HSTU_PRIM void process_row(const Row& row, int step, GradientSums* exchange) {
     RowGradient gradient = {};
     if constexpr (Kernel::kReadsX) gradient = gradient_of(row, exchange);
     RowPacks<Shape, Element> dx;
@@ -142,15 +142,15 @@ class HeldRows {
 #pragma unroll
         for (int v = 0; v < Shape::kVector; ++v) xhat[v] = gradient.normalised(row.x[a][v]);
       }
-      if (turn < rows_.valid_rows) {
+      if (step < rows_.valid_rows) {
         if constexpr (Config::kHasDweight) sums.add_products(0, a, row.dout[a], xhat);
         if constexpr (Config::kHasDbias) sums.add(Kernel::kDbias, a, row.dout[a]);
       }
       if constexpr (Config::kHasDx) result(dx[a], row, a, xhat, gradient);
     }
     if constexpr (Config::kHasDx) {
-      if (turn < rows_.rows)
-        store_row<Shape>(static_cast<Element*>(p_.dx) + rows_.row(turn) * p_.dx_row_stride, dx, team_);
+      if (step < rows_.rows)
+        store_row<Shape>(static_cast<Element*>(p_.dx) + rows_.row(step) * p_.dx_row_stride, dx, team_);
     }
   }
   HSTU_PRIM void result(Pack& dx, const Row& row, int access, const Values& xhat, const RowGradient& gradient) const {

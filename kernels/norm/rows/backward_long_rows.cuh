@@ -29,8 +29,8 @@ class LongRows {
       for (int s = 0; s < Kernel::kSums; ++s) write(sums_, s, column, zero);
     });
 #pragma unroll 1
-    for (int turn = 0; turn < rows.turns; ++turn)
-      process_row(rows.row(turn), turn < rows.valid_rows, exchange + turn % 2 * Shape::kBlockWarps);
+    for (int step = 0; step < rows.steps; ++step)
+      process_row(rows.row(step), step < rows.valid_rows, exchange + step % 2 * Shape::kBlockWarps);
     if (sums_ == partials) return;
     each_column([&](int column) {
 #pragma unroll

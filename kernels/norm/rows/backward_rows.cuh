@@ -26,7 +26,7 @@ struct LayerNormBwd {
   enum : int { kPitch = (Shape::kDim + kPartialsLine - 1) / kPartialsLine * kPartialsLine };
   static_assert(kSums + Config::kHasDx > 0, "nothing to compute");
 
-  // Inputs of a row, in shared memory while they are on their way.
+  // Inputs of a row, in shared memory while they are in flight.
   enum : int { kX = 0, kDout = kReadsX, kDresidual = kDout + 1, kInputs = kDresidual + Config::kHasDresidual };
   enum : int { kPieceBytes = Shape::kVector * static_cast<int>(sizeof(Element)) };
   enum : int { kPieces = Shape::kLooped ? 0 : Config::kRowsAhead * kInputs * Shape::kAccesses };
@@ -37,7 +37,7 @@ struct LayerNormBwd {
   enum : int { kLongSumsBytes = Shape::kLooped ? kSums * kPitch * 4 : 0 };
   enum : bool { kLongSumsShared = kLongSumsBytes <= 131072 };  // of 163 KB that a block of sm_80 may have
 
-  // Shared memory: exchange of two rows; then rows on their way, or sums of long ones, and behind them the sums that
+  // Shared memory: exchange of two rows; then rows in flight, or sums of long ones, and behind them the sums that
   // blocks and teams exchange.
   enum : int {
     kExchangeBytes = Shape::kWarps > 1 ? 2 * Shape::kBlockWarps* static_cast<int>(sizeof(GradientSums)) : 16
@@ -52,17 +52,17 @@ struct LayerNormBwd {
   };
 };
 
-// The rows of a team, a turn each; all teams of a block take as many turns, the last one perhaps without a row.
+// The rows of a team, a step each; all teams of a block take as many steps, the last one perhaps without a row.
 template <class Shape>
 struct GridStrideRows {
-  i64 first, step;       // of the rows, from one to the next
-  int turns;             // of the block
+  i64 first, stride;     // of the rows, from one to the next
+  int steps;             // of the block
   int rows, valid_rows;  // of the team: those that exist, and of them those that enter sums over rows
 
   HSTU_PRIM GridStrideRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team)
       : first(static_cast<i64>(blockIdx.x) * Shape::kRowsAtOnce + team.row),
-        step(static_cast<i64>(gridDim.x) * Shape::kRowsAtOnce) {
-    turns = below(p.rows + team.row);
+        stride(static_cast<i64>(gridDim.x) * Shape::kRowsAtOnce) {
+    steps = below(p.rows + team.row);
     rows = below(p.rows);
     valid_rows = rows;
     if (!p.valid_rows) return;
@@ -70,10 +70,10 @@ struct GridStrideRows {
         p.valid_rows_i64 ? *static_cast<const i64*>(p.valid_rows) : *static_cast<const i32*>(p.valid_rows);
     valid_rows = below(valid < p.rows ? valid : p.rows);
   }
-  HSTU_PRIM i64 row(int turn) const { return first + turn * step; }
+  HSTU_PRIM i64 row(int index) const { return first + index * stride; }
 
  private:
-  HSTU_PRIM int below(i64 end) const { return end > first ? static_cast<int>((end - first + step - 1) / step) : 0; }
+  HSTU_PRIM int below(i64 end) const { return end > first ? static_cast<int>((end - first + stride - 1) / stride) : 0; }
 };
 
 // Mean and sum of squared deviations of a row, as its forward left them.

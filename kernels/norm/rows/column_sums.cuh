@@ -2,9 +2,9 @@
 //
 //   registers of a thread ──► the block's teams, through shared memory ──► partials[block] ──► last blocks: results
 //
-// A thread sums its columns over the rows of its team; rows are dealt to teams by their number alone, and all sums are
-// joined in the order of teams and blocks, so that results are the same in every run of the same grid. Rows too long
-// for registers are summed in shared memory, or where that is too small in the block's partials.
+// A thread sums its columns over the rows of its team; rows are assigned to teams by their number alone, and all sums
+// are joined in the order of teams and blocks, so that results are the same in every run of the same grid. Rows too
+// long for registers are summed in shared memory, or where that is too small in the block's partials.
 #pragma once
 #include "norm/layer_norm_bwd.h"
 #include "norm/rows/row_norm.cuh"

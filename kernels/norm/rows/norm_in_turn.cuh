@@ -1,5 +1,5 @@
 // norm_rows.cuh for outputs that need the row again beside its norm: a team takes its kRowsPerThread rows one after the
-// other, the next on its way while one is normed. A row stays as stored and is unpacked once for the statistics and
+// other, the next in flight while one is normed. A row stays as stored and is unpacked once for the statistics and
 // once for the results, which leaves registers for more blocks; weight and bias stay in shared memory, for all rows of
 // a block.
 //

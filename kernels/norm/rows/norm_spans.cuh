@@ -51,7 +51,7 @@ struct SpanShape {
   static_assert(kDim % kVector == 0 && kAccesses * kVector * 32 == kScaleSpan,
                 "an access must not cross the end of a row or of a span");
   static_assert((kWarps & (kWarps - 1)) == 0 && kThreads % kThreadsPerRow == 0, "a block is made of whole teams");
-  static_assert(kWarps == 1 || kRowsPerBlock == 1, "teams of several warps meet at the block's barriers");
+  static_assert(kWarps == 1 || kRowsPerBlock == 1, "teams of several warps synchronise at the block's barriers");
 };
 
 // Where this thread stands in its team, and the sums of the team.

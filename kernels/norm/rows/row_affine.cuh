@@ -42,7 +42,7 @@ class RowAffine {
   const Weight* bias_;
   unsigned char* smem_;
   Packs weight_pack_, bias_pack_;  // of this thread's columns, as stored, since they serve many rows
-  prim::Quad share_[kShares];      // on its way to shared memory, which holds weight, then bias
+  prim::Quad share_[kShares];      // in flight to shared memory, which holds weight, then bias
   float group_weight_[Shape::kRowsPerThread], group_bias_[Shape::kRowsPerThread];
 
   static HSTU_PRIM int share_at(int i) { return static_cast<int>(threadIdx.x) + i * Shape::kThreads; }

@@ -145,7 +145,7 @@ using RowPacks = RowPack<Element, Shape::kVector>[Shape::kAccesses];
 // Loads this thread's part of the row at `from`; what lies beyond the row becomes 0.
 template <class Shape, class Element>
 HSTU_PRIM void load_row(RowPacks<Shape, Element>& packs, const Element* from, const RowTeam<Shape>& team) {
-  const Element* mine = prim::settled(from + team.column(0));
+  const Element* mine = prim::opaque(from + team.column(0));
 #pragma unroll
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (team.holds(a))
@@ -157,7 +157,7 @@ HSTU_PRIM void load_row(RowPacks<Shape, Element>& packs, const Element* from, co
 
 template <class Shape, class Element>
 HSTU_PRIM void store_row(Element* to, const RowPacks<Shape, Element>& packs, const RowTeam<Shape>& team) {
-  Element* mine = prim::settled(to + team.column(0));
+  Element* mine = prim::opaque(to + team.column(0));
 #pragma unroll
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (team.holds(a)) store(mine + a * Shape::kStep, packs[a]);

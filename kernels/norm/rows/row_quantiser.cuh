@@ -10,7 +10,7 @@ namespace hstu::tile {
 // Config: Fp8 e4m3 or e5m2; kScaling kPerRow or kPerGroup, kPerTensor: nothing is quantised. Shared memory has the
 // amax of every warp's rows, where several warps share one.
 
-// The amax (greatest magnitude) of each unit of a thread's rows, as bits of floats. An access has kWidth results:
+// The amax (largest magnitude) of each unit of a thread's rows, as bits of floats. An access has kWidth results:
 // kParts equal parts, each of which lies with those of its neighbours in 128 columns of its own.
 template <class Config, class Shape, int kParts = 1, int kWidth = Shape::kVector>
 class RowAmax {
