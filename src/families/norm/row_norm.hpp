@@ -27,7 +27,7 @@ struct Facts {
   bool row_scales = false;          ///< results have a scale a row, for which the warps of a team agree on their own
   bool quantised = false;           ///< results are held until their scale is known
   bool in_turn = false;             ///< several rows a thread are taken one after the other, norm_fp8_in_turn.cuh
-  bool turned = false;              ///< as rms_norm_rope does it, by any team
+  bool rotated = false;             ///< as rms_norm_rope does it, by any team
   bool ahead = false;               ///< and with the next row on its way to shared memory
   int half_accesses = 1;            ///< to half a head
   int inputs = 1;                   ///< rows that a thread holds for each one it writes

@@ -57,9 +57,9 @@ double descale_bytes(const hstu_tensor& descale);
 namespace reference {
 
 /// The greater magnitude; NaN is greater than all.
-inline float greater(float greatest, double value) {
+inline float greater(float amax, double value) {
   const auto size = static_cast<float>(std::fabs(value));
-  return std::isnan(greatest) || size <= greatest ? greatest : size;
+  return std::isnan(amax) || size <= amax ? amax : size;
 }
 
 /// The descale of element (row, column) of the matrix it belongs to.

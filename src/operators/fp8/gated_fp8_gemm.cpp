@@ -86,10 +86,10 @@ class RowScales {
     double multiplier = 0;
     for (int64_t first = 0; first < dim_; first += kSliceColumns) {
       const int64_t end = std::min(dim_, first + kSliceColumns);
-      double greatest = 0;
-      for (int64_t i = first; i < end; ++i) greatest = std::max(greatest, std::fabs(row[i]));
-      if (first == 0 || greatest * gain_ * multiplier > kMost)
-        multiplier = multiplier_of(std::max(kHeadroom * greatest * gain_, attn));
+      double amax = 0;
+      for (int64_t i = first; i < end; ++i) amax = std::max(amax, std::fabs(row[i]));
+      if (first == 0 || amax * gain_ * multiplier > kMost)
+        multiplier = multiplier_of(std::max(kHeadroom * amax * gain_, attn));
       for (int64_t segment = 0; segment < 3; ++segment)
         for (int64_t i = first; i < end; ++i) {
           double& value = row[segment * dim_ + i];
@@ -107,7 +107,7 @@ class RowScales {
       if (dim <= deviations * deviations) return deviations;
     return std::ceil(std::sqrt(static_cast<double>(dim)));
   }
-  /// The greatest |g| or |u| that |u| = 1 can lead to.
+  /// The largest |g| or |u| that |u| = 1 can lead to.
   double gain_of(const Args& args) const {
     double weight = 0, bias = 0;
     for (const double w : load_vector(args.weight, dim_, 1)) weight = std::max(weight, std::fabs(w));

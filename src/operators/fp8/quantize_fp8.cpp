@@ -31,7 +31,7 @@ constexpr ScalarSlot kScalars[] = {
     {"amax_bound", offsetof(Args, amax_bound), ScalarSlot::Kind::f32, {}, {std::numeric_limits<double>::infinity()}},
     {"power_of_two", offsetof(Args, power_of_two), ScalarSlot::Kind::i32}};
 
-/// Bounds of a unit's greatest magnitude; defaults are filled in.
+/// Bounds of a unit's amax; defaults are filled in.
 void check_bounds(Args& args) {
   constexpr float kLeast = 1e-30f;  // below, quotients of FP8's largest value leave the normal range
   args.amin = checks::given_or(args.amin, 1e-12f);
@@ -109,7 +109,7 @@ Problem prepare(Args& args) {
 
 Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
-  // Greatest magnitude and product.
+  // amax and product.
   return {.flops = 2 * elements, .bytes = elements * (size_of(args.x.dtype) + 1) + fp8::descale_bytes(args.descale)};
 }
 
@@ -130,9 +130,9 @@ struct Scale {
 
 float largest_of(hstu_dtype fp8) { return fp8 == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f; }
 
-Scale scale_of(const Args& args, float greatest) {
+Scale scale_of(const Args& args, float amax) {
   const float largest = largest_of(args.q.dtype);
-  const float size = std::isnan(greatest) ? greatest : std::max(std::min(greatest, args.amax_bound), args.amin);
+  const float size = std::isnan(amax) ? amax : std::max(std::min(amax, args.amax_bound), args.amin);
   Scale scale{size / largest, largest / size};
   if (args.power_of_two) {
     if (std::isfinite(size))
@@ -150,9 +150,9 @@ Scale tensor_scale(const Args& args) {
     return {given, 1 / given};
   }
   const auto* parts = static_cast<const float*>(args.amax.data);
-  float greatest = 0;
-  for (int i = 0; i < HSTU_FP8_AMAX_PARTS; ++i) greatest = greater(greatest, static_cast<double>(parts[i]));
-  return scale_of(args, greatest);
+  float amax = 0;
+  for (int i = 0; i < HSTU_FP8_AMAX_PARTS; ++i) amax = greater(amax, static_cast<double>(parts[i]));
+  return scale_of(args, amax);
 }
 
 class Quantizer {
@@ -170,11 +170,11 @@ class Quantizer {
     for (int64_t r = 0; r < count; ++r) load(args_.x, (first + r) * args_.x.stride[0], columns, x.data() + r * columns);
     std::vector<Scale> scales;
     for (int64_t u = 0; u < units; ++u) {
-      float greatest = 0;
+      float amax = 0;
       for (int64_t r = 0; r < count; ++r)
         for (int64_t c = u * unit.columns; c < std::min(columns, (u + 1) * unit.columns); ++c)
-          greatest = greater(greatest, x[static_cast<size_t>(r * columns + c)]);
-      scales.push_back(scale_of(args_, greatest));
+          amax = greater(amax, x[static_cast<size_t>(r * columns + c)]);
+      scales.push_back(scale_of(args_, amax));
       write_descale(unit_row, u, units, scales.back().descale);
     }
     for (int64_t r = 0; r < count; ++r)

@@ -61,9 +61,9 @@ class RowQuantiser {
 
  private:
   float quantise(Row& x, int64_t first, int64_t end) const {
-    float greatest = 1e-12f;
-    for (int64_t i = first; i < end; ++i) greatest = greater(greatest, x[static_cast<size_t>(i)]);
-    const float largest = y_.dtype == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f, multiplier = largest / greatest;
+    float amax = 1e-12f;
+    for (int64_t i = first; i < end; ++i) amax = greater(amax, x[static_cast<size_t>(i)]);
+    const float largest = y_.dtype == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f, multiplier = largest / amax;
     for (int64_t i = first; i < end; ++i) {
       double& value = x[static_cast<size_t>(i)];
       const double product = static_cast<double>(static_cast<float>(value) * multiplier);
@@ -72,7 +72,7 @@ class RowQuantiser {
       else
         value = y_.dtype == HSTU_DTYPE_E4M3 ? E4m3::widen(E4m3::round(product)) : E5m2::widen(E5m2::round(product));
     }
-    return greatest / largest;
+    return amax / largest;
   }
   void write(int64_t row, int64_t unit, float value) const {
     if (exact_) {

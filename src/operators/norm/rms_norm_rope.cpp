@@ -97,7 +97,7 @@ Cost cost_of(const Args& args) {
   const double length = static_cast<double>(args.x.shape[1]), hidden = static_cast<double>(args.x.shape[2]);
   const double elements = static_cast<double>(args.x.shape[0]) * length * hidden;
   const double angles = length * static_cast<double>(args.head_dim);  // cosines and sines of half a head
-  // Square and sum; scale; weight; turn.
+  // Square and sum; scale; weight; rotate.
   return {.flops = elements * 7,
           .bytes = elements * (size_of(args.x.dtype) + size_of(args.out.dtype)) + hidden * size_of(args.weight.dtype) +
                    angles * size_of(args.cosine.dtype)};
@@ -111,7 +111,7 @@ void make_edge_case(Args& args, Integers&) {
 namespace reference {
 namespace {
 
-/// Turns each head's pairs of elements, half a head apart, by their angles.
+/// Rotates each head's pairs of elements, half a head apart, by their angles.
 void rotate_heads(Row& x, int64_t head_dim, const Row& cosine, const Row& sine) {
   const size_t half = cosine.size();
   for (size_t head = 0; head < x.size(); head += static_cast<size_t>(head_dim))
