@@ -27,7 +27,9 @@ bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes) {
 
 int register_budget(int blocks, int threads) {
   constexpr int kOfAnSm = 65536, kMost = 255, kStep = 8;  // on every target
-  return std::min(kMost, kOfAnSm / (blocks * threads) / kStep * kStep);
+  constexpr int kQuarter = 128;  // an SM's quarters have registers of their own: whole warps each
+  const int shares = (blocks * threads + kQuarter - 1) / kQuarter * kQuarter;
+  return std::min(kMost, kOfAnSm / shares / kStep * kStep);
 }
 
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
