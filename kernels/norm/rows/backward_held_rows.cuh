@@ -46,6 +46,7 @@ class HeldRows {
     int slot = 0;
 #pragma unroll 1
     for (int step = 0; step < rows_.steps; ++step) {
+      if constexpr (Config::kInStep) __syncthreads();
       prefetched_.template wait<Config::kRowsAhead - 1>();
       Row row;
       const u32 consumed = read(row, slot);

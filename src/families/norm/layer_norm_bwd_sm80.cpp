@@ -16,23 +16,28 @@ namespace key = layer_norm_backward;
 using row_norm::team_of;
 
 constexpr int kWarp = 32;
-constexpr int64_t kMaxValues = 16;           // of a row that a thread has: kMaxBackwardValues of the kernel
-constexpr int64_t kLongestHeld = 512 * 16;   // by the largest block that may have registers for its sums
-constexpr int64_t kMostSharedSums = 131072;  // bytes of the sums of long rows
-constexpr int kExchanged = 32;               // bytes of a warp's sums over a row
+constexpr int64_t kMaxValues = 16;                 // of a row that a thread has: kMaxBackwardValues of the kernel
+constexpr int64_t kLongestHeld = 512 * 16;         // by the largest block that may have registers for its sums
+constexpr int64_t kMostSharedSums = 131072;        // bytes of the sums of long rows
+constexpr int kExchanged = 32;                     // bytes of a warp's sums over a row
+constexpr int64_t kLongLaunch = int64_t{1} << 29;  // bytes from which 3 us are less than 2 %
 
-enum : int { kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm };
+enum : int { kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm, kInStep, kEagerJoin };
 
 constexpr int32_t kThreadsValues[] = {64, 128, 256, 512, 1024};
 constexpr int32_t kThreadsPerRowValues[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 constexpr int32_t kRowsAheadValues[] = {1, 2, 3, 4};
 constexpr int32_t kBlocksPerSmValues[] = {1, 2, 3, 4, 5, 6, 8, 10, 12};
+constexpr int32_t kFlagValues[] = {0, 1};
 
 constexpr Knob kKnobs[] = {
     {"threads", kThreadsValues, "large blocks leave fewer partial sums, small ones wait for fewer warps"},
     {"threads_per_row", kThreadsPerRowValues, "few threads exchange less, many hold fewer sums each"},
     {"rows_ahead", kRowsAheadValues, "more loads in flight, for shared memory"},
     {"blocks_per_sm", kBlocksPerSmValues, "more threads hide more, with fewer registers each and more partial sums"},
+    {"in_step", kFlagValues,
+     "1: teams within a warp do not drift apart, so that a block reads neighbouring rows at a time"},
+    {"eager_join", kFlagValues, "1: many partial sums in flight at the end, for registers"},
 };
 
 struct Facts {
@@ -40,6 +45,7 @@ struct Facts {
   int vector, element_bytes, weight_bytes;
   int sums, inputs;  ///< over the rows; rows read for a row
   bool has_dx, has_dresidual, reads_x, reads_moments, reads_weight;
+  int64_t bytes;  ///< of all rows read and written
 };
 
 Facts facts_of(const Problem& p) {
@@ -57,7 +63,8 @@ Facts facts_of(const Problem& p) {
           .has_dresidual = p[key::kHasDresidual] != 0,
           .reads_x = reads_x,
           .reads_moments = p[key::kHasMoments] && reads_x,
-          .reads_weight = p[key::kHasDx] && p[key::kWeightDtype] != HSTU_DTYPE_NONE};
+          .reads_weight = p[key::kHasDx] && p[key::kWeightDtype] != HSTU_DTYPE_NONE,
+          .bytes = int64_t{p[key::kRows]} * p[key::kDim] * element_bytes * (inputs + p[key::kHasDx])};
 }
 
 int64_t accesses_of(const Facts& f, const Config& c) { return ceil_div(f.dim, int64_t{c[kThreadsPerRow]} * f.vector); }
@@ -137,6 +144,18 @@ bool blocks_fit(const Problem& p, const Config& c, const DeviceFacts& device) {
 bool enough_threads(const Problem& p, const Config& c, const DeviceFacts&) {
   return c[kBlocksPerSm] * c[kThreads] >= (is_looped(facts_of(p), c) ? 512 : 256);
 }
+bool only_warps_drift(const Problem&, const Config& c, const DeviceFacts&) {
+  return c[kInStep] == 0 || c[kThreadsPerRow] <= kWarp;
+}
+bool sums_are_joined(const Problem& p, const Config& c, const DeviceFacts&) {
+  return c[kEagerJoin] == 0 || facts_of(p).sums > 0;
+}
+bool drift_shows(const Problem& p, const Config& c, const DeviceFacts&) {
+  return c[kInStep] == 0 || facts_of(p).bytes >= kLongLaunch / 4;
+}
+bool end_shows(const Problem& p, const Config& c, const DeviceFacts&) {
+  return c[kEagerJoin] == 0 || facts_of(p).bytes < kLongLaunch;
+}
 
 constexpr Rule kRules[] = {
     {"threads must be a multiple of threads_per_row", teams_divide_block},
@@ -145,7 +164,11 @@ constexpr Rule kRules[] = {
     {"rows too long to be held are looped over by a whole block of 256 threads or more, none ahead",
      long_rows_take_a_block},
     {"so many blocks do not fit on an SM", blocks_fit},
+    {"teams of several warps are in step already", only_warps_drift},
+    {"there are no sums to join", sums_are_joined},
     {"too few threads on an SM to hide anything", enough_threads, true},
+    {"in a short launch warps do not drift far apart", drift_shows, true},
+    {"in a long launch its end does not show", end_shows, true},
 };
 
 bool covers(const Problem& problem, const DeviceFacts&) {
@@ -201,6 +224,8 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kThreadsPerRow", c[kThreadsPerRow]);
   text.constant("kRowsAhead", c[kRowsAhead]);
   text.constant("kBlocksPerSm", c[kBlocksPerSm]);
+  text.flag("kInStep", c[kInStep] != 0);
+  text.flag("kEagerJoin", c[kEagerJoin] != 0);
 }
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts& device, Launch& launch) {
