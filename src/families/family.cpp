@@ -9,13 +9,13 @@
 namespace hstujit {
 
 void ConfigText::type(std::string_view name, std::string_view type) {
-  text_ += fmt::format("  using {} = {};\n", name, type);
+  text_.append("  using ").append(name).append(" = ").append(type).append(";\n");
 }
 void ConfigText::constant(std::string_view name, int64_t value) {
-  text_ += fmt::format("  enum : int {{ {} = {} }};\n", name, value);
+  text_.append("  enum : int { ").append(name).append(" = ").append(std::to_string(value)).append(" };\n");
 }
 void ConfigText::flag(std::string_view name, bool value) {
-  text_ += fmt::format("  enum : bool {{ {} = {} }};\n", name, value);
+  text_.append("  enum : bool { ").append(name).append(value ? " = true };\n" : " = false };\n");
 }
 
 std::string Family::header() const { return fmt::format("{}/{}.cuh", room, name); }
@@ -76,7 +76,7 @@ std::string text(const Family& family, const Config& config) {
   int index = 0;
   for (const Knob& knob : family.knobs) {
     if (index > 0) out += ' ';
-    out += fmt::format("{}={}", knob.name, config[index++]);
+    out.append(knob.name).append("=").append(std::to_string(config[index++]));
   }
   return out;
 }

@@ -3,8 +3,6 @@
 #include "operators/aliases.hpp"
 #include "operators/operators.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -28,8 +26,7 @@ constexpr DtypeEntry kDtypes[] = {
     {HSTU_DTYPE_I16, "i16", 2},   {HSTU_DTYPE_F64, "f64", 8}};
 
 std::string value_text(const FieldInfo& info, int32_t value) {
-  return info.kind == FieldKind::dtype ? std::string(name_of(static_cast<hstu_dtype>(value)))
-                                       : fmt::format("{}", value);
+  return info.kind == FieldKind::dtype ? std::string(name_of(static_cast<hstu_dtype>(value))) : std::to_string(value);
 }
 
 std::optional<int32_t> parse_value(const FieldInfo& info, std::string_view word) {
@@ -94,7 +91,7 @@ std::string text(const Problem& problem) {
   int index = 0;
   for (const FieldInfo& info : fields_of(problem.op)) {
     const int32_t value = problem[index++];
-    if (value != 0 || !info.rare) out += fmt::format(" {}={}", info.name, value_text(info, value));
+    if (value != 0 || !info.rare) out.append(" ").append(info.name).append("=").append(value_text(info, value));
   }
   return out;
 }
