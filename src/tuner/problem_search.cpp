@@ -179,6 +179,7 @@ double ProblemSearch::readiness() const {
 
 void ProblemSearch::open_bench() {
   const double begun = cores_.now();
+  had_bench_ = true;
   bench_ = std::make_unique<TimedBench>(make_bench_(), cores_);
   if (standard_ns_ > 0 && !bench_->verify(standard_).right)
     fail(HSTU_ERROR_TUNING, "{}: the default configuration was right before and is wrong now", standard_.kernel->name);

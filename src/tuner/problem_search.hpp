@@ -42,6 +42,8 @@ class ProblemSearch {
   /// The gain expected per second of the GPU of what measure() would measure; 0: nothing is ready.
   double readiness() const;
   bool holds_bench() const { return bench_ != nullptr; }
+  /// It will need a bench for the first time, and its default is not there yet.
+  bool may_prepare() const { return opened_ && !over() && !had_bench_ && !known_before_; }
   void open_bench();  ///< throws Error
   void close_bench() { bench_.reset(); }
   void measure();
@@ -120,7 +122,7 @@ class ProblemSearch {
   Candidate standard_;
   int64_t standard_ns_ = 0, best_ns_ = 0;
   std::unique_ptr<TimedBench> bench_;
-  bool broke_device_ = false;
+  bool had_bench_ = false, broke_device_ = false;
   int trials_ = 0;
   double core_seconds_ = 0, trial_seconds_ = 0;   ///< of all trials
   double gpu_seconds_ = 0, opening_seconds_ = 0;  ///< in all; of the bench's last opening

@@ -33,7 +33,7 @@ class Queue {
       make_room();
       order_kernels();
       while (auto compiled = cores_.take(0)) arrived(std::move(*compiled));
-      if (!measure_one()) wait();
+      if (!measure_one() && !prepare_bench()) wait();
     }
     cores_.drop_waiting();
     std::vector<TuneOutcome> outcomes;
@@ -55,6 +55,7 @@ class Queue {
   bool would_be_late(const ProblemSearch& search) const;
   void arrived(Compiled compiled);
   bool measure_one();
+  bool prepare_bench();
   bool open_bench(ProblemSearch& search);
   void wait();
   void end_standing();
@@ -156,6 +157,15 @@ bool Queue::measure_one() {
     for (ProblemSearch* search : all_) search->give_up(error);
   }
   return true;
+}
+
+/// While kernels are compiled there is time to make inputs. False when there is no use for it.
+bool Queue::prepare_bench() {
+  std::erase_if(open_, [](const ProblemSearch* s) { return !s->holds_bench(); });
+  if (open_.size() >= options_.most_open) return false;
+  const auto next = std::ranges::find_if(all_, &ProblemSearch::may_prepare);
+  if (next != all_.end()) open_bench(**next);
+  return next != all_.end();
 }
 
 /// In the place of those used longest ago, where there is none left.

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <csignal>
 #include <deque>
+#include <latch>
 #include <map>
 #include <set>
 
@@ -570,6 +571,55 @@ TEST_F(Tune, CompilesAheadInABoundedNumberOfThreads) {
       o);
   EXPECT_EQ(over.load(), 0);
   EXPECT_GT(together.load(), 0);
+}
+
+TEST_F(Tune, MakesItsBenchWhileTheDefaultIsCompiled) {
+  std::latch open{1};
+  CompilePool pool(1, [&](const Source& source) {
+    open.wait();  // for ever, if the bench waited for the kernel
+    return compiler(bench)(source);
+  });
+  const std::vector<TuneProblem> alone = {{task(), 1, [&] {
+                                             open.count_down();
+                                             auto made = std::make_unique<TableBench>();
+                                             made->table = bench.table;
+                                             return made;
+                                           }}};
+  const auto outcomes = tune(alone, records, pool, options());
+  ASSERT_TRUE(outcomes[0].result);
+  EXPECT_EQ(outcomes[0].result->measured, 20);
+}
+
+TEST_F(Tune, ABenchThatCannotBeMadeIsTheProblemsError) {
+  CompilePool pool(1, compiler(bench));
+  const auto refuse = []() -> std::unique_ptr<Bench> { fail(HSTU_ERROR_OUT_OF_MEMORY, "no room"); };
+  const auto make = [] { return std::make_unique<TableBench>(); };
+  TuneTask other = task();
+  other.problem = test::rows_problem(1 << 20);
+  const auto outcomes = tune(std::vector<TuneProblem>{{task(), 1, refuse}, {other, 1, make}}, records, pool, options());
+  ASSERT_TRUE(outcomes[0].error);
+  try {
+    std::rethrow_exception(outcomes[0].error);
+  } catch (const Error& error) { EXPECT_EQ(error.status(), HSTU_ERROR_OUT_OF_MEMORY); }
+  EXPECT_TRUE(outcomes[1].result) << "others go on";
+}
+
+TEST_F(Tune, ABrokenDeviceEndsAllProblemsAndBlamesOne) {
+  CompilePool pool(1, compiler(bench));
+  bench.table["tile=32 stages=3"] = {1e-6, true, false, true, false, true};
+  const auto make = [&] {
+    auto made = std::make_unique<TableBench>();
+    made->table = bench.table;
+    return made;
+  };
+  TuneTask other = task();
+  other.problem = test::rows_problem(1 << 20);
+  const auto outcomes = tune(std::vector<TuneProblem>{{task(), 1, make}, {other, 1, make}}, records, pool, options());
+  int failed = 0;
+  for (const TuneOutcome& outcome : outcomes) EXPECT_TRUE(outcome.error);
+  for (const Job& job : records.jobs())
+    for (const Trial& trial : job.trials) failed += trial.status == TrialStatus::failed;
+  EXPECT_EQ(failed, 1);
 }
 
 TEST_F(Tune, ProgressCountsUpToAll) {
