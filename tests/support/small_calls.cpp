@@ -22,6 +22,35 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "intervals": {"dtype": "i32", "values": {"batch": 36, "lengths": 2}, "shape": [1, 3, 12]},
   "q": [12, 2, 8], "k": [12, 1, 8], "v": [12, 1, 4], "out": [12, 2, 4], "moments": [12, 2, 2]}},
+{"op": "attention_backward", "max_seq_len": 5, "target_group_size": 2, "max_attn_len": 3, "min_full_attn_seq_len": 1,
+ "num_softmax_heads": 1, "accumulate": true, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "num_targets": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 1]}}},
+  "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 2, 0]}}},
+  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "dout": [12, 2, 4], "out": [12, 2, 4], "lse": [1, 12],
+  "attn_scale": [12], "rab": [3, 1, 5, 5], "dq": [12, 2, 8], "dk": [12, 2, 8], "dv": [12, 2, 4],
+  "drab": [3, 1, 5, 5], "d_attn_scale": [12]}},
+{"op": "attention_backward", "name": "attention_backward by intervals", "mask": "intervals", "max_seq_len": 5,
+ "tensors": {
+  "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "intervals": {"dtype": "i32", "values": {"batch": 36, "lengths": 2}, "shape": [1, 3, 12]},
+  "q": [12, 2, 8], "k": [12, 1, 8], "v": [12, 1, 4], "dout": [12, 2, 4], "attn_scale": [1], "dk": [12, 1, 8],
+  "dv": [12, 1, 4], "d_attn_scale": [1]}},
+{"op": "attention_backward", "name": "attention_backward of all pairs", "mask": "full", "max_seq_len": 5,
+ "scaling_seqlen": 3, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "q": [12, 4, 8], "k": [12, 2, 8], "v": [12, 2, 8], "dout": [12, 4, 8], "rab": [3, 4, 4, 4], "dq": [12, 4, 8],
+  "dk": [12, 2, 8], "dv": [12, 2, 8], "drab": [3, 4, 4, 4]}},
+{"op": "attention_backward", "name": "attention_backward of a window", "mask": "local", "max_seq_len": 5,
+ "window_left": 2, "window_right": 1, "num_softmax_heads": 2, "alpha": 0.5, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "q": [12, 2, 4], "k": [12, 2, 4], "v": [12, 2, 8], "dout": [12, 2, 8], "out": [12, 2, 8], "lse": [2, 12],
+  "dq": [12, 2, 4], "dk": [12, 2, 4]}},
+{"op": "attention_backward", "name": "attention_backward behind contexts", "max_seq_len": 5, "contextual_seq_len": 2,
+ "max_attn_len": 2, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "num_targets": {"dtype": "i32", "values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 0, 1]}}},
+  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "dout": [12, 2, 4], "dq": [12, 2, 8], "dv": [12, 2, 4]}},
 {"op": "attention_fp8", "max_seq_len": 5, "scaling": "sequence", "contextual_seq_len": 1, "tensors": {
   "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "num_targets": {"dtype": "i32", "values": {"batch": 3, "lengths": 1}},

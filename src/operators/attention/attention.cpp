@@ -65,8 +65,7 @@ void check_moments(Args& args, const checks::Tensor& out) {
 /// Checks num_softmax_heads, lse, rab and moments against the others and fills the key's fields.
 void check_options(Args& args, const checks::Tensor& q, const checks::Tensor& out, Problem& problem) {
   const int64_t heads = q.t.shape[1], softmax = args.num_softmax_heads;
-  if (softmax < 0 || softmax > heads)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_softmax_heads = {}: it must lie in 0 to num_heads = {}", softmax, heads);
+  problem[attention::kSoftmaxHeads] = attention::softmax_kind(softmax, heads);
   if (checks::given("lse", args.lse)) {
     if (softmax == 0)
       fail(HSTU_ERROR_INVALID_ARGUMENT,
@@ -78,9 +77,6 @@ void check_options(Args& args, const checks::Tensor& q, const checks::Tensor& ou
   if (biased != attention_extras::kNoBias && present(args.lse))
     checks::disjoint(checks::required<2>("lse", args.lse), checks::required<4>("rab", args.rab));
   if (checks::given("moments", args.moments)) check_moments(args, out);
-  problem[attention::kSoftmaxHeads] = softmax == 0       ? attention_extras::kNoSoftmax
-                                      : softmax == heads ? attention_extras::kAllSoftmax
-                                                         : attention_extras::kSomeSoftmax;
   problem[attention::kLse] = present(args.lse);
   problem[attention::kRab] = biased;
   problem[attention::kMoments] = present(args.moments);

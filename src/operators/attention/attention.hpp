@@ -40,6 +40,14 @@ enum : int32_t { kNoSoftmax = 0, kAllSoftmax = 1, kSomeSoftmax = 2 };
 
 namespace attention {
 
+/// num_softmax_heads, which is checked, as the key has it.
+inline int32_t softmax_kind(int64_t num_softmax_heads, int64_t num_heads) {
+  attention_checks::softmax_heads(num_softmax_heads, num_heads);
+  return num_softmax_heads == 0           ? attention_extras::kNoSoftmax
+         : num_softmax_heads == num_heads ? attention_extras::kAllSoftmax
+                                          : attention_extras::kSomeSoftmax;
+}
+
 /// Checks the sequences and the options, and fills the fields that both have but for kVector; the others stay 0.
 template <class Args>
 Problem problem_of(Op op, Args& args, const checks::Tensor& q, const checks::Tensor& v, const checks::Tensor& out) {

@@ -106,6 +106,12 @@ checks::Tensor offsets(const char* name, hstu_tensor& t, const checks::Tensor& o
   return offsets;
 }
 
+void softmax_heads(int64_t num_softmax_heads, int64_t num_heads) {
+  if (num_softmax_heads < 0 || num_softmax_heads > num_heads)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_softmax_heads = {}: it must lie in 0 to num_heads = {}", num_softmax_heads,
+         num_heads);
+}
+
 void no_softmax_heads(int32_t num_softmax_heads) {
   if (num_softmax_heads != 0)
     fail(HSTU_ERROR_UNSUPPORTED, "num_softmax_heads = {}: this operator has no softmax heads; leave it 0",

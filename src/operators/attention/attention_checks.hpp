@@ -44,6 +44,8 @@ int32_t heads_per_kv(const checks::Tensor& q, const checks::Tensor& k);
 
 /// Offsets that are there: batch + 1 integers, apart from the output.
 checks::Tensor offsets(const char* name, hstu_tensor& t, const checks::Tensor& out);
+/// num_softmax_heads lies within the heads.
+void softmax_heads(int64_t num_softmax_heads, int64_t num_heads);
 /// num_softmax_heads of an operator whose heads all weigh by silu: UNSUPPORTED unless 0.
 void no_softmax_heads(int32_t num_softmax_heads);
 /// num_targets, if it is there: batch integers.
