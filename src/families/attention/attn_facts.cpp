@@ -1,6 +1,7 @@
 #include "families/attention/attn_facts.hpp"
 
 #include "operators/attention/attention.hpp"
+#include "operators/attention/attention_backward.hpp"
 #include "operators/attention/attention_fp8.hpp"
 
 #include <algorithm>
@@ -100,6 +101,47 @@ void fill(hstu::AttnFwdParams& k, const hstu_attention_fp8_args& a, const Proble
   k.q_scale_stride = unit_stride(a.q_descale, a.scaling), k.q_scale_head_stride = head_stride(a.q_descale, a.scaling);
   k.k_scale_stride = unit_stride(a.k_descale, a.scaling), k.k_scale_head_stride = head_stride(a.k_descale, a.scaling);
   k.v_scale_stride = unit_stride(a.v_descale, a.scaling), k.v_scale_head_stride = head_stride(a.v_descale, a.scaling);
+}
+
+void write_backward(ConfigText& text, const Problem& p) {
+  namespace key = attention_backward;
+  text.type("Element", device_type(static_cast<hstu_dtype>(p[key::kDtype])));
+  text.type("Mask", p[key::kIntervals] > 0 ? "variant::IntervalBounds<Config>" : "variant::HstuMask<Config>");
+  text.type("Sequences", "variant::JaggedSequences<Config>");
+  write_sequences(text, p);
+  if (p[key::kHeadsPerKv] > 1) text.constant("kHeadsPerKv", p[key::kHeadsPerKv]);
+  text.flag("kRowScale", p[key::kAttnScale] == attention_checks::kRowScale);
+  text.flag("kSilu", p[key::kSoftmaxHeads] != attention_extras::kAllSoftmax);
+  text.flag("kSoftmax", p[key::kSoftmaxHeads] != attention_extras::kNoSoftmax);
+  text.flag("kBias", p[key::kRab] != 0);
+  text.flag("kHasDq", p[key::kHasDq] != 0);
+  text.flag("kHasDk", p[key::kHasDk] != 0);
+  text.flag("kHasDv", p[key::kHasDv] != 0);
+  text.flag("kDrab", p[key::kDrab] != 0);
+  text.flag("kHasDattnScale", p[key::kHasDattnScale] != 0);
+}
+
+void fill(hstu::AttnBwdParams& k, const hstu_attention_backward_args& a, const Problem& p) {
+  hstu_attention_args forward = a.forward;
+  forward.out = a.out;
+  forward.lse = a.lse;
+  fill(k.forward, forward, p);
+  k.dout = a.dout.data;
+  k.dq = a.dq.data;
+  k.dk = a.dk.data;
+  k.dv = a.dv.data;
+  k.drab = a.drab.data;
+  k.d_attn_scale = static_cast<float*>(a.d_attn_scale.data);
+  k.scale_terms = static_cast<float*>(a.workspace);
+  k.dout_row_stride = a.dout.stride[0], k.dout_head_stride = a.dout.stride[1];
+  k.dq_row_stride = a.dq.stride[0], k.dq_head_stride = a.dq.stride[1];
+  k.dk_row_stride = a.dk.stride[0], k.dk_head_stride = a.dk.stride[1];
+  k.dv_row_stride = a.dv.stride[0], k.dv_head_stride = a.dv.stride[1];
+  k.drab_batch_stride = a.drab.stride[0], k.drab_head_stride = a.drab.stride[1];
+  k.drab_row_stride = a.drab.stride[2];
+  k.total = a.forward.q.shape[0];
+  k.accumulate = a.accumulate;
+  k.d_attn_scale_rows = a.d_attn_scale.shape[0] != 1;
 }
 
 void set_order(hstu::AttnFwdParams& k, int block_m, int64_t rows, int row_blocks, int section_pairs,

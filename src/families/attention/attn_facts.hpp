@@ -2,6 +2,7 @@
 // options in its arguments.
 #pragma once
 
+#include "attention/attn_bwd.h"
 #include "attention/attn_fwd.h"
 #include "families/family.hpp"
 
@@ -20,6 +21,10 @@ void fill(hstu::AttnFwdParams& params, const hstu_attention_args& args, const Pr
 /// The same of hstu_attention_fp8; element types are the family's to say.
 void write_fp8(ConfigText& text, const Problem& problem);
 void fill(hstu::AttnFwdParams& params, const hstu_attention_fp8_args& args, const Problem& problem);
+
+/// The same of hstu_attention_backward.
+void write_backward(ConfigText& text, const Problem& problem);
+void fill(hstu::AttnBwdParams& params, const hstu_attention_backward_args& args, const Problem& problem);
 
 /// The order of tiles of `block_m` rows, row_blocks a pair, of sequences of at most `rows`, in sections of so many
 /// pairs.
