@@ -75,6 +75,52 @@ std::span<const std::string_view> attention_problems() {
       "attention dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 "
       "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 "
       "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=2 moments=0",
+      "attention_backward dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 "
+      "mask=0 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none "
+      "mask=2 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 "
+      "contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=2 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=2 has_d_attn_scale=1",
+      "attention_backward dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none "
+      "mask=3 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=3 softmax_heads=1 rab=2 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=1 has_d_attn_scale=0",
+      "attention_backward dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 "
+      "contextual=1 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=0 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none "
+      "mask=1 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=0 has_dv=0 "
+      "drab=0 has_d_attn_scale=1",
+      "attention_backward dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 "
+      "mask=0 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=2 has_d_attn_scale=1",
+      "attention_backward dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none "
+      "mask=3 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=5 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=4 offset_dtype=i32 target_dtype=none mask=1 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=2 has_dq=0 has_dk=1 has_dv=0 "
+      "drab=0 has_d_attn_scale=0",
       "rel_bias dtype=bf16 table_dtype=f32 num_heads=1 vector=8 batch=32 positions=2048",
       "rel_bias dtype=f32 table_dtype=bf16 num_heads=4 vector=4 batch=8 positions=256",
       "rel_bias dtype=f16 table_dtype=f16 num_heads=2 vector=1 batch=8 positions=64",

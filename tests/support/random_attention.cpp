@@ -1,4 +1,5 @@
 // Random problems of attention, of its caches and of what its masks and biases are made by.
+#include "support/attention_gradients.hpp"
 #include "support/cache_cases.hpp"
 #include "support/fp8_weights.hpp"
 #include "support/random_draw.hpp"
@@ -87,6 +88,19 @@ void draw_attention(Draw& d) {
   const Args args = attention_args(d.memory, c);
   if (c.lse) return d.correct<Args>(args, {{&Args::out, tolerance_of(c.dtype, args.out)}, {&Args::lse, kLse}});
   d.correct<Args>(args, {{&Args::out, tolerance_of(c.dtype, args.out)}});
+}
+
+void draw_attention_backward(Draw& d) {
+  using Args = hstu_attention_backward_args;
+  AttentionGradientCase c{.forward = attention_case(d, d.each_floating())};
+  if (d.kernel.seldom()) c.forward.softmax_heads = d.kernel.up_to(c.forward.heads);
+  if (d.kernel.seldom())
+    c.forward.bias = d.kernel.any({Bias::shared, Bias::of_heads, Bias::short_of_positions, Bias::short_in_chunks});
+  c.dq = d.kernel.below(4) > 0, c.dk = d.kernel.below(4) > 0, c.dv = !(c.dq || c.dk) || d.kernel.below(4) > 0;
+  c.drab = d.kernel.coin(), c.d_attn_scale = d.kernel.coin();
+  c.accumulate = d.problem.coin(), c.in_one_buffer = d.kernel.coin();
+  const Args args = attention_gradient_args(d.memory, c);
+  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
 }
 
 /// Of e4m3, as attention.h has them, between a half and one and a half.
@@ -255,10 +269,15 @@ void draw_rel_bias(Draw& d) {
 }  // namespace
 
 std::span<const RandomOperator> random_attention() {
-  static constexpr RandomOperator kAll[] = {{Op::attention, draw_attention},    {Op::attention_fp8, draw_attention_fp8},
-                                            {Op::delta_attention, draw_delta},  {Op::paged_attention, draw_paged},
-                                            {Op::append_kv_cache, draw_append}, {Op::flash_attention, draw_flash},
-                                            {Op::build_sla_func, draw_sla},     {Op::rel_bias, draw_rel_bias}};
+  static constexpr RandomOperator kAll[] = {{Op::attention, draw_attention},
+                                            {Op::attention_backward, draw_attention_backward},
+                                            {Op::attention_fp8, draw_attention_fp8},
+                                            {Op::delta_attention, draw_delta},
+                                            {Op::paged_attention, draw_paged},
+                                            {Op::append_kv_cache, draw_append},
+                                            {Op::flash_attention, draw_flash},
+                                            {Op::build_sla_func, draw_sla},
+                                            {Op::rel_bias, draw_rel_bias}};
   return kAll;
 }
 

@@ -1,8 +1,23 @@
 // Golden cases of attention.
+#include "operators/operators.hpp"
 #include "verify/golden_cases.hpp"
+
+#include <utility>
 
 namespace hstujit::verify {
 namespace {
+
+void gradients(GoldenCall& call, const hstu_attention_args& forward) {
+  auto args = sized<hstu_attention_backward_args>();
+  args.forward = forward;
+  args.dout = call.input("dout");
+  for (const auto& [gradient, of] : {std::pair{&args.dq, &forward.q}, {&args.dk, &forward.k}, {&args.dv, &forward.v}})
+    *gradient = call.output({of->shape[0], of->shape[1], of->shape[2]});
+  call.run(args);
+  call.compare("d_q", args.dq);
+  call.compare("d_k", args.dk);
+  call.compare("d_v", args.dv);
+}
 
 void attention(GoldenCall& call) {
   hstu_attention_args args = golden_attention_args(call, "alpha");
@@ -14,6 +29,7 @@ void attention(GoldenCall& call) {
   args.out = call.output({args.v.shape[0], args.v.shape[1], args.v.shape[2]});
   call.run(args);
   call.compare("out", args.out);
+  if (call.has("dout")) gradients(call, args);
 }
 
 void delta_attention(GoldenCall& call) {

@@ -122,10 +122,7 @@ void write_backward(ConfigText& text, const Problem& p) {
 }
 
 void fill(hstu::AttnBwdParams& k, const hstu_attention_backward_args& a, const Problem& p) {
-  hstu_attention_args forward = a.forward;
-  forward.out = a.out;
-  forward.lse = a.lse;
-  fill(k.forward, forward, p);
+  fill(k.forward, a.forward, p);
   k.dout = a.dout.data;
   k.dq = a.dq.data;
   k.dk = a.dk.data;

@@ -26,8 +26,8 @@ constexpr TensorSlot kTensors[] = {
     {"k", offsetof(Args, forward.k), TensorRole::input, of_rank(3, kFloating)},
     {"v", offsetof(Args, forward.v), TensorRole::input, of_rank(3, kFloating)},
     {"dout", offsetof(Args, dout), TensorRole::input, of_rank(3, kFloating)},
-    {"out", offsetof(Args, out), TensorRole::input, of_rank(3, kFloating).or_absent()},
-    {"lse", offsetof(Args, lse), TensorRole::input, of_rank(2, kF32).or_absent()},
+    {"out", offsetof(Args, forward.out), TensorRole::input, of_rank(3, kFloating).or_absent()},
+    {"lse", offsetof(Args, forward.lse), TensorRole::input, of_rank(2, kF32).or_absent()},
     {"seq_offsets", offsetof(Args, forward.seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
     {"num_targets", offsetof(Args, forward.mask.num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
     {"attn_scale", offsetof(Args, forward.attn_scale), TensorRole::input, of_rank(1, kF32).or_absent()},
@@ -119,27 +119,24 @@ void check_rows(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&
   checks::extent(dout, 2, v.t.shape[2], "head_dim_v = v.shape[2]");
 }
 
-/// out and lse: there with softmax heads, and with those only.
-void check_saved(Args& args, const Tensor& dout) {
-  const int32_t softmax = args.forward.num_softmax_heads;
-  for (const auto& [name, t] : {std::pair{"out", &args.out}, {"lse", &args.lse}}) {
-    const bool there = checks::given(name, *t);
-    if (there && softmax == 0)
-      fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "{} is there, but num_softmax_heads = 0: only softmax heads need it; leave it out or set num_softmax_heads",
-           name);
-    if (!there && softmax > 0)
-      fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "{} is absent, but num_softmax_heads = {}: give what hstu_attention left as its {}", name, softmax, name);
+/// What the call left, which softmax heads need. Of others it is nobody's business.
+void check_saved(hstu_attention_args& f, const Tensor& dout) {
+  if (f.num_softmax_heads == 0) {
+    f.out = f.lse = {};
+    return;
   }
-  if (softmax == 0) return;
-  const Tensor out = checks::required<3>("out", args.out), lse = checks::required<2>("lse", args.lse);
+  for (const auto& [name, t] : {std::pair{"out", &f.out}, {"lse", &f.lse}})
+    if (!present(*t))
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "{} is absent, but num_softmax_heads = {}: give what hstu_attention left as its {}", name,
+           f.num_softmax_heads, name);
+  const Tensor out = checks::required<3>("out", f.out), lse = checks::required<2>("lse", f.lse);
   checks::same_dtype(out, dout);
   checks::extent(out, 0, dout.t.shape[0], "total = q.shape[0]");
   checks::extent(out, 1, dout.t.shape[1], "num_heads = q.shape[1]");
   checks::extent(out, 2, dout.t.shape[2], "head_dim_v = v.shape[2]");
   checks::is_f32(lse);
-  checks::extent(lse, 0, softmax, "num_softmax_heads");
+  checks::extent(lse, 0, f.num_softmax_heads, "num_softmax_heads");
   checks::extent(lse, 1, dout.t.shape[0], "total = q.shape[0]");
 }
 
@@ -149,8 +146,8 @@ Checked note_all(Args& args) {
           noted("k", f.k),
           noted("v", f.v),
           noted("dout", args.dout),
-          noted("out", args.out),
-          noted("lse", args.lse),
+          noted("out", f.out),
+          noted("lse", f.lse),
           noted("rab", f.rab),
           noted("attn_scale", f.attn_scale),
           noted("seq_offsets", f.seq_offsets),
@@ -200,7 +197,7 @@ void check_workspace(Args& args, const Checked& c) {
 int32_t vector_of(const Args& args) {
   const hstu_attention_args& f = args.forward;
   checks::Vector vector(f.q.dtype);
-  for (const hstu_tensor* t : {&f.q, &f.k, &f.v, &args.dout, &args.out, &args.dq, &args.dk, &args.dv})
+  for (const hstu_tensor* t : {&f.q, &f.k, &f.v, &args.dout, &f.out, &args.dq, &args.dk, &args.dv})
     if (present(*t)) vector.tensor(*t);
   return vector.elements();
 }
@@ -220,7 +217,7 @@ Problem prepare(Args& args) {
   problem[key::kHeadsPerKv] = attention_checks::heads_per_kv(q, k);
   problem[key::kSoftmaxHeads] = attention::softmax_kind(f.num_softmax_heads, q.t.shape[1]);
   problem[key::kRab] = attention_checks::bias(f.rab, f.seq_offsets.shape[0] - 1, q, dout);
-  check_saved(args, dout);
+  check_saved(f, dout);
   check_gradients(args);
   const Checked c = note_all(args);
   check_overlaps(c);
@@ -252,13 +249,13 @@ Cost cost_of(const Args& args) {
   const int of_qk = any + present(args.dq) + present(args.dk), of_v = slopes + present(args.dv);
   const double rows = static_cast<double>(integer_at(f.seq_offsets, batch)), b = static_cast<double>(batch);
   double elements = 0;  // of a row
-  for (const hstu_tensor* t : {&f.q, &f.k, &f.v, &args.dout, &args.out, &args.dq, &args.dk, &args.dv})
+  for (const hstu_tensor* t : {&f.q, &f.k, &f.v, &args.dout, &f.out, &args.dq, &args.dk, &args.dv})
     if (present(*t)) elements += static_cast<double>(t->shape[1] * t->shape[2]);
   return {.flops = 2 * pairs * (of_qk * static_cast<double>(f.q.shape[2]) + of_v * static_cast<double>(f.v.shape[2])),
           .bytes = rows * elements * size_of(f.q.dtype) + (b + 1) * size_of(f.seq_offsets.dtype) +
                    b * size_of(f.mask.num_targets.dtype) + b * size_of(f.mask.num_contexts.dtype) +
                    bytes_of_all({&f.attn_scale, &f.mask.intervals, &f.rab}) +
-                   4 * rows * static_cast<double>(args.lse.shape[0]) +
+                   4 * rows * static_cast<double>(args.forward.lse.shape[0]) +
                    (1 + args.accumulate) * bytes_of_all({&args.drab, &args.d_attn_scale})};
 }
 

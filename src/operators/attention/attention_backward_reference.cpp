@@ -44,6 +44,17 @@ struct Sequence {
 /// What one pair of rows gives: P, dS, and its term of d_attn_scale.
 struct Pair {
   double weight, slope, of_scale;
+
+  /// The numbers that they are sums of, where these are larger: what is subtracted leaves its rounding.
+  Pair sizes() const {
+    return {std::max(std::fabs(weight), largest.weight),
+            std::max(std::fabs(slope), largest.slope),
+            std::max(std::fabs(of_scale), largest.of_scale),
+            {}};
+  }
+  struct {
+    double weight, slope, of_scale;
+  } largest;
 };
 
 /// One query head of one sequence, widened.
@@ -63,7 +74,7 @@ class Head {
     k_ = load_rows(f.k, s.first, s.n, kv_head);
     v_ = load_rows(f.v, s.first, s.n, kv_head);
     dout_ = load_rows(args.dout, s.first, s.n, head);
-    if (softmax_) out_ = load_rows(args.out, s.first, s.n, head);
+    if (softmax_) out_ = load_rows(args.forward.out, s.first, s.n, head);
   }
 
   bool softmax() const { return softmax_; }
@@ -93,7 +104,7 @@ class Head {
     if (present(f.attn_scale))
       load(f.attn_scale, f.attn_scale.shape[0] == 1 ? 0 : row * f.attn_scale.stride[0], 1, &r.scale);
     if (softmax_) {
-      load(args_.lse, head_ * args_.lse.stride[0] + row * args_.lse.stride[1], 1, &r.lse);
+      load(args_.forward.lse, head_ * args_.forward.lse.stride[0] + row * args_.forward.lse.stride[1], 1, &r.lse);
       r.delta = dot(&out_[index(i * dim_v)], dout(i), dim_v);
     }
     const hstu_tensor& rab = f.rab;
@@ -109,9 +120,14 @@ class Head {
     const double dp = dot(dout(i), &v_[index(j * dim_v)], dim_v);
     if (softmax_) {
       const double p = std::exp(s - row.lse);
-      return {p, p * (dp - row.delta), 0};
+      return {p, p * (dp - row.delta), 0, {p, p * (std::fabs(dp) + std::fabs(row.delta)), 0}};
     }
-    return {row.scale * silu(s), row.scale * silu_slope(s) * dp, silu(s) * dp};
+    // silu(s) = t + t tanh(t) with t = s / 2, and so its slope.
+    const double scale = std::fabs(row.scale), t = std::fabs(s) / 2, size = std::fabs(dp);
+    return {row.scale * silu(s),
+            row.scale * silu_slope(s) * dp,
+            silu(s) * dp,
+            {scale * t, scale * size * (1 + t) / 2, t * size}};
   }
 
   const Args& args_;
@@ -148,7 +164,8 @@ void run_rows(const Args& args, const Outputs& out, int64_t b, int64_t kv_head) 
     const Head head(args, s, h);
     for (int64_t i = 0; i < s.n; ++i) {
       std::fill(dq.begin(), dq.end(), 0.0);
-      head.each_pair(i, [&](int64_t j, const Pair& pair) {
+      head.each_pair(i, [&](int64_t j, const Pair& exact) {
+        const Pair pair = out.squares ? exact.sizes() : exact;
         add_terms(dq, 0, alpha * pair.slope, head.k(j), dim_qk, out.squares);
         add_terms(dk, j, alpha * pair.slope, head.q(i), dim_qk, out.squares);
         add_terms(dv, j, pair.weight, head.dout(i), dim_v, out.squares);
@@ -179,7 +196,7 @@ void run_bias(const Args& args, double* exact, bool squares, int64_t b, int64_t 
     for (const Head& head : heads)
       if (i < s.n)
         head.each_pair(i, [&](int64_t j, const Pair& pair) {
-          const double term = static_cast<double>(args.forward.alpha) * pair.slope;
+          const double term = static_cast<double>(args.forward.alpha) * (squares ? pair.sizes().slope : pair.slope);
           if (j < n) row[index(j)] += squares ? term * term : term;
         });
     if (exact)
@@ -197,7 +214,7 @@ std::vector<double> scales_of(const Args& args, int64_t b, bool squares) {
     const Head head(args, s, h);
     for (int64_t i = 0; i < s.n; ++i)
       head.each_pair(i, [&](int64_t, const Pair& pair) {
-        sums[index(i)] += squares ? pair.of_scale * pair.of_scale : pair.of_scale;
+        sums[index(i)] += squares ? std::pow(pair.sizes().of_scale, 2) : pair.of_scale;
       });
   }
   return sums;

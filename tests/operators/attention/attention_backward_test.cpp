@@ -29,8 +29,8 @@ Args sample() {
   args.forward.num_softmax_heads = 1;
   args.forward.rab = tables(9, 2);
   args.dout = hstu_heads(slot(10), kBf16, 50, 2, 32);
-  args.out = hstu_heads(slot(11), kBf16, 50, 2, 32);
-  args.lse = hstu_matrix(slot(12), kF32, 1, 50);
+  args.forward.out = hstu_heads(slot(11), kBf16, 50, 2, 32);
+  args.forward.lse = hstu_matrix(slot(12), kF32, 1, 50);
   args.dq = hstu_heads(slot(13), kBf16, 50, 2, 64);
   args.dk = hstu_heads(slot(14), kBf16, 50, 2, 64);
   args.dv = hstu_heads(slot(15), kBf16, 50, 2, 32);
@@ -59,16 +59,15 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"OtherDimOfDout", [](Args& a) { a.dout.shape[2] = 64; }, kShape, "dout.shape[2] = 64"},
         Spoiled<Args>{"MoreSoftmaxHeadsThanHeads", [](Args& a) { a.forward.num_softmax_heads = 3; }, kInvalid,
                       "num_softmax_heads = 3"},
-        Spoiled<Args>{"AbsentLse", [](Args& a) { a.lse = {}; }, kInvalid,
+        Spoiled<Args>{"AbsentLse", [](Args& a) { a.forward.lse = {}; }, kInvalid,
                       "lse is absent, but num_softmax_heads = 1: give what hstu_attention left"},
-        Spoiled<Args>{"AbsentOut", [](Args& a) { a.out = {}; }, kInvalid, "out is absent, but num_softmax_heads = 1"},
-        Spoiled<Args>{"LseOfSiluHeads", [](Args& a) { a.forward.num_softmax_heads = 0, a.out = {}; }, kInvalid,
-                      "lse is there, but num_softmax_heads = 0"},
-        Spoiled<Args>{"LseIn16Bits", [](Args& a) { a.lse.dtype = kBf16; }, kDtype, "lse.dtype = bf16"},
-        Spoiled<Args>{"LseOfMoreHeads", [](Args& a) { a.lse.shape[0] = 2; }, kShape, "lse.shape[0] = 2"},
-        Spoiled<Args>{"LseOfFewerRows", [](Args& a) { a.lse.shape[1] = 49; }, kShape, "lse.shape[1] = 49"},
-        Spoiled<Args>{"OtherDtypeOfOut", [](Args& a) { a.out.dtype = kF16; }, kDtype, "out.dtype = f16"},
-        Spoiled<Args>{"OtherDimOfOut", [](Args& a) { a.out.shape[2] = 31; }, kShape, "out.shape[2] = 31"},
+        Spoiled<Args>{"AbsentOut", [](Args& a) { a.forward.out = {}; }, kInvalid,
+                      "out is absent, but num_softmax_heads = 1"},
+        Spoiled<Args>{"LseIn16Bits", [](Args& a) { a.forward.lse.dtype = kBf16; }, kDtype, "lse.dtype = bf16"},
+        Spoiled<Args>{"LseOfMoreHeads", [](Args& a) { a.forward.lse.shape[0] = 2; }, kShape, "lse.shape[0] = 2"},
+        Spoiled<Args>{"LseOfFewerRows", [](Args& a) { a.forward.lse.shape[1] = 49; }, kShape, "lse.shape[1] = 49"},
+        Spoiled<Args>{"OtherDtypeOfOut", [](Args& a) { a.forward.out.dtype = kF16; }, kDtype, "out.dtype = f16"},
+        Spoiled<Args>{"OtherDimOfOut", [](Args& a) { a.forward.out.shape[2] = 31; }, kShape, "out.shape[2] = 31"},
         Spoiled<Args>{"OtherDtypeOfDq", [](Args& a) { a.dq.dtype = kF32; }, kDtype, "dq.dtype = f32"},
         Spoiled<Args>{"OtherRowsOfDq", [](Args& a) { a.dq.shape[0] = 51; }, kShape, "dq.shape[0] = 51"},
         Spoiled<Args>{"OtherHeadsOfDk", [](Args& a) { a.dk.shape[1] = 1; }, kShape, "dk.shape[1] = 1"},
@@ -109,6 +108,15 @@ TEST(AttentionBackward, TakesGradientsAsColumnsOfOneBuffer) {
     column += 2 * t->shape[2];
   }
   EXPECT_NO_THROW(prepare(args));
+}
+
+TEST(AttentionBackward, ReadsWhatTheCallLeftOnlyOfSoftmaxHeads) {
+  Args args = sample();
+  args.forward.num_softmax_heads = 0;
+  args.forward.lse.dtype = kBf16;
+  args.forward.out.shape[0] = 7;
+  EXPECT_NO_THROW(prepare(args));
+  EXPECT_FALSE(present(args.forward.out) || present(args.forward.lse));
 }
 
 TEST(AttentionBackward, NeedsAWorkspaceForScalesAlone) {
