@@ -8,7 +8,7 @@
 // Every kernel is one launch: key places first, which take longest, then query places, then those of drab.
 #pragma once
 #include "attention/attn_bwd.h"
-#include "attention/mask/tile_sight.cuh"
+#include "attention/mask/interval_sight.cuh"
 #include "attention/section_order.cuh"
 #include "attention/variant/kv_heads.cuh"
 #include "attention/variant/sequences.cuh"

@@ -4,7 +4,6 @@
 // Tiles hang over the start of their sequence; what lies before it is neither row nor key.
 #pragma once
 #include "attention/mask/hstu_mask.cuh"
-#include "attention/mask/interval_mask.cuh"
 #include "prim/types.cuh"
 
 namespace hstu::variant {
@@ -32,35 +31,13 @@ HSTU_PRIM u32 row_bits(const HstuMask<Config>& mask, int i, int key) {
   return Config::kSoftmax ? seen & ~bits_below(-key) : seen;
 }
 
-// Masks given as data are asked row by row.
-template <class Config>
-HSTU_PRIM bool sees_some(const IntervalBounds<Config>&, int, int last, int, int key_end) {
-  return last > 0 && key_end > 0;
-}
-template <class Config>
-HSTU_PRIM bool sees_all(const IntervalBounds<Config>&, int, int, int, int) {
-  return false;
-}
-template <class Config>
-HSTU_PRIM u32 row_bits(const IntervalBounds<Config>& mask, int i, int key) {
-  return i >= 0 && i < mask.length ? mask.bits_of(i, key) : 0;
-}
-
 // The mask of a sequence of n rows that begins at `row` of q.
 template <class Config, class Params>
 HSTU_PRIM void place_mask(HstuMask<Config>& mask, const Params& p, int seq, int, i64, int n) {
   mask = HstuMask<Config>(p, seq, n);
 }
-template <class Config, class Params>
-HSTU_PRIM void place_mask(IntervalBounds<Config>& mask, const Params& p, int, int head, i64 row, int n) {
-  mask.place(p, head, row, n);
-}
 // The same of another head.
 template <class Config, class Params>
 HSTU_PRIM void move_mask(HstuMask<Config>&, const Params&, int, i64) {}
-template <class Config, class Params>
-HSTU_PRIM void move_mask(IntervalBounds<Config>& mask, const Params& p, int head, i64 row) {
-  mask.place(p, head, row, mask.length);
-}
 
 }  // namespace hstu::variant
