@@ -121,15 +121,15 @@ void check_rows(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&
 
 /// What the call left, which softmax heads need. Of others it is nobody's business.
 void check_saved(hstu_attention_args& f, const Tensor& dout) {
+  for (const auto& [name, t] : {std::pair{"out", &f.out}, {"lse", &f.lse}})
+    if (!checks::given(name, *t) && f.num_softmax_heads > 0)
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "{} is absent, but num_softmax_heads = {}: give what hstu_attention left as its {}", name,
+           f.num_softmax_heads, name);
   if (f.num_softmax_heads == 0) {
     f.out = f.lse = {};
     return;
   }
-  for (const auto& [name, t] : {std::pair{"out", &f.out}, {"lse", &f.lse}})
-    if (!present(*t))
-      fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "{} is absent, but num_softmax_heads = {}: give what hstu_attention left as its {}", name,
-           f.num_softmax_heads, name);
   const Tensor out = checks::required<3>("out", f.out), lse = checks::required<2>("lse", f.lse);
   checks::same_dtype(out, dout);
   checks::extent(out, 0, dout.t.shape[0], "total = q.shape[0]");
@@ -213,10 +213,11 @@ Problem prepare(Args& args) {
   const Tensor q = checks::required<3>("q", f.q), k = checks::required<3>("k", f.k);
   const Tensor v = checks::required<3>("v", f.v), dout = checks::required<3>("dout", args.dout);
   check_rows(q, k, v, dout);
-  Problem problem = attention::problem_of(Op::attention_backward, f, q, v, dout);
+  const Tensor of_out{"dout", args.dout};  // without bytes: it is read, and may lie where it likes
+  Problem problem = attention::problem_of(Op::attention_backward, f, q, v, of_out);
   problem[key::kHeadsPerKv] = attention_checks::heads_per_kv(q, k);
   problem[key::kSoftmaxHeads] = attention::softmax_kind(f.num_softmax_heads, q.t.shape[1]);
-  problem[key::kRab] = attention_checks::bias(f.rab, f.seq_offsets.shape[0] - 1, q, dout);
+  problem[key::kRab] = attention_checks::bias(f.rab, f.seq_offsets.shape[0] - 1, q, of_out);
   check_saved(f, dout);
   check_gradients(args);
   const Checked c = note_all(args);

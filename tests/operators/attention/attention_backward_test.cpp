@@ -134,7 +134,7 @@ TEST(AttentionBackward, HasItsOptionsInItsKey) {
   Args args = sample();
   EXPECT_EQ(text(prepare(args)),
             "attention_backward dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=2 offset_dtype=i64 target_dtype=i32 "
-            "mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=4 total=64 max_seq_len=64 "
+            "mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=4 total=64 max_seq_len=32 "
             "target_groups=0 intervals=0 softmax_heads=2 rab=1 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=1 "
             "has_d_attn_scale=1");
   args = sample();
