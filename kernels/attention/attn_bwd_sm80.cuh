@@ -201,24 +201,27 @@ struct Step {
   float qk[kQk ? T::kRowTiles : 1][kQk ? T::kColsQk / 8 : 1][4];  // dk or dq
   float v[kV ? T::kRowTiles : 1][kV ? T::kColsV / 8 : 1][4];      // dv
 
-  // The warp's own rows from own_row on, the walked ones from walk_row on.
-  template <bool kSoftmax>
+  // The warp's own rows from own_row on, the walked ones from walk_row on. softmax: of the head. With a bias, and where
+  // there are heads of both kinds, mask arithmetic everywhere costs less than it takes to compile the products twice.
   HSTU_PRIM void take(const AttnBwdParams& p, const Addresses<Config>& at, u32 stage, const float* stats,
-                      const Rows<Config>& rows, int head, int own_row, int walk_row, float scale,
+                      const Rows<Config>& rows, int head, bool softmax, int own_row, int walk_row, float scale,
                       OwnQueries<Config>& own) {
     const int own_end = own_row + T::kWarpRows, walk_end = walk_row + T::kWalk;
+    constexpr bool kAlwaysMasked = Config::kBias || (Config::kSilu && Config::kSoftmax);
     Seen<Config, kKeySide> seen;
-    if (kKeySide ? variant::sees_all(rows.mask, walk_row, walk_end, own_row, own_end)
-                 : variant::sees_all(rows.mask, own_row, own_end, walk_row, walk_end))
-      run<kSoftmax, false>(p, at, stage, stats, rows.seq, head, own_row, walk_row, scale, seen, own);
-    else if (seen.find(rows.mask, own_row, walk_row))
-      run<kSoftmax, true>(p, at, stage, stats, rows.seq, head, own_row, walk_row, scale, seen, own);
+    if (!kAlwaysMasked && (kKeySide ? variant::sees_all(rows.mask, walk_row, walk_end, own_row, own_end)
+                                    : variant::sees_all(rows.mask, own_row, own_end, walk_row, walk_end))) {
+      if constexpr (!kAlwaysMasked)
+        run<false>(p, at, stage, stats, rows.seq, head, softmax, own_row, walk_row, scale, seen, own);
+    } else if (seen.find(rows.mask, own_row, walk_row)) {
+      run<true>(p, at, stage, stats, rows.seq, head, softmax, own_row, walk_row, scale, seen, own);
+    }
   }
 
  private:
-  template <bool kSoftmax, bool kMasked>
+  template <bool kMasked>
   HSTU_PRIM void run(const AttnBwdParams& p, const Addresses<Config>& at, u32 stage, const float* stats, int seq,
-                     int head, int own_row, int walk_row, float scale, Seen<Config, kKeySide>& seen,
+                     int head, bool softmax, int own_row, int walk_row, float scale, Seen<Config, kKeySide>& seen,
                      OwnQueries<Config>& own) {
     Operands<T::kRowTiles, kColTiles / 2> operands;
     {
@@ -227,7 +230,13 @@ struct Step {
       multiply_rows<Element>(s, at.own_qk, at.walk_qk.moved(stage));
       clear(dp);
       if constexpr (kQk || !kKeySide) multiply_rows<Element>(dp, at.own_v, at.walk_v.moved(stage));
-      weigh<kKeySide, kSoftmax, kMasked, Config>(p, s, dp, seen, own, stats, scale, operands);
+      if (Config::kSoftmax && softmax) {
+        if constexpr (Config::kSoftmax)
+          weigh<kKeySide, true, kMasked, Config>(p, s, dp, seen, own, stats, scale, operands);
+      } else {
+        if constexpr (Config::kSilu)
+          weigh<kKeySide, false, kMasked, Config>(p, s, dp, seen, own, stats, scale, operands);
+      }
     }
     if constexpr (kV) add_product<Element>(v, operands.weight, at.trans_v.moved(stage));
     if constexpr (kQk) add_product<Element>(qk, operands.slope, at.trans_qk.moved(stage));
@@ -294,15 +303,7 @@ HSTU_PRIM void run_rows(const AttnBwdParams& p, unsigned char* smem, const Addre
       variant::move_mask(rows.mask, f, now.head, rows.sequence.row);
     }
     const int walk_row = now.begin(count);
-    if constexpr (!Config::kSoftmax) {
-      sums.template take<false>(p, at, moved, stats, rows, now.head, own_row, walk_row, scale, queries);
-    } else if constexpr (!Config::kSilu) {
-      sums.template take<true>(p, at, moved, stats, rows, now.head, own_row, walk_row, scale, queries);
-    } else if (softmax) {
-      sums.template take<true>(p, at, moved, stats, rows, now.head, own_row, walk_row, scale, queries);
-    } else {
-      sums.template take<false>(p, at, moved, stats, rows, now.head, own_row, walk_row, scale, queries);
-    }
+    sums.take(p, at, moved, stats, rows, now.head, softmax, own_row, walk_row, scale, queries);
     stage = stage + 1 == kStages ? 0 : stage + 1;
     filled = filled + 1 == kStages ? 0 : filled + 1;
   }

@@ -47,16 +47,14 @@ int held_registers(const Problem& p, const Config& c) {
   return c[kRowTiles] * ((c[kApart] ? std::max(qk, v) : qk + v) + c[kBlockN]);
 }
 
-/// What options take beside addresses, operands and a simple mask: statistics and factors of the rows walked over, of
-/// which a thread has some for each of its columns; addresses of panels of other widths; sums of scales.
-int option_registers(const Problem& p, const Config& c) {
+/// What options take beside addresses, operands and a simple mask: statistics and factors of the rows walked over,
+/// addresses of panels of other widths, sums of scales.
+int option_registers(const Problem& p) {
   const int kinds = attn_space::panel_kinds(p[key::kHeadDimQk]) + attn_space::panel_kinds(p[key::kHeadDimV]);
-  const int n = c[kBlockN];
   const bool mixed = p[key::kSoftmaxHeads] == attention_extras::kSomeSoftmax;
   const bool factors = p[key::kAttnScale] == attention_checks::kRowScale;
-  return (has_softmax(p) ? 4 + n / 2 : 0) + (mixed ? n / 2 : 0) + (factors ? n / 4 : 0) + (p[key::kRab] ? 8 : 0) +
-         6 * (kinds - 2) + (p[key::kMaxAttnLen] || p[key::kTargetGroups] ? 4 : 0) + (p[key::kVector] == 8 ? 0 : 16) +
-         (p[key::kHasDattnScale] ? 24 : 0);
+  return (has_softmax(p) ? 6 : 0) + 4 * (mixed + factors + (p[key::kRab] != 0) + p[key::kHasDattnScale] + kinds - 2) +
+         (p[key::kMaxAttnLen] || p[key::kTargetGroups] ? 4 : 0);
 }
 
 /// Whether no other point of the space takes fewer registers.
@@ -66,9 +64,9 @@ bool takes_least(const Problem& p, const Config& c) {
 }
 
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  const int others = c[kRowTiles] == 2 ? 100 : 84;
+  const int others = (c[kRowTiles] == 2 ? 100 : 84) + (c[kBlockN] == 64 ? 12 : 0);
   return takes_least(p, c) ||
-         held_registers(p, c) + others + option_registers(p, c) <= register_budget(c[kMinBlocks], c[kWarps] * 32);
+         held_registers(p, c) + others + option_registers(p) <= register_budget(c[kMinBlocks], c[kWarps] * 32);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
