@@ -15,7 +15,7 @@ namespace key = attention_backward;
 enum : int { kRowTiles, kWarps, kBlockN, kStages, kApart, kMinBlocks };
 
 constexpr int32_t kRowTilesValues[] = {1, 2};
-constexpr int32_t kWarpsValues[] = {4, 8};
+constexpr int32_t kWarpsValues[] = {2, 4, 8};
 constexpr int32_t kBlockNValues[] = {16, 32, 64};
 constexpr int32_t kStagesValues[] = {2, 3};
 constexpr int32_t kApartValues[] = {0, 1};
@@ -57,9 +57,9 @@ int option_registers(const Problem& p) {
          (p[key::kMaxAttnLen] || p[key::kTargetGroups] ? 4 : 0);
 }
 
-/// Whether no other point of the space takes fewer registers.
+/// Whether no other point of the space takes fewer registers or less shared memory.
 bool takes_least(const Problem& p, const Config& c) {
-  return c[kRowTiles] == 1 && c[kWarps] == 4 && c[kBlockN] == 16 && c[kStages] == 2 && c[kMinBlocks] == 1 &&
+  return c[kRowTiles] == 1 && c[kWarps] == 2 && c[kBlockN] == 16 && c[kStages] == 2 && c[kMinBlocks] == 1 &&
          c[kApart] == attn_bwd::are_both_of_keys_wanted(p);
 }
 
@@ -102,7 +102,7 @@ Config default_config(const Problem& p, const DeviceFacts& device) {
   };
   for (const Config& c : kCandidates)
     if (holds(c)) return c;
-  const Config least = {{1, 4, 16, 2, attn_bwd::are_both_of_keys_wanted(p), 1}};
+  const Config least = {{1, 2, 16, 2, attn_bwd::are_both_of_keys_wanted(p), 1}};
   return least;
 }
 
