@@ -348,12 +348,14 @@ std::vector<EntryPoint> entry_points() {
 #undef HSTUJIT_ENTRY_POINTS
   all.push_back(entry_point("hstu_layer", hstu_layer));
   all.push_back(entry_point("hstu_quantize_fp8_dynamic", hstu_quantize_fp8_dynamic));
-  all.push_back({"hstu_layer_norm_backward_workspace_size", sizeof(hstu_layer_norm_backward_args),
-                 [](hstu_context* context, const void* args) {
-                   size_t bytes;
-                   return hstu_layer_norm_backward_workspace_size(
-                       context, static_cast<const hstu_layer_norm_backward_args*>(args), &bytes);
+#define HSTUJIT_ENTRY_POINT_ON_CONTEXT(function, args_type)                                  \
+  all.push_back({#function, sizeof(args_type), [](hstu_context* context, const void* args) { \
+                   size_t bytes;                                                             \
+                   return function(context, static_cast<const args_type*>(args), &bytes);    \
                  }});
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_layer_norm_backward_workspace_size, hstu_layer_norm_backward_args)
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_attention_backward_workspace_size, hstu_attention_backward_args)
+#undef HSTUJIT_ENTRY_POINT_ON_CONTEXT
   return all;
 }
 
