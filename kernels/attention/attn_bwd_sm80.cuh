@@ -243,29 +243,85 @@ struct Step {
   }
 };
 
+// Starts the copies of a block's own rows, from position `own` on. head: of q.
+template <class Config, bool kKeySide>
+HSTU_PRIM void load_own(const AttnBwdParams& p, const Rows<Config>& rows, int head, int own, u32 base) {
+  using T = AttnBwdSm80<Config>;
+  const AttnFwdParams& f = p.forward;
+  const u32 base_v = base + T::OwnQk::kBytes;
+  if constexpr (kKeySide) {
+    typename T::OwnQkStream(rows.sequence.k(f, head, own), f.k_row_stride).load(base, f.k_row_stride, -own, true);
+    typename T::OwnVStream(rows.sequence.v(f, head, own), f.v_row_stride).load(base_v, f.v_row_stride, -own, true);
+  } else {
+    typename T::OwnQkStream(rows.sequence.q(f, head, own), f.q_row_stride).load(base, f.q_row_stride, -own, true);
+    typename T::OwnVStream(rows.dout(p, head, own), p.dout_row_stride).load(base_v, p.dout_row_stride, -own, true);
+  }
+}
+
+// dk and dv by way of the own rows' tiles. scale: of silu heads that have one for all rows.
+template <class Config, bool kQk, bool kV>
+HSTU_PRIM void store_keys(const AttnBwdParams& p, u32 base, const Step<Config, true, kQk, kV>& sums,
+                          const Rows<Config>& rows, int head, int own, bool softmax, float scale) {
+  using T = AttnBwdSm80<Config>;
+  using Element = typename Config::Element;
+  const u32 base_v = base + T::OwnQk::kBytes;
+  const float of_weights = T::kFactors ? p.weight_down : softmax ? 1.0f : scale;
+  const float of_slopes = p.forward.half_alpha *
+                          (T::kFactors ? p.weight_down : (softmax ? 2.0f : scale) * (T::kNarrow ? p.slope_up : 1.0f));
+  if constexpr (kQk) stage_rows<typename T::OwnQk, Element>(base, sums.qk, [&](int, int) { return of_slopes; });
+  if constexpr (kV) stage_rows<typename T::OwnV, Element>(base_v, sums.v, [&](int, int) { return of_weights; });
+  __syncthreads();
+  if constexpr (kQk)
+    tile::store_tile<typename T::OwnQk, Config::kHeadDimQk, T::kThreads, Config::kVectorIo>(
+        base, rows.gradient(p.dk, p.dk_row_stride, p.dk_head_stride, head, own), p.dk_row_stride, -own);
+  if constexpr (kV)
+    tile::store_tile<typename T::OwnV, Config::kHeadDimV, T::kThreads, Config::kVectorIo>(
+        base_v, rows.gradient(p.dv, p.dv_row_stride, p.dv_head_stride, head, own), p.dv_row_stride, -own);
+}
+
+// dq by way of the own rows' tile, and what the rows add to d_attn_scale.
+template <class Config, bool kQk, bool kV>
+HSTU_PRIM void store_queries(const AttnBwdParams& p, u32 base, const Step<Config, false, kQk, kV>& sums,
+                             const Rows<Config>& rows, int head, int own, int own_row, bool softmax,
+                             const OwnQueries<Config>& queries) {
+  using T = AttnBwdSm80<Config>;
+  const int lane = prim::lane_id();
+  const auto position = [&](int m, int half) { return own_row + m * 16 + half * 8 + lane / 4; };
+  if constexpr (Config::kHasDattnScale) {
+#pragma unroll
+    for (int m = 0; m < T::kRowTiles; ++m) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float sum = prim::lane_sum<4>(queries.scale[m][half]);
+        if (lane % 4 == 0 && position(m, half) >= 0)
+          p.scale_terms[head * p.total + rows.sequence.row + position(m, half)] = sum;
+      }
+    }
+  }
+  if constexpr (kQk) {
+    stage_rows<typename T::OwnQk, typename Config::Element>(base, sums.qk, [&](int m, int half) {
+      const float of_row = softmax ? 2.0f : rows.scale(p, position(m, half) >= 0 ? position(m, half) : 0);
+      return p.forward.half_alpha * of_row * (T::kNarrow ? p.slope_up : 1.0f);
+    });
+    __syncthreads();
+    tile::store_tile<typename T::OwnQk, Config::kHeadDimQk, T::kThreads, Config::kVectorIo>(
+        base, rows.gradient(p.dq, p.dq_row_stride, p.dq_head_stride, head, own), p.dq_row_stride, -own);
+  }
+}
+
 // A key or query place: the own rows from position `own` on, of `head` of k and v or of q.
 template <class Config, bool kKeySide, bool kQk, bool kV>
 HSTU_PRIM void run_rows(const AttnBwdParams& p, unsigned char* smem, const Addresses<Config>& at, Rows<Config>& rows,
                         int head, int own) {
   using T = AttnBwdSm80<Config>;
-  using Element = typename Config::Element;
   constexpr int kHeads = kKeySide ? variant::heads_per_kv<Config>(0) : 1, kStages = Config::kStages;
   const AttnFwdParams& f = p.forward;
   const u32 base = prim::smem_addr(smem);
-  const int padding = -own, count = rows.count(), last_head = kKeySide ? (head + 1) * kHeads : head + 1;
+  const int count = rows.count(), first_head = kKeySide ? head * kHeads : head, last_head = first_head + kHeads;
   const int own_row = own + static_cast<int>(prim::warp_id()) * T::kWarpRows;
 
-  if constexpr (kKeySide) {
-    typename T::OwnQkStream(rows.sequence.k(f, head * kHeads, own), f.k_row_stride)
-        .load(base, f.k_row_stride, padding, true);
-    typename T::OwnVStream(rows.sequence.v(f, head * kHeads, own), f.v_row_stride)
-        .load(base + T::OwnQk::kBytes, f.v_row_stride, padding, true);
-  } else {
-    typename T::OwnQkStream(rows.sequence.q(f, head, own), f.q_row_stride).load(base, f.q_row_stride, padding, true);
-    typename T::OwnVStream(rows.dout(p, head, own), p.dout_row_stride)
-        .load(base + T::OwnQk::kBytes, p.dout_row_stride, padding, true);
-  }
-  Walk<Config, kKeySide> now{kKeySide ? head * kHeads : head, 0};
+  load_own<Config, kKeySide>(p, rows, first_head, own, base);
+  Walk<Config, kKeySide> now{first_head, 0};
   now.settle(rows.mask, count, own, last_head);
   Walk<Config, kKeySide> ahead = now;
   const auto copy_next = [&](int stage) {
@@ -293,14 +349,10 @@ HSTU_PRIM void run_rows(const AttnBwdParams& p, unsigned char* smem, const Addre
     const u32 moved = stage * T::kStageBytes;
     float* stats = reinterpret_cast<float*>(smem + T::kOwnBytes + moved + T::kStageStats);
     const bool softmax = is_softmax<Config>(p, now.head);
-    if constexpr (kKeySide && Config::kSoftmax) {
-      if (softmax) {
-        find_deltas<Config>(base + T::kOwnBytes + moved, stats);
-        __syncthreads();
-      }
-      if constexpr (kHeads > 1) variant::move_mask(rows.mask, f, now.head, rows.sequence.row);
-    } else if constexpr (kHeads > 1) {
-      variant::move_mask(rows.mask, f, now.head, rows.sequence.row);
+    if constexpr (kHeads > 1) variant::move_mask(rows.mask, f, now.head, rows.sequence.row);
+    if (kKeySide && softmax) {
+      find_deltas<Config>(base + T::kOwnBytes + moved, stats);
+      __syncthreads();
     }
     const int walk_row = now.begin(count);
     sums.take(p, at, moved, stats, rows, now.head, softmax, own_row, walk_row, scale, queries);
@@ -310,46 +362,11 @@ HSTU_PRIM void run_rows(const AttnBwdParams& p, unsigned char* smem, const Addre
   prim::cp_async_wait<0>();
   __syncthreads();  // of places that walked over nothing, too
 
-  const bool softmax = is_softmax<Config>(p, now.head - 1);
-  if constexpr (kKeySide) {
-    const float of_weights = T::kFactors ? p.weight_down : softmax ? 1.0f : scale;
-    const float of_slopes = T::kFactors ? f.half_alpha * p.weight_down
-                                        : f.half_alpha * (softmax ? 2.0f : scale) * (T::kNarrow ? p.slope_up : 1.0f);
-    if constexpr (kQk) stage_rows<typename T::OwnQk, Element>(base, sums.qk, [&](int, int) { return of_slopes; });
-    if constexpr (kV)
-      stage_rows<typename T::OwnV, Element>(base + T::OwnQk::kBytes, sums.v, [&](int, int) { return of_weights; });
-    __syncthreads();
-    if constexpr (kQk)
-      tile::store_tile<typename T::OwnQk, Config::kHeadDimQk, T::kThreads, Config::kVectorIo>(
-          base, rows.gradient(p.dk, p.dk_row_stride, p.dk_head_stride, head, own), p.dk_row_stride, padding);
-    if constexpr (kV)
-      tile::store_tile<typename T::OwnV, Config::kHeadDimV, T::kThreads, Config::kVectorIo>(
-          base + T::OwnQk::kBytes, rows.gradient(p.dv, p.dv_row_stride, p.dv_head_stride, head, own), p.dv_row_stride,
-          padding);
-  } else {
-    const int lane = prim::lane_id();
-    const auto position = [&](int m, int half) { return own_row + m * 16 + half * 8 + lane / 4; };
-    if constexpr (Config::kHasDattnScale) {
-#pragma unroll
-      for (int m = 0; m < T::kRowTiles; ++m) {
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const float sum = prim::lane_sum<4>(queries.scale[m][half]);
-          if (lane % 4 == 0 && position(m, half) >= 0)
-            p.scale_terms[head * p.total + rows.sequence.row + position(m, half)] = sum;
-        }
-      }
-    }
-    if constexpr (kQk) {
-      stage_rows<typename T::OwnQk, Element>(base, sums.qk, [&](int m, int half) {
-        const float of_row = softmax ? 2.0f : rows.scale(p, position(m, half) >= 0 ? position(m, half) : 0);
-        return f.half_alpha * of_row * (T::kNarrow ? p.slope_up : 1.0f);
-      });
-      __syncthreads();
-      tile::store_tile<typename T::OwnQk, Config::kHeadDimQk, T::kThreads, Config::kVectorIo>(
-          base, rows.gradient(p.dq, p.dq_row_stride, p.dq_head_stride, head, own), p.dq_row_stride, padding);
-    }
-  }
+  const bool softmax = is_softmax<Config>(p, last_head - 1);
+  if constexpr (kKeySide)
+    store_keys(p, base, sums, rows, head, own, softmax, scale);
+  else
+    store_queries(p, base, sums, rows, head, own, own_row, softmax, queries);
   __syncthreads();  // before the tiles are written again
 }
 
@@ -372,9 +389,7 @@ HSTU_PRIM void run_bias(const AttnBwdParams& p, unsigned char* smem, const Addre
   for (int head = first_head; inside && head < last_head; ++head) {
     variant::move_mask(rows.mask, f, head, rows.sequence.row);
     if (!variant::sees_some(rows.mask, own, own + T::kOwn, key, key + T::kWalk)) continue;
-    typename T::OwnQkStream(rows.sequence.q(f, head, own), f.q_row_stride).load(base, f.q_row_stride, -own, true);
-    typename T::OwnVStream(rows.dout(p, head, own), p.dout_row_stride)
-        .load(base + T::OwnQk::kBytes, p.dout_row_stride, -own, true);
+    load_own<Config, false>(p, rows, head, own, base);
     typename T::WalkQkStream(rows.sequence.k(f, head, key), f.k_row_stride)
         .load(base + T::kOwnBytes, f.k_row_stride, -key, true);
     typename T::WalkVStream(rows.sequence.v(f, head, key), f.v_row_stride)

@@ -175,51 +175,61 @@ INSTANTIATE_TEST_SUITE_P(Options, AttentionBackwardSweep, testing::ValuesIn(opti
 INSTANTIATE_TEST_SUITE_P(Outputs, AttentionBackwardSweep, testing::ValuesIn(outputs()), kNamed);
 INSTANTIATE_TEST_SUITE_P(Layouts, AttentionBackwardSweep, testing::ValuesIn(layouts()), kNamed);
 
-/// Rows of ones for q and k weigh all pairs alike; dout has a one in column i % dim of row i. So dv counts, for each
-/// key, the rows that see it.
+constexpr int64_t kOneHot = 64;  // columns of dout, and rows of the longest sequence
+
+/// Rows of ones for q and k weigh all pairs alike; dout has a one in column i of row i of its sequence.
+Args one_hot_args(HostMemory& memory, const AttentionCase& c) {
+  Args args = test::attention_gradient_args(memory, {.forward = c});
+  args.forward.scaling_seqlen = 1;
+  args.forward.alpha = 1.0f / kOneHot;  // every score is 1
+  const int64_t rows = args.forward.q.shape[0] - c.spare_rows;
+  for (const hstu_tensor& t : {args.forward.q, args.forward.k}) test::fill(test::rows_of(t, 0, rows), 1);
+  test::fill(test::rows_of(args.dout, 0, rows), 0);
+  const double one = 1;
+  int64_t first = 0;
+  for (const int64_t n : c.lengths) {
+    for (int64_t i = 0; i < n; ++i) store(args.dout, (first + i) * args.dout.stride[0] + i, 1, &one);
+    first += n;
+  }
+  return args;
+}
+
+/// So dv counts, for each key, the rows that see it.
+void expect_pairs_seen_once(const AttentionCase& c) {
+  HostMemory memory;
+  Args args = one_hot_args(memory, c);
+  test::DeviceCall call(memory, Op::attention_backward, &args);
+  ASSERT_EQ(call.status(), HSTU_OK) << call.error();
+  prepare(args);  // groups of targets are of one then, not of none
+  const std::vector<double> dv = test::values(call.after(args.dv));
+  const double unit = 1 / (1 + std::exp(-1.0));
+  int64_t first = 0;
+  for (size_t b = 0; b < c.lengths.size(); first += c.lengths[b++]) {
+    const reference::SequenceMask mask = reference::sequence_mask(args.forward.mask, static_cast<int64_t>(b), first, 0);
+    const int64_t n = c.lengths[b];
+    for (int64_t j = 0; j < n; ++j)
+      for (int64_t i = 0; i < n; ++i)
+        ASSERT_EQ(std::lround(dv[static_cast<size_t>((first + j) * kOneHot + i)] / unit), mask.allows(i, j, n) ? 1 : 0)
+            << name_of_case(c) << ": row " << i << ", key " << j << " of " << n;
+  }
+}
+
 TEST(AttentionBackward, SeesEachPairOnceUnderEveryMask) {
   HSTU_NEEDS_RESULTS();
-  constexpr int64_t kDim = 64;
-  for (const int64_t contextual : {0, 1, 5, 70})
-    for (const int64_t window : {0, 1, 40})
-      for (const int64_t full : {0, 9})
-        for (const Targets targets : {Targets::absent, Targets::some}) {
-          HostMemory memory;
-          Args args = test::attention_gradient_args(memory, {.forward = {.heads = 1,
-                                                                         .dim_qk = kDim,
-                                                                         .dim_v = kDim,
-                                                                         .lengths = {64, 1, 40, 63},
-                                                                         .contextual = contextual,
-                                                                         .max_attn_len = window,
-                                                                         .min_full = full,
-                                                                         .targets = targets}});
-          args.forward.scaling_seqlen = 1;
-          args.forward.alpha = 1.0f / kDim;  // every score is 1
-          const int64_t rows = args.forward.q.shape[0] - 3;
-          for (const hstu_tensor& t : {args.forward.q, args.forward.k}) test::fill(test::rows_of(t, 0, rows), 1);
-          test::fill(test::rows_of(args.dout, 0, rows), 0);
-          const std::vector<int64_t> starts{0, 64, 65, 105, 168};
-          const double one = 1;
-          for (size_t b = 0; b + 1 < starts.size(); ++b)
-            for (int64_t i = starts[b]; i < starts[b + 1]; ++i)
-              store(args.dout, i * args.dout.stride[0] + i - starts[b], 1, &one);
-          test::DeviceCall call(memory, Op::attention_backward, &args);
-          ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-          const std::vector<double> dv = test::values(call.after(args.dv));
-          const double unit = 1 / (1 + std::exp(-1.0));
-          prepare(args);  // groups of targets are of one then, not of none
-          for (size_t b = 0; b + 1 < starts.size(); ++b) {
-            const reference::SequenceMask mask =
-                reference::sequence_mask(args.forward.mask, static_cast<int64_t>(b), starts[b], 0);
-            const int64_t n = starts[b + 1] - starts[b];
-            for (int64_t j = 0; j < n; ++j)
-              for (int64_t i = 0; i < n; ++i)
-                ASSERT_EQ(std::lround(dv[static_cast<size_t>((starts[b] + j) * kDim + i)] / unit),
-                          mask.allows(i, j, n) ? 1 : 0)
-                    << "C " << contextual << " W " << window << " F " << full << ": row " << i << ", key " << j
-                    << " of " << n;
-          }
-        }
+  for (const hstu_dtype dtype : {kBf16, kF32})
+    for (const int64_t contextual : {0, 1, 5, 70})
+      for (const int64_t window : {0, 1, 40})
+        for (const int64_t full : {0, 9})
+          for (const Targets targets : {Targets::absent, Targets::some})
+            expect_pairs_seen_once({.dtype = dtype,
+                                    .heads = 1,
+                                    .dim_qk = kOneHot,
+                                    .dim_v = kOneHot,
+                                    .lengths = {64, 1, 40, 63},
+                                    .contextual = contextual,
+                                    .max_attn_len = window,
+                                    .min_full = full,
+                                    .targets = targets});
 }
 
 /// What a training step does: the forward's call leaves what the gradient of softmax heads takes.
