@@ -9,13 +9,13 @@
 namespace hstujit {
 
 void ConfigText::type(std::string_view name, std::string_view type) {
-  text_.append("  using ").append(name).append(" = ").append(type).append(";\n");
+  text_ += fmt::format("  using {} = {};\n", name, type);
 }
 void ConfigText::constant(std::string_view name, int64_t value) {
-  text_.append("  enum : int { ").append(name).append(" = ").append(std::to_string(value)).append(" };\n");
+  text_ += fmt::format("  enum : int {{ {} = {} }};\n", name, value);
 }
 void ConfigText::flag(std::string_view name, bool value) {
-  text_.append("  enum : bool { ").append(name).append(value ? " = true };\n" : " = false };\n");
+  text_ += fmt::format("  enum : bool {{ {} = {} }};\n", name, value);
 }
 
 std::string Family::header() const { return fmt::format("{}/{}.cuh", room, name); }
@@ -27,9 +27,7 @@ bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes) {
 
 int register_budget(int blocks, int threads) {
   constexpr int kOfAnSm = 65536, kMost = 255, kStep = 8;  // on every target
-  constexpr int kQuarter = 128;  // an SM's quarters have registers of their own: whole warps each
-  const int shares = (blocks * threads + kQuarter - 1) / kQuarter * kQuarter;
-  return std::min(kMost, kOfAnSm / shares / kStep * kStep);
+  return std::min(kMost, kOfAnSm / (blocks * threads) / kStep * kStep);
 }
 
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
@@ -76,7 +74,7 @@ std::string text(const Family& family, const Config& config) {
   int index = 0;
   for (const Knob& knob : family.knobs) {
     if (index > 0) out += ' ';
-    out.append(knob.name).append("=").append(std::to_string(config[index++]));
+    out += fmt::format("{}={}", knob.name, config[index++]);
   }
   return out;
 }
@@ -117,9 +115,6 @@ std::string_view device_type(hstu_dtype dtype) {
     case HSTU_DTYPE_E5M2:
       return "e5m2";
     case HSTU_DTYPE_NONE:
-    case HSTU_DTYPE_U8:  // copied only, by size
-    case HSTU_DTYPE_I16:
-    case HSTU_DTYPE_F64:  // computed with by no GPU
       break;
   }
   return "void";

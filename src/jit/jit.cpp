@@ -47,6 +47,8 @@ struct Jit::State {
     compiler = memo->recall().value_or("");
   }
 
+  KernelKey key_of(const Source& source) { return {source, sources.closure(source.header).digest}; }
+
   Kernel find(const KernelKey& key);
   Kernel obtain(const Source& source, const KernelKey& key);
 
@@ -191,7 +193,8 @@ void Jit::State::report(const Error& error, const Source& source, const KernelKe
 Jit::Jit(JitOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Jit::~Jit() = default;
 
-std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source, const KernelKey& key) {
+std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source) {
+  const KernelKey key = state_->key_of(source);
   bool known = false;
   Kernel kernel = state_->memory.obtain(
       key.unit, [&] { return state_->obtain(source, key); }, &known);
@@ -199,7 +202,8 @@ std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source, const Ke
   return kernel;
 }
 
-std::shared_ptr<const CompiledKernel> Jit::find(const KernelKey& key) {
+std::shared_ptr<const CompiledKernel> Jit::find(const Source& source) {
+  const KernelKey key = state_->key_of(source);
   if (Kernel kernel = state_->memory.find(key.unit)) {
     ++state_->memory_hits;
     return kernel;
@@ -209,7 +213,7 @@ std::shared_ptr<const CompiledKernel> Jit::find(const KernelKey& key) {
   return kernel;
 }
 
-KernelKey Jit::key_of(const Source& source) { return {source, state_->sources.closure(source.header).digest}; }
+KernelKey Jit::key_of(const Source& source) { return state_->key_of(source); }
 
 JitCounters Jit::counters() const {
   const State& s = *state_;

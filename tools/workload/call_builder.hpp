@@ -29,10 +29,10 @@ struct Batch {
 Batch batch_of(const Sequences& sequences);
 
 struct LayerNormTensors {
-  Placed x, weight, bias, out;
+  Placed x, weight, bias, y;
 };
 struct AddmmTensors {
-  Placed x, w, bias, residual, out;
+  Placed x, w, y, z;
 };
 struct AttentionTensors {
   Placed q, k, v, out, seq_offsets, num_targets;

@@ -1,2 +1,0 @@
-// The same as C++.
-#include "header_test.c"
