@@ -6,6 +6,7 @@
 #define HSTUJIT_ATTENTION_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,6 +20,34 @@ typedef enum hstu_mask {
 } hstu_mask;
 
 /**
+ * Which keys a row of its sequence sees. A sequence of contextual_seq_len + num_targets[b] rows or more begins with
+ * contextual rows, and its targets are its last rows; what lies between is history. A shorter one attends to the
+ * diagonal only.
+ *
+ * kind                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets and
+ *                        num_contexts
+ * target_group_size      with num_targets: targets come in groups of so many, from the first; inside a group they are
+ *                        causal, and no row sees a target of another group (0 means 1)
+ * contextual_seq_len     the first rows of each sequence see all but targets (0: off)
+ * max_attn_len           a row sees itself and that many previous positions (0: unlimited)
+ * min_full_attn_seq_len  with max_attn_len: the last so many history rows, and all targets, are exempt (0: off)
+ * window_left, _right    LOCAL: how many positions before and after itself a row sees (negative: unlimited)
+ * num_targets            absent or [batch] i32 or i64: the last num_targets[b] rows see history and themselves only
+ * num_contexts           absent, or [batch] i32 or i64: a contextual_seq_len for each sequence; that one is 0 then
+ * intervals              INTERVALS: i32 [1 or num_heads, 2 m - 1, total], m up to 32: a row with bounds f_0, f_1, ...
+ *                        sees the positions [0, f_0), [f_1, f_2), [f_3, f_4), ... of its sequence; they may overlap, be
+ *                        empty or reach beyond it. Rows that see nothing give 0
+ * Source of groups, local and interval masks: NVIDIA recsys-examples, corelib/hstu.
+ */
+typedef struct hstu_mask_options {
+  hstu_mask kind;
+  int32_t target_group_size;
+  int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len;
+  int64_t window_left, window_right;
+  hstu_tensor num_targets, num_contexts, intervals;
+} hstu_mask_options;
+
+/**
  * Jagged HSTU attention, forward: out_i = 1/scaling_seqlen * sum_j allowed(i, j) silu(alpha q_i . k_j) v_j within each
  * sequence (Zhai et al. 2024, arXiv:2402.17152). Sequences lie one behind another along the rows.
  *
@@ -28,58 +57,72 @@ typedef enum hstu_mask {
  * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v], likewise; num_heads is
  *                        a multiple of num_kv_heads, and neighbouring heads of q share one
  * seq_offsets            [batch + 1] i32 or i64, from 0, not decreasing; rows past its last value are left untouched
- * num_targets            absent or [batch] i32 or i64: the last num_targets[b] rows see history and themselves only
+ * mask                   which keys a row sees
  * attn_scale             absent, or f32 [1] or [total]: replaces 1/scaling_seqlen (per query row)
- * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk)
+ * alpha                  logit scale; 0 means 1/sqrt(head_dim_qk); HSTU_EXACT_ZERO: 0
  * max_seq_len            longest sequence the caller expects, > 0; longer ones are still computed
  * scaling_seqlen         divisor; 0 means max_seq_len
- * mask                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets and
- *                        num_contexts. Everything else goes with every mask
- * contextual_seq_len     the first rows of each sequence see all but targets (0: off)
- * num_contexts           absent, or [batch] i32 or i64: a contextual_seq_len for each sequence; that one is 0 then
- * max_attn_len           a row sees itself and that many previous positions (0: unlimited)
- * min_full_attn_seq_len  with max_attn_len: the last so many history rows, and all targets, are exempt (0: off)
- * target_group_size      with num_targets: targets come in groups of so many, from the first; inside a group they are
- *                        causal, and no row sees a target of another group (0 means 1)
- * window_left, _right    LOCAL: how many positions before and after itself a row sees (negative: unlimited)
- * intervals              INTERVALS: i32 [1 or num_heads, 2 m - 1, total], m up to 32: a row with bounds f_0, f_1, ...
- *                        sees the positions [0, f_0), [f_1, f_2), [f_3, f_4), ... of its sequence; they may overlap, be
- *                        empty or reach beyond it. Rows that see nothing give 0
  * rab                    absent, or [batch, 1 or num_heads, n, n] q's dtype: added to q_i . k_j before alpha; 0 from
  *                        position n on
  * num_softmax_heads      the first so many heads weigh by softmax_j(alpha (q_i . k_j + rab_ij)) instead, without any
  *                        scale behind it (0: none)
  * lse                    absent, or f32 [num_softmax_heads, total]: log-sum-exp of their scores, natural logarithm
- * sort_by_length         0 or 1, a hint without effect: blocks of rows always run from the longest key range to the
- *                        shortest over all sequences, which is the aim of sorting
  * moments                absent, or f32 [total, num_heads, 2], contiguous, aligned to 8 bytes: mean, and sum of squared
  *                        deviations from it, of each row's head_dim_v values of each head as out holds them, for
  *                        hstu_gated_addmm. Compute capability 9.0 has it for 16-bit tensors aligned to 16 bytes (head
  *                        dims too), without intervals and rab; HSTU_ERROR_UNSUPPORTED elsewhere, but on "cpu"
- * A sequence shorter than contextual_seq_len + num_targets[b] attends to the diagonal only.
- * Source of groups, local and interval masks: NVIDIA recsys-examples, corelib/hstu.
+ * Blocks of rows run from the longest key range to the shortest over all sequences, so no sequence need be sorted.
  */
 typedef struct hstu_attention_args {
   size_t struct_size;
   hstu_tensor q, k, v, out;
-  hstu_tensor seq_offsets, num_targets, attn_scale;
+  hstu_tensor seq_offsets, attn_scale;
+  hstu_mask_options mask;
   float alpha;
-  hstu_mask mask;
-  int64_t max_seq_len;
-  int64_t scaling_seqlen;
-  int64_t contextual_seq_len;
-  int64_t max_attn_len;
-  int64_t min_full_attn_seq_len;
-  int64_t target_group_size;
-  int64_t window_left, window_right;
-  hstu_tensor intervals;
+  int32_t num_softmax_heads;
+  int64_t max_seq_len, scaling_seqlen;
   hstu_tensor rab, lse;
-  int64_t num_softmax_heads;
-  int32_t sort_by_length;
-  hstu_tensor num_contexts;
   hstu_tensor moments;
 } hstu_attention_args;
 HSTU_API hstu_status hstu_attention(hstu_context* context, const hstu_attention_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(attention)
+
+/**
+ * Gradients of hstu_attention. With s_ij = alpha (q_i . k_j + rab_ij), P_ij = c_i silu(s_ij) and dP_ij = dout_i . v_j,
+ * c_i being 1/scaling_seqlen or attn_scale: dS_ij = c_i silu'(s_ij) dP_ij where i sees j, else 0; then
+ *   dv_j = sum_i P_ij dout_i,  dq_i = alpha sum_j dS_ij k_j,  dk_j = alpha sum_i dS_ij q_i,  drab_ij = alpha dS_ij,
+ *   d_attn_scale_i = sum_j silu(s_ij) dP_ij over all heads.
+ * Softmax heads have P_ij = exp(s_ij - lse_i) and dS_ij = P_ij (dP_ij - out_i . dout_i), and add nothing to
+ * d_attn_scale.
+ *
+ * forward      as the call whose gradients these are, struct_size 0 or its size. With softmax heads its out and lse
+ * must be there and hold what the call left; without them these are not read, and its moments never are dout [total,
+ * num_heads, head_dim_v], q's dtype, the gradient of out dq, dk, dv   like q, k and v: absent ones are not computed,
+ * and with all gradients absent nothing is launched. Of heads that share one of k and v, dk and dv are the sum. Rows
+ * past seq_offsets' last are left untouched drab         absent, or like rab, summed over the heads where those share
+ * it; 0 where no row sees the key d_attn_scale absent, or f32 like attn_scale Any gradients may be columns of one
+ * buffer; none may overlap what the call reads. accumulate   1: drab and d_attn_scale are added to what is there, with
+ * one rounding. 0: what is there is not read determinism  both give the same bits in each run of a plan workspace,
+ * workspace_size  device memory aligned to 256 bytes, at least what the function below says; NULL and 0 where that is
+ * 0, as it is without d_attn_scale. Its contents are lost. Calls that may run at the same time need one each f32 has a
+ * kernel without tensor cores, for precision rather than speed.
+ */
+typedef struct hstu_attention_backward_args {
+  size_t struct_size;
+  hstu_attention_args forward;
+  hstu_tensor dout;
+  hstu_tensor dq, dk, dv, drab, d_attn_scale;
+  int32_t accumulate;
+  hstu_determinism determinism;
+  void* workspace;
+  size_t workspace_size;
+} hstu_attention_backward_args;
+HSTU_API hstu_status hstu_attention_backward(hstu_context* context, const hstu_attention_backward_args* args,
+                                             hstu_stream stream);
+HSTU_TYPED_PLAN(attention_backward)
+/** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
+HSTU_API hstu_status hstu_attention_backward_workspace_size(hstu_context* context,
+                                                            const hstu_attention_backward_args* args, size_t* bytes);
 
 /** What has a descale of its own in an e4m3 tensor [total, heads, head_dim], and the shape of its descales. */
 typedef enum hstu_fp8_attention_scaling {
@@ -100,7 +143,8 @@ typedef enum hstu_fp8_attention_scaling {
  * out                    [total, num_heads, head_dim_v] BF16 or F16
  * q_, k_, v_descale      f32, of the shape that `scaling` asks for; those of k and v for num_kv_heads
  * fast_sums              0 or 1: sums of FP8 products may keep 14 bits, see below
- * All else as in hstu_attention; without rab, and all heads weigh by silu.
+ * num_softmax_heads, rab  0 and absent; all else is HSTU_ERROR_UNSUPPORTED as yet
+ * All else as in hstu_attention.
  *
  * Compute capability 9.0 multiplies FP8 itself where q, k and v are aligned to 16 bytes (head dims too), and out to 16.
  * There the weights silu(alpha q_i . k_j) are rounded to e4m3, times a power of two: on normal data that makes a
@@ -134,17 +178,17 @@ typedef struct hstu_attention_fp8_args {
   size_t struct_size;
   hstu_tensor q, k, v, out;
   hstu_tensor q_descale, k_descale, v_descale;
-  hstu_tensor seq_offsets, num_targets, attn_scale, intervals;
+  hstu_tensor seq_offsets, attn_scale;
+  hstu_mask_options mask;
   float alpha;
-  hstu_mask mask;
+  int32_t num_softmax_heads;
   hstu_fp8_attention_scaling scaling;
-  int64_t max_seq_len, scaling_seqlen;
-  int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
-  int64_t window_left, window_right;
-  hstu_tensor num_contexts;
   int32_t fast_sums;
+  int64_t max_seq_len, scaling_seqlen;
+  hstu_tensor rab;
 } hstu_attention_fp8_args;
 HSTU_API hstu_status hstu_attention_fp8(hstu_context* context, const hstu_attention_fp8_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(attention_fp8)
 
 /**
  * The intervals of semi-local attention, for hstu_attention with mask INTERVALS: history row p sees the first_keys keys
@@ -165,6 +209,7 @@ typedef struct hstu_build_sla_func_args {
 } hstu_build_sla_func_args;
 HSTU_API hstu_status hstu_build_sla_func(hstu_context* context, const hstu_build_sla_func_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(build_sla_func)
 
 /**
  * The relative bias of positions and times, for hstu_attention's rab, in f32, rounded once:
@@ -187,6 +232,7 @@ typedef struct hstu_rel_bias_args {
   hstu_tensor rab;
 } hstu_rel_bias_args;
 HSTU_API hstu_status hstu_rel_bias(hstu_context* context, const hstu_rel_bias_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(rel_bias)
 
 /**
  * Attention of the newest rows of each sequence against all of its keys and values, which a cache holds: rows
@@ -198,36 +244,36 @@ HSTU_API hstu_status hstu_rel_bias(hstu_context* context, const hstu_rel_bias_ar
  * seq_offsets            [batch + 1] i32 or i64, of k and v
  * q_offsets              absent: every sequence has total_q / batch new rows; or [batch + 1] i32 or i64, of q and out
  * max_q_len              the most new rows of a sequence that the caller expects, > 0 with q_offsets; else not read
- * num_targets            the last num_targets[b] rows of a sequence, new or not
+ * mask                   num_targets count the last rows of a sequence, new or not; intervals are i32 [1 or num_heads,
+ *                        2 m - 1, total_q]
  * attn_scale             absent, or f32 [1] or [total_q]
- * intervals              i32 [1 or num_heads, 2 m - 1, total_q]
  * rab                    absent, or [batch, 1 or num_heads, n, n] q's dtype, by positions in the whole sequence; of it
  *                        the new rows are read
- * All else as in hstu_attention, whose heads all weigh by silu here. Note that scaling_seqlen follows max_seq_len: to
+ * num_softmax_heads      0; another is HSTU_ERROR_UNSUPPORTED as yet
+ * All else as in hstu_attention. Note that scaling_seqlen follows max_seq_len: to
  * continue a prefill, pass that of the prefill. New rows of a sequence with fewer keys than new rows give 0 where they
  * lie before its first key. Source: meta-recsys/generative-recommenders, delta_hstu_mha.
  */
 typedef struct hstu_delta_attention_args {
   size_t struct_size;
   hstu_tensor q, k, v, out;
-  hstu_tensor seq_offsets, q_offsets, num_targets, attn_scale, intervals;
+  hstu_tensor seq_offsets, q_offsets, attn_scale;
+  hstu_mask_options mask;
   float alpha;
-  hstu_mask mask;
+  int32_t num_softmax_heads;
   int64_t max_seq_len, max_q_len, scaling_seqlen;
-  int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
-  int64_t window_left, window_right;
-  hstu_tensor num_contexts;
   hstu_tensor rab;
 } hstu_delta_attention_args;
 HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delta_attention_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(delta_attention)
 
 /**
  * The same against a cache in pages. The history of a sequence, new rows included (hstu_append_kv_cache puts them
- * there), lies in the pages; its targets, the last num_targets[b] of its new rows, only in k and v.
+ * there), lies in the pages; its targets, the last mask.num_targets[b] of its new rows, only in k and v.
  *
  * k, v                   [total_q, num_kv_heads, ...] rows of q's sequences, of which the targets' are read; absent
- *                        when num_targets is
+ *                        when mask.num_targets is
  * k_cache, v_cache       [pages, page_size, num_kv_heads, head_dim]; strides of the first three dimensions are free, so
  *                        a buffer [pages, 2, page_size, num_kv_heads, head_dim] gives both. Fastest with pages of a
  *                        multiple of 16 slots, a whole number of slots apart, as many for K as for V
@@ -236,7 +282,7 @@ HSTU_API hstu_status hstu_delta_attention(hstu_context* context, const hstu_delt
  * page_ids               [page_offsets[batch] or more], page_offsets' dtype. Both absent: sequence b has the one page
  *                        b, so page_size is the room of a sequence
  * last_page_lens         [batch], page_offsets' dtype: rows in the last page; a sequence without pages has no history
- * num_targets            absent or [batch]: at most the sequence's new rows
+ * mask                   num_targets are at most the sequence's new rows
  * max_seq_len            longest history + targets the caller expects, > 0
  * All else as in hstu_delta_attention. Source: NVIDIA recsys-examples, corelib/hstu.
  */
@@ -244,24 +290,23 @@ typedef struct hstu_paged_attention_args {
   size_t struct_size;
   hstu_tensor q, k, v, out;
   hstu_tensor k_cache, v_cache, page_offsets, page_ids, last_page_lens;
-  hstu_tensor q_offsets, num_targets, attn_scale, intervals;
+  hstu_tensor q_offsets, attn_scale;
+  hstu_mask_options mask;
   float alpha;
-  hstu_mask mask;
+  int32_t num_softmax_heads;
   int64_t max_seq_len, max_q_len, scaling_seqlen;
-  int64_t contextual_seq_len, max_attn_len, min_full_attn_seq_len, target_group_size;
-  int64_t window_left, window_right;
-  hstu_tensor num_contexts;
   hstu_tensor rab;
 } hstu_paged_attention_args;
 HSTU_API hstu_status hstu_paged_attention(hstu_context* context, const hstu_paged_attention_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(paged_attention)
 
 /**
  * Copies the keys and values of new rows to the end of each sequence's history in a cache, in pages or, without
  * page_offsets and page_ids, in one page per sequence. Bits are copied as they are.
  *
- * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v] f32, 16-bit, E4M3 or
- *                        E5M2, same dtype
+ * k, v                   [total, num_kv_heads, head_dim_qk], [total, num_kv_heads, head_dim_v], same dtype: any but
+ *                        i32 and i64
  * k_cache, v_cache       as in hstu_paged_attention, k's dtype; only the new rows are written
  * seq_offsets            absent: every sequence has total / batch new rows; or [batch + 1] i32 or i64, of k and v
  * num_targets            absent or [batch] i32 or i64: the last num_targets[b] new rows are not history, and not copied
@@ -277,6 +322,7 @@ typedef struct hstu_append_kv_cache_args {
 } hstu_append_kv_cache_args;
 HSTU_API hstu_status hstu_append_kv_cache(hstu_context* context, const hstu_append_kv_cache_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(append_kv_cache)
 
 /**
  * Softmax attention, forward: out_i = sum_j softmax_j(scale q_i . k_j) v_j over the keys that query i sees, with an
@@ -293,20 +339,22 @@ HSTU_API hstu_status hstu_append_kv_cache(hstu_context* context, const hstu_appe
  * to 256.
  *
  * lse    log-sum-exp of a query's scaled scores, natural logarithm
- * scale  of the scores; 0 means 1/sqrt(head_dim_qk)
- * mask   FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries
+ * scale  of the scores; 0 means 1/sqrt(head_dim_qk); HSTU_EXACT_ZERO: 0
+ * mask   of kind FULL: a query sees every key. CAUSAL: query i sees keys up to i + keys - queries. Other kinds, and
+ *        options, are HSTU_ERROR_UNSUPPORTED as yet
  * A query that sees no key gives zeros and an lse of minus infinity.
  */
 typedef struct hstu_flash_attention_args {
   size_t struct_size;
   hstu_tensor q, k, v, out, lse;
   hstu_tensor seq_offsets;
-  float scale;
-  hstu_mask mask;
+  hstu_mask_options mask;
+  double scale;
   int64_t max_seq_len;
 } hstu_flash_attention_args;
 HSTU_API hstu_status hstu_flash_attention(hstu_context* context, const hstu_flash_attention_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(flash_attention)
 
 #ifdef __cplusplus
 }

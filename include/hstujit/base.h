@@ -58,10 +58,19 @@ typedef enum hstu_dtype {
   HSTU_DTYPE_I32 = 4,
   HSTU_DTYPE_I64 = 5,
   HSTU_DTYPE_E4M3 = 6, /* 8-bit floating point without infinity, largest value 448 */
-  HSTU_DTYPE_E5M2 = 7  /* 8-bit floating point, largest finite value 57344 */
+  HSTU_DTYPE_E5M2 = 7, /* 8-bit floating point, largest finite value 57344 */
+  HSTU_DTYPE_U8 = 8,   /* U8 and I16 are copied: no operator computes with them */
+  HSTU_DTYPE_I16 = 9,
+  HSTU_DTYPE_F64 = 10 /* stands where f32 may on device "cpu" alone; copied everywhere */
 } hstu_dtype;
 
 #define HSTU_MAX_RANK 5
+
+/** A bit of hstu_tensor's flags: strides are meant as they stand, zeros too. */
+#define HSTU_STRIDES_GIVEN 1
+
+/** Exactly 0, in a member whose 0 means a default: eps, alpha, amin. It is the negative zero. */
+#define HSTU_EXACT_ZERO (-0.0f)
 
 /**
  * A view of a caller's buffer; nothing is owned or copied. data lies on the context's device (for device "cpu": in
@@ -69,28 +78,31 @@ typedef enum hstu_dtype {
  * and rank is absent whatever shape and stride hold.
  *
  * shape   extents, outermost first; any may be 0
- * stride  distance between neighbours of a dimension, in elements; all zero means contiguous (row-major). The last
- *         stride must be 1 unless an operator says otherwise; the others are free, so slices need no copy.
+ * stride  distance between neighbours of a dimension, in elements, not negative. All zero means contiguous (row-major),
+ *         unless flags has HSTU_STRIDES_GIVEN. The last stride must be 1 unless an operator says otherwise; the others
+ *         are free, so slices need no copy. An input may have strides of 0, an output only where the extent is 1
+ * flags   0 or HSTU_STRIDES_GIVEN
  */
 typedef struct hstu_tensor {
   void* data;
   hstu_dtype dtype;
-  int32_t rank;
+  int16_t rank;
+  uint16_t flags;
   int64_t shape[HSTU_MAX_RANK];
   int64_t stride[HSTU_MAX_RANK];
 } hstu_tensor;
 
 /** Contiguous tensors of rank 1, 2 and 3. Inputs may be const buffers: operators never write them. */
 static inline hstu_tensor hstu_vector(const void* data, hstu_dtype dtype, int64_t n) {
-  hstu_tensor t = {(void*)data, dtype, 1, {n}, {1}};
+  hstu_tensor t = {(void*)data, dtype, 1, 0, {n}, {1}};
   return t;
 }
 static inline hstu_tensor hstu_matrix(const void* data, hstu_dtype dtype, int64_t rows, int64_t columns) {
-  hstu_tensor t = {(void*)data, dtype, 2, {rows, columns}, {columns, 1}};
+  hstu_tensor t = {(void*)data, dtype, 2, 0, {rows, columns}, {columns, 1}};
   return t;
 }
 static inline hstu_tensor hstu_heads(const void* data, hstu_dtype dtype, int64_t rows, int64_t heads, int64_t dim) {
-  hstu_tensor t = {(void*)data, dtype, 3, {rows, heads, dim}, {heads * dim, dim, 1}};
+  hstu_tensor t = {(void*)data, dtype, 3, 0, {rows, heads, dim}, {heads * dim, dim, 1}};
   return t;
 }
 

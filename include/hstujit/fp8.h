@@ -21,6 +21,7 @@
 #define HSTUJIT_FP8_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +50,7 @@ typedef struct hstu_fp8_amax_args {
   hstu_tensor x, amax;
 } hstu_fp8_amax_args;
 HSTU_API hstu_status hstu_fp8_amax(hstu_context* context, const hstu_fp8_amax_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(fp8_amax)
 
 /**
  * Quantisation to FP8: in each unit, descale = greatest / L and q = round(x * (L / greatest)), with L the largest FP8
@@ -63,7 +65,8 @@ HSTU_API hstu_status hstu_fp8_amax(hstu_context* context, const hstu_fp8_amax_ar
  * static_descale  HSTU_FP8_TENSOR with a given scale: f32 [1], may be `descale` itself. q = round(x * (1 /
  *                 static_descale)). For HSTU_FP8_TENSOR give one of amax and static_descale, for the others neither
  * scaling         the unit
- * amin            least greatest magnitude, at least 1e-30; 0 means 1e-12
+ * amin            least greatest magnitude, at least 1e-30; 0 means 1e-12; HSTU_EXACT_ZERO: 0, where a unit whose
+ *                 quotient L / greatest overflows, of zeros for one, has a descale of 0 and elements of 0
  * amax_bound      greatest magnitudes count as this at most; 0 means no bound
  * power_of_two    1: descale is rounded up to a power of two, and q = round(x * (1 / descale)); not with a static scale
  */
@@ -75,14 +78,11 @@ typedef struct hstu_quantize_fp8_args {
   int32_t power_of_two;
 } hstu_quantize_fp8_args;
 HSTU_API hstu_status hstu_quantize_fp8(hstu_context* context, const hstu_quantize_fp8_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(quantize_fp8)
 
 /** Quantises a tensor as a whole with a dynamic scale: two launches, with args->amax as the memory between them. */
-static inline hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize_fp8_args* args,
-                                                    hstu_stream stream) {
-  hstu_fp8_amax_args amax = {sizeof(hstu_fp8_amax_args), args->x, args->amax};
-  const hstu_status status = hstu_fp8_amax(context, &amax, stream);
-  return status == HSTU_OK ? hstu_quantize_fp8(context, args, stream) : status;
-}
+HSTU_API hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize_fp8_args* args,
+                                               hstu_stream stream);
 
 /**
  * The inverse: x = q * descale, the product in f32 and rounded to x's type.
@@ -90,15 +90,16 @@ static inline hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const
  * q        [rows, columns] E4M3 or E5M2, row stride free
  * descale  f32, of the shape that `scaling` asks for
  * x        [rows, columns] f32 or 16-bit, row stride free
- * scaling  the unit
+ * scaling  the unit, one of hstu_fp8_scaling
  */
 typedef struct hstu_dequantize_fp8_args {
   size_t struct_size;
   hstu_tensor q, descale, x;
-  hstu_fp8_scaling scaling;
+  int64_t scaling;
 } hstu_dequantize_fp8_args;
 HSTU_API hstu_status hstu_dequantize_fp8(hstu_context* context, const hstu_dequantize_fp8_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(dequantize_fp8)
 
 /**
  * How the sums of an FP8 product are accumulated where the device multiplies FP8 itself, whose sums keep 14 bits and
@@ -122,22 +123,22 @@ typedef enum hstu_fp8_accumulation {
 } hstu_fp8_accumulation;
 
 /**
- * Product of FP8 matrices: out = act(descaled(a) descaled(b)^T + bias), accumulated, biased and activated in f32,
- * rounded once.
+ * Product of FP8 matrices: out = act(descaled(x) descaled(w)^T + bias + residual), all in f32, rounded once.
  *
- * Each operand has its own scaling, of the shape that hstu_quantize_fp8 gives it; b's rows are out's columns. Scales
+ * Each operand has its own scaling, of the shape that hstu_quantize_fp8 gives it; w's rows are out's columns. Scales
  * that change along k are applied to sums of at most 128 k, the others at the end. Devices of compute capability 8.9
  * and 9.0 multiply FP8 itself and accumulate as `accumulation` says. On 9.0 they do so for 16-bit and FP8 results,
  * residuals of 16 bits, tensors aligned to 16 bytes (rows of a residual beside FP8 to 32), results in parts of whole 64
- * columns, and scales other than HSTU_FP8_GROUP of b. Other cases, and all other devices, multiply in f16, which holds
+ * columns, and scales other than HSTU_FP8_GROUP of w. Other cases, and all other devices, multiply in f16, which holds
  * both formats exactly. The log and hstu-tune say so where they name such a kernel.
  *
- * a                   [m, k] E4M3 or E5M2, row stride free
- * b                   [n, k] E4M3 or E5M2, row stride free
- * a_descale           f32, for a and a_scaling
- * b_descale           f32, for b and b_scaling
- * bias                absent; or [n], a row (f32 or 16-bit); or [m, n], a residual (out's dtype, row stride free); it
- *                     may then be out itself when out is all of the result. With out in FP8 a residual is f32 or 16-bit
+ * x                   [m, k] E4M3 or E5M2, row stride free
+ * w                   [n, k] E4M3 or E5M2, row stride free
+ * x_descale           f32, for x and x_scaling
+ * w_descale           f32, for w and w_scaling
+ * bias                absent; or [n], a row (f32 or 16-bit)
+ * residual            absent; or [m, n] out's dtype, row stride free; it may be out itself when out is all of the
+ *                     result. With out in FP8 it is f32 or 16-bit
  * out                 [m, n] f32, 16-bit, E4M3 or E5M2, row stride free
  * accumulation        HSTU_FP8_ACCUMULATE_FAST allows sums of all of k in the tensor cores; without effect where a
  *                     scale changes along k
@@ -149,8 +150,8 @@ typedef enum hstu_fp8_accumulation {
  */
 typedef struct hstu_fp8_gemm_args {
   size_t struct_size;
-  hstu_tensor a, b, a_descale, b_descale, bias, out;
-  hstu_fp8_scaling a_scaling, b_scaling;
+  hstu_tensor x, w, x_descale, w_descale, bias, residual, out;
+  hstu_fp8_scaling x_scaling, w_scaling;
   hstu_fp8_accumulation accumulation;
   hstu_activation activation;
   int64_t activation_columns;
@@ -158,9 +159,10 @@ typedef struct hstu_fp8_gemm_args {
   hstu_tensor out_descale;
 } hstu_fp8_gemm_args;
 HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(fp8_gemm)
 
 /**
- * The output stage of an HSTU layer as one FP8 product: out = x + [u | attn | g] descaled(w)^T with g =
+ * The output stage of an HSTU layer as one FP8 product: out = residual + [u | attn | g] descaled(w)^T with g =
  * layer_norm(attn) * u, as hstu_gated_addmm has it. u, attn and g are quantised to E4M3 on their way into the product,
  * and the quantised values are never stored.
  *
@@ -180,9 +182,9 @@ HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_ar
  * weight, bias  [dim] of the norm, f32 or 16-bit, of one type
  * w             [n, 3 dim] E4M3, row stride free: the weight as hstu_quantize_fp8 gives it with HSTU_FP8_ROW
  * w_descale     f32 [n]
- * x             absent; or [m, n], a residual of attn's dtype, last stride 1; may be out itself
+ * residual      absent; or [m, n] attn's dtype, last stride 1; may be out itself
  * out           [m, n] attn's dtype, last stride 1
- * eps           of the norm; 0 means 1e-5
+ * eps           of the norm; 0 means 1e-5; HSTU_EXACT_ZERO: 0
  *
  * For compute capability 9.0: 16-bit types, weight and bias in f32 or attn's dtype, dim a multiple of 128 from 384 to
  * 1024, n of 256, parts 2, 4, 8 or 16, all of it aligned to 16 bytes. HSTU_ERROR_UNSUPPORTED elsewhere. The device
@@ -192,11 +194,12 @@ HSTU_API hstu_status hstu_fp8_gemm(hstu_context* context, const hstu_fp8_gemm_ar
 typedef struct hstu_gated_fp8_gemm_args {
   size_t struct_size;
   hstu_tensor attn, u, moments, weight, bias;
-  hstu_tensor w, w_descale, x, out;
-  float eps;
+  hstu_tensor w, w_descale, residual, out;
+  double eps;
 } hstu_gated_fp8_gemm_args;
 HSTU_API hstu_status hstu_gated_fp8_gemm(hstu_context* context, const hstu_gated_fp8_gemm_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(gated_fp8_gemm)
 
 #ifdef __cplusplus
 }

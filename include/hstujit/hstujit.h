@@ -2,8 +2,9 @@
  * libhstujit: run-time-compiled, auto-tuned kernels for HSTU recommenders (Zhai et al. 2024, arXiv:2402.17152).
  *
  * The tour: statuses and tensors (base.h), the context (here), operators (one header a group: norm.h, dense.h, fp8.h,
- * attention.h, jagged.h, position.h), layers made of them (layer.h), plans (plan.h), looking inside (here). A host
- * creates one context per device, describes buffers with hstu_tensor, and calls operators on its own CUDA stream:
+ * attention.h, jagged.h, position.h), layers made of them (layer.h), plans (plan.h), operators as data (describe.h),
+ * looking inside (here). A host creates one context per device, describes buffers with hstu_tensor, and calls operators
+ * on its own CUDA stream:
  *
  *   hstu_context* ctx;
  *   hstu_context_create(&ctx, NULL);                            // cuda:0, default store, compile on a miss
@@ -48,8 +49,7 @@ typedef enum hstu_miss_policy {
   HSTU_MISS_ASYNC = 4
 } hstu_miss_policy;
 
-/** Start from zeros and set struct_size = sizeof(hstu_context_options). The size of a release before strict_store is
- *  accepted too. Strings are copied. */
+/** Start from zeros and set struct_size = sizeof(hstu_context_options). Strings are copied. */
 typedef struct hstu_context_options {
   size_t struct_size;
   /** "cuda" or NULL: device 0. "cuda:N": device N. With "@sm_80" behind either, or another of the targets below, only
@@ -58,6 +58,13 @@ typedef struct hstu_context_options {
    *  compile and store only. No device is needed; operators prepare their kernel and return without running it. */
   const char* device;
   hstu_miss_policy miss_policy;
+  /** Whoever can write to a store or a pack decides which code runs on the device: bytes are checked against damage,
+   * not against forgery. A path is doubtful where it belongs to a user other than root and this process's, where
+   * everybody may write to it, or where everybody may exchange it (a folder above it without the sticky bit). 0: a
+   * doubtful path that was named here or in the environment is used, with a warning; one from HOME or XDG_CACHE_HOME is
+   * left out, with a warning. Not 0: any doubtful path is HSTU_ERROR_STORE. A store that comes from HOME or
+   * XDG_CACHE_HOME is made for its user alone (0700). A group's right to write is the administrator's affair. */
+  int32_t strict_store;
   /** Folder of the writable store (tuning database and compiled kernels). NULL: $HSTUJIT_STORE, else
    *  $XDG_CACHE_HOME/hstujit, else ~/.cache/hstujit. "": keep all in memory. A relative path is resolved at once. */
   const char* store_path;
@@ -66,13 +73,6 @@ typedef struct hstu_context_options {
   const char* system_store_path;
   /** Budget of one HSTU_MISS_TUNE search, in milliseconds. 0: 30,000. */
   int64_t tune_budget_ms;
-  /** Whoever can write to a store or a pack decides which code runs on the device: bytes are checked against damage,
-   * not against forgery. A path is doubtful where it belongs to a user other than root and this process's, where
-   * everybody may write to it, or where everybody may exchange it (a folder above it without the sticky bit). 0: a
-   * doubtful path that was named here or in the environment is used, with a warning; one from HOME or XDG_CACHE_HOME is
-   * left out, with a warning. Not 0: any doubtful path is HSTU_ERROR_STORE. A store that comes from HOME or
-   * XDG_CACHE_HOME is made for its user alone (0700). A group's right to write is the administrator's affair. */
-  int32_t strict_store;
 } hstu_context_options;
 
 /**
@@ -106,9 +106,24 @@ HSTU_API hstu_status hstu_context_finish(hstu_context* context);
  */
 HSTU_API hstu_status hstu_context_freeze(hstu_context* context);
 
+/**
+ * Whether this context's device takes a call, without making it: HSTU_OK, or the status that the call would give, with
+ * the reason in hstu_last_error. Compiles, loads, tunes and launches nothing, whatever the miss policy.
+ *
+ * op    name of an operator or of a chain, as in hstu_plan_get. A chain's steps are all asked for
+ * args  its args struct, as the call would get it: workspaces count. Buffers are not read, so any aligned addresses
+ *       that do not overlap will do; arrays on the host are read
+ *
+ * Errors: INVALID_ARGUMENT, SHAPE_MISMATCH, UNSUPPORTED_DTYPE and UNSUPPORTED, as of the call. HSTU_OK is no promise of
+ * a kernel: the call itself may still find none ready, or fail to compile or to load one. On device "cpu" it may find
+ * that offsets decrease, or the like.
+ */
+HSTU_API hstu_status hstu_context_takes(hstu_context* context, const char* op, const void* args);
+
 /* ---------------------------------------------------------------------------------------------- looking inside */
 
-/** Number of operators, and the name of one, e.g. "layer_norm"; NULL past the end. Static memory. */
+/** Number of operators, and the name of one, e.g. "layer_norm"; NULL past the end. Static memory. What one takes says
+ *  hstu_operator_describe, in describe.h. */
 HSTU_API int32_t hstu_operator_count(void);
 HSTU_API const char* hstu_operator_name(int32_t index);
 
@@ -163,9 +178,10 @@ HSTU_API hstu_status hstu_context_write_traffic(hstu_context* context, const cha
 /* --------------------------------------------------------------------------------------------------- operators */
 /*
  * Every operator takes (context, args, stream). args is read during the call only. struct_size must be
- * sizeof(the struct); members a caller does not set stay zero and mean the documented default. Outputs must not
- * overlap inputs unless said. Common errors: INVALID_ARGUMENT, SHAPE_MISMATCH, UNSUPPORTED_DTYPE, UNSUPPORTED (each
- * naming the field), and on a first call NOT_READY, STREAM_CAPTURING, COMPILE, TUNING, DEVICE.
+ * sizeof(the struct), in this release or an earlier one; of a struct within a struct it is that or 0. Members a caller
+ * does not set stay zero and mean the documented default. Outputs must not overlap inputs unless said. Common errors:
+ * INVALID_ARGUMENT, SHAPE_MISMATCH, UNSUPPORTED_DTYPE, UNSUPPORTED (each naming the field), and on a first call
+ * NOT_READY, STREAM_CAPTURING, COMPILE, TUNING, DEVICE.
  *
  * "16-bit" means HSTU_DTYPE_BF16 or HSTU_DTYPE_F16. Accumulation and statistics are in f32, with one rounding to the
  * output type. Zero rows, zero sequences and empty sequences are legal everywhere and launch nothing when nothing is
@@ -173,6 +189,7 @@ HSTU_API hstu_status hstu_context_write_traffic(hstu_context* context, const cha
  */
 #include <hstujit/attention.h>
 #include <hstujit/dense.h>
+#include <hstujit/describe.h>
 #include <hstujit/fp8.h>
 #include <hstujit/jagged.h>
 #include <hstujit/layer.h>

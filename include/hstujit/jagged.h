@@ -3,13 +3,15 @@
  * one sequence behind another; offsets [batch + 1] (i32 or i64, from 0, not decreasing) say where each begins.
  * What all operators have in common stands in hstujit.h.
  *
- * Copies move bits unchanged, of any element type: f32, 16-bit, i32, i64, 8-bit. Tensors of one call may have offsets
- * or lengths of different integer types. Rows behind the last sequence are neither read nor written.
+ * Copies move bits unchanged, of any element type. Types that hstu_dtype lacks go by their size: 8 bits as U8, 16 as
+ * I16. Tensors of one call may have offsets or lengths of different integer types. Rows behind the last sequence are
+ * neither read nor written.
  */
 #ifndef HSTUJIT_JAGGED_H
 #define HSTUJIT_JAGGED_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -40,10 +42,11 @@ typedef struct hstu_concat_2d_jagged_args {
   hstu_tensor left, right, offsets_left, offsets_right, out;
   int64_t max_len_left, max_len_right;
   int64_t n_prefix_from_right;
-  int32_t is_replace;
+  int64_t is_replace;
 } hstu_concat_2d_jagged_args;
 HSTU_API hstu_status hstu_concat_2d_jagged(hstu_context* context, const hstu_concat_2d_jagged_args* args,
                                            hstu_stream stream);
+HSTU_TYPED_PLAN(concat_2d_jagged)
 
 /**
  * The inverse of hstu_concat_2d_jagged: gives each row of a combined jagged tensor back to the part it came from.
@@ -66,6 +69,7 @@ typedef struct hstu_split_2d_jagged_args {
 } hstu_split_2d_jagged_args;
 HSTU_API hstu_status hstu_split_2d_jagged(hstu_context* context, const hstu_split_2d_jagged_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(split_2d_jagged)
 
 /**
  * Adds a row of its own to all rows of a sequence: out[r] = jagged[r] + dense[b] for r in sequence b, in f32.
@@ -82,6 +86,7 @@ typedef struct hstu_jagged_dense_broadcast_add_args {
 HSTU_API hstu_status hstu_jagged_dense_broadcast_add(hstu_context* context,
                                                      const hstu_jagged_dense_broadcast_add_args* args,
                                                      hstu_stream stream);
+HSTU_TYPED_PLAN(jagged_dense_broadcast_add)
 
 /**
  * Multiplies each sequence's rows with a matrix of its own and adds a bias: out[r] = jagged[r] dense[b] + bias for r in
@@ -100,11 +105,12 @@ HSTU_API hstu_status hstu_jagged_dense_broadcast_add(hstu_context* context,
 typedef struct hstu_jagged_dense_bmm_broadcast_add_args {
   size_t struct_size;
   hstu_tensor jagged, dense, bias, seq_offsets, out;
-  int32_t elementwise;
+  int64_t elementwise;
 } hstu_jagged_dense_bmm_broadcast_add_args;
 HSTU_API hstu_status hstu_jagged_dense_bmm_broadcast_add(hstu_context* context,
                                                          const hstu_jagged_dense_bmm_broadcast_add_args* args,
                                                          hstu_stream stream);
+HSTU_TYPED_PLAN(jagged_dense_bmm_broadcast_add)
 
 /**
  * Adds up each sequence's rows: out[b] = sum of jagged[r] for r in sequence b, in f32, 0 for a sequence without rows.
@@ -121,6 +127,7 @@ typedef struct hstu_jagged_reduce_sum_args {
 } hstu_jagged_reduce_sum_args;
 HSTU_API hstu_status hstu_jagged_reduce_sum(hstu_context* context, const hstu_jagged_reduce_sum_args* args,
                                             hstu_stream stream);
+HSTU_TYPED_PLAN(jagged_reduce_sum)
 
 /**
  * Lays each sequence out in a matrix of its own: out[b, t] = row t of sequence b, and rows of `padding` behind its
@@ -129,16 +136,17 @@ HSTU_API hstu_status hstu_jagged_reduce_sum(hstu_context* context, const hstu_ja
  * values   [total, dim] any dtype; row stride free
  * offsets  [batch + 1] i32 or i64
  * out      [batch, max_len, dim] dtype of values; strides of batch and row free
- * padding  rounded to the element type once; beyond an integer type its nearest end, and 0 for NaN
+ * padding  rounded to the element type once, so exact in i32; beyond an integer type its nearest end, and 0 for NaN
  * Source: FBGEMM, jagged_to_padded_dense.
  */
 typedef struct hstu_jagged_to_padded_dense_args {
   size_t struct_size;
   hstu_tensor values, offsets, out;
-  float padding;
+  double padding;
 } hstu_jagged_to_padded_dense_args;
 HSTU_API hstu_status hstu_jagged_to_padded_dense(hstu_context* context, const hstu_jagged_to_padded_dense_args* args,
                                                  hstu_stream stream);
+HSTU_TYPED_PLAN(jagged_to_padded_dense)
 
 /**
  * The inverse of hstu_jagged_to_padded_dense: row t of sequence b is dense[b, t], 0 from t = max_len on.
@@ -154,6 +162,7 @@ typedef struct hstu_dense_to_jagged_args {
 } hstu_dense_to_jagged_args;
 HSTU_API hstu_status hstu_dense_to_jagged(hstu_context* context, const hstu_dense_to_jagged_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(dense_to_jagged)
 
 /**
  * Drops the oldest history of sequences [contextual rows | history | targets]: the last `keep` history rows stay, and
@@ -178,6 +187,7 @@ typedef struct hstu_jagged_truncate_history_args {
 } hstu_jagged_truncate_history_args;
 HSTU_API hstu_status hstu_jagged_truncate_history(hstu_context* context, const hstu_jagged_truncate_history_args* args,
                                                   hstu_stream stream);
+HSTU_TYPED_PLAN(jagged_truncate_history)
 
 /*
  * Sorting in one launch without a workspace, meant for batches and indices. Up to 512 elements are sorted by rank: each
@@ -201,6 +211,7 @@ typedef struct hstu_sort_kv_pairs_args {
   int32_t descending;
 } hstu_sort_kv_pairs_args;
 HSTU_API hstu_status hstu_sort_kv_pairs(hstu_context* context, const hstu_sort_kv_pairs_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(sort_kv_pairs)
 
 /**
  * The numbers of the sequences, the longest first; equally long ones keep their order.
@@ -215,6 +226,7 @@ typedef struct hstu_sort_by_length_args {
 } hstu_sort_by_length_args;
 HSTU_API hstu_status hstu_sort_by_length(hstu_context* context, const hstu_sort_by_length_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(sort_by_length)
 
 /*
  * Vectors of sequences, given their lengths [batch] (i32 or i64, not negative) rather than offsets. These calls are one
@@ -234,6 +246,7 @@ typedef struct hstu_complete_cumsum_args {
 } hstu_complete_cumsum_args;
 HSTU_API hstu_status hstu_complete_cumsum(hstu_context* context, const hstu_complete_cumsum_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(complete_cumsum)
 
 /**
  * Concatenates two jagged vectors sequence by sequence: left's elements, then right's.
@@ -248,6 +261,7 @@ typedef struct hstu_concat_1d_jagged_args {
 } hstu_concat_1d_jagged_args;
 HSTU_API hstu_status hstu_concat_1d_jagged(hstu_context* context, const hstu_concat_1d_jagged_args* args,
                                            hstu_stream stream);
+HSTU_TYPED_PLAN(concat_1d_jagged)
 
 /**
  * The inverse of hstu_concat_1d_jagged.
@@ -262,6 +276,7 @@ typedef struct hstu_split_1d_jagged_args {
 } hstu_split_1d_jagged_args;
 HSTU_API hstu_status hstu_split_1d_jagged(hstu_context* context, const hstu_split_1d_jagged_args* args,
                                           hstu_stream stream);
+HSTU_TYPED_PLAN(split_1d_jagged)
 
 /**
  * Each sequence once without its first element and once without its last: the answers and the inputs of a model that
@@ -281,6 +296,7 @@ typedef struct hstu_jagged_remove_first_or_last_1d_args {
 HSTU_API hstu_status hstu_jagged_remove_first_or_last_1d(hstu_context* context,
                                                          const hstu_jagged_remove_first_or_last_1d_args* args,
                                                          hstu_stream stream);
+HSTU_TYPED_PLAN(jagged_remove_first_or_last_1d)
 
 /**
  * Lays each sequence out in a row of its own: out[b, t] = values[offsets[b] + min(t, n - 1)] for a sequence of n
@@ -298,6 +314,7 @@ typedef struct hstu_expand_1d_jagged_to_dense_args {
 HSTU_API hstu_status hstu_expand_1d_jagged_to_dense(hstu_context* context,
                                                     const hstu_expand_1d_jagged_to_dense_args* args,
                                                     hstu_stream stream);
+HSTU_TYPED_PLAN(expand_1d_jagged_to_dense)
 
 /**
  * Replaces the last rows of each of left's sequences by right's; where right has more rows, by its last ones.
@@ -314,13 +331,17 @@ typedef struct hstu_replace_last_n_with_jagged_args {
 HSTU_API hstu_status hstu_replace_last_n_with_jagged(hstu_context* context,
                                                      const hstu_replace_last_n_with_jagged_args* args,
                                                      hstu_stream stream);
+HSTU_TYPED_PLAN(replace_last_n_with_jagged)
 
 /**
  * Transposes a matrix of segments: segment i * columns + j of values becomes segment j * rows + i of out.
  *
  * values, out           [total] same dtype, any
- * offsets, out_offsets  [rows * columns + 1] i32 or i64, same dtype: where segments begin, before and after
- * lengths, out_lengths  [rows * columns] i32 or i64, same dtype: their elements, before and after
+ * offsets               [rows * columns + 1] i32 or i64: where segments begin
+ * lengths               absent, or [rows * columns] i32 or i64: their elements, which are the differences of offsets
+ * out_offsets           absent, or [rows * columns + 1] offsets' dtype, written: where they begin in out
+ * out_lengths           absent, or [rows * columns] i32 or i64, lengths' dtype if those are there, written: their
+ *                       elements in out's order
  * rows, columns         of the matrix of segments
  * Source: meta-recsys/generative-recommenders, jagged_transpose_1d.
  */
@@ -331,6 +352,7 @@ typedef struct hstu_jagged_transpose_1d_args {
 } hstu_jagged_transpose_1d_args;
 HSTU_API hstu_status hstu_jagged_transpose_1d(hstu_context* context, const hstu_jagged_transpose_1d_args* args,
                                               hstu_stream stream);
+HSTU_TYPED_PLAN(jagged_transpose_1d)
 
 #ifdef __cplusplus
 }

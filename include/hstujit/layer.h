@@ -35,6 +35,7 @@
 #include <hstujit/base.h>
 #include <hstujit/fp8.h>
 #include <hstujit/norm.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,24 +60,27 @@ static inline int64_t hstu_uvqk_columns(hstu_layer_dims dims) {
  * uvqk_weight             [embedding, hstu_uvqk_columns(dims)] x's dtype, strides as hstu_addmm takes them
  * uvqk_bias               [hstu_uvqk_columns(dims)], or absent
  * uvqk                    [rows, hstu_uvqk_columns(dims)] x's dtype; u, v, q, k are its columns
- * eps                     of the norm; 0 means 1e-6
+ * eps                     of the norm; 0 means 1e-6; HSTU_EXACT_ZERO: 0
+ * input_norm              HSTU_NORM_LAYER; HSTU_NORM_RMS is HSTU_ERROR_UNSUPPORTED as yet
  */
 typedef struct hstu_compute_uvqk_args {
   size_t struct_size;
   hstu_tensor x, norm_weight, norm_bias, uvqk_weight, uvqk_bias, uvqk;
   hstu_layer_dims dims;
   float eps;
+  hstu_norm input_norm;
   void* workspace;
   size_t workspace_size;
 } hstu_compute_uvqk_args;
 HSTU_API hstu_status hstu_compute_uvqk(hstu_context* context, const hstu_compute_uvqk_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(compute_uvqk)
 HSTU_API hstu_status hstu_compute_uvqk_workspace_size(const hstu_compute_uvqk_args* args, size_t* bytes);
 
 /**
  * hstu_compute_uvqk, then hstu_attention on its q, k and v where they lie.
  *
- * uvqk       as above; struct_size, workspace and workspace_size in it are not read
- * attention  all but q, k and v, which come from uvqk; struct_size in it is not read. attention.out is [rows,
+ * uvqk       as above; workspace and workspace_size in it are not read
+ * attention  all but q, k and v, which come from uvqk. attention.out is [rows,
  *            num_heads, hidden_dim]. u, and k and v for a cache, are then columns of uvqk.uvqk.
  */
 typedef struct hstu_preprocess_and_attention_args {
@@ -88,39 +92,41 @@ typedef struct hstu_preprocess_and_attention_args {
 } hstu_preprocess_and_attention_args;
 HSTU_API hstu_status hstu_preprocess_and_attention(hstu_context* context,
                                                    const hstu_preprocess_and_attention_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(preprocess_and_attention)
 HSTU_API hstu_status hstu_preprocess_and_attention_workspace_size(const hstu_preprocess_and_attention_args* args,
                                                                   size_t* bytes);
 
-/** Variants of the output stage; the members mean what they mean in hstu_norm_mul, but eps 0 means 1e-6, and layer i of
- *  a stack drops out with seed + i. */
+/** Variants of the output stage; the members mean what they mean in hstu_norm_mul, but eps 0 means 1e-6 and
+ *  HSTU_EXACT_ZERO 0, and layer i of a stack drops out with seed + i. */
 typedef struct hstu_output_options {
   float eps;
   hstu_activation activation;
   int32_t concat_u, concat_x, silu_u;
-  int32_t num_groups;
   hstu_norm norm;
   hstu_dropout_stream dropout_stream;
   float dropout_ratio;
+  int64_t num_groups;
   int64_t seed;
 } hstu_output_options;
 
 /**
- * The output stage: out = x + norm_mul(attn, u) w.
+ * The output stage: out = residual + norm_mul(attn, u) w.
  *
  * attn, u                 [rows, dim] f32 or 16-bit
  * norm_weight, norm_bias  [dim], or [num_groups] under group norm; no bias with HSTU_NORM_RMS
  * output_weight           [segments * dim, embedding], strides as hstu_addmm takes them; segments as in hstu_norm_mul
- * x, out                  [rows, embedding] attn's dtype; x is the residual, absent: none; out may be x itself
+ * residual, out           [rows, embedding] attn's dtype; residual absent: none; out may be residual itself
  */
 typedef struct hstu_compute_output_args {
   size_t struct_size;
-  hstu_tensor attn, u, x, norm_weight, norm_bias, output_weight, out;
+  hstu_tensor attn, u, residual, norm_weight, norm_bias, output_weight, out;
   hstu_output_options options;
   void* workspace;
   size_t workspace_size;
 } hstu_compute_output_args;
 HSTU_API hstu_status hstu_compute_output(hstu_context* context, const hstu_compute_output_args* args,
                                          hstu_stream stream);
+HSTU_TYPED_PLAN(compute_output)
 /** Here the size depends on attn's shape and dtype and on the options. */
 HSTU_API hstu_status hstu_compute_output_workspace_size(const hstu_compute_output_args* args, size_t* bytes);
 
@@ -150,31 +156,44 @@ typedef struct hstu_fp8_layer_weights {
  *
  * x, out      [rows, embedding] f32 or 16-bit; out may be x itself
  * layers      num_layers parameter sets, on the host, read during the call
- * eps         of the input norm; 0 means 1e-6
- * attention   of every layer; q, k, v, out and moments in it must be absent, struct_size in it is not read
+ * layer_size  sizeof(hstu_layer_weights), the distance from one set to the next
+ * eps         of the input norm; 0 means 1e-6; HSTU_EXACT_ZERO: 0
+ * input_norm  as in hstu_compute_uvqk
+ * attention   of every layer; q, k, v, out and moments in it must be absent
  * output      variant of the output stage; DLRM-v3 sets concat_u and concat_x
  * fp8_layers  NULL; or num_layers more parameter sets, on the host, read during the call. Both projections of every
  *             layer are then hstu_fp8_gemm, behind an hstu_layer_norm and an hstu_norm_mul that quantise their results
  *             to E4M3 with HSTU_FP8_ROW; the second may be hstu_gated_fp8_gemm, as above. uvqk_weight and output_weight
  *             of `layers` must be absent then
+ * fp8_layer_size
+ *             sizeof(hstu_fp8_layer_weights), likewise; not read where fp8_layers is NULL
  * fp8_accumulation
- *             of these products; see hstu_fp8_accumulation
+ *             of these products
+ * saved, saved_size, recompute
+ *             for gradients. NULL and 0; all else is HSTU_ERROR_UNSUPPORTED as yet
  */
 typedef struct hstu_stack_args {
   size_t struct_size;
   hstu_tensor x, out;
   const hstu_layer_weights* layers;
+  size_t layer_size;
   int64_t num_layers;
   hstu_layer_dims dims;
   float eps;
+  hstu_norm input_norm;
   hstu_attention_args attention;
   hstu_output_options output;
   void* workspace;
   size_t workspace_size;
   const hstu_fp8_layer_weights* fp8_layers;
+  size_t fp8_layer_size;
   hstu_fp8_accumulation fp8_accumulation;
+  uint32_t recompute;
+  void* saved;
+  size_t saved_size;
 } hstu_stack_args;
 HSTU_API hstu_status hstu_stack(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(stack)
 HSTU_API hstu_status hstu_stack_workspace_size(const hstu_stack_args* args, size_t* bytes);
 
 /** One layer: hstu_stack with num_layers = 1; num_layers in args is not read. */
@@ -200,6 +219,7 @@ typedef struct hstu_fp8_linear_args {
   size_t workspace_size;
 } hstu_fp8_linear_args;
 HSTU_API hstu_status hstu_fp8_linear(hstu_context* context, const hstu_fp8_linear_args* args, hstu_stream stream);
+HSTU_TYPED_PLAN(fp8_linear)
 /** Here the size depends on x's shape and on x_scaling alone. */
 HSTU_API hstu_status hstu_fp8_linear_workspace_size(const hstu_fp8_linear_args* args, size_t* bytes);
 

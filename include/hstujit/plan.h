@@ -1,14 +1,17 @@
 /**
- * Plans: a call with everything decided beforehand, for hosts whose shapes repeat. Included by hstujit.h.
+ * Plans: a call with everything decided beforehand, for hosts whose shapes repeat.
  *
  * A call of an operator checks its arguments, keys them, finds their kernel and fills its parameters: some hundred
  * nanoseconds. A plan did all that when it was made. Launching it with the same arguments costs tens of nanoseconds
  * beyond the driver's own launch, and little more with other buffers of the same shapes:
  *
  *   hstu_plan* plan;
- *   hstu_plan_get(&plan, context, "layer_norm", &norm, stream);     // once: compiles, loads or tunes like a call
+ *   hstu_layer_norm_plan(&plan, context, &norm, stream);            // once: compiles, loads or tunes like a call
  *   hstu_plan_launch(plan, NULL, stream);                           // the arguments it was made with
  *   norm.x.data = other;  hstu_plan_launch(plan, &norm, stream);    // other buffers
+ *
+ * Each operator and each chain has such a function: HSTU_TYPED_PLAN stands behind its declaration. hstu_plan_get is the
+ * same for hosts that have the name as a text. Included by the headers of the operators.
  */
 #ifndef HSTUJIT_PLAN_H
 #define HSTUJIT_PLAN_H
@@ -36,6 +39,13 @@ typedef struct hstu_plan hstu_plan;
  */
 HSTU_API hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const char* op, const void* args,
                                    hstu_stream stream);
+
+/** hstu_<op>_plan: hstu_plan_get of one operator or chain, with arguments that the compiler checks. */
+#define HSTU_TYPED_PLAN(op)                                                                                        \
+  static inline hstu_status hstu_##op##_plan(hstu_plan** out, hstu_context* context, const hstu_##op##_args* args, \
+                                             hstu_stream stream) {                                                 \
+    return hstu_plan_get(out, context, #op, args, stream);                                                         \
+  }
 
 /**
  * Queues the plan's operator, or all steps of its chain. args NULL means the arguments that the plan was made with.

@@ -7,6 +7,7 @@
 #define HSTUJIT_POSITION_H
 
 #include <hstujit/base.h>
+#include <hstujit/plan.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,7 +23,7 @@ extern "C" {
  * seq_offsets          [batch + 1] i32 or i64
  * num_targets          absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean
  *                      all
- * alpha                factor of x; 0 means 1
+ * alpha                factor of x; 0 means 1; HSTU_EXACT_ZERO: 0
  * interleave_targets   1: each target has a second row, its action, so 2 num_targets rows are targets
  * Source: alibaba/TorchEasyRec, add_positional_embeddings.
  */
@@ -35,6 +36,7 @@ typedef struct hstu_add_positional_embeddings_args {
 HSTU_API hstu_status hstu_add_positional_embeddings(hstu_context* context,
                                                     const hstu_add_positional_embeddings_args* args,
                                                     hstu_stream stream);
+HSTU_TYPED_PLAN(add_positional_embeddings)
 
 /** How an age becomes a bucket, truncated to whole numbers; age is at least 1e-6 seconds. */
 typedef enum hstu_time_bucket_fn {
@@ -58,7 +60,7 @@ typedef enum hstu_time_bucket_fn {
  * num_targets             absent or [batch] i32 or i64: how many of the last rows are targets; more than there are mean
  *                         all
  * query_time              absent or [batch] i64, seconds; absent: the time of each sequence's last row
- * alpha                   factor of x; 0 means 1
+ * alpha                   factor of x; 0 means 1; HSTU_EXACT_ZERO: 0
  * time_bucket_increments  seconds, positive; 0 means 60
  * time_bucket_fn          SQRT or LOG
  * max_contextual_seq_len  rows at the beginning of each sequence whose positions count from 0
@@ -73,12 +75,13 @@ typedef struct hstu_add_timestamp_positional_embeddings_args {
   hstu_tensor out;
   float alpha, time_bucket_increments;
   hstu_time_bucket_fn time_bucket_fn;
-  int64_t max_contextual_seq_len;
   int32_t interleave_targets;
+  int64_t max_contextual_seq_len;
 } hstu_add_timestamp_positional_embeddings_args;
 HSTU_API hstu_status hstu_add_timestamp_positional_embeddings(hstu_context* context,
                                                               const hstu_add_timestamp_positional_embeddings_args* args,
                                                               hstu_stream stream);
+HSTU_TYPED_PLAN(add_timestamp_positional_embeddings)
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 // New rows of keys and values to the end of each sequence's history in a paged cache: a copy, bound by memory.
 //
-// The first blocks copy K, the others V, each rows of all heads: see tile/warp_copy.cuh. The rows are on their way
+// The first blocks copy K, the others V, each rows of all heads: see tile/warp_copy.cuh. The rows are in flight
 // while a warp finds their sequences, by the offsets, and their pages, by the table: these depend on memory several
 // times over, and the rows do not depend on them. Rows of targets, and rows before position 0 of a history, are
 // nobody's.
@@ -70,7 +70,7 @@ struct Copier {
   }
   HSTU_PRIM const char* source(i64 row) const { return static_cast<const char*>(side.rows) + row * side.row_stride; }
   HSTU_PRIM Sequence<Config> sequence(int index) const { return {p, starts(), index}; }
-  HSTU_PRIM tile::RowEnds ends(const Sequence<Config>& sequence, i64 row) const {
+  HSTU_PRIM tile::RowAddresses addresses(const Sequence<Config>& sequence, i64 row) const {
     return {nullptr, sequence.place(p, side, row)};
   }
   HSTU_PRIM static i64 byte(u32 piece, i64 head_stride) {

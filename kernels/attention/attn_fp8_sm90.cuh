@@ -1,15 +1,30 @@
 // Forward HSTU attention in FP8 for sm_90a: q, k and v are e4m3 with scales, out is 16 bits wide. Roles, tiles and
 // rings are those of attn_fwd_sm90.cuh (attention/sm90/shape.cuh); what differs:
 //
-//   transposers  two warps beside the loader turn each V tile in shared memory, for products of FP8 want both operands
+//   transposers  two warps beside the loader transpose V tiles in shared memory, for products of FP8 want both operands
 //                contiguous along the keys (attention/sm90/fp8_values.cuh)
 //   consumer     S = Q K^T (wgmma e4m3), P = gain silu(S) rounded to e4m3 in registers, O += P V (wgmma e4m3)
 //
-// Scales of tensors, heads or sequences are one number a tile: those of q and k are part of the factors that make P of
-// S, with P's gain (attention/sm90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each score costs
-// two multiplications, one special function, one FMA and half a conversion. Scales of 128 rows are one number a tile
-// and one a key block, for both are cut where scales change (attention/variant/scale_blocks.cuh): P takes all three, so
-// that sums go on from block to block, and a score costs no more. The loader brings a block's with its keys.
+// What runs, and the function or the file behind each line, in attention/sm90/ unless it is of this file:
+//   scheduler    for each tile, taken from the counter                      schedule.cuh
+//                  describe it, with the factors that its scales make       fp8_tile.cuh, fp8_factors.cuh
+//   loader       for each tile copy Q; for each key block copy K, then V    load.cuh; factors: fp8_factors.cuh
+//   transposers  for each key block transpose V                             fp8_values.cuh
+//   consumer     for each tile                                              Consumer::run()
+//                  Q to registers                                           warpgroup.cuh
+//                  for each block that its rows see                         attend()
+//                    S of the next block beside O += P V of this one        full_blocks(): scores.cuh, fp8_values.cuh
+//                    or, where rows see a part, S, mask, O by chunks        masked_block(): scores.cuh
+//                    P = gain silu(S), to e4m3                              fp8_values.cuh
+//                    each kPromoteKeys keys: O to f32 sums, and anew        promote()
+//                  scale; O to memory by TMA                                store_output(), store.cuh
+//
+// Per-tensor, per-head and per-sequence scales are one number a tile: those of q and k are part of the factors that
+// make P of S, with P's gain (attention/sm90/fp8_factors.cuh), that of v and the gain's inverse one of O's. So each
+// score costs two multiplications, one special function, one FMA and half a conversion. Per-block scales (of 128 rows)
+// are one number a tile and one a key block, for both are cut where scales change (attention/variant/scale_blocks.cuh):
+// P takes all three, so that sums go on from block to block, and a score costs no more. The loader brings a block's
+// with its keys.
 //
 // The tensor cores add up FP8 with 14 bits. Every kPromoteKeys keys (0: never) O goes to f32 sums in shared memory.
 //
@@ -18,9 +33,9 @@
 // transposition, for a trial, it is 3 % faster. Measured on an H200: 96 keys a step
 // -2 to -4 %; Q from shared memory -3 to -5 %; three warpgroups of 96 keys even, but they need more registers than
 // there are once sums are promoted; weights packed before the products of the last block end (twice the words of P, two
-// steps a turn) +1 %, which spills in all but a few shapes. Promotion costs 3 %; with the f32 sums in registers 11 %,
-// since the weights then wait for the products, and with zeros put into O, or products drained for it, 6 to 9 %, since
-// the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
+// steps an iteration) +1 %, which spills in all but a few shapes. Promotion costs 3 %; with the f32 sums in
+// registers 11 %, since the weights then wait for the products, and with zeros put into O, or products drained for it,
+// 6 to 9 %, since the compiler then moves O between registers at every masked chunk. So the next product starts O anew.
 // What else was tried: docs/experiments/attention_fp8.md.
 //
 // Shared memory   Q | K ring | V ring | two or three stages of transposed V | 128 columns of O, or f32 sums |
@@ -56,7 +71,7 @@ struct Consumer {
 
   Warpgroup<Config, Tile> wg;
   u32 transposed_smem, factor_slots;
-  typename TransposedRing<Config>::Place value_place;
+  typename TransposedRing<Config>::State value_place;
 
   HSTU_PRIM TransposedRing<Config> v_ring() const { return TransposedRing<Config>(transposed_smem); }
 
@@ -67,17 +82,17 @@ struct Consumer {
     else
       wg.k_ring().release(wg.place);
   }
-  // Lets go of `count` blocks that the warpgroup's rows see nothing of.
-  HSTU_PRIM void pass_over(int count) {
+  // Releases `count` blocks that the warpgroup's rows see nothing of.
+  HSTU_PRIM void skip_blocks(int count) {
 #pragma unroll 1
     for (; count > 0; --count) {
       wg.k_ring().wait(wg.place);
       v_ring().wait(value_place);
       wg.sync();
-      leave_block();
+      release_block();
     }
   }
-  HSTU_PRIM void leave_block() {
+  HSTU_PRIM void release_block() {
     release_keys();
     v_ring().release(value_place);
     wg.place.advance();
@@ -91,8 +106,8 @@ struct Consumer {
     const int key_begin = tile.plan.key_begin(block), row = tile.first_row + wg.thread_row();
     bool touched = false;
     wg.k_ring().wait(wg.place);
-    f.come_to(wg.place);
-    f.settle();
+    f.load(wg.place);
+    f.broadcast();
 #pragma unroll 1
     for (int at = 0; at < kBlockN; at += kChunkN) {
       const int key = key_begin + at;
@@ -100,26 +115,26 @@ struct Consumer {
       touched = true;
       float s[kChunkN / 2];
       u32 w[kChunkN / 8];
-      prim::wgmma_keep(s);
+      prim::warpgroup_fence_operand(s);
       prim::wgmma_fence();
       issue_qk<kChunkN>(wg, s, q, wg.place.stage, at);
       prim::wgmma_wait<0>();
-      prim::wgmma_keep(s);
+      prim::warpgroup_fence_operand(s);
       if (!view.sees_all(key, key + kChunkN)) apply_mask<kChunkN>(s, tile.mask, row, key);
-      weigh_gained(f, s);
+      silu_with_gain(f, s);
       pack_fp8(s, w);
       v_ring().wait(value_place);
-      prim::wgmma_keep(o);
+      prim::warpgroup_fence_operand(o);
       prim::wgmma_fence();
       issue_pv_fp8<kChunkN>(wg, o, w, value_place.stage, at, 1);
       prim::wgmma_wait<0>();
-      prim::wgmma_keep(o);
+      prim::warpgroup_fence_operand(o);
     }
     if (!touched) {
       v_ring().wait(value_place);
       wg.sync();
     }
-    leave_block();
+    release_block();
   }
 
   // `count` blocks that every row sees wholly, at least one: products of a block run beside the weights of the next.
@@ -130,15 +145,15 @@ struct Consumer {
     float s[kBlockN / 2];
     u32 w[kBlockN / 8];
     wg.k_ring().wait(wg.place);
-    prim::wgmma_keep(s);
+    prim::warpgroup_fence_operand(s);
     prim::wgmma_fence();
     issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-    f.come_to(wg.place);
+    f.load(wg.place);
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(s);
+    prim::warpgroup_fence_operand(s);
     release_keys();
-    f.settle();
-    weigh_gained(f, s);
+    f.broadcast();
+    silu_with_gain(f, s);
     pack_fp8(s, w);
     int add = 1;  // 0: the sums start anew
     int until = kPromoteBlocks > 0 ? kPromoteBlocks - wg.group * (kPromoteBlocks / T::kConsumers) : count;
@@ -148,21 +163,21 @@ struct Consumer {
       for (const int end = variant::min_int(until + 1, count); block < end; ++block) {
         wg.place.advance();
         wg.k_ring().wait(wg.place);
-        prim::wgmma_keep(s);
-        prim::wgmma_keep(o);
+        prim::warpgroup_fence_operand(s);
+        prim::warpgroup_fence_operand(o);
         prim::wgmma_fence();
         issue_qk<kBlockN>(wg, s, q, wg.place.stage, 0);
-        f.come_to(wg.place);
+        f.load(wg.place);
         v_ring().wait(value_place);
         issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
-        f.settle();
+        f.broadcast();
         prim::wgmma_wait<1>();
-        prim::wgmma_keep(s);
+        prim::warpgroup_fence_operand(s);
         release_keys();
-        weigh_gained(f, s);
-        prim::wgmma_keep(s);
+        silu_with_gain(f, s);
+        prim::warpgroup_fence_operand(s);
         prim::wgmma_wait<0>();
-        prim::wgmma_keep(o);
+        prim::warpgroup_fence_operand(o);
         v_ring().release(value_place);
         value_place.advance();
         pack_fp8(s, w);
@@ -176,11 +191,11 @@ struct Consumer {
       if (block >= count) break;
     }
     v_ring().wait(value_place);
-    prim::wgmma_keep(o);
+    prim::warpgroup_fence_operand(o);
     prim::wgmma_fence();
     issue_pv_fp8<kBlockN>(wg, o, w, value_place.stage, 0, add);
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(o);
+    prim::warpgroup_fence_operand(o);
     v_ring().release(value_place);
     wg.place.advance();
     value_place.advance();
@@ -218,7 +233,7 @@ struct Consumer {
 #pragma unroll 1
     for (int range = 0; range < Seen::kRanges; ++range) {
       const variant::BlockRange seen = tile.seen.of[wg.group][range];
-      pass_over(seen.begin - block);
+      skip_blocks(seen.begin - block);
       block = seen.begin;
 #pragma unroll 1
       while (block < seen.end) {
@@ -230,7 +245,7 @@ struct Consumer {
         }
       }
     }
-    pass_over(tile.plan.blocks - block);
+    skip_blocks(tile.plan.blocks - block);
     if (kPromoteBlocks > 0 && promoted) add_promoted(o);
   }
 
@@ -255,7 +270,7 @@ struct Consumer {
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     u32 q_parity = 0;
 #pragma unroll 1
     for (;; tile_place.advance(), q_parity ^= 1) {
@@ -304,13 +319,13 @@ __global__ void __launch_bounds__(attn90::Shape<Config>::kThreads, Config::kBloc
   __syncthreads();
   const int group = prim::warp_id() / 4;
   if (group == T::kConsumers) {
-    prim::lower_registers<T::kProducerRegisters>();
+    prim::warpgroup_reg_dealloc<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) attn90::load<Config, Tile>(p, storage, base, attn90::key_factors<Config, Tile>(p.attn, factors));
     if (role / 32 == 1) attn90::schedule<typename Config::Place, Config, Tile>(p.attn, p.tile_counters, storage);
     if (role >= 64) attn90::transpose<Config, Tile>(storage, base, role / 32 - 2);
   } else {
-    prim::raise_registers<T::kConsumerRegisters>();
+    prim::warpgroup_reg_alloc<T::kConsumerRegisters>();
     attn_fp8_sm90_detail::Consumer<Config>{{storage, &p.out, base, group, {}}, transposed, factors, {}}.run(p.attn);
   }
 }

@@ -45,7 +45,7 @@ struct AttnFwdParams {
   int section_pairs;              // (head, sequence) pairs whose tiles are neighbours in the grid; at least 1
   int whole_pairs;                // the first pairs, of which a block of threads takes all tiles; attn_*_sm90 only
   int first_early;                // 1: of attention/section_order.cuh; read only when Config::kContextual
-  // Factors of FP8 tensors, one a (sequence or 128 rows, head); strides are 0 where one is for all.
+  // Scales of FP8 tensors, one a (sequence or block of 128 rows, head); strides are 0 where one is for all.
   const float *q_scale, *k_scale, *v_scale;
   long long q_scale_stride, q_scale_head_stride;
   long long k_scale_stride, k_scale_head_stride;

@@ -2,19 +2,32 @@
 //   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
 //
 // One block of threads per (block of kBlockM queries, head, sequence). Warps share nothing but the key and value tiles:
-// a warp owns kRowsPerWarp query rows, keeps their O in registers, and turns S into P in place, since the accumulator
+// a warp owns kRowsPerWarp query rows, keeps their O in registers, and computes P of S in place, since the accumulator
 // layout of S is the A operand layout of P V.
 //
 //   Q tile  --cp.async--> smem --ldmatrix--> registers (kQSteps of its k16 steps stay there)
 //   K, V    --cp.async--> ring of kStages --ldmatrix--> S = Q K^T, P = silu(S), O += P V
 //
+// What runs, and the function or the file behind each line, in attention/ unless it is of this file:
+//   for each row block of this block of threads                       run()
+//     one thread finds it, its mask and its key plan                  find_tile(), section_order.cuh, mask/
+//     copy Q, and K and V of the first kPrefetchBlocks key blocks     sm80/tile_io.cuh, sm80/key_rows.cuh
+//     for each key block of the plan                                  attend()
+//       wait until its stage is full; the first time Q to registers   sm80/attn_ring.cuh, sm80/smem_tile.cuh
+//       S = Q K^T, beside it the copies of a later block              full_block(): multiply_qk(), sm80/key_rows.cuh
+//       P = silu(S) or online softmax, beside it O += P V             variant/weights.cuh, multiply_pv()
+//       or, where rows see a part of it, the same chunk by chunk      masked_block(): init_scores(), apply_mask()
+//       release its stage                                             sm80/attn_ring.cuh
+//     scale O, log-sum-exp                                            finish_rows(), variant/weights.cuh
+//     O to shared memory, then to out                                 stage_output(), sm80/tile_io.cuh
+//
 // There is no softmax, so key blocks commute and masks are zeros in P. Blocks that every row sees entirely (KeyPlan)
 // run without mask arithmetic; in the others each warp skips the chunks that none of its rows sees.
 //
 // What limits it: shared memory bandwidth, so 32 rows a warp, where one ldmatrix.x4 of K or V feeds four mma (16-row
-// warps meet the 128 bytes a clock at 450 of mma.sync's 640 TFLOP/s on an H200); then what happens between the
-// products, as their accumulators leave room for two warps a scheduler. So everything else is spread between them: the
-// copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
+// warps reach the limit of 128 bytes a clock at 450 of mma.sync's 640 TFLOP/s on an H200); then what happens between
+// the products, as their accumulators leave room for two warps a scheduler. So everything else is spread between them:
+// the copies of a later key block run beside S, the special functions of 16 keys beside P V of the 16 keys before.
 //
 // Shared memory   Q | kStages x (K, V) | barriers, TileInfo; O is staged over Q and the ring   (AttnFwdSm80Storage)
 // Order           attention/section_order.cuh, of levels that are row blocks from the longest key range down. They
@@ -147,8 +160,8 @@ HSTU_PRIM void clear(float (&acc)[kRowTiles][kColTiles][4]) {
 // S -> P for pairs [first, last) of k16 step `step` of P V. The step is named, not looked for among all: products and
 // weights are unrolled together, and compiling would take thrice as long.
 template <class Config, int kKeys, class Weights>
-HSTU_PRIM void weigh_pairs(const AttnFwdParams& p, Weights& weights, ScoresOf<Config, kKeys>& c, int step, int first,
-                           int last) {
+HSTU_PRIM void make_p_pairs(const AttnFwdParams& p, Weights& weights, ScoresOf<Config, kKeys>& c, int step, int first,
+                            int last) {
 #pragma unroll
   for (int m = 0; m < AttnFwdSm80<Config>::kRowTiles; ++m) {
 #pragma unroll
@@ -217,7 +230,7 @@ HSTU_PRIM void multiply_pv(WarpState<Config>& w, u32 stage_bytes, int row, int s
 
 // What the scores of the warp's rows from `first_row` on and the keys from `key` on are added to.
 template <class Config, int kKeys>
-HSTU_PRIM void begin_scores(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key) {
+HSTU_PRIM void init_scores(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key) {
   if constexpr (Config::kBias) {
     const variant::RelativeBias<Config> bias(p, tile.seq, tile.head);
     const int lane = prim::lane_id(), first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
@@ -243,14 +256,14 @@ HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights&
   ScoresOf<Config, kBlockN> c;
   clear(c.s);
   multiply_qk<Config, kBlockN>(w, stage_bytes, 0, c, copy);
-  weights.meet(p, c.s, w.o);
-  weigh_pairs<Config, kBlockN>(p, weights, c, 0, 0, c.kStepPairs);
+  weights.update_max(p, c.s, w.o);
+  make_p_pairs<Config, kBlockN>(p, weights, c, 0, 0, c.kStepPairs);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     multiply_pv<Config, kBlockN>(w, stage_bytes, 0, step, c, [&](int part, int parts) {
       if (step + 1 < kSteps) {
-        weigh_pairs<Config, kBlockN>(p, weights, c, step + 1, part * c.kStepPairs / parts,
-                                     (part + 1) * c.kStepPairs / parts);
+        make_p_pairs<Config, kBlockN>(p, weights, c, step + 1, part * c.kStepPairs / parts,
+                                      (part + 1) * c.kStepPairs / parts);
       }
     });
   }
@@ -260,9 +273,9 @@ HSTU_PRIM void full_block(const AttnFwdParams& p, WarpState<Config>& w, Weights&
 template <class Config, int kKeys, class Weights>
 HSTU_PRIM void apply_mask(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, const TileInfo<Config>& tile, int key,
                           int range_begin) {
-  const int lane = prim::thread_id() % 32;  // so that the rows' places are not kept across chunks
+  const int lane = prim::thread_id() % 32;  // so that the rows' places are not live across chunks
   const int first_row = tile.first_row + prim::warp_id() * Config::kRowsPerWarp + lane / 4;
-  const float hidden = Weights::hidden_score(p);
+  const float masked_score = Weights::masked_score(p);
   const u32 in_range = ~variant::bits_below(range_begin - key);
 #pragma unroll
   for (int m = 0; m < AttnFwdSm80<Config>::kRowTiles; ++m) {
@@ -277,7 +290,7 @@ HSTU_PRIM void apply_mask(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, co
         for (int e = 0; e < 2; ++e) {
           float& s = c.s[m][n][half * 2 + e];
           // Selecting before the weight also stops what a masked key may hold.
-          s = seen & (1u << (n * 8 + e)) ? s : hidden;
+          s = seen & (1u << (n * 8 + e)) ? s : masked_score;
         }
       }
     }
@@ -298,14 +311,14 @@ HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weight
     const int key = key_begin + row;
     if (!view.touches(key, key + kChunkN)) continue;
     ScoresOf<Config, kChunkN> c;
-    begin_scores<Config, kChunkN>(p, c, tile, key);
+    init_scores<Config, kChunkN>(p, c, tile, key);
     multiply_qk<Config, kChunkN>(w, stage_bytes, row, c, nothing);
     if (!view.sees_all(key, key + kChunkN)) {
       apply_mask<Config, kChunkN, Weights>(p, c, tile, key, Weights::kZeroIsNothing ? 0 : tile.plan.range_begin(block));
     }
-    weights.meet(p, c.s, w.o);
+    weights.update_max(p, c.s, w.o);
 #pragma unroll
-    for (int step = 0; step < kChunkN / 16; ++step) weigh_pairs<Config, kChunkN>(p, weights, c, step, 0, c.kStepPairs);
+    for (int step = 0; step < kChunkN / 16; ++step) make_p_pairs<Config, kChunkN>(p, weights, c, step, 0, c.kStepPairs);
 #pragma unroll
     for (int step = 0; step < kChunkN / 16; ++step) multiply_pv<Config, kChunkN>(w, stage_bytes, row, step, c, nothing);
   }
@@ -353,7 +366,7 @@ HSTU_PRIM void stage_output(const WarpState<Config>& w, u32 base) {
   }
 }
 
-// All key blocks of one row block; `copies` has started kAhead of them. Weights: what makes P of S,
+// All key blocks of one row block; `copies` has started kPrefetchBlocks of them. Weights: what makes P of S,
 // attention/variant/weights.cuh.
 template <class Weights, class Config>
 HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileInfo<Config>& tile,
@@ -368,11 +381,11 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
         typename Config::Mask::View(tile.mask, tile.plan, first_row, first_row + Config::kRowsPerWarp);
   }
   __syncwarp();
-  ring.template announce<T::kAhead - 1>(0);
+  ring.template announce<T::kPrefetchBlocks - 1>(0);
 #pragma unroll 1
   for (int block = 0;; ++block) {  // without any block, once, and no chunk is touched
-    // Read early, kept in predicates.
-    const bool more = block + 1 < tile.plan.blocks, copy_more = block + T::kAhead < tile.plan.blocks;
+    // Read early, held in predicates.
+    const bool more = block + 1 < tile.plan.blocks, copy_more = block + T::kPrefetchBlocks < tile.plan.blocks;
     const u32 stage_bytes = ring.stage_of(block) * T::kStageBytes;
     const bool all_seen = !Config::kBias && views[prim::thread_id() / 32].sees_block(block);
     ring.wait_full(block);
@@ -383,9 +396,11 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
         for (int m = 0; m < T::kRowTiles; ++m) prim::ldmatrix_x4(w.q[step][m], w.q_lane.at(step, m * 16));
       }
     }
-    ring.template announce<T::kAhead - 2>(block + 1);
-    ring.wait_empty(block + T::kAhead);
-    const auto copy = [&](int part, int parts) { copies.part(p, ring, block + T::kAhead, copy_more, part, parts); };
+    ring.template announce<T::kPrefetchBlocks - 2>(block + 1);
+    ring.wait_empty(block + T::kPrefetchBlocks);
+    const auto copy = [&](int part, int parts) {
+      copies.part(p, ring, block + T::kPrefetchBlocks, copy_more, part, parts);
+    };
     if (all_seen) {
       full_block<Config>(p, w, weights, stage_bytes, copy);
     } else {
@@ -393,10 +408,10 @@ HSTU_PRIM void attend(const AttnFwdParams& p, WarpState<Config>& w, const TileIn
       masked_block<Config>(p, w, weights, stage_bytes, tile, views[prim::thread_id() / 32], block);
     }
     // Behind the block, where the scores' registers are free; these two places are what registers need.
-    if constexpr (!tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kAhead + 1);
+    if constexpr (!tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kPrefetchBlocks + 1);
     ring.release(block);
     if (!more) break;
-    if constexpr (tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kAhead + 1);
+    if constexpr (tile::AttnRing<Config>::kBlockWide) copies.move_to(p, tile, block + T::kPrefetchBlocks + 1);
   }
   finish_rows<Config>(p, w, weights, tile);
 }
@@ -435,16 +450,16 @@ HSTU_PRIM void run(const AttnFwdParams& p) {
     }
 
     // Rows before the first query; read again where needed, as registers are all taken.
-    const auto hidden_rows = [&] { return tile.sequence.first_query() - tile.first_row; };
+    const auto padding_rows = [&] { return tile.sequence.first_query() - tile.first_row; };
     if constexpr (Config::Keys::kLoadsQueries) {
-      Config::Keys::load_queries(p, tile, q_base, hidden_rows());
+      Config::Keys::load_queries(p, tile, q_base, padding_rows());
     } else {
       const typename T::QStream q(tile.sequence.q(p, tile.head, tile.first_row), p.q_row_stride);
-      q.load(q_base, p.q_row_stride, hidden_rows(), true);
+      q.load(q_base, p.q_row_stride, padding_rows(), true);
     }
     typename Config::Keys copies(p, tile);
 #pragma unroll
-    for (int block = 0; block < T::kAhead; ++block) {
+    for (int block = 0; block < T::kPrefetchBlocks; ++block) {
       copies.part(p, ring, block, block < tile.plan.blocks, 0, 1);
       copies.move_to(p, tile, block + 1);
     }
@@ -464,7 +479,7 @@ HSTU_PRIM void run(const AttnFwdParams& p) {
     stage_output<Config>(w, q_base);
     __syncthreads();
     tile::store_tile<typename T::OTile, Config::kHeadDimV, T::kThreads, Config::kVectorIo>(
-        q_base, tile.sequence.out(p, tile.head, tile.first_row), p.out_row_stride, hidden_rows());
+        q_base, tile.sequence.out(p, tile.head, tile.first_row), p.out_row_stride, padding_rows());
     if (tile.state == kLast) return;
     __syncthreads();  // before the tiles and `tile` are written again
     if (prim::thread_id() == 0) {

@@ -17,10 +17,10 @@
 //                copy Q; for each block of keys copy K, then V              load.cuh
 //   consumer   for each tile                                                attn_fwd_sm90.cuh, Consumer::run
 //                Q to registers                                             warpgroup.cuh
-//                for each block that its rows see                           hstu_steps.cuh, blocks.cuh
-//                  S of the next block beside O += P V of this one          blocks.cuh, values.cuh
+//                for each block that its rows see                           hstu_mainloop.cuh, block_pipeline.cuh
+//                  S of the next block beside O += P V of this one          block_pipeline.cuh, values.cuh
+//                  mask, where rows see a part of the block                 scores.cuh, attention/mask/hstu_mask.cuh
 //                  P = silu(S), or online softmax                           scores.cuh, softmax.cuh
-//                  masks, where rows see a part of the block                attention/mask/hstu_mask.cuh
 //                scale, log-sum-exp, moments; O to memory by TMA            attn_fwd_sm90.cuh, store.cuh
 //
 // A warpgroup goes through the blocks that its rows see something of, in the order of keys: S of the next block and O
@@ -30,7 +30,7 @@
 // window's time. What limits long sequences is power: the tensor cores are busy 97 % of the time, at 1.6 GHz. Q in
 // registers (less shared memory is read) is worth 3 %. What limits sequences of 512 is the way between the halves of
 // the L2 cache, 93 % busy: sections of few pairs give 4 %, and where all keys of a pair are few a whole pair to an SM
-// gives 5 %. Not worth it: groups that take turns (+1 %, windows -1 %), a copying thread each for K, V.
+// gives 5 %. Not worth it: ping-pong warpgroups (+1 %, windows -1 %), a copying thread each for K, V.
 // What was tried: docs/experiments/attention_sm90.md.
 //
 // With Config::kMoments mean and squared deviations of each row's values are written beside them, for a norm.
@@ -40,7 +40,7 @@
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (products beside special functions)
 #pragma once
 #include "attention/attn_fwd_sm90.h"
-#include "attention/sm90/hstu_steps.cuh"
+#include "attention/sm90/hstu_mainloop.cuh"
 #include "attention/sm90/hstu_tile.cuh"
 #include "attention/sm90/interval_tile.cuh"
 #include "attention/sm90/roles.cuh"
@@ -68,12 +68,12 @@ HSTU_PRIM constexpr int writes_moments(long) {
 
 // One warpgroup's work: 64 rows of each tile.
 template <class Config>
-struct Consumer : HstuSteps<Config, typename Config::Tile, AttnFwdParams> {
+struct Consumer : HstuMainloop<Config, typename Config::Tile, AttnFwdParams> {
   using T = Shape<Config>;
   using Tile = typename Config::Tile;
   using Element = typename Config::Element;
-  using Steps = HstuSteps<Config, Tile, AttnFwdParams>;
-  using Steps::attend, Steps::find_scale, Steps::wg;
+  using Mainloop = HstuMainloop<Config, Tile, AttnFwdParams>;
+  using Mainloop::attend, Mainloop::find_scale, Mainloop::wg;
 
   HSTU_PRIM void store_lse(const AttnFwdParams& p, const Tile& tile, const float (&lse)[2]) const {
 #pragma unroll
@@ -145,7 +145,7 @@ struct Consumer : HstuSteps<Config, typename Config::Tile, AttnFwdParams> {
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     u32 q_parity = 0;
 #pragma unroll 1
     for (;; tile_place.advance(), q_parity ^= 1) {

@@ -1,5 +1,5 @@
 // Forward HSTU attention of each sequence's newest rows against keys and values in the pages of a cache, for sm_90a:
-// attention/sm90/delta_block.cuh.
+// attention/sm90/delta_block.cuh, whose banner says what runs, and the file behind each line.
 #pragma once
 #include "attention/attn_paged_sm90.h"
 #include "attention/sm90/delta_block.cuh"

@@ -4,9 +4,22 @@
 // The rooms of attention/sm90/ and how they work together: attention/sm90/shape.cuh. A consumer warpgroup owns 64 rows
 // of a tile.
 //
+// What runs, and the function or the file behind each line, in attention/sm90/ unless it is of this file:
+//   scheduler  for each tile, taken from the counter                        schedule.cuh, attention/section_order.cuh
+//                describe it and its key blocks, masked and full            flash_tile.cuh
+//   loader     for each tile copy Q; for each key block copy K, then V      load.cuh
+//   consumer   for each tile                                                Consumer::run()
+//                Q to registers, as -Q for a negative alpha                 warpgroup.cuh
+//                for each masked block, chunk by chunk                      masked_block()
+//                  S = Q K^T, mask, online softmax, O += P V                block_pipeline.cuh: masked_chunk()
+//                for each full block                                        full_blocks()
+//                  S of the next block beside O += P V of this one          block_pipeline.cuh: BlockPipeline
+//                  online softmax of the next; rescale O if its max moved   softmax.cuh
+//                divide by row sums; log-sum-exp; O to memory by TMA        store_output(), store.cuh
+//
 //   masked blocks  the tile's last keys, first: in chunks, those that no row of the warpgroup sees left out
 //   full blocks    S of the next block and O += P V of this one are issued together, and the softmax of the next runs
-//                  beside P V and the other warpgroups' products; kTurns: these are issued in turns
+//                  beside P V and the other warpgroups' products; kTurns: their products are ping-pong
 //
 // A row's reference moves only when a score is 2^8 above it (attention/sm90/softmax.cuh), so O is hardly ever scaled. A
 // negative alpha is one of -Q.
@@ -14,12 +27,12 @@
 // What limits it: power at head dim 128 (long rows: 700 TFLOP/s cool, 620 in a row without pause), the special
 // functions at 64, of which a score needs one and the chip makes as many as its products need. Measured slower:
 // exponentials of 1 or 2 in 8 scores by polynomial at head dim 64 (-5, -9 %: issue slots), three warpgroups at 128 (-3
-// %), keys a step below 96 (-4 %) or above 144; turns are worth +2 % at head dim 64, nothing at 128.
+// %), keys a step below 96 (-4 %) or above 144; ping-pong is worth +2 % at head dim 64, nothing at 128.
 //
 // Shared memory, order and sources as in attn_fwd_sm90.cuh; FlashAttention-3, arXiv:2407.08608.
 #pragma once
 #include "attention/attn_fwd_sm90.h"
-#include "attention/sm90/blocks.cuh"
+#include "attention/sm90/block_pipeline.cuh"
 #include "attention/sm90/flash_tile.cuh"
 #include "attention/sm90/roles.cuh"
 #include "attention/sm90/softmax.cuh"
@@ -66,16 +79,16 @@ struct Consumer {
 
   // `count` blocks that every row sees wholly, at least one.
   HSTU_PRIM void full_blocks(Softmax& softmax, float (&o)[T::kColsV / 2], const u32 (&q)[T::kQWords][4], int count) {
-    const auto weigh = [&softmax](float(&s)[T::kBlockN / 2], float(&kept)[2]) {
-      const bool moved = softmax.meet(s, kept);
-      softmax.weigh<false>(s);
-      return moved;
+    const auto make_p = [&softmax](float(&s)[T::kBlockN / 2], float(&rescale)[2]) {
+      const bool needs_rescale = softmax.update_max(s, rescale);
+      softmax.make_p<false>(s);
+      return needs_rescale;
     };
-    BlockSteps<kTurns, Config, Tile> steps(wg, o, q, softmax.flip());
-    steps.first(weigh);
+    BlockPipeline<kTurns, Config, Tile> pipeline(wg, o, q, softmax.flip());
+    pipeline.prologue(make_p);
 #pragma unroll 1
-    for (int block = 1; block < count; ++block) steps.next(weigh);
-    steps.last();
+    for (int block = 1; block < count; ++block) pipeline.step(make_p);
+    pipeline.drain();
   }
 
   // Divides O by the sums and writes the rows that exist, and their log-sum-exp; rows without keys are zeros.
@@ -96,9 +109,9 @@ struct Consumer {
   }
 
   HSTU_PRIM void run(const AttnFwdParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     u32 q_parity = 0;
-    open_turns<kTurns>(wg);
+    ping_pong_init<kTurns>(wg);
 #pragma unroll 1
     for (;; tile_place.advance(), q_parity ^= 1) {
       const auto& tile = wg.storage.tile[tile_place.stage];

@@ -165,7 +165,7 @@ HSTU_PRIM void write_near(const RelBiasParams& p, const Storage<Config>& storage
   const int* next_time = storage.time + first;
   const i64 stride_elements = stride * p.rab_row_stride;
 #pragma unroll 1
-  for (int turn = 0; turn < Config::kRows / kStep; ++turn) {
+  for (int group = 0; group < Config::kRows / kStep; ++group) {
     bool edge = false, edges = true;  // one in the piece; more, or not all of its rows exist
     int next[kStep];
     const Step* step = zero;
@@ -199,7 +199,7 @@ template <class Config>
 HSTU_PRIM void write_far(const RelBiasParams& p, const Bucket* bucket, const i64* times, typename Config::Element* to,
                          const typename Config::Table* position, int row, int end, int stride, int column) {
 #pragma unroll 1
-  for (int turn = 0; turn < Config::kRows / kStep; ++turn) {
+  for (int group = 0; group < Config::kRows / kStep; ++group) {
     write_each<Config>(position, to, p.rab_row_stride, min(end - row, int{kStep}), [&](int r, int v) {
       const i64 next = times[min(row + r + 1, p.positions - 1)];
       return weight_of(bucket, age_of(next, times[column + v]));
@@ -233,8 +233,8 @@ __global__ void __launch_bounds__(Config::kThreads, rel_bias_min_blocks<Config>)
   const int lane = static_cast<int>(threadIdx.x % 32), lanes = 1 << p.lane_bits, groups = 32 >> p.lane_bits;
   const int warp = static_cast<int>(threadIdx.x / 32), across = 1 << p.warp_bits,
             down = Config::kThreads / 32 >> p.warp_bits;
-  const u32 turn = gridDim.x == p.strips ? 0 : blockIdx.x / p.strips, strip = blockIdx.x - turn * p.strips;
-  const u32 pair = turn * gridDim.z + blockIdx.z;
+  const u32 wave = gridDim.x == p.strips ? 0 : blockIdx.x / p.strips, strip = blockIdx.x - wave * p.strips;
+  const u32 pair = wave * gridDim.z + blockIdx.z;
   if (pair >= p.pairs) return;
   const int seq = static_cast<int>(p.heads == 1 ? pair : pair / static_cast<u32>(p.heads));
   Area area;

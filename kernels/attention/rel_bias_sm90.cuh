@@ -74,7 +74,7 @@ class TileWriter {
   enum : int { kStepWeights = 4 * Shape::kTableSteps };                // bytes from a step's begin to its weight
   static_assert(Shape::kWords % 32 == 0 && kRows % 32 == 0, "parts are of rows or of columns");
 
-  // On its way to shared memory.
+  // In flight to shared memory.
   struct Ahead {
     i64 time[kParts];
     float weight[kParts];
@@ -94,9 +94,9 @@ class TileWriter {
       : p_(p),
         storage_(storage),
         place_(place),
-        own_(prim::settled(prim::smem_addr(&storage.own[prim::warp_id()]))),
-        step_begin_(prim::settled(prim::smem_addr(storage.step_begin))),
-        tile_(prim::settled(prim::smem_addr(storage.tile[prim::warp_id()]))) {}
+        own_(prim::opaque(prim::smem_addr(&storage.own[prim::warp_id()]))),
+        step_begin_(prim::opaque(prim::smem_addr(storage.step_begin))),
+        tile_(prim::opaque(prim::smem_addr(storage.tile[prim::warp_id()]))) {}
 
   HSTU_PRIM void run() const {
     Ahead ahead;
@@ -129,8 +129,8 @@ class TileWriter {
 
   // The warp's first tile. False: the block has none.
   HSTU_PRIM static bool find(const RelBiasParams& p, WarpPlace& place) {
-    const u32 turn = gridDim.x == p.strips ? 0 : blockIdx.x / p.strips, strip = blockIdx.x - turn * p.strips;
-    const u32 pair = turn * gridDim.z + blockIdx.z;
+    const u32 wave = gridDim.x == p.strips ? 0 : blockIdx.x / p.strips, strip = blockIdx.x - wave * p.strips;
+    const u32 pair = wave * gridDim.z + blockIdx.z;
     const u32 seq = p.heads == 1 ? pair : pair / static_cast<u32>(p.heads);
     place.seq = static_cast<int>(seq);
     place.head = static_cast<int>(pair - seq * static_cast<u32>(p.heads));

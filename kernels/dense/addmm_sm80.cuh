@@ -1,13 +1,25 @@
-// Matrix product with bias, residual and activation, sm_80 generation: z = act(x w + y), f32 inside, rounded once.
-// Operands of 16 bits in any layout; of 32 bits too, as tf32, or nearly exact as three products of tf32.
+// Matrix product with bias, residual and activation, sm_80 generation: out = act(x w + bias + residual), f32 inside,
+// rounded once. Operands of 16 bits in any layout; of 32 bits too, as tf32, or nearly exact as three products of tf32.
 //
-//   x, w slices ──cp.async──► ring of kStages in smem ──ldmatrix──► fragments ──mma.sync──► accumulators (from y's row)
-//                                                                residual, act, round ──► staging ──► z, whole rows
+//   x, w slices ──cp.async──► ring of kStages in smem ──ldmatrix──► fragments ──mma.sync──► sums (from the bias)
+//                                                                residual, act, round ──► staging ──► out, whole rows
 //
 // A block computes kBlockM x kBlockN tiles, kWarpsM x kWarpsN warps each a part of it. The slices along k of all of a
 // block's tiles form one stream: copies run kStages - 1 slices ahead, and fragments one k16 step ahead, across tile
-// boundaries, so with kPersistent the next tile's operands arrive during the epilogue. Each warp writes its part of z
-// by itself, through a small staging area of its own that turns accumulators into whole rows.
+// boundaries, so with kPersistent the next tile's operands arrive during the epilogue. Each warp writes its part of out
+// by itself, through a small staging area of its own, from which whole rows are stored.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      the first kStages - 1 slices to the ring              product.cuh, fill_ring
+//   warp       for each tile                                         raster.cuh
+//                accumulators from the bias row                      AddmmRowBias
+//                prefetch the residual to L2                         result_rows.cuh
+//                for each slice of k: wait, one __syncthreads        product.cuh, multiply_tile
+//                  for each k16 step: fragments of the next one      operand.cuh
+//                    mma.sync; copies of a later slice in between    product.cuh, operand.cuh
+//                  float: add the slice's sums to the accumulators   product.cuh, promote
+//                for each 16 rows: + residual, activation, rounding  result_rows.cuh, activation.cuh
+//                  whole rows to out through the staging area        epilogue.cuh
 //
 // Shared memory  kStages x (x tile | w tile), swizzled (tile/operand.cuh) | a staging area per warp (tile/epilogue.cuh)
 // Registers      accumulators kWarpTileM kWarpTileN / 32 (float: twice that, a slice has sums of its own), two sets of
@@ -15,18 +27,18 @@
 // Barriers       one __syncthreads per slice: it publishes the next slice and frees the one just read
 //
 // Config, problem facts
-//   Element             bf16, f16 or float: x, w, z, a residual
+//   Element             bf16, f16 or float: x, w, out, a residual
 //   kTf32               float operands are rounded to tf32
 //   Bias                element type of a bias row
-//   kBias               0 none, 1 row [n], 2 residual [m, n] (kNoBias, kRowBias, kResidual)
+//   kBias               a row [n], a residual [m, n], both or none (tile/addmm_terms.h)
 //   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 //   kVectorX, kVectorW, kVectorZ  elements per aligned access, 8, 4, 2 or 1: they divide address, row stride and row
-//                       length; Z also for a residual. 0 for X or W: contiguous along neither dimension
-//   kGatherY            elements of a residual's row, or of the bias row, lie apart
+//                       length; Z of out and a residual. 0 for X or W: contiguous along neither dimension
+//   kGatherY            elements of the residual's rows, or of the bias row, lie apart
 //   kTailK              k is not a multiple of kBlockK
-//   kSplitColumns       z is several matrices, each with a part of the columns
-//   Fp8                 e4m3 or e5m2: z, which has kVectorZ bytes an access then; left out where z is of Element
+//   kSplitColumns       out is several matrices, each with a part of the columns
+//   Fp8                 e4m3 or e5m2: out, which has kVectorZ bytes an access then; left out where out is of Element
 // Config, knobs
 //   kBlockM, kBlockN, kBlockK  tile of a block; k per slice
 //   kWarpsM, kWarpsN    warps along m and n; 64x64 per warp gives the most mma per byte read from shared memory
@@ -93,13 +105,14 @@ constexpr int addmm_sm80_smem_bytes = AddmmShape<Config>::kSmemBytes;
 template <class Config>
 struct AddmmRowBias {
   using Shape = AddmmShape<Config>;
+  enum : bool { kHasRow = (Config::kBias & kRowBias) != 0 };
 
   HSTU_PRIM void load(const AddmmParams& p, i64 warp_column) {
-    if constexpr (Config::kBias != kRowBias) return;
+    if constexpr (!kHasRow) return;
     using Bias = typename Config::Bias;
     const i64 column = warp_column + 2 * (prim::lane_id() & 3);
-    const i64 stride = Config::kGatherY ? p.y_column_stride : 1;
-    const Bias* bias = static_cast<const Bias*>(p.y) + column * stride;
+    const i64 stride = Config::kGatherY ? p.bias_stride : 1;
+    const Bias* bias = static_cast<const Bias*>(p.bias) + column * stride;
     if (warp_column + Shape::kWarpTileN <= p.n) {
       load(bias, stride, 8 * Shape::kBlocksN * 2);
     } else {
@@ -113,7 +126,7 @@ struct AddmmRowBias {
 #pragma unroll
       for (int j = 0; j < 2 * Shape::kBlocksN; ++j)
 #pragma unroll
-        for (int e = 0; e < 4; ++e) acc[i][j][e] = Config::kBias == kRowBias ? value[j][e & 1] : 0.0f;
+        for (int e = 0; e < 4; ++e) acc[i][j][e] = kHasRow ? value[j][e & 1] : 0.0f;
   }
 
   float value[2 * Shape::kBlocksN][2];
@@ -147,7 +160,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   consumer.fetch(0);
 
   for (u32 tile = blockIdx.x; schedule.valid(tile);) {
-    if constexpr (Config::kBias == kResidual && !Config::kGatherY) tile::prefetch_residual<Shape>(p, at);
+    if constexpr ((Config::kBias & kResidual) != 0 && !Config::kGatherY) tile::prefetch_residual<Shape>(p, at);
     tile::ProductAccumulators<Shape> acc;
     bias.start(acc);
     tile::multiply_tile(acc, consumer, producer, schedule);

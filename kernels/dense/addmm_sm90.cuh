@@ -1,25 +1,38 @@
-// Matrix product with bias, residual and activation, sm_90: z = act(x w + y), f32 inside, rounded once. Operands of 16
-// bits in either layout.
+// Matrix product with bias, residual and activation, sm_90: out = act(x w + bias + residual), f32 inside, rounded
+// once. Operands of 16 bits in either layout.
 //
 //   producer warp   x, w slices ──TMA──► ring of kStages in smem ─┐
-//   warpgroups 0,1  wgmma ◄───────────────────────────────────────┘ accumulators ──► act, round ──► boxes ──TMA──► z
+//   warpgroups 0,1  wgmma ◄───────────────────────────────────────┘ accumulators ──► act, round ──► boxes ──TMA──► out
 //
 // Persistent: a block walks output tiles (tile/tma_product.cuh, also for kPingPong, kResident, kCluster). On an H200
 // ping-pong with tiles of 128 x 192 or 128 x 128 is best for long k, residency for short; multicast in pairs never is.
 //
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      barriers; wait for the kernels before; warps to their roles  tma_product.cuh, dependent_launch.cuh
+//   producer   for each tile of the block                                   tma_product.cuh, raster.cuh
+//                for each slice of k: acquire a stage                       tma_product.cuh, tma_ring.cuh
+//                  x and w, unless it is resident, to the stage             wgmma_operand.cuh
+//   consumer   for each tile, of the block or of the warpgroup              AddmmRoles::consume
+//                load the bias row; copy the residual to the boxes          bias_row.cuh, result_boxes.cuh
+//                ping-pong: wait for the other's mainloop                   tma_product.cuh, PingPongBarrier
+//                for each slice: wait for its stage, acc += x w             tma_product.cuh, wgmma_operand.cuh
+//                  release the stage before                                 tma_ring.cuh
+//                + bias, + residual, activation, rounding                   AddmmEpilogue, result_boxes.cuh
+//                boxes to out by TMA                                        warp_boxes.cuh
+//
 // Shared memory  w, if resident | kStages x (x slice | w slice) | boxes of every warp | bias of every warpgroup |
 //                residuals' barriers | the product's barriers
 // Registers      producer 40, consumers 232, of them rows kBlockN / 128 accumulators, rows = kBlockM, or half of it
-// Barriers       full, empty of each stage; w's slices, if resident; turns of the warpgroups; residual of each warp
+// Barriers       full, empty of each stage; w's slices, if resident; ping-pong; residual of each warp
 //
 // Config, problem facts
-//   Element             bf16 or f16: x, w, z, a residual
+//   Element             bf16 or f16: x, w, out, a residual
 //   Bias                element type of a bias row
-//   kBias               kNoBias, kRowBias ([n]), kResidual ([m, n])
+//   kBias               a row [n], a residual [m, n], both or none (tile/addmm_terms.h)
 //   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kActivatesPart      of the columns of some tile
-//   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
-//   Fp8                 e4m3 or e5m2: z; left out where z is of Element
+//   kSplitColumns       out is several matrices, each with a part of the columns, whole boxes
+//   Fp8                 e4m3 or e5m2: out; left out where out is of Element
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 // Config, knobs
 //   kBlockM, kBlockN    tile: of a block, or with kPingPong of a warpgroup
@@ -46,8 +59,8 @@ struct AddmmBoxes {
   enum : int { kAtOnce = kAccumulators > 128 ? 1 : 4 };  // groups of 16 columns; the registers that are left
   using Bias = tile::BiasRow<typename Config::Bias, Config::kBlockN, kAtOnce>;
   enum : int { kBiasAt = 8 * Boxes::kBytes };
-  enum : int { kResidualsAt = kBiasAt + (Config::kBias == kRowBias ? 2 * Bias::kBytes : 0) };
-  enum : int { kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
+  enum : int { kResidualsAt = kBiasAt + ((Config::kBias & kRowBias) != 0 ? 2 * Bias::kBytes : 0) };
+  enum : int { kBytes = kResidualsAt + ((Config::kBias & kResidual) != 0 ? 8 * 8 : 0) };
 };
 
 template <class Config>
@@ -72,7 +85,7 @@ struct AddmmShape
 template <class Config>
 constexpr int addmm_sm90_smem_bytes = AddmmShape<Config>::kSmemBytes;
 
-// act(acc + y), rounded, to z.
+// act(acc + bias + residual), rounded, to out.
 template <class Config>
 class AddmmEpilogue {
  public:
@@ -80,7 +93,7 @@ class AddmmEpilogue {
   using Params = typename Shape::Params;
   using Results = tile::ResultBoxes<Shape>;
   using Accumulators = typename Shape::Accumulators;
-  enum : bool { kHasBias = Config::kBias == kRowBias };
+  enum : bool { kHasBias = (Config::kBias & kRowBias) != 0 };
 
   HSTU_PRIM AddmmEpilogue(const Params& p, u32 smem, u32 warp)
       : p_(p), bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warp / 4), results_(p, smem, warp) {}

@@ -5,14 +5,16 @@
 
 namespace hstu {
 
-// z = act(x w + y)
+// out = act(x w + bias + residual)
 struct AddmmSplitParams {
-  TensorMap x, w;  // boxes of 128 bytes x the lines of tile/wgmma_operand.cuh
-  const void* y;   // a bias row [n], a residual [m, n], or null
-  void* z;
-  long long y_row_stride, y_column_stride, z_row_stride;  // in elements
+  TensorMap x, w;    // boxes of 128 bytes x the lines of tile/wgmma_operand.cuh
+  const void* bias;  // [n], or null
+  void* out;
+  long long residual_row_stride, bias_stride, out_row_stride;  // in elements
   long long m, n, k;
   long long act_columns;  // the activation applies to columns [0, act_columns)
+  const void* residual;   // [m, n], or null
+  long long residual_column_stride;
 };
 static_assert(sizeof(AddmmSplitParams) == 384, "host and device disagree about AddmmSplitParams");
 

@@ -1,23 +1,35 @@
-// Matrix product with bias, residual and activation, sm_90, for results of few tiles: z = act(x w + y), f32 inside,
-// rounded once. Such a call is as long as its longest wait, so a tile's k is divided among the blocks of a cluster,
-// each of which has all of its slices under way at once, and the sums meet in shared memory.
+// Matrix product with bias, residual and activation, sm_90, for results of few tiles: out = act(x w + bias + residual),
+// f32 inside, rounded once. Such a call is as long as its longest wait, so this is split-K within a cluster: a
+// tile's k is divided among its blocks, each of which has all of its slices in flight at once, and the partial sums are
+// reduced through distributed shared memory.
 //
 //   producer thread ──TMA──► kStages slices ──► wgmma ──► sums ──st.async──► the block that owns them: added in the
-//                                                                          order of k, + y, act, round ──► z
+//                                                                          order of k, + terms, act, round ──► out
 //
 // One operand has wgmma's 64 rows a warpgroup ("tall"), the other its columns ("wide"). With kSwap w is the tall one:
 // for few rows of x, of which 64 would be mostly waste.
 //
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   producer   init barriers; prefetch w to L2                           SplitProducer::open
+//   block      wait for the kernels before                               dependent_launch.cuh
+//   producer   for each slice of the block's part of k: acquire a stage  SplitProducer, tma_ring.cuh
+//                tall and wide operand to the stage                      wgmma_operand.cuh
+//   consumer   load bias and residual of the results that it owns        SplitEpilogue::fetch
+//              for each slice: wait, wgmma, release the stage before     split_multiply
+//              partial sums to the blocks that own them                  split_scatter, prim/cluster.cuh
+//              wait for all blocks' sums; add them in the order of k     SplitEpilogue::run
+//              + bias, + residual, activation, rounding, to out          SplitEpilogue::store, activation.cuh
+//
 // Shared memory  kStages x (tall slice | wide slice) | a block's own sums from every block | barriers
-// Registers      wide / 2 accumulators, as much of y for the results that a thread finishes
+// Registers      wide / 2 accumulators, as many terms for the results that a thread finishes
 // Barriers       full, empty of each stage; arrived: sums of all blocks. The cluster's barrier tells that arrived
 //                is ready; it is passed on the way to the first slice
 // Results are the same from run to run: block r has a fixed part of k, and sums are added in the order of r.
 //
 // Config, problem facts
-//   Element             bf16 or f16: x, w, z, a residual
+//   Element             bf16 or f16: x, w, out, a residual
 //   Bias                element type of a bias row
-//   kBias               kNoBias, kRowBias, kResidual
+//   kBias               a row, a residual, both or none (tile/addmm_terms.h)
 //   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kXAlongK, kWAlongK  whether memory is contiguous along k: x row-major; w column-major
 // Config, knobs
@@ -86,7 +98,7 @@ struct SplitPart {
   u32 first, count;
 };
 
-// One thread: what the ring takes at once, then slice after slice as stages are let go.
+// One thread: what the ring holds at once, then slice after slice as stages are released.
 template <class Config>
 class SplitProducer {
  public:
@@ -120,18 +132,19 @@ class SplitProducer {
   }
   HSTU_PRIM void load() {
     const i32 k = static_cast<i32>(part_.first + next_++) * 64;
-    const u32 full = ring_.acquire(at_, Shape::kStageBytes), stage = smem_ + at_.stage * Shape::kStageBytes;
+    const u32 full = ring_.acquire(write_state_, Shape::kStageBytes),
+              stage = smem_ + write_state_.stage * Shape::kStageBytes;
     const TensorMap &tall = Config::kSwap ? p_.w : p_.x, &wide = Config::kSwap ? p_.x : p_.w;
     Shape::Tall::load(stage, &tall, full, Config::kSwap ? part_.column : part_.row, k, 0);
     Shape::Wide::load(stage + Shape::Tall::kBytes, &wide, full, Config::kSwap ? part_.row : part_.column, k, 0);
-    at_.advance();
+    write_state_.advance();
   }
 
   const AddmmSplitParams& p_;
   const SplitPart<Config>& part_;
   const u32 smem_;
   const typename Shape::Ring ring_;
-  typename Shape::Ring::Place at_;
+  typename Shape::Ring::State write_state_;
   u32 next_ = 0;
 };
 
@@ -143,11 +156,11 @@ HSTU_PRIM void split_multiply(typename AddmmSplitShape<Config>::Accumulators& ac
   using Tall = typename Shape::Tall;
   using Wide = typename Shape::Wide;
   const typename Shape::Ring ring(smem + Shape::kRingAt);
-  typename Shape::Ring::Place at, before;
+  typename Shape::Ring::State read_state, release_state;
   typename Shape::Accumulators sums[Shape::kChains];
   for (u32 i = 0; i < part.count; ++i) {
-    ring.wait(at);
-    const u32 stage = smem + at.stage * Shape::kStageBytes;
+    ring.wait(read_state);
+    const u32 stage = smem + read_state.stage * Shape::kStageBytes;
     const u64 tall = Tall::descriptor(stage, static_cast<int>(threadIdx.x / 128) * 64);
     const u64 wide = Wide::descriptor(stage + Tall::kBytes, 0);
     prim::wgmma_fence();
@@ -159,22 +172,22 @@ HSTU_PRIM void split_multiply(typename AddmmSplitShape<Config>::Accumulators& ac
     prim::wgmma_commit();
     if (i > 0) {
       prim::wgmma_wait<1>();
-      ring.release(before);
+      ring.release(release_state);
     }
-    before = at;
-    at.advance();
+    release_state = read_state;
+    read_state.advance();
   }
   prim::wgmma_wait<0>();
 #pragma unroll
-  for (int chain = 0; chain < Shape::kChains; ++chain) prim::wgmma_keep(sums[chain]);
+  for (int chain = 0; chain < Shape::kChains; ++chain) prim::warpgroup_fence_operand(sums[chain]);
 #pragma unroll
   for (int i = 0; i < Shape::kWide / 2; ++i)
     acc[i] = Shape::kChains == 1 ? sums[0][i] : sums[0][i] + sums[Shape::kChains - 1][i];
 }
 
-// Every unit of sums to the block that owns it.
+// Reduce-scatter, its first half: every unit of partial sums to the block that owns it.
 template <class Config>
-HSTU_PRIM void split_send(const typename AddmmSplitShape<Config>::Accumulators& acc, u32 rank, u32 smem) {
+HSTU_PRIM void split_scatter(const typename AddmmSplitShape<Config>::Accumulators& acc, u32 rank, u32 smem) {
   using Shape = AddmmSplitShape<Config>;
 #pragma unroll
   for (int i = 0; i < Shape::kWide / 8; ++i) {
@@ -237,6 +250,7 @@ class SplitEpilogue {
 
  private:
   using Element = typename Config::Element;
+  enum : bool { kHasRow = (Config::kBias & kRowBias) != 0, kHasResidual = (Config::kBias & kResidual) != 0 };
   struct Sums {
     float of[4];  // as accumulators: the wide operand's 0 and 1, then 8 rows further
   };
@@ -249,21 +263,24 @@ class SplitEpilogue {
 
   HSTU_PRIM float fetch(int i, int e) const {
     const i64 at_row = row_ + row(i, e), at_column = column_ + column(i, e);
-    if constexpr (Config::kBias == kResidual)
-      return prim::to_float(
-          static_cast<const Element*>(p_.y)[at_row * p_.y_row_stride + at_column * p_.y_column_stride]);
-    return prim::to_float(static_cast<const typename Config::Bias*>(p_.y)[at_column * p_.y_column_stride]);
+    float bias = 0.0f, residual = 0.0f;
+    if constexpr (kHasRow)
+      bias = prim::to_float(static_cast<const typename Config::Bias*>(p_.bias)[at_column * p_.bias_stride]);
+    if constexpr (kHasResidual)
+      residual = prim::to_float(static_cast<const Element*>(
+          p_.residual)[at_row * p_.residual_row_stride + at_column * p_.residual_column_stride]);
+    return kHasRow && kHasResidual ? bias + residual : kHasRow ? bias : residual;
   }
 
   HSTU_PRIM void store(int i, const Sums& sums) const {
-    Element* z = static_cast<Element*>(p_.z) + row_ * p_.z_row_stride + column_;
+    Element* out = static_cast<Element*>(p_.out) + row_ * p_.out_row_stride + column_;
     float x[4];
 #pragma unroll
     for (int e = 0; e < 4; ++e) x[e] = activate(sums.of[e] + added_[i][e], column(i, e));
 #pragma unroll
     for (int e = 0; e < 4; e += Config::kSwap ? 1 : 2)
       if (has(i, e)) {
-        Element* to = z + row(i, e) * p_.z_row_stride + column(i, e);
+        Element* to = out + row(i, e) * p_.out_row_stride + column(i, e);
         if constexpr (Config::kSwap)
           prim::st_global2(to, prim::pack2<Element>(x[e], 0.0f));
         else
@@ -291,7 +308,7 @@ HSTU_PRIM void split_consume(const AddmmSplitParams& p, const SplitPart<Config>&
   split_multiply<Config>(acc, part, smem);
   if constexpr (Config::kSplit > 1) {
     prim::cluster_wait();
-    split_send<Config>(acc, part.rank, smem);
+    split_scatter<Config>(acc, part.rank, smem);
     epilogue.run(smem);
   } else {
     epilogue.run(acc);

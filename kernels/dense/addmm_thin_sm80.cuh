@@ -1,22 +1,34 @@
-// Matrix product with bias, residual and activation, for few rows: z = act(x w + y), f32 inside, rounded once. Such a
-// call takes as long as its chain of waits, so there is one: operands go from global memory straight to the registers
-// of the products, all of a warp's loads under way at once, and the warps of a block share a tile's k.
+// Matrix product with bias, residual and activation, for few rows: out = act(x w + bias + residual), f32 inside,
+// rounded once. Such a call takes as long as its chain of waits, so there is one: operands go from global memory
+// straight to the registers of the products, all of a warp's loads in flight at once, and the warps of a block split
+// a tile's k.
 //
 //   x, w ──16-byte loads──► fragments ──mma.sync──► a warp's sums ──smem──► added in the order of warps
-//                                                                           ──► + y, act, round ──► z
+//                                                                           ──► + bias, residual, act, round ──► out
 //
 // Within a slice of 32 k the products' k is permuted so that a lane's loads are contiguous: lane (g, t) has k = 8t to
 // 8t + 7, of which the h-th product takes 8t + 4h and 8t + 4h + 1 for its 2t, and the two behind them for its 2t + 8.
 // Columns of w stored [k, n] are permuted likewise: the lane loads kBlockN / 8 neighbours, one for each product.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   warp       prefetch its first slices of w to L2                ThinProduct::prefetch
+//              wait for the kernels before                         dependent_launch.cuh
+//              load kAhead slices of w and x to registers          ThinColumns, ThinRows
+//              load bias and residual of the thread's results      ThinEpilogue::fetch
+//              for each of its slices: mma.sync                    ThinProduct::run, prim/mma.cuh
+//                load the slice that is kAhead further             ThinProduct::load
+//              sums to shared memory; __syncthreads                thin_share
+//   thread     for each pair of results: add the warps' sums       ThinEpilogue::run
+//                + bias, + residual, activation, rounding, to out  activation.cuh
 //
 // Shared memory  kBlockM x kBlockN sums of every warp
 // Registers      kBlockM kBlockN / 32 accumulators, kAhead slices of both operands
 // Results are the same from run to run: warp i has slices i, i + warps, ..., and sums are added in the order of i.
 //
 // Config, problem facts
-//   Element             bf16 or f16: x, w, z, a residual; lines of x and w are 16-byte aligned, x lies along k
+//   Element             bf16 or f16: x, w, out, a residual; lines of x and w are 16-byte aligned, x lies along k
 //   Bias                element type of a bias row
-//   kBias               kNoBias, kRowBias, kResidual
+//   kBias               a row, a residual, both or none (tile/addmm_terms.h)
 //   kActivation         0 none, or tile/activation.cuh's, on columns below params.act_columns
 //   kWAlongK            whether w is contiguous along k
 // Config, knobs
@@ -110,7 +122,7 @@ struct ThinColumns {
       if (const u16* from = place(p, column, k, i)) thin_load(word[i], from);
     }
   }
-  // Brings what load() will want to L2.
+  // Prefetches what load() reads to L2.
   HSTU_PRIM static void prefetch(const AddmmParams& p, i64 column, i64 k) {
 #pragma unroll
     for (int i = 0; i < kLoads; ++i)
@@ -145,7 +157,7 @@ class ThinProduct {
   HSTU_PRIM ThinProduct(const AddmmParams& p, i64 row, i64 column)
       : p_(p), row_(row + prim::lane_id() / 4), column_(column + ThinColumns<Config>::first_column()) {}
 
-  // What begin() will want of w, ahead of it.
+  // Prefetches what begin() loads of w.
   HSTU_PRIM void prefetch(u32 warp) const {
 #pragma unroll
     for (int i = 0; i < Config::kAhead; ++i) ThinColumns<Config>::prefetch(p_, column_, first_k(warp) + i * kStep);
@@ -254,13 +266,14 @@ class ThinEpilogue {
       const u32 word =
           prim::pack2<Element>(activate(lo + added_[i][0], column(i)), activate(hi + added_[i][1], column(i) + 1));
       if (row(i) < p_.m && column(i) < p_.n)
-        prim::st_global4(static_cast<Element*>(p_.z[0]) + row(i) * p_.z_row_stride[0] + column(i), word);
+        prim::st_global4(static_cast<Element*>(p_.out[0]) + row(i) * p_.out_row_stride[0] + column(i), word);
     }
   }
 
  private:
   using Element = typename Config::Element;
   enum : u32 { kLinePairs = Config::kBlockN / 2 };
+  enum : bool { kHasRow = (Config::kBias & kRowBias) != 0, kHasResidual = (Config::kBias & kResidual) != 0 };
 
   HSTU_PRIM static u32 pair(int i) { return i * Config::kThreads + threadIdx.x; }
   HSTU_PRIM static bool has(int i) { return Shape::kPairs % Config::kThreads == 0 || pair(i) < Shape::kPairs; }
@@ -268,13 +281,15 @@ class ThinEpilogue {
   HSTU_PRIM i64 column(int i) const { return column_ + 2 * (pair(i) % kLinePairs); }
 
   HSTU_PRIM float fetch(i64 row, i64 column) const {
-    if constexpr (Config::kBias == kRowBias)
+    float bias = 0.0f, residual = 0.0f;
+    if constexpr (kHasRow)
       if (column < p_.n)
-        return prim::to_float(static_cast<const typename Config::Bias*>(p_.y)[column * p_.y_column_stride]);
-    if constexpr (Config::kBias == kResidual)
+        bias = prim::to_float(static_cast<const typename Config::Bias*>(p_.bias)[column * p_.bias_stride]);
+    if constexpr (kHasResidual)
       if (row < p_.m && column < p_.n)
-        return prim::to_float(static_cast<const Element*>(p_.y)[row * p_.y_row_stride + column * p_.y_column_stride]);
-    return 0.0f;
+        residual = prim::to_float(static_cast<const Element*>(
+            p_.residual)[row * p_.residual_row_stride + column * p_.residual_column_stride]);
+    return kHasRow && kHasResidual ? bias + residual : kHasRow ? bias : residual;
   }
   HSTU_PRIM float activate(float x, i64 column) const {
     if constexpr (Config::kActivation == 0) return x;

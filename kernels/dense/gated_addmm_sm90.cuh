@@ -7,13 +7,26 @@
 //
 // Persistent: a block walks output tiles (tile/tma_product.cuh), which two warpgroups halve along m. Of 64 k the
 // stream of w has three slices, one for each segment. While those of u and attn are multiplied, each warp reads what it
-// needs of u and attn as fragments, and g is in the registers that wgmma takes it from. A tile of kBlockN columns makes
-// g anew, so these should be few.
+// needs of u and attn as fragments, and g is in the registers that wgmma takes it from. A tile of kBlockN columns
+// recomputes g, so these should be few.
 //
 // The residual comes first in a tile's stream of w, and the accumulators start from it: so it takes no shared memory of
 // its own.
 //
 // Statistics of attn's rows are read as those of their parts (tile/part_moments.cuh), a head's columns each.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   producers  for each tile                                                    tma_product.cuh, raster.cuh
+//                for each slice: u and attn to the ring of x                    produce_x, wgmma_operand.cuh
+//                the residual, then w1, w2, w3 of each slice, to the ring of w  produce_w, tma_ring.cuh
+//   consumer   for each tile                                                    consume_gated
+//                load moments of its rows; merge them                           Gate, part_moments.cuh
+//                accumulators from the residual                                 GatedConsumer::start_from_residual
+//                kLead: wait until the first warpgroup is ahead                 LeadBarrier
+//                for each slice: issue u w1, then attn w2                       GatedConsumer::run_slice
+//                  g = norm(attn) * u in registers meanwhile                    Gate::compute, dense/norm_affine.cuh
+//                  issue g w3; release stages whose products are done           multiply_words, wait_and_release
+//                rounding; boxes to out by TMA                                  GatedEpilogue, warp_boxes.cuh
 //
 // Shared memory  kStagesX x (u slice | attn slice) | kStagesW x w slice | boxes of every warp | weight and bias of the
 //                norm | barriers
@@ -76,7 +89,7 @@ struct GatedAddmmShape {
   using RingW = tile::TmaRing<Config::kStagesW, kConsumerWarps>;
   enum : int { kWSlices = kBlockK / Config::kBlockK };  // of one segment
   static_assert(Config::kLead <= kWSlices * 3 && Config::kLead + kWSlices <= Config::kStagesW,
-                "what is ahead is in the ring, behind what the other warpgroup has not let go of");
+                "what is ahead is in the ring, behind what the other warpgroup has not released");
 
   // The residual in the ring: pieces of 64 columns x 128 rows, column after column, then the next rows.
   enum : int { kPieceBytes = 128 * 128 };
@@ -117,14 +130,15 @@ template <class Config>
 HSTU_PRIM void produce_x(const GatedAddmmParams& p, const tile::TmaSchedule<GatedAddmmShape<Config>>& schedule,
                          u32 smem) {
   using Shape = GatedAddmmShape<Config>;
-  typename Shape::RingX::Place at;
+  typename Shape::RingX::State write_state;
   for (u32 i = 0; i < schedule.count; ++i) {
     const i32 row = schedule.row(schedule.position(i));
     for (int slice = 0; slice < Shape::kSlices; ++slice) {
-      const u32 full = Shape::ring_x(smem).acquire(at, Shape::kStageXBytes), stage = Shape::stage_x(smem, at.stage);
+      const u32 full = Shape::ring_x(smem).acquire(write_state, Shape::kStageXBytes),
+                stage = Shape::stage_x(smem, write_state.stage);
       Shape::TileX::load(stage, &p.u, full, row, slice * Shape::kBlockK, 0);
       Shape::TileX::load(stage + Shape::TileX::kBytes, &p.attn, full, row, slice * Shape::kBlockK, 0);
-      at.advance();
+      write_state.advance();
     }
   }
 }
@@ -135,26 +149,26 @@ HSTU_PRIM void produce_w(const GatedAddmmParams& p, const tile::TmaSchedule<Gate
                          u32 smem) {
   using Shape = GatedAddmmShape<Config>;
   constexpr int kPieces = Shape::kStagePieces;
-  typename Shape::RingW::Place at;
+  typename Shape::RingW::State write_state;
   for (u32 i = 0; i < schedule.count; ++i) {
     const tile::TilePosition tile = schedule.position(i);
     const i32 row = schedule.row(tile), column = schedule.column(tile);
     for (int piece = 0; piece < Shape::kPieces; piece += kPieces) {
-      const u32 full = Shape::ring_w(smem).acquire(at, Shape::TileW::kBytes);
+      const u32 full = Shape::ring_w(smem).acquire(write_state, Shape::TileW::kBytes);
 #pragma unroll
       for (int j = 0; j < kPieces; ++j)
-        prim::tma_load_2d(Shape::stage_w(smem, at.stage) + j * Shape::kPieceBytes, &p.residual, full,
+        prim::tma_load_2d(Shape::stage_w(smem, write_state.stage) + j * Shape::kPieceBytes, &p.residual, full,
                           column + (piece + j) % Shape::kLineBoxes * 64, row + (piece + j) / Shape::kLineBoxes * 128);
-      at.advance();
+      write_state.advance();
     }
     for (i32 slice = 0; slice < Shape::kSlices; ++slice)
       for (i32 segment = 0; segment < 3; ++segment)
 #pragma unroll
         for (i32 part = 0; part < Shape::kWSlices; ++part) {
-          const u32 full = Shape::ring_w(smem).acquire(at, Shape::TileW::kBytes);
-          Shape::load_w(Shape::stage_w(smem, at.stage), p, full, column,
+          const u32 full = Shape::ring_w(smem).acquire(write_state, Shape::TileW::kBytes);
+          Shape::load_w(Shape::stage_w(smem, write_state.stage), p, full, column,
                         segment * Config::kDim + slice * Shape::kBlockK + part * Config::kBlockK);
-          at.advance();
+          write_state.advance();
         }
   }
 }
@@ -179,7 +193,7 @@ class Gate {
   }
 
   // Of slice number `slice`, at `u` and, behind it, attn.
-  HSTU_PRIM void form(typename Shape::Words& words, u32 u, u32 slice) const {
+  HSTU_PRIM void compute(typename Shape::Words& words, u32 u, u32 slice) const {
 #pragma unroll
     for (int step = 0; step < Shape::TileX::kSteps; ++step) {
       float weight[4], bias[4];
@@ -218,10 +232,10 @@ class Gate {
 
 // How far the first warpgroup is in its tile, if it leads.
 template <class Shape>
-class Lead {
+class LeadBarrier {
  public:
   enum : int { kSlices = Shape::Config::kLead };
-  HSTU_PRIM Lead(u32 smem, u32 warpgroup) : barrier_(smem + Shape::kLeadAt), leads_(warpgroup == 0) {}
+  HSTU_PRIM LeadBarrier(u32 smem, u32 warpgroup) : barrier_(smem + Shape::kLeadAt), leads_(warpgroup == 0) {}
   HSTU_PRIM static void init(u32 smem) {
     if constexpr (kSlices > 0) prim::mbarrier_init(smem + Shape::kLeadAt, 1);
   }
@@ -232,8 +246,8 @@ class Lead {
       parity_ ^= 1;
     }
   }
-  // When `issued` slices of it are at work.
-  HSTU_PRIM void pass(int issued) const {
+  // When `issued` slices of it are in flight.
+  HSTU_PRIM void arrive(int issued) const {
     if (kSlices > 0 && issued == kSlices && leads_ && threadIdx.x == 0) prim::mbarrier_arrive(barrier_);
   }
 
@@ -270,16 +284,16 @@ class GatedConsumer {
 #pragma unroll
     for (int i = 0; i < kInFlight; ++i) release_w();
 #pragma unroll
-    for (int f = 0; f < Shape::kFragments; ++f) prim::wgmma_keep(acc[f]);
+    for (int f = 0; f < Shape::kFragments; ++f) prim::warpgroup_fence_operand(acc[f]);
   }
 
  private:
   using Element = typename Config::Element;
   using TileX = typename Shape::TileX;
   using TileW = typename Shape::TileW;
-  // Slices of w at work while the next is awaited: 64 k, as long as it takes to make g.
+  // Slices of w in flight while the next is awaited: 64 k, as long as it takes to compute g.
   enum : int { kInFlight = Shape::kWSlices };
-  // At a tile's beginning the residual's last stages, not let go of yet, stand for what is at work.
+  // At a tile's beginning the residual's last stages, not released yet, stand for the products in flight.
   enum : bool { kNoneBefore = !Config::kHasResidual };
   static_assert(kNoneBefore || Shape::kPieces >= kInFlight * Shape::kStagePieces, "the residual has so many stages");
 
@@ -287,20 +301,20 @@ class GatedConsumer {
     constexpr int kEach = Shape::kStagePieces;
 #pragma unroll
     for (int piece = 0; piece < Shape::kPieces; ++piece) {
-      if (piece % kEach == 0) Shape::ring_w(smem_).wait(at_w_);
+      if (piece % kEach == 0) Shape::ring_w(smem_).wait(read_state_w_);
       const u32 rows = piece / Shape::kLineBoxes * 128;
       if (row_ >= rows && row_ < rows + 128) {
-        const u32 at = Shape::stage_w(smem_, at_w_.stage) + piece % kEach * Shape::kPieceBytes - rows * 128;
+        const u32 at = Shape::stage_w(smem_, read_state_w_.stage) + piece % kEach * Shape::kPieceBytes - rows * 128;
 #pragma unroll
         for (int f = 0; f < Shape::kFragments; ++f) read_piece(acc[f], piece % Shape::kLineBoxes, at + f * 64 * 128);
       }
       if (piece % kEach == kEach - 1) {
-        at_w_.advance();
+        read_state_w_.advance();
         if (piece < Shape::kPieces - kInFlight * kEach) release_w();
       }
     }
 #pragma unroll
-    for (int f = 0; f < Shape::kFragments; ++f) prim::wgmma_keep(acc[f]);
+    for (int f = 0; f < Shape::kFragments; ++f) prim::warpgroup_fence_operand(acc[f]);
   }
   HSTU_PRIM void read_piece(float (&acc)[Config::kBlockN / 2], int box, u32 at) const {
 #pragma unroll
@@ -317,27 +331,27 @@ class GatedConsumer {
 
   HSTU_PRIM void run_slice(Accumulators& acc, u32 slice) {
     const bool first = slice == 0;
-    Shape::ring_x(smem_).wait(at_x_);
-    const u32 u = Shape::stage_x(smem_, at_x_.stage), attn = u + TileX::kBytes;
+    Shape::ring_x(smem_).wait(read_state_x_);
+    const u32 u = Shape::stage_x(smem_, read_state_x_.stage), attn = u + TileX::kBytes;
     multiply<0>(acc, u, first);
-    settle(kNoneBefore && first);
+    wait_and_release(kNoneBefore && first);
     multiply<1>(acc, attn, first);
     typename Shape::Words g;
-    gate_.form(g, u, slice);
-    settle();
+    gate_.compute(g, u, slice);
+    wait_and_release();
     multiply_words(acc, g, first);
-    settle();
-    Shape::ring_x(smem_).release_by_warp(at_x_);
-    at_x_.advance();
+    wait_and_release();
+    Shape::ring_x(smem_).release_by_warp(read_state_x_);
+    read_state_x_.advance();
   }
 
-  // The segment's slices of w, all but the last one settled.
+  // The segment's slices of w, of which the last one stays in flight.
   template <int kSegment>
   HSTU_PRIM void multiply(Accumulators& acc, u32 x_slice, bool first) {
     const u64 x = TileX::descriptor(x_slice, static_cast<int>(row_));
 #pragma unroll
     for (int part = 0; part < Shape::kWSlices; ++part) {
-      if (part > 0) settle(kNoneBefore && first && kSegment == 0);
+      if (part > 0) wait_and_release(kNoneBefore && first && kSegment == 0);
       const u64 w = next_w();
 #pragma unroll
       for (int step = 0; step < TileW::kSteps; ++step)
@@ -347,13 +361,13 @@ class GatedConsumer {
               acc[f], prim::advance_descriptor(TileX::at_step(x, part * TileW::kSteps + step), f * 64 * 128),
               TileW::at_step(w, step), Config::kHasResidual || kSegment > 0 || part > 0 || step > 0 || !first);
       prim::wgmma_commit();
-      if (first) lead_.pass(kSegment * Shape::kWSlices + part + 1);
+      if (first) lead_.arrive(kSegment * Shape::kWSlices + part + 1);
     }
   }
   HSTU_PRIM void multiply_words(Accumulators& acc, const typename Shape::Words& g, bool first) {
 #pragma unroll
     for (int part = 0; part < Shape::kWSlices; ++part) {
-      if (part > 0) settle();
+      if (part > 0) wait_and_release();
       const u64 w = next_w();
 #pragma unroll
       for (int step = 0; step < TileW::kSteps; ++step)
@@ -364,42 +378,43 @@ class GatedConsumer {
                                                                      TileW::at_step(w, step), 1);
         }
       prim::wgmma_commit();
-      if (first) lead_.pass(2 * Shape::kWSlices + part + 1);
+      if (first) lead_.arrive(2 * Shape::kWSlices + part + 1);
     }
   }
 
   HSTU_PRIM u64 next_w() {
-    Shape::ring_w(smem_).wait(at_w_);
-    const u64 w = TileW::descriptor(Shape::stage_w(smem_, at_w_.stage), 0);
-    at_w_.advance();
+    Shape::ring_w(smem_).wait(read_state_w_);
+    const u64 w = TileW::descriptor(Shape::stage_w(smem_, read_state_w_.stage), 0);
+    read_state_w_.advance();
     prim::wgmma_fence();
     return w;
   }
-  // Waits until kInFlight slices are left at work. Without a residual there are no more at a tile's beginning (`none`).
-  HSTU_PRIM void settle(bool none = false) {
+  // Waits until kInFlight slices are left in flight. Without a residual there are no more at a tile's beginning
+  // (`none`).
+  HSTU_PRIM void wait_and_release(bool none = false) {
     if (none) return;
     prim::wgmma_wait<kInFlight>();
     release_w();
   }
   HSTU_PRIM void release_w() {
-    Shape::ring_w(smem_).release_by_warp(used_w_);
-    used_w_.advance();
+    Shape::ring_w(smem_).release_by_warp(release_state_w_);
+    release_state_w_.advance();
   }
 
   const u32 smem_, row_, line_;  // row_: the warpgroup's first in a tile; line_: what the lane reads of 16 rows x 16 k
   Gate<Config> gate_;
-  Lead<Shape> lead_;
-  typename Shape::RingX::Place at_x_;
-  typename Shape::RingW::Place at_w_, used_w_;  // used_w_: the first that is not released
+  LeadBarrier<Shape> lead_;
+  typename Shape::RingX::State read_state_x_;
+  typename Shape::RingW::State read_state_w_, release_state_w_;  // release_state_w_: of the oldest stage in use
 };
 
 // out from a warp's accumulators; see tile/warp_boxes.cuh.
 template <class Config>
-class GatedOutput {
+class GatedEpilogue {
  public:
   using Shape = GatedAddmmShape<Config>;
 
-  HSTU_PRIM explicit GatedOutput(const typename Shape::Accumulators& acc) : acc_(acc) {}
+  HSTU_PRIM explicit GatedEpilogue(const typename Shape::Accumulators& acc) : acc_(acc) {}
   HSTU_PRIM void make(u32 (&word)[4], int, int box, int group) const {
     const int f = box / Shape::kLineBoxes, first = 32 * (box % Shape::kLineBoxes) + 8 * group;
 #pragma unroll
@@ -429,8 +444,9 @@ HSTU_PRIM void consume_gated(const GatedAddmmParams& p, const tile::TmaSchedule<
     const i64 thread_row = row + static_cast<i32>(prim::lane_id() / 4);
     typename Shape::Accumulators acc;
     consumer.run(acc, thread_row);
-    const GatedOutput<Config> output(acc);
-    tile::write_boxes<Shape::kFragments * Shape::kLineBoxes, Shape::kLineBoxes, 2>(boxes, &p.out, column, row, output);
+    const GatedEpilogue<Config> epilogue(acc);
+    tile::write_boxes<Shape::kFragments * Shape::kLineBoxes, Shape::kLineBoxes, 2>(boxes, &p.out, column, row,
+                                                                                   epilogue);
   }
   boxes.wait_for_all();
 }
@@ -444,7 +460,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   if (threadIdx.x == 0) {
     Shape::ring_x(smem).init();
     Shape::ring_w(smem).init();
-    Lead<Shape>::init(smem);
+    LeadBarrier<Shape>::init(smem);
     prim::mbarrier_fence_init();
   }
   __syncthreads();
@@ -452,11 +468,11 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
 
   const tile::TmaSchedule<Shape> schedule(p);
   if (warp >= Shape::kConsumerWarps) {
-    prim::lower_registers<40>();
+    prim::warpgroup_reg_dealloc<40>();
     if (warp == Shape::kConsumerWarps && prim::elect_one()) produce_x<Config>(p, schedule, smem);
     if (warp == Shape::kConsumerWarps + 1 && prim::elect_one()) produce_w<Config>(p, schedule, smem);
   } else {
-    prim::raise_registers<232>();
+    prim::warpgroup_reg_alloc<232>();
     consume_gated<Config>(p, schedule, smem, warp);
   }
 }

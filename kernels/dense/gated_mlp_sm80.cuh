@@ -2,8 +2,17 @@
 // products share the slices of x, so x is read once and neither product touches memory.
 //
 // The pipeline is addmm_sm80's (tile/product.cuh) on a tile of w that is two: kBlockN / 2 columns of gate, then the
-// same columns of up. A warp computes the same kWarpTileN / 2 columns of both, so that the factors of a result meet in
-// one lane; the epilogue multiplies them and writes whole rows through a staging area per warp.
+// same columns of up. A warp computes the same kWarpTileN / 2 columns of both, so that one lane has both factors of a
+// result; the epilogue multiplies them and writes whole rows through a staging area per warp.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      its tile; the first kStages - 1 slices to the ring  raster.cuh, product.cuh
+//   warp       for each slice of k: wait, one __syncthreads        product.cuh, multiply_tile
+//                for each step: fragments of x, gate and up        operand.cuh, GatedFragments
+//                  mma.sync; copies of a later slice in between    product.cuh, GatedLoader
+//              for each 16 rows: act(x gate) * (x up), or reverse  dense/gated.cuh, gated_store
+//                rounding, or quantising; to the staging area      epilogue.cuh
+//                whole rows to out                                 epilogue.cuh
 //
 // Shared memory  kStages x (x tile | gate tile | up tile), swizzled | a staging area per warp (tile/epilogue.cuh)
 // Registers      accumulators kWarpTileM kWarpTileN / 32, twice that where they are promoted (float)
@@ -30,7 +39,7 @@
 
 namespace hstu {
 
-// Two operand tiles of one form, one behind the other: their loaders take turns.
+// Two operand tiles of one form, one behind the other: the loader of gate, then that of up.
 template <class Loader, class Tile>
 struct GatedLoader {
   enum : int { kPasses = 2 * Loader::kPasses };

@@ -2,7 +2,19 @@
 // and neither product touches memory.
 //
 // The pipeline is tile/tma_product.cuh's on a tile of w that is two: kBlockN / 2 columns of gate, then the same columns
-// of up. So the factors of a result meet in one thread, kBlockN / 4 accumulators apart.
+// of up. So one thread has both factors of a result, kBlockN / 4 accumulators apart.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      barriers; wait for the kernels before; warps to their roles  tma_product.cuh, dependent_launch.cuh
+//   producer   for each tile of the block                                   tma_product.cuh, raster.cuh
+//                for each slice of k: acquire a stage                       tma_product.cuh, tma_ring.cuh
+//                  x, gate and up to the stage                              GatedTmaShape, wgmma_operand.cuh
+//   consumer   for each tile, of the block or of the warpgroup              GatedRoles::consume
+//                ping-pong: wait for the other's mainloop                   tma_product.cuh, PingPongBarrier
+//                for each slice: wait for its stage, acc += x [gate | up]   tma_product.cuh, wgmma_operand.cuh
+//                  release the stage before                                 tma_ring.cuh
+//                act(x gate) * (x up), or reverse; rounding                 GatedRows, dense/gated.cuh
+//                boxes to out by TMA                                        warp_boxes.cuh
 //
 // Shared memory  w, if resident | kStages x (x slice | gate slice | up slice) | boxes of every warp | barriers
 // Registers      producer 40, consumers 232, of them rows kBlockN / 128 accumulators, rows = kBlockM, or half of it

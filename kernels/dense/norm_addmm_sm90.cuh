@@ -1,27 +1,40 @@
-// Layer norm and the projection behind it in one kernel, sm_90: z = act(layer_norm(x) w + y), where normed rows are
-// only ever on the chip. f32 inside; normed rows and z are rounded.
+// Layer norm and the projection behind it in one kernel, sm_90: out = act(layer_norm(x) w + bias), where normed rows
+// are only ever on the chip. f32 inside; normed rows and out are rounded.
 //
 //   producer warps  x's rows ──TMA──► row buffer ── norm ──► registers: 64 rows a warpgroup
-//                   w's slices ─────► ring of kStages ──► wgmma ──► accumulators ──► act, round ──► boxes ──TMA──► z
+//                   w's slices ─────► ring of kStages ──► wgmma ──► accumulators ──► act, round ──► boxes ──TMA──► out
 //
 // Persistent: a block takes 128 rows, two warpgroups with 64 each, and walks the columns of w with them, 64 at a time:
 // x is normed once, but for rows that two blocks share, and no pass over memory is made for it. w comes from L2 again
 // for each 128 rows. A warpgroup has accumulators for two tiles, and finishes one while the next one's products run.
 //
-// Shared memory  64 rows of x, of the warpgroups in turn | kStages x kStageSlices w slices | boxes of every warp |
-//                weight and bias of the norm | y, all of it | barriers
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   producers  for each 128 rows: x to the row buffer, 64 rows each    produce_rows, RowBuffer
+//              for each tile: all slices of w to the ring              produce_w, tma_ring.cuh, wgmma_operand.cuh
+//   consumer   weight and bias of the norm, bias row to shared memory  dense/norm_affine.cuh, BiasColumns
+//              for each tile of its range                              consume_normed, TileRange
+//                of new rows: mean and rstd in the row buffer          NormedRows, part_moments.cuh
+//                  norm them in place; load them as fragments          NormedRows
+//                  release the row buffer                              RowBuffer::release
+//                issue normed rows w over all slices                   NormConsumer::issue
+//                epilogue of the tile before, beside these products    NormEpilogue, result_boxes.cuh
+//                wait for the products; release the stages             NormConsumer::finish
+//              boxes to out by TMA                                     warp_boxes.cuh
+//
+// Shared memory  64 rows of x, of one warpgroup after the other | kStages x kStageSlices w slices | boxes of every
+//                warp | weight and bias of the norm | the other bias, all of it | barriers
 // Registers      producers 24, consumers 240: kDim / 4 words of normed rows, an operand of all their
 //                products, and 2 x 32 accumulators
 // Barriers       full, empty of each stage; full of each warpgroup's rows; empty of their buffer
 //
 // Config, problem facts
-//   Element             bf16 or f16: x, w, z
+//   Element             bf16 or f16: x, w, out
 //   Weight              of the norm's weight and bias: Element or float
 //   Bias                element type of a bias row
 //   kBias               kNoBias, kRowBias ([n])
 //   kActivation         0 none, 1 SiLU, on columns below params.act_columns
 //   kActivatesPart      of the columns of some tile
-//   kSplitColumns       z is several matrices, each with a part of the columns, whole boxes
+//   kSplitColumns       out is several matrices, each with a part of the columns, whole boxes
 //   kDim                columns of x, a multiple of 64, at most 512
 //   kColumns            of w
 //   kWAlongK            w is column-major
@@ -32,9 +45,9 @@
 //   kBoxes              1 of 16 rows x 64 columns a warp, which is its part of a tile
 //
 // On an H200, 98304 x 512 by 2048: 315 us, where layer_norm and addmm take 340; behind the output stage in a long
-// sequence, where power is what limits, 635 and 665. Measured slower: tiles of 128 columns, one at a time (335), or in
-// turn (327), pairs of blocks that fetch w together (625), a row buffer for each warpgroup (390), a barrier for every
-// slice of w (328). What else was tried: docs/experiments/dense.md.
+// sequence, where power is what limits, 635 and 665. Measured slower: tiles of 128 columns, one at a time (335), or
+// ping-pong (327), pairs of blocks that fetch w together (625), a row buffer for each warpgroup (390), a barrier for
+// every slice of w (328). What else was tried: docs/experiments/dense.md.
 #pragma once
 #include "dense/norm_addmm_sm90.h"
 #include "dense/norm_affine.cuh"
@@ -108,7 +121,7 @@ class TileRange {
   u32 first, end;
 };
 
-// The buffer between the rows' producer and the warpgroups, which have it in turn.
+// The buffer between the rows' producer and the warpgroups, which use it one after the other.
 template <class Shape>
 class RowBuffer {
  public:
@@ -119,8 +132,8 @@ class RowBuffer {
   }
   // By the producer: the warpgroup's rows of the block's `i`-th, from `row` on.
   HSTU_PRIM void load(const typename Shape::Params& p, u32 i, u32 warpgroup, i32 row) const {
-    const u32 turn = i * Shape::kWarpgroups + warpgroup;
-    prim::mbarrier_wait(empty(), (turn & 1) ^ 1);
+    const u32 use = i * Shape::kWarpgroups + warpgroup;
+    prim::mbarrier_wait(empty(), (use & 1) ^ 1);
     prim::mbarrier_arrive_expect_tx(full(warpgroup), Shape::kRowBytes);
 #pragma unroll
     for (int slice = 0; slice < Shape::kSlices; ++slice)
@@ -136,7 +149,7 @@ class RowBuffer {
     prim::mbarrier_wait(full(warp / 4), i & 1);
     return smem_ + (warp % 4 * 16 + lane % 16) * 128 + ((lane / 16 ^ lane % 8) << 4);
   }
-  // When the warp has what it wants of them. It has written to them, too, and the next ones come by TMA.
+  // When the warp has loaded them. It has written to them, too, and the next ones come by TMA.
   HSTU_PRIM void release() const {
     prim::fence_async_shared();
     __syncwarp();
@@ -150,7 +163,7 @@ class RowBuffer {
   const u32 smem_;
 };
 
-// One thread: x's rows. The second warpgroup's come when the first one has taken its own, from L2 then.
+// One thread: x's rows. The second warpgroup's come when the first one has read its own, from L2 then.
 template <class Config>
 HSTU_PRIM void produce_rows(const typename NormAddmmShape<Config>::Params& p, u32 smem) {
   using Shape = NormAddmmShape<Config>;
@@ -173,19 +186,20 @@ HSTU_PRIM void produce_w(const typename NormAddmmShape<Config>::Params& p, u32 s
   using Shape = NormAddmmShape<Config>;
   using TileW = typename Shape::TileW;
   const TileRange<Config> range(p.m);
-  typename Shape::Ring::Place at;
+  typename Shape::Ring::State write_state;
   for (u32 tile = range.first; tile < range.end; ++tile)
     for (i32 slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
-      const u32 full = Shape::ring(smem).acquire(at, Shape::kStageBytes), stage = Shape::stage(smem, at.stage);
+      const u32 full = Shape::ring(smem).acquire(write_state, Shape::kStageBytes),
+                stage = Shape::stage(smem, write_state.stage);
 #pragma unroll
       for (i32 j = 0; j < Config::kStageSlices; ++j)
         TileW::load(stage + j * TileW::kBytes, &p.w, full, range.column(tile), (slice + j) * Shape::kBlockK, 0);
-      at.advance();
+      write_state.advance();
     }
 }
 
-// A warp's 16 rows, normed in place, then taken from there: a quad of lanes shares rows g (even words) and g + 8 (odd
-// ones). In registers alone the compiler would unpack more of a row at once than there is room for.
+// A warp's 16 rows, normed in place, then loaded as fragments: a quad of lanes shares rows g (even words) and g + 8
+// (odd ones). In registers alone the compiler would unpack more of a row at once than there is room for.
 template <class Shape>
 class NormedRows {
  public:
@@ -264,12 +278,12 @@ class NormedRows {
   const float eps_;
 };
 
-// The row that is added, all of it in shared memory: for each 16 columns and each t = lane % 4 those of columns 2t,
+// The bias row, all of it in shared memory: for each 16 columns and each t = lane % 4 those of columns 2t,
 // 2t + 1, 2t + 8, 2t + 9.
 template <class Shape>
-class AddedColumns {
+class BiasColumns {
  public:
-  HSTU_PRIM explicit AddedColumns(u32 smem) : smem_(smem + Shape::kBiasAt) {}
+  HSTU_PRIM explicit BiasColumns(u32 smem) : smem_(smem + Shape::kBiasAt) {}
 
   // By all consumers; a barrier of theirs follows.
   HSTU_PRIM void share(const typename Shape::Params& p) const {
@@ -279,7 +293,7 @@ class AddedColumns {
       prim::st_shared(smem_ + i / 16 * 64 + i % 8 / 2 * 16 + i / 8 % 2 * 8 + i % 2 * 4, __float_as_uint(x));
     }
   }
-  // Takes up kAtOnce groups of 16 columns, which value() is about then.
+  // Loads kAtOnce groups of 16 columns, which value() reads then.
   HSTU_PRIM void read(i32 column) {
 #pragma unroll
     for (int i = 0; i < Shape::kAtOnce; ++i)
@@ -292,7 +306,7 @@ class AddedColumns {
   prim::Quad held_[Shape::kAtOnce];
 };
 
-// A warpgroup's products, tile after tile, of which one is at work at a time.
+// A warpgroup's products, tile after tile, of which one is in flight at a time.
 template <class Config>
 class NormConsumer {
  public:
@@ -305,13 +319,13 @@ class NormConsumer {
   HSTU_PRIM void issue(Accumulators& acc, const typename Shape::Words& words) {
     // Descriptors are then added up in uniform registers, beside the products. In a ring of whole tiles it would also
     // be in few places here, and the compiler keep addresses for each, which spill.
-    at_.stage = prim::uniform(at_.stage);
-    at_.parity = prim::uniform(at_.parity);
+    read_state_.stage = prim::uniform(read_state_.stage);
+    read_state_.parity = prim::uniform(read_state_.parity);
 #pragma unroll
     for (int slice = 0; slice < Shape::kSlices; slice += Config::kStageSlices) {
-      Shape::ring(smem_).wait(at_);
-      const u64 w = TileW::descriptor(Shape::stage(smem_, at_.stage), 0);
-      at_.advance();
+      Shape::ring(smem_).wait(read_state_);
+      const u64 w = TileW::descriptor(Shape::stage(smem_, read_state_.stage), 0);
+      read_state_.advance();
       prim::wgmma_fence();
 #pragma unroll
       for (int step = 0; step < Config::kStageSlices * TileW::kSteps; ++step) {
@@ -324,17 +338,17 @@ class NormConsumer {
       prim::wgmma_commit();
     }
   }
-  // Waits for them, and takes them out of the way of the next ones.
-  HSTU_PRIM void finish(Accumulators& acc, Accumulators& made) {
+  // Waits for them, and copies them, so that acc is free for the next tile.
+  HSTU_PRIM void finish(Accumulators& acc, Accumulators& finished) {
     prim::wgmma_wait<0>();
-    prim::wgmma_keep(acc[0]);
+    prim::warpgroup_fence_operand(acc[0]);
 #pragma unroll
-    for (int i = 0; i < Config::kBlockN / 2; ++i) made[0][i] = acc[0][i];
-    prim::wgmma_keep(made[0]);
+    for (int i = 0; i < Config::kBlockN / 2; ++i) finished[0][i] = acc[0][i];
+    prim::warpgroup_fence_operand(finished[0]);
 #pragma unroll
     for (int i = 0; i < Shape::kTileStages; ++i) {
-      Shape::ring(smem_).release(used_);
-      used_.advance();
+      Shape::ring(smem_).release(release_state_);
+      release_state_.advance();
     }
   }
 
@@ -343,18 +357,18 @@ class NormConsumer {
   using TileW = typename Shape::TileW;
 
   const u32 smem_;
-  typename Shape::Ring::Place at_, used_;  // used_: the first that is not released
+  typename Shape::Ring::State read_state_, release_state_;  // release_state_: of the oldest stage in use
 };
 
 // A warpgroup's results: bias, activation, rounding.
 template <class Config>
-class NormOutput {
+class NormEpilogue {
  public:
   using Shape = NormAddmmShape<Config>;
   using Accumulators = typename Shape::Accumulators;
   enum : bool { kHasBias = Config::kBias == kRowBias };
 
-  HSTU_PRIM NormOutput(const typename Shape::Params& p, u32 smem, u32 warp) : bias_(smem), results_(p, smem, warp) {
+  HSTU_PRIM NormEpilogue(const typename Shape::Params& p, u32 smem, u32 warp) : bias_(smem), results_(p, smem, warp) {
     if constexpr (kHasBias) bias_.share(p);
   }
   // Of the warp's rows from `row` on.
@@ -375,11 +389,11 @@ class NormOutput {
       if (kHasBias && box == 0) bias.read(column + group * 16);
     }
     const Accumulators& acc;
-    AddedColumns<Shape>& bias;
+    BiasColumns<Shape>& bias;
     const i32 column;
   };
 
-  AddedColumns<Shape> bias_;
+  BiasColumns<Shape> bias_;
   tile::ResultBoxes<Shape> results_;
 };
 
@@ -389,7 +403,7 @@ HSTU_PRIM void consume_normed(const typename NormAddmmShape<Config>::Params& p, 
   using Shape = NormAddmmShape<Config>;
   constexpr int kThreads = 32 * Shape::kConsumerWarps;
   Shape::Affine::template share<kThreads>(smem + Shape::kAffineAt, p.norm_weight, p.norm_bias);
-  NormOutput<Config> output(p, smem, warp);
+  NormEpilogue<Config> epilogue(p, smem, warp);
   prim::named_barrier_sync<1, kThreads>();
 
   const TileRange<Config> range(p.m);
@@ -397,22 +411,22 @@ HSTU_PRIM void consume_normed(const typename NormAddmmShape<Config>::Params& p, 
   const NormedRows<Shape> normed(smem, p.eps);
   NormConsumer<Config> consumer(smem);
   typename Shape::Words words;
-  u32 rows = 0;  // how often the warp has taken some
-  const auto take_rows = [&] {
-    normed.make(words, buffer.wait(rows++, warp));
+  u32 row_blocks = 0;  // that the warp has loaded
+  const auto load_rows = [&] {
+    normed.make(words, buffer.wait(row_blocks++, warp));
     buffer.release();
   };
-  typename Shape::Accumulators acc, made;
+  typename Shape::Accumulators acc, finished;
   const auto write = [&](u32 tile) {
-    output.write(made, range.row(tile) + static_cast<i32>(warp * 16), range.column(tile));
+    epilogue.write(finished, range.row(tile) + static_cast<i32>(warp * 16), range.column(tile));
   };
 
 #pragma unroll 1
   for (u32 tile = range.first; tile < range.end; ++tile) {
-    if (range.begins_rows(tile)) take_rows();
+    if (range.begins_rows(tile)) load_rows();
     consumer.issue(acc, words);
     if (tile > range.first) write(tile - 1);
-    consumer.finish(acc, made);
+    consumer.finish(acc, finished);
   }
   write(range.end - 1);
   Shape::Boxes::wait_for_all();
@@ -433,11 +447,11 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   tile::wait_for_kernels_before();
 
   if (warp >= Shape::kConsumerWarps) {
-    prim::lower_registers<24>();
+    prim::warpgroup_reg_dealloc<24>();
     if (warp == Shape::kConsumerWarps && prim::elect_one()) produce_rows<Config>(p, smem);
     if (warp == Shape::kConsumerWarps + 1 && prim::elect_one()) produce_w<Config>(p, smem);
   } else {
-    prim::raise_registers<240>();
+    prim::warpgroup_reg_alloc<240>();
     consume_normed<Config>(p, smem, warp);
   }
 }

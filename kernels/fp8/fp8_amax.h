@@ -1,4 +1,4 @@
-// The arguments of fp8_amax_*: the greatest magnitude of each of 256 parts of a matrix.
+// The arguments of fp8_amax_*: amax, the largest magnitude, of each of 256 parts of a matrix.
 #pragma once
 
 namespace hstu {

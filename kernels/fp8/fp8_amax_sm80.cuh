@@ -1,11 +1,11 @@
-// The greatest magnitude of each of 256 equal parts of a matrix, counted element after element along its rows, sm_80
-// generation: the first of the two launches that quantise a tensor under one dynamic scale. Which block reads what is
-// fixed, so nothing is added up across blocks and nothing needs to be zero beforehand.
+// amax, the largest magnitude, of each of 256 equal parts of a matrix, counted element after element along its rows,
+// sm_80 generation: the first of the two launches that quantise a tensor under one dynamic scale. Which block reads
+// what is fixed, so nothing is added up across blocks and nothing needs to be zero beforehand.
 //
 // Block i reads part i, kAccesses chunks of kVector neighbouring elements a thread at a time. NaN is greater than
 // infinity. Elements past the end count as 0.
 //
-// Shared memory  the greatest value of each warp
+// Shared memory  amax of each warp
 //
 // Config, problem facts
 //   Element     float, f16 or bf16
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   constexpr int kVector = Config::kVector, kStep = Config::kThreads * kVector;
   const Element* x = static_cast<const Element*>(p.x);
   const i64 begin = blockIdx.x * p.part, end = min(begin + p.part, p.rows * Config::kColumns);
-  tile::Greatest<Element> greatest;
+  tile::Amax<Element> amax;
   for (i64 at = begin + threadIdx.x * kVector; at < end; at += Config::kAccesses * kStep) {
     tile::RowPack<Element, kVector> pack[Config::kAccesses];
 #pragma unroll
@@ -47,12 +47,12 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
         tile::clear(pack[a]);
     }
 #pragma unroll
-    for (int a = 0; a < Config::kAccesses; ++a) greatest.add(pack[a]);
+    for (int a = 0; a < Config::kAccesses; ++a) amax.add(pack[a]);
   }
 
   extern __shared__ __align__(16) unsigned char smem_storage[];
   const u32 smem = prim::smem_addr(smem_storage), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const u32 of_warp = prim::lane_max(greatest.value());
+  const u32 of_warp = prim::lane_max(amax.value());
   if (lane == 0) prim::st_shared(smem + 4 * warp, of_warp);
   __syncthreads();
   if (warp != 0) return;

@@ -1,4 +1,5 @@
-// Products of FP8 matrices, sm_80 generation: z = act(a bT + y) with both operands' scales; f32 inside, rounded once.
+// Products of FP8 matrices, sm_80 generation: out = act(a bT + bias + residual) with both operands' scales; f32
+// inside, rounded once.
 //
 // The pipeline is tile/product.cuh's on bytes: tiles of a and b lie in shared memory as they are, and ldmatrix gives
 // fragments of four consecutive k a register. Only sm_89 multiplies these (kNative); its sums keep 14 bits, so each
@@ -6,18 +7,31 @@
 // f16, which holds both formats exactly, and are multiplied as such: of a register's four k the first two count as k
 // 2t, 2t + 1 of mma.sync's and the others as 2t + 8, 2t + 9, in a and b alike.
 //
-// Scales of tensors and rows wait for the end. Scales that change along k (groups, blocks: every 128) are applied to
-// the sums of each slice, of 64 or 128 k, as these are promoted.
+// Per-tensor and per-row scales are applied in the epilogue. Scales that change along k (per-group, per-block: every
+// 128) are applied to the sums of each slice, of 64 or 128 k, as these are promoted.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   block      its tile; the first kStages - 1 slices to the ring  raster.cuh, product.cuh
+//              prefetch the residual to L2                         result_rows.cuh
+//   warp       for each slice of k: load its scales along k        Fp8Product::run, Fp8Scales
+//                wait, one __syncthreads                           product.cuh, ProductConsumer::fetch
+//                for each step: fragments of the next one          operand.cuh
+//                  to f16, mma.sync; kNative: FP8 mma.sync         Fp8AsF16, Fp8AsIs, prim/mma.cuh
+//                  copies of a later slice in between              product.cuh, operand.cuh
+//                promote: scaled sums added to the accumulators    Fp8Product::add
+//              scales of the epilogue, + bias                      Fp8Product::finish
+//              for each 16 rows: + residual, activation, rounding  result_rows.cuh, activation.cuh
+//                whole rows to out through the staging area        epilogue.cuh
 //
 // Shared memory  kStages x (a tile | b tile), swizzled | a staging area per warp
 // Registers      accumulators kWarpTileM kWarpTileN / 32, twice that where sums are promoted
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of z and a residual: bf16, f16 or float; with Fp8, as in addmm_sm80.cuh, of a residual alone
+//   Element             of out and a residual: bf16, f16 or float; with Fp8, as in addmm_sm80.cuh, of a residual alone
 //   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup, kPerBlock (tile/fp8_row.cuh)
-//   kVectorX, kVectorW  bytes an access of a and b: 16, 8, 4, 2 or 1; kVectorZ elements an access of z and a residual
+//   kVectorX, kVectorW  bytes an access of a and b: 16, 8, 4, 2 or 1; kVectorZ elements an access of out and a residual
 //   kBias, kActivation, kSplitColumns  as in addmm_sm80.cuh; kGatherY is false
 //   kTailK              k is not a multiple of kBlockK
 // Config, knobs         as in addmm_sm80.cuh, and kNative
@@ -113,7 +127,7 @@ struct Fp8GemmShape {
   static_assert(kThreads == 32 * Config::kWarpsM * Config::kWarpsN, "kThreads counts the threads of all warps");
   static_assert(kWarpTileM % 16 == 0 && kWarpTileN % 32 == 0, "a warp's part is 16 rows by 32 columns, or multiples");
   static_assert(kSteps % 2 == 0 && tile::kScaleSpan % Config::kBlockK == 0, "a slice has one scale along k");
-  static_assert(kWarpTileM <= tile::kScaleSpan && kWarpTileN <= tile::kScaleSpan, "a warp has one scale of blocks");
+  static_assert(kWarpTileM <= tile::kScaleSpan && kWarpTileN <= tile::kScaleSpan, "a warp has one per-block scale");
 
   using TileX = tile::OperandTile<Config::kBlockM, Config::kBlockK, true, 1>;
   using TileW = tile::OperandTile<Config::kBlockN, Config::kBlockK, true, 1>;
@@ -175,7 +189,7 @@ struct Fp8Product {
   using Shape = Fp8GemmShape<Config>;
   using ScalesA = Fp8Scales<Config::kScalingA, 2 * Shape::kBlocksM>;
   using ScalesB = Fp8Scales<Config::kScalingB, 4 * Shape::kBlocksN>;
-  enum : bool { kHasBias = Config::kBias == kRowBias };
+  enum : bool { kHasBias = (Config::kBias & kRowBias) != 0 };
 
   HSTU_PRIM Fp8Product(const Fp8GemmParams& p, i64 row, i64 column) : p(p), row(row), column(column) {}
 
@@ -216,7 +230,7 @@ struct Fp8Product {
         }
   }
 
-  // With the scales that waited, and a bias row.
+  // With the scales of the epilogue, and a bias row.
   HSTU_PRIM void finish() {
     if (!kVariesAlongK<Config::kScalingA>) load_a(0);
     if (!kVariesAlongK<Config::kScalingB>) load_b(0);
@@ -226,7 +240,7 @@ struct Fp8Product {
       for (int e = 0; e < 2; ++e) {
         float bias = 0.0f;
         const i64 at = column + Fp8ColumnOf{}(2 * j + e);
-        if (kHasBias && at < p.n) bias = prim::to_float(static_cast<const typename Config::Bias*>(p.y)[at]);
+        if (kHasBias && at < p.n) bias = prim::to_float(static_cast<const typename Config::Bias*>(p.bias)[at]);
         const float scale_b = kVariesAlongK<Config::kScalingB> ? 1.0f : b[2 * j + e];
 #pragma unroll
         for (int i = 0; i < Shape::kBlocksM; ++i)
@@ -258,7 +272,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   tile::ProductProducer<Shape> producer(p, schedule, at, smem);
   tile::fill_ring(producer, schedule);
 
-  if constexpr (Config::kBias == kResidual) tile::prefetch_residual<Shape>(p, at);
+  if constexpr ((Config::kBias & kResidual) != 0) tile::prefetch_residual<Shape>(p, at);
   const tile::ProductWarp<Shape> warp;
   tile::ProductConsumer<Shape> consumer(smem, warp);
   consumer.fetch(0);

@@ -1,31 +1,47 @@
-// Products of FP8 matrices, sm_90: z = act(a bT + y) with both operands' scales, on wgmma's FP8 products.
+// Products of FP8 matrices, sm_90: out = act(a bT + bias + residual) with both operands' scales, on wgmma's FP8
+// products.
 //
 // The pipeline is tile/tma_product.cuh's: a slice has 128 k. The tensor cores add FP8 products up with 14 bits, so the
 // sums of each slice are promoted: scaled, where scales change along k, and added to accumulators in f32. With
 // kFast they stay in the tensor cores from the first slice to the last.
 //
 // With kPingPong each warpgroup has tiles, a ring and a producer thread of its own, so that a parity is always the next
-// lap's, whatever the other does. They take turns at the tensor cores, which one alone keeps busy: the sums of a slice
-// are promoted while the next is multiplied (64 x 128), or with kFast there is nothing to promote (64 x 256). One's
-// epilogue runs beside the other's products. w is resident then, or both rings would fetch it.
+// lap's, whatever the other does. Their mainloops are ordered, for one alone keeps the tensor cores busy: the sums of a
+// slice are promoted while the next is multiplied (64 x 128, kOverlapsPromotion), or with kFast there is nothing to
+// promote (64 x 256). One's epilogue runs beside the other's products. w is resident then, or both rings would fetch
+// it.
 //
-// 256 columns without kFast are multiplied in two turns of a warpgroup, by the same rows of a, which stay in the ring
+// 256 columns without kFast are multiplied in two passes of a warpgroup over the same rows of a, which stay in the ring
 // for both: as many clocks of tensor cores for half of the rows that arrive. H200, 98304 x 512 by 2048: 180 us where 64
 // x 128 tiles take 193; products alone 141, with results that are not stored 153, stored to L2 167.
 //
-// Otherwise both halve each tile along m, and one promotes while the other multiplies.
+// Otherwise both halve each tile along m (cooperative), and one promotes while the other multiplies.
 //
-// Scales that change along k are fetched to registers one slice ahead, which leaves so few that warps part early where
-// a tile has many slices and more than stores to end with. H200, 65536 x 768 by 2048 in blocks, a bias and SiLU:
-// without turns 217 us, with turns 191; 65536 x 1024 by 4096, blocks on both sides: 464 and 429. Copied to shared
-// memory with each slice by a warp of their own, as they also were, they cost 5 to 19 % where stores are all that ends
-// a tile.
+// Scales that change along k are loaded to registers one slice ahead, which leaves so few that warps branch to their
+// roles early (kDispatchesEarly) where a tile has many slices and more than stores in its epilogue. H200, 65536 x 768
+// by 2048, per-block scales, a bias and SiLU: cooperative 217 us, ping-pong 191; 65536 x 1024 by 4096, blocks on both
+// sides: 464 and 429. Copied to shared memory with each slice by a warp of their own, as they also were, they cost 5 to
+// 19 % where the epilogue is stores alone.
 //
 // With kPingPong and kFast shared memory is, counted out, as busy as the tensor cores: of the 2,048 clocks that a 64 x
 // 256 tile's products of k 512 take, their operands want 1,280, rows arriving 256, boxes written and fetched 512, and
 // each column factor that the epilogue reads there 256 more. Hence the bias in registers. H200, 98304 x 512 by 2048
 // columns with a bias, SiLU of 512, results in four parts, back to back: 213 to 230 us; spread 190 to 195; and with the
 // bias in registers 181 to 185, 201 in the stack where it was 243.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   producer   for each tile, of the block or of its warpgroup        tma_product.cuh, raster.cuh
+//                for each slice of k: acquire a stage                 tma_product.cuh, tma_ring.cuh
+//                  a and b, unless it is resident, to the stage       Fp8TmaShape, wgmma_operand.cuh
+//   consumer   for each tile; 256 columns overlapped: two passes      Fp8Roles::consume, run_pass
+//                load per-row scales, per-column scales, the bias row  Fp8EpilogueSource, bias_row.cuh
+//                ping-pong: wait for the other's mainloop             tma_product.cuh, PingPongBarrier
+//                for each slice: wait for its stage, sums = a bT      Fp8Consumer::issue
+//                  promote: acc += sums * scales; kFast: acc += a bT  Fp8Consumer::promote, run_fast
+//                  release the stage; load the next slice's scales    tma_ring.cuh, Fp8ScaleIterator
+//                * scales, + bias                                     Fp8EpilogueSource::value
+//                + residual, activation, rounding or quantising       result_boxes.cuh, activation.cuh
+//                boxes to out by TMA                                  warp_boxes.cuh
 //
 // Shared memory  w, if resident | kStages x (a slice | b slice) | boxes of every warp | scales and bias of every
 //                warpgroup's columns, of resident ones once | residuals' barriers | barriers
@@ -35,7 +51,7 @@
 //
 // Config, problem facts
 //   A, B                e4m3 or e5m2
-//   Element             of z and a residual: bf16 or f16; Fp8 as in addmm_sm90.cuh
+//   Element             of out and a residual: bf16 or f16; Fp8 as in addmm_sm90.cuh
 //   Bias                element type of a bias row
 //   kScalingA, kScalingB  kPerTensor, kPerRow, kPerGroup (a only), kPerBlock (tile/fp8_row.cuh)
 //   kFast               sums stay in the tensor cores; no scale changes along k
@@ -59,28 +75,35 @@ namespace hstu {
 // The epilogue's shared memory, from its beginning.
 template <class Config>
 struct Fp8Boxes {
-  enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = Config::kBias == kRowBias };
-  // Where there are registers for the sums of two slices; turns that a tile takes then, for as many columns each.
-  enum : bool { kInTurn = Config::kPingPong && !Config::kFast };
-  enum : int { kTileTurns = kInTurn && Config::kBlockN == 256 ? 2 : 1, kTurnColumns = Config::kBlockN / kTileTurns };
-  enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * kTurnColumns / 256 };
+  enum : bool { kScaledColumns = Config::kScalingB == tile::kPerRow, kHasBias = (Config::kBias & kRowBias) != 0 };
+  // Promotion of a slice's sums overlaps the next slice's products, where registers hold the sums of two; a tile then
+  // takes one pass or two, for as many columns each.
+  enum : bool { kOverlapsPromotion = Config::kPingPong && !Config::kFast };
+  enum : int {
+    kTilePasses = kOverlapsPromotion && Config::kBlockN == 256 ? 2 : 1,
+    kPassColumns = Config::kBlockN / kTilePasses
+  };
+  enum : int { kAccumulators = (Config::kPingPong ? 2 : 1) * Config::kBlockM * kPassColumns / 256 };
   // Groups of 16 columns; the registers that are left.
   enum : bool {
-    kManyTerms = kAccumulators == 128 && !Config::kFast && kScaledColumns && kHasBias,
+    kManyOperands = kAccumulators == 128 && !Config::kFast && kScaledColumns && kHasBias,
     kLongActivation = kAccumulators >= 96 && tile::kLongActivation<Config::kActivation, typename Config::Element>
   };
   // A resident tile's bias stays in registers where no sums of slices want them.
-  enum : bool { kHoldsBias = Config::kResident && Config::kFast && kHasBias && sizeof(typename Config::Bias) == 2 };
-  enum : bool { kManyHeld = kAccumulators >= 96 && kHoldsBias };
-  enum : int { kAtOnce = kAccumulators > 128 ? 1 : kManyTerms || kLongActivation || kManyHeld ? 2 : 4 };
+  enum : bool {
+    kBiasInRegisters = Config::kResident && Config::kFast && kHasBias && sizeof(typename Config::Bias) == 2
+  };
+  enum : bool { kManyInRegisters = kAccumulators >= 96 && kBiasInRegisters };
+  enum : int { kAtOnce = kAccumulators > 128 ? 1 : kManyOperands || kLongActivation || kManyInRegisters ? 2 : 4 };
   using Boxes = tile::WarpBoxes<Config::kBoxes>;
   enum : int { kCopies = Config::kResident ? 1 : 2 };  // of scales and bias
   using Scales = tile::BiasRow<float, Config::kBlockN, kAtOnce, kCopies>;
-  using Bias = typename tile::EitherBiasRow<kHoldsBias, typename Config::Bias, Config::kBlockN, kAtOnce, kCopies>::Type;
+  using Bias =
+      typename tile::EitherBiasRow<kBiasInRegisters, typename Config::Bias, Config::kBlockN, kAtOnce, kCopies>::Type;
   enum : int { kScalesAt = 8 * Boxes::kBytes };
   enum : int { kBiasAt = kScalesAt + (kScaledColumns ? kCopies * Scales::kBytes : 0) };
   enum : int { kResidualsAt = kBiasAt + (kHasBias ? kCopies * Bias::kBytes : 0) };
-  enum : int { kBytes = kResidualsAt + (Config::kBias == kResidual ? 8 * 8 : 0) };
+  enum : int { kBytes = kResidualsAt + ((Config::kBias & kResidual) != 0 ? 8 * 8 : 0) };
 };
 
 template <class Config>
@@ -91,21 +114,23 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
   enum : int { kTileColumns = Config::kBlockN };
   enum : bool { kSpread = Config::kSpread };
   enum : int { kRings = Config::kPingPong ? 2 : 1 };
-  // Turns of many slices with scales along k leave few registers for more.
+  // Overlapped promotion of many slices with scales along k leaves few registers for more.
   enum : bool {
     kScalesAlongK = Config::kScalingA >= tile::kPerGroup || Config::kScalingB == tile::kPerBlock,
-    kEndsPlainly = Config::kBias == kNoBias && Config::kActivation == tile::kNoActivation &&
-                   sizeof(typename tile::StoredOf<Config>::type) > 1,
-    kPartsEarly = Fp8Boxes<Config>::kInTurn && Config::kSlices > 4 && kScalesAlongK &&
-                  (!kEndsPlainly || Config::kScalingA == tile::kPerBlock)
+    kPlainEpilogue = Config::kBias == kNoBias && Config::kActivation == tile::kNoActivation &&
+                     sizeof(typename tile::StoredOf<Config>::type) > 1,
+    kDispatchesEarly = Fp8Boxes<Config>::kOverlapsPromotion && Config::kSlices > 4 && kScalesAlongK &&
+                       (!kPlainEpilogue || Config::kScalingA == tile::kPerBlock)
   };
   using Ring = tile::TmaRing<Config::kStages / kRings, 2 / kRings, Config::kCluster>;
-  using Accumulators = float[Product::kFragments][Fp8Boxes<Config>::kTurnColumns / 2];
-  using Fp8Boxes<Config>::kInTurn, Fp8Boxes<Config>::kTileTurns, Fp8Boxes<Config>::kTurnColumns;
-  enum : int { kResultColumns = kTurnColumns };
-  enum : int { kPieces = (kTurnColumns + 127) / 128, kPieceColumns = kTurnColumns / kPieces };
-  static_assert(kTileTurns == 1 || Config::kStages / kRings >= Config::kSlices, "rows stay for all of a tile's turns");
-  static_assert(!kInTurn || (Product::kFragments == 1 && kPieces == 1), "accumulators and two sums fit the registers");
+  using Accumulators = float[Product::kFragments][Fp8Boxes<Config>::kPassColumns / 2];
+  using Fp8Boxes<Config>::kOverlapsPromotion, Fp8Boxes<Config>::kTilePasses, Fp8Boxes<Config>::kPassColumns;
+  enum : int { kResultColumns = kPassColumns };
+  enum : int { kPieces = (kPassColumns + 127) / 128, kPieceColumns = kPassColumns / kPieces };
+  static_assert(kTilePasses == 1 || Config::kStages / kRings >= Config::kSlices,
+                "rows stay for all of a tile's passes");
+  static_assert(!kOverlapsPromotion || (Product::kFragments == 1 && kPieces == 1),
+                "accumulators and two sums fit the registers");
   static_assert(Config::kPingPong == Config::kResident, "two rings would both fetch w");
   static_assert(Product::kBlockK == tile::kScaleSpan, "a slice has one scale along k");
   static_assert(Config::kScalingB != tile::kPerGroup, "scales that change along k and by column are not covered");
@@ -120,8 +145,8 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
     Product::TileX::load(to, &p.a, barrier, row, k, 0);
   }
   HSTU_PRIM static void prefetch_x(const Params& p, i32 row, i32 k) { Product::TileX::prefetch(&p.a, row, k); }
-  // From a turn's first column to the next turn's.
-  HSTU_PRIM static i32 turn_stride(i64 n) { return kTurnColumns / 64 * tile::panel_stride<Fp8TmaShape>(n); }
+  // From a pass's first column to the next pass's.
+  HSTU_PRIM static i32 pass_stride(i64 n) { return kPassColumns / 64 * tile::panel_stride<Fp8TmaShape>(n); }
   HSTU_PRIM static void load_w(u32 to, const Params& p, u32 barrier, i32 column, i32 k, u32 rank) {
     if constexpr (Config::kSpread)
       Product::TileW::load_spread(to, &p.b, barrier, column, tile::panel_stride<Fp8TmaShape>(p.n), k);
@@ -133,8 +158,8 @@ struct Fp8TmaShape : tile::TmaProductShape<Config, typename Config::A, typename 
 template <class Config>
 constexpr int fp8_gemm_sm90_smem_bytes = Fp8TmaShape<Config>::kSmemBytes;
 
-// Which scales change along k; the sums of slices are multiplied by them. With kInTurn also by the others of rows and
-// tensors, so that the epilogue has less to do.
+// Which scales change along k; the sums of slices are multiplied by them. With kOverlapsPromotion also by the other
+// per-row and per-tensor scales, so that the epilogue has less to do.
 template <class Config>
 struct Fp8Scaling {
   using Shape = Fp8TmaShape<Config>;
@@ -142,8 +167,11 @@ struct Fp8Scaling {
   enum : int { kRows = 2 * Shape::kFragments };  // of a thread: g and g + 8 of each fragment
   enum : bool { kSlicesA = Config::kScalingA == tile::kPerGroup || Config::kScalingA == tile::kPerBlock };
   enum : bool { kSlicesB = Config::kScalingB == tile::kPerBlock };
-  enum : bool { kSlices = kSlicesA || kSlicesB, kInSums = kSlices || Shape::kInTurn };
-  enum : bool { kRowsInSums = kSlicesA || Shape::kInTurn, kColumnsInSums = kSlicesB || Shape::kInTurn };
+  enum : bool { kSlices = kSlicesA || kSlicesB, kInSums = kSlices || Shape::kOverlapsPromotion };
+  enum : bool {
+    kRowsInSums = kSlicesA || Shape::kOverlapsPromotion,
+    kColumnsInSums = kSlicesB || Shape::kOverlapsPromotion
+  };
 
   // Of row `at`, and of the block of `column`, in the first slice.
   HSTU_PRIM static const float* of_row(const Params& p, i64 at) {
@@ -164,15 +192,15 @@ struct Fp8SliceScales {
   float row[Scaling::kRows], column[Scaling::Shape::kPieces];
 };
 
-// Walks through them, slice by slice: they are fetched while slices before are at work.
+// Iterates over them, slice by slice: they are loaded while products of the slices before are in flight.
 template <class Config>
-class Fp8ScaleWalk {
+class Fp8ScaleIterator {
  public:
   using Scaling = Fp8Scaling<Config>;
   using Shape = typename Scaling::Shape;
   using Params = typename Shape::Params;
 
-  HSTU_PRIM explicit Fp8ScaleWalk(const Params& p) : p_(p) {}
+  HSTU_PRIM explicit Fp8ScaleIterator(const Params& p) : p_(p) {}
 
   // Before the first slice of a tile's rows from `row` on.
   HSTU_PRIM void start(const Params& p, i32 row, i32 column) {
@@ -215,10 +243,10 @@ class Fp8Consumer {
   using Scaling = Fp8Scaling<Config>;
   using Accumulators = typename Shape::Accumulators;
   enum : u32 { kTileStep = Config::kPingPong ? 2 : 1 };
-  enum : bool { kInTurn = Shape::kInTurn };
+  enum : bool { kOverlapsPromotion = Shape::kOverlapsPromotion };
   using SliceScales = Fp8SliceScales<Config>;
   static_assert(!Config::kFast || !Scaling::kSlices, "sums with scales along k must be promoted");
-  static_assert(Shape::kTileTurns == 1 || !Scaling::kSlices, "all turns have the scales of the first");
+  static_assert(Shape::kTilePasses == 1 || !Scaling::kSlices, "all passes have the scales of the first");
 
   HSTU_PRIM Fp8Consumer(const Params& p, u32 smem, u32 warpgroup, u32 slices)
       : smem_(smem),
@@ -226,33 +254,33 @@ class Fp8Consumer {
         ring_(Config::kPingPong ? warpgroup : 0),
         first_tile(ring_),
         row(Config::kPingPong ? 0 : warpgroup * Shape::kRows),
-        turns_(smem, warpgroup),
-        walk_(p) {}
+        ping_pong_(smem, warpgroup),
+        scale_iterator_(p) {}
 
   // Ahead of a tile's run(), by as much as there is to do.
   HSTU_PRIM void begin(const Params& p, i32 first_row, i32 column) {
     if constexpr (!Scaling::kInSums) return;
-    walk_.start(p, first_row, column);
-    walk_.load(scales_);
+    scale_iterator_.start(p, first_row, column);
+    scale_iterator_.load(scales_);
   }
-  // acc = a bT of the next tile, or of its columns of this turn, descaled by what changes along k; with kInTurn by all
-  // but columns of their own.
-  template <int kTurn>
+  // acc = a bT of the next tile, or of its columns of this pass, descaled by what changes along k; with
+  // kOverlapsPromotion by all but per-column scales.
+  template <int kPass>
   HSTU_PRIM void run(Accumulators& acc) {
-    turns_.wait();
+    ping_pong_.wait();
     if constexpr (Config::kFast)
       run_fast(acc);
-    else if constexpr (kInTurn)
-      run_in_turn<kTurn>(acc);
+    else if constexpr (kOverlapsPromotion)
+      run_overlapped<kPass>(acc);
     else
       run_promoted(acc);
     resident_ = true;
   }
-  // Behind the last tile: the other's, if it has one more, takes turns that wait for ours in between.
+  // Behind the last tile: if the other warpgroup has one more, its second pass waits for a mainloop of ours.
   HSTU_PRIM void end(u32 tiles) {
-    if (Shape::kTileTurns == 1 || ring_ == 0 || tiles % 2 == 0) return;
-    turns_.wait();
-    turns_.pass();
+    if (Shape::kTilePasses == 1 || ring_ == 0 || tiles % 2 == 0) return;
+    ping_pong_.wait();
+    ping_pong_.arrive();
   }
 
  private:
@@ -262,7 +290,7 @@ class Fp8Consumer {
   using Sums = float[kSums];
 
   HSTU_PRIM void run_fast(Accumulators& acc) {
-    typename Shape::Ring::Place before;
+    typename Shape::Ring::State release_state;
     for (u32 slice = 0; slice < slices_; ++slice) {
       wait(slice);
       prim::wgmma_fence();
@@ -271,66 +299,67 @@ class Fp8Consumer {
       prim::wgmma_commit();
       if (slice > 0) {
         prim::wgmma_wait<1>();
-        ring().release(before);
+        ring().release(release_state);
       }
-      before = at_;
-      at_.advance();
+      release_state = read_state_;
+      read_state_.advance();
     }
-    turns_.pass();
+    ping_pong_.arrive();
     prim::wgmma_wait<0>();
-    ring().release(before);
+    ring().release(release_state);
 #pragma unroll
-    for (int f = 0; f < Shape::kFragments; ++f) prim::wgmma_keep(acc[f]);
+    for (int f = 0; f < Shape::kFragments; ++f) prim::warpgroup_fence_operand(acc[f]);
   }
 
   // The sums of one slice are promoted while the next is multiplied; one warpgroup keeps the tensor cores busy alone.
-  template <int kTurn>
-  HSTU_PRIM void run_in_turn(Accumulators& acc) {
+  template <int kPass>
+  HSTU_PRIM void run_overlapped(Accumulators& acc) {
     Sums even, odd;
 #pragma unroll
     for (float& to : acc[0]) to = 0.0f;
-    if constexpr (kTurn == 0)
-      tile_at_ = at_;
+    if constexpr (kPass == 0)
+      tile_state_ = read_state_;
     else
-      at_ = tile_at_;
-    auto before = at_;
-    issue_slice<kTurn>(even, 0);
+      read_state_ = tile_state_;
+    auto release_state = read_state_;
+    issue_slice<kPass>(even, 0);
     u32 slice = 1;
 #pragma unroll
     for (; slice + 1 < Config::kSlices; slice += 2) {
-      issue_slice<kTurn>(odd, slice);
-      finish_slice<1, kTurn>(acc[0], even, before, true);
-      issue_slice<kTurn>(even, slice + 1);
-      finish_slice<1, kTurn>(acc[0], odd, before, true);
+      issue_slice<kPass>(odd, slice);
+      finish_slice<1, kPass>(acc[0], even, release_state, true);
+      issue_slice<kPass>(even, slice + 1);
+      finish_slice<1, kPass>(acc[0], odd, release_state, true);
     }
     if constexpr (Config::kSlices % 2 == 0) {
-      issue_slice<kTurn>(odd, slice);
-      finish_slice<1, kTurn>(acc[0], even, before, true);
+      issue_slice<kPass>(odd, slice);
+      finish_slice<1, kPass>(acc[0], even, release_state, true);
     }
-    turns_.pass();
+    ping_pong_.arrive();
     if constexpr (Config::kSlices % 2 == 0)
-      finish_slice<0, kTurn>(acc[0], odd, before, false);
+      finish_slice<0, kPass>(acc[0], odd, release_state, false);
     else
-      finish_slice<0, kTurn>(acc[0], even, before, false);
+      finish_slice<0, kPass>(acc[0], even, release_state, false);
   }
   // Promotes the slice at `before`, behind which kLater have been issued.
-  template <int kLater, int kTurn>
-  HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, typename Shape::Ring::Place& before, bool more) {
+  template <int kLater, int kPass>
+  HSTU_PRIM void finish_slice(Sums& acc, Sums& sums, typename Shape::Ring::State& release_state, bool more) {
     prim::wgmma_wait<kLater>();
-    prim::wgmma_keep(sums);
-    if constexpr (kTurn + 1 == Shape::kTileTurns) ring().release(before);
-    before.advance();
+    prim::warpgroup_fence_operand(sums);
+    if constexpr (kPass + 1 == Shape::kTilePasses) ring().release(release_state);
+    release_state.advance();
     promote(acc, sums, 0, scales_.of(0, 0), scales_.of(1, 0));
-    if (Scaling::kSlices && more) walk_.load(scales_);
-    prim::wgmma_keep(acc);  // else additions sink to where their sums are stored, and all slices' stay in registers
+    if (Scaling::kSlices && more) scale_iterator_.load(scales_);
+    // Else additions sink to where their sums are stored, and those of all slices stay in registers.
+    prim::warpgroup_fence_operand(acc);
   }
-  template <int kTurn>
+  template <int kPass>
   HSTU_PRIM void issue_slice(Sums& sums, u32 slice) {
     wait(slice);
     prim::wgmma_fence();
-    issue<Shape::kPieceColumns>(sums, slice, 0, kTurn, false);
+    issue<Shape::kPieceColumns>(sums, slice, 0, kPass, false);
     prim::wgmma_commit();
-    at_.advance();
+    read_state_.advance();
   }
 
   HSTU_PRIM void run_promoted(Accumulators& acc) {
@@ -342,7 +371,7 @@ class Fp8Consumer {
     for (u32 slice = 0; slice < slices_; ++slice) {
       wait(slice);
       run_slice(acc, slice);
-      at_.advance();
+      read_state_.advance();
     }
   }
 
@@ -357,24 +386,24 @@ class Fp8Consumer {
         prim::wgmma_fence();
         issue<Shape::kPieceColumns>(sums, slice, f, piece, false);
         prim::wgmma_commit();
-        if (Scaling::kSlices && f == 0 && piece == 0) take_scales(scale, slice + 1 < slices_);
+        if (Scaling::kSlices && f == 0 && piece == 0) load_scales(scale, slice + 1 < slices_);
         prim::wgmma_wait<0>();
-        prim::wgmma_keep(sums);
-        if (f + 1 == Shape::kFragments && piece + 1 == Shape::kPieces) ring().release(at_);
+        prim::warpgroup_fence_operand(sums);
+        if (f + 1 == Shape::kFragments && piece + 1 == Shape::kPieces) ring().release(read_state_);
         promote(acc[f], sums, piece, scale[2 * f][piece], scale[2 * f + 1][piece]);
-        prim::wgmma_keep(acc[f]);  // else accumulators move: to where the sums were, and back
+        prim::warpgroup_fence_operand(acc[f]);  // else accumulators move: to where the sums were, and back
       }
   }
-  // The slice's own, and the next one's on their way.
-  HSTU_PRIM void take_scales(float (&scale)[Scaling::kRows][Shape::kPieces], bool more) {
+  // The slice's own; those of the next one are then loaded.
+  HSTU_PRIM void load_scales(float (&scale)[Scaling::kRows][Shape::kPieces], bool more) {
 #pragma unroll
     for (int i = 0; i < Scaling::kRows; ++i)
 #pragma unroll
       for (int piece = 0; piece < Shape::kPieces; ++piece) scale[i][piece] = scales_.of(i, piece);
-    if (more) walk_.load(scales_);
+    if (more) scale_iterator_.load(scales_);
   }
 
-  HSTU_PRIM static void promote(float (&acc)[Shape::kTurnColumns / 2], const Sums& sums, int piece, float scale_low,
+  HSTU_PRIM static void promote(float (&acc)[Shape::kPassColumns / 2], const Sums& sums, int piece, float scale_low,
                                 float scale_high) {
 #pragma unroll
     for (int i = 0; i < kSums; ++i) {
@@ -389,13 +418,13 @@ class Fp8Consumer {
   HSTU_PRIM typename Shape::Ring ring() const { return Shape::ring(smem_, ring_); }
   HSTU_PRIM void wait(u32 slice) const {
     if (Shape::kSlicesHaveBarriers && !resident_) prim::mbarrier_wait(smem_ + Shape::kSlicesAt + 8 * slice, 0);
-    ring().wait(at_);
+    ring().wait(read_state_);
   }
 
-  // Products of the slice, of 64 rows from 64 f on and kColumns columns of a piece, of all turns' pieces.
+  // Products of the slice, of 64 rows from 64 f on and kColumns columns of a piece, of all passes' pieces.
   template <int kColumns>
   HSTU_PRIM void issue(float (&d)[kColumns / 2], u32 slice, int f, int piece, bool add) const {
-    const u32 stage = Shape::stage(smem_, ring_, at_.stage);
+    const u32 stage = Shape::stage(smem_, ring_, read_state_.stage);
     const u64 x = TileX::descriptor(stage, static_cast<int>(row) + 64 * f);
     const u64 w = TileW::descriptor(Config::kResident ? smem_ + slice * TileW::kBytes : stage + TileX::kBytes,
                                     piece * Shape::kPieceColumns);
@@ -411,23 +440,23 @@ class Fp8Consumer {
   const u32 first_tile, row;  // row: the warpgroup's first in a tile
 
  private:
-  tile::Turns<Shape> turns_;
-  typename Shape::Ring::Place at_, tile_at_;  // the next slice; a tile's first
+  tile::PingPongBarrier<Shape> ping_pong_;
+  typename Shape::Ring::State read_state_, tile_state_;  // the next slice; a tile's first
   bool resident_ = false;
-  Fp8ScaleWalk<Config> walk_;
+  Fp8ScaleIterator<Config> scale_iterator_;
   SliceScales scales_;  // of the next slice that is promoted
 };
 
 // The columns' scales and bias, and sums with both: the source of tile/result_boxes.cuh.
 template <class Config>
-class Fp8Rows {
+class Fp8EpilogueSource {
  public:
   using Shape = Fp8TmaShape<Config>;
   using Params = typename Shape::Params;
   using Scaling = Fp8Scaling<Config>;
   using Results = tile::ResultBoxes<Shape>;
 
-  HSTU_PRIM Fp8Rows(const Params& p, u32 smem, u32 warpgroup)
+  HSTU_PRIM Fp8EpilogueSource(const Params& p, u32 smem, u32 warpgroup)
       : p_(p),
         scales_(smem + Shape::kEpilogueAt + Shape::kScalesAt, warpgroup),
         bias_(smem + Shape::kEpilogueAt + Shape::kBiasAt, warpgroup) {}
@@ -440,7 +469,7 @@ class Fp8Rows {
   }
   // Before a tile's products.
   HSTU_PRIM void fetch(i32 row, i32 column) {
-    if constexpr (!Shape::kInTurn) {
+    if constexpr (!Shape::kOverlapsPromotion) {
       const float columns = Scaling::kColumnsInSums || Shape::kScaledColumns ? 1.0f : *Scaling::of_column(p_, column);
 #pragma unroll
       for (int i = 0; i < Scaling::kRows; ++i)
@@ -449,23 +478,23 @@ class Fp8Rows {
     if constexpr (!Config::kResident) fetch_columns(column);
   }
   // After them.
-  HSTU_PRIM void share(const typename Shape::Accumulators& acc, int turn) {
+  HSTU_PRIM void share(const typename Shape::Accumulators& acc, int pass) {
     acc_ = &acc;
-    turn_ = turn;
+    pass_ = pass;
     if constexpr (!Config::kResident) share_columns();
     next(0, 0);
   }
 
   HSTU_PRIM float value(int fragment, int i, int held) const {
     float x = (*acc_)[fragment][i];
-    if constexpr (!Shape::kInTurn) x *= scale_[2 * fragment + (i >> 1 & 1)];
+    if constexpr (!Shape::kOverlapsPromotion) x *= scale_[2 * fragment + (i >> 1 & 1)];
     if constexpr (Shape::kScaledColumns) x *= scales_.value(held, i >> 2 & 1, i & 1);
     if constexpr (Shape::kHasBias) x += bias_.value(held, i >> 2 & 1, i & 1);
     return x;
   }
   HSTU_PRIM void next(int box, int group) {
     if (box == Results::kTileBoxes) return;
-    const int in_line = (turn_ * Results::kLineBoxes + box % Results::kLineBoxes) * 4 + group;
+    const int in_line = (pass_ * Results::kLineBoxes + box % Results::kLineBoxes) * 4 + group;
     if constexpr (Shape::kScaledColumns) scales_.read(in_line);
     if constexpr (Shape::kHasBias) bias_.read(in_line);
   }
@@ -487,7 +516,7 @@ class Fp8Rows {
   typename Shape::Bias bias_;
   float scale_[Scaling::kRows];
   const typename Shape::Accumulators* acc_;
-  int turn_ = 0;
+  int pass_ = 0;
 };
 
 template <class Config>
@@ -501,47 +530,47 @@ struct Fp8Roles {
   // A warpgroup that multiplies.
   HSTU_PRIM static void consume(const Params& p, const Schedule& schedule, u32 smem, u32 warp) {
     Fp8Consumer<Config> consumer(p, smem, warp / 4, schedule.slices);
-    Fp8Rows<Config> rows(p, smem, warp / 4);
+    Fp8EpilogueSource<Config> rows(p, smem, warp / 4);
     tile::ResultBoxes<Shape> results(p, smem, warp);
-    Place at{static_cast<i32>(consumer.row + warp % 4 * 16), consumer.first_tile,
-             schedule.position(consumer.first_tile)};
-    rows.begin(schedule.column(at.tile));
-    if (at.i < schedule.count) {
-      consumer.begin(p, schedule.row(at.tile) + at.warp_row, schedule.column(at.tile));
+    WorkTile work{static_cast<i32>(consumer.row + warp % 4 * 16), consumer.first_tile,
+                  schedule.position(consumer.first_tile)};
+    rows.begin(schedule.column(work.tile));
+    if (work.i < schedule.count) {
+      consumer.begin(p, schedule.row(work.tile) + work.warp_row, schedule.column(work.tile));
       do {
-        take_turn<0>(p, schedule, consumer, rows, results, at);
-        if constexpr (Shape::kTileTurns == 2) take_turn<1>(p, schedule, consumer, rows, results, at);
-      } while (at.i < schedule.count);
+        run_pass<0>(p, schedule, consumer, rows, results, work);
+        if constexpr (Shape::kTilePasses == 2) run_pass<1>(p, schedule, consumer, rows, results, work);
+      } while (work.i < schedule.count);
     }
     consumer.end(schedule.count);
     Shape::Boxes::wait_for_all();
   }
 
  private:
-  struct Place {
+  struct WorkTile {
     const i32 warp_row;  // in a tile
     u32 i;
     tile::TilePosition tile;
   };
 
-  // One of a tile's turns; behind the last, `at` is the next tile.
-  template <int kTurn>
-  HSTU_PRIM static void take_turn(const Params& p, const Schedule& schedule, Fp8Consumer<Config>& consumer,
-                                  Fp8Rows<Config>& rows, tile::ResultBoxes<Shape>& results, Place& at) {
-    const i32 row = schedule.row(at.tile) + at.warp_row;
-    const i32 column = schedule.column(at.tile) + kTurn * Shape::turn_stride(p.n);
+  // One pass over a tile; behind the last, `work` is the next tile.
+  template <int kPass>
+  HSTU_PRIM static void run_pass(const Params& p, const Schedule& schedule, Fp8Consumer<Config>& consumer,
+                                 Fp8EpilogueSource<Config>& rows, tile::ResultBoxes<Shape>& results, WorkTile& work) {
+    const i32 row = schedule.row(work.tile) + work.warp_row;
+    const i32 column = schedule.column(work.tile) + kPass * Shape::pass_stride(p.n);
     results.begin(row, column);
     rows.fetch(row, column);
     typename Shape::Accumulators acc;
-    consumer.template run<kTurn>(acc);
-    if constexpr (kTurn + 1 == Shape::kTileTurns) {
-      at.i += consumer.kTileStep;
-      if (at.i < schedule.count) {
-        at.tile = schedule.position(at.i);
-        consumer.begin(p, schedule.row(at.tile) + at.warp_row, schedule.column(at.tile));
+    consumer.template run<kPass>(acc);
+    if constexpr (kPass + 1 == Shape::kTilePasses) {
+      work.i += consumer.kTileStep;
+      if (work.i < schedule.count) {
+        work.tile = schedule.position(work.i);
+        consumer.begin(p, schedule.row(work.tile) + work.warp_row, schedule.column(work.tile));
       }
     }
-    rows.share(acc, kTurn);
+    rows.share(acc, kPass);
     results.run(rows);
   }
 };

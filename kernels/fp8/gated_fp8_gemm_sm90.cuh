@@ -8,22 +8,35 @@
 //                   residual ───► the same ring ───────────────────────────────────────────────────────► out
 //
 // Persistent: a block walks output tiles (tile/tma_product.cuh), which two warpgroups halve along m. Of kBlockK k the
-// stream of w has three slices, one for each segment. A warpgroup makes its words of all three, then multiplies them
-// while the other makes its own; of slices of 64 k it also makes those of the next beside its products. The residual
-// comes last in a tile's stream of w.
+// stream of w has three slices, one for each segment. A warpgroup computes its words of all three, then multiplies them
+// while the other computes its own; slices of 64 k are double-buffered: words of the next beside these products. The
+// residual comes last in a tile's stream of w.
 //
-// Scale of a row: a power of two, so that quantising is exact but for the last rounding, and one for all three
-// segments, so that nothing needs scaling between them. It keeps the greatest value that the row may have below 256, of
-// the 448 that E4M3 reaches; with 18 binades in E4M3 what is far below that loses nothing. The bound is
+// Per-row scale: a power of two, so that quantising is exact but for the last rounding, and one for all three
+// segments, so that nothing needs scaling between them. It maps a bound on the row's amax to less than 256, of the 448
+// that E4M3 reaches; with 18 binades in E4M3 what is far below that loses nothing. The bound is
 //   of attn   |mean| + sqrt(kDim) standard deviations, which no value can pass
 //   of g      (sqrt(kDim) max |weight| + max |bias|) max |u|
-//   of u      four times its greatest value in the first slice's columns
-// When a later slice passes the bound after all, the row's accumulators are scaled down, by a power of two again.
+//   of u      four times its amax in the first slice's columns
+// When a later slice exceeds the bound after all, the row's accumulators are rescaled, by a power of two again.
 //
 // The words of wgmma's a have four k that lie side by side, so u and attn are read 8 bytes a lane; in the order of
 // fragment_row() rows of a fragment fall into different banks.
 //
 // Statistics of attn's rows are read as those of their parts (tile/part_moments.cuh), a head's columns each.
+//
+// What runs, and the file behind each line, in tile/ unless a folder is named; other names are of this file:
+//   producers  for each tile: u and attn to the ring of x, half a slice a stage  produce_fp8_x, wgmma_operand.cuh
+//                w1, w2, w3 of each slice, then the residual, to the ring of w   produce_fp8_w, tma_ring.cuh
+//   consumer   weight and bias of the norm to shared memory                      Fp8Gate::share_affine
+//              for each tile: load moments of its rows; merge them               Fp8Gate, part_moments.cuh
+//                amax of u in the first slice; the rows' scales                  Fp8Gate::choose_scales
+//                for each slice: u, attn, g = norm(attn) * u to FP8              Fp8Gate::compute, prim/fp8.cuh
+//                  release its stages of x; issue the three products             GatedFp8Consumer::run_slice
+//                  wait for them; release the stages of w                        wait_and_release
+//                  amax of the next slice; rescale if it exceeds                 wait_for_next_slice, Fp8Gate::rescale
+//                * per-row, per-column scales, + residual, rounding              GatedFp8Epilogue, bias_row.cuh
+//                boxes to out by TMA                                             warp_boxes.cuh
 //
 // Shared memory  kStagesX x (u slice | attn slice) | kStagesW x w slice | boxes of every warp | weight and bias of the
 //                norm | w's scales of every warpgroup's columns | barriers
@@ -75,7 +88,7 @@ struct GatedFp8Shape {
   static_assert(Config::kBlockN % 64 == 0, "a warpgroup's part is pieces of 64 x 64");
   static_assert(kBlockK == 128 || kBlockK == 64, "a slice has 128 k of one segment, or 64");
   static_assert(Config::kDim % 128 == 0, "slices come in pairs");
-  enum : bool { kAhead = kBlockK == 64 };  // there are registers for the words of two slices
+  enum : bool { kDoubleBuffered = kBlockK == 64 };  // there are registers for the words of two slices
 
   // 64 columns of 16 bits: a slice, or half of one.
   using HalfX = tile::WgmmaOperand<Element, Config::kBlockM, true>;
@@ -130,14 +143,15 @@ HSTU_PRIM void produce_fp8_x(const GatedFp8GemmParams& p, const tile::TmaSchedul
                              u32 smem) {
   using Shape = GatedFp8Shape<Config>;
   using HalfX = typename Shape::HalfX;
-  typename Shape::RingX::Place at;
+  typename Shape::RingX::State write_state;
   for (u32 i = 0; i < schedule.count; ++i) {
     const i32 row = schedule.row(schedule.position(i));
     for (i32 k = 0; k < Config::kDim; k += HalfX::kBlockK) {
-      const u32 full = Shape::ring_x(smem).acquire(at, Shape::kStageXBytes), stage = Shape::stage_x(smem, at.stage);
+      const u32 full = Shape::ring_x(smem).acquire(write_state, Shape::kStageXBytes),
+                stage = Shape::stage_x(smem, write_state.stage);
       HalfX::load(stage, &p.u, full, row, k, 0);
       HalfX::load(stage + HalfX::kBytes, &p.attn, full, row, k, 0);
-      at.advance();
+      write_state.advance();
     }
   }
 }
@@ -147,24 +161,24 @@ template <class Config>
 HSTU_PRIM void produce_fp8_w(const GatedFp8GemmParams& p, const tile::TmaSchedule<GatedFp8Shape<Config>>& schedule,
                              u32 smem) {
   using Shape = GatedFp8Shape<Config>;
-  typename Shape::RingW::Place at;
+  typename Shape::RingW::State write_state;
   for (u32 i = 0; i < schedule.count; ++i) {
     const tile::TilePosition tile = schedule.position(i);
     const i32 row = schedule.row(tile), column = schedule.column(tile);
     for (i32 slice = 0; slice < Shape::kSlices; ++slice)
       for (i32 segment = 0; segment < 3; ++segment) {
-        const u32 full = Shape::ring_w(smem).acquire(at, Shape::TileW::kBytes);
-        Shape::TileW::load(Shape::stage_w(smem, at.stage), &p.w, full, column,
+        const u32 full = Shape::ring_w(smem).acquire(write_state, Shape::TileW::kBytes);
+        Shape::TileW::load(Shape::stage_w(smem, write_state.stage), &p.w, full, column,
                            segment * Config::kDim + slice * Shape::kBlockK, 0);
-        at.advance();
+        write_state.advance();
       }
     for (int piece = 0; piece < Shape::kPieces; piece += Shape::kStagePieces) {
-      const u32 full = Shape::ring_w(smem).acquire(at, Shape::TileW::kBytes);
+      const u32 full = Shape::ring_w(smem).acquire(write_state, Shape::TileW::kBytes);
 #pragma unroll
       for (int j = 0; j < Shape::kStagePieces; ++j)
-        prim::tma_load_2d(Shape::stage_w(smem, at.stage) + j * Shape::kPieceBytes, &p.residual, full,
+        prim::tma_load_2d(Shape::stage_w(smem, write_state.stage) + j * Shape::kPieceBytes, &p.residual, full,
                           column + (piece + j) * 64, row);
-      at.advance();
+      write_state.advance();
     }
   }
 }
@@ -173,8 +187,8 @@ HSTU_PRIM void produce_fp8_w(const GatedFp8GemmParams& p, const tile::TmaSchedul
 class RowMultiplier {
  public:
   RowMultiplier() = default;
-  // So that what is at most `bound` becomes less than kMost.
-  enum : int { kMost = 256 };
+  // So that what is at most `bound` becomes less than kMostScaled.
+  enum : int { kMostScaled = 256 };
   HSTU_PRIM explicit RowMultiplier(float bound) {
     const u32 bits = (261u << 23) - (max(__float_as_uint(bound), 8u << 23) & 0x7f800000u);
     pair_ = bits | bits >> 16;
@@ -238,9 +252,9 @@ class Fp8Gate {
     for (int i = 0; i < kRows; ++i) norm_[i] = moments_.merge(i, Config::kDim / Config::kParts, p_.eps);
   }
 
-  // Greatest magnitudes of u in a slice, whose halves are at `u`. Its order does not matter, so a lane reads 16 bytes
+  // amax of u's rows in a slice, whose halves are at `u`. Its order does not matter, so a lane reads 16 bytes
   // at once; with odd g the other half of a row first, so that rows next to each other are read from different banks.
-  HSTU_PRIM static void find_greatest(float (&greatest)[kRows], const u32 (&u)[Shape::kHalves]) {
+  HSTU_PRIM static void row_amax(float (&amax)[kRows], const u32 (&u)[Shape::kHalves]) {
     const u32 thread = prim::thread_id(), row = Shape::fragment_row(thread / 4 % 8);
     const u32 line = (thread / 32 * 16 + row) * 128 + (((thread % 4 + thread / 4 % 2 * 4) ^ row) << 4);
 #pragma unroll
@@ -253,29 +267,29 @@ class Fp8Gate {
         for (const u32 word : quad.word) pair = prim::max_magnitude2<Element>(pair, word);
       }
       pair &= 0x7fff7fffu;
-      greatest[i] = prim::lane_max<4>(fmaxf(prim::unpack_lo<Element>(pair), prim::unpack_hi<Element>(pair)));
+      amax[i] = prim::lane_max<4>(fmaxf(prim::unpack_lo<Element>(pair), prim::unpack_hi<Element>(pair)));
     }
   }
 
   // The rows' scales, from the first slice.
-  HSTU_PRIM void choose(const u32 (&u)[Shape::kHalves]) {
-    float greatest[kRows];
-    find_greatest(greatest, u);
+  HSTU_PRIM void choose_scales(const u32 (&u)[Shape::kHalves]) {
+    float amax[kRows];
+    row_amax(amax, u);
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) choose(i, greatest[i]);
+    for (int i = 0; i < kRows; ++i) choose_scale(i, amax[i]);
   }
   // Whether any of the warpgroup's rows needs another scale for a later slice, of such values.
-  HSTU_PRIM bool passes(const float (&greatest)[kRows]) const {
-    return any_of_warpgroup(passes(0, greatest[0]) || passes(1, greatest[1]));
+  HSTU_PRIM bool exceeds(const float (&amax)[kRows]) const {
+    return any_of_warpgroup(exceeds(0, amax[0]) || exceeds(1, amax[1]));
   }
   // Then the rows' scales anew, and what accumulators are multiplied with.
-  HSTU_PRIM void choose(float (&factor)[kRows], const float (&greatest)[kRows]) {
+  HSTU_PRIM void rescale(float (&factor)[kRows], const float (&amax)[kRows]) {
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
       const RowMultiplier before = multiplier_[i];
-      if (passes(i, greatest[i])) {
+      if (exceeds(i, amax[i])) {
         norm_[i].scale *= before.value();
-        choose(i, greatest[i]);
+        choose_scale(i, amax[i]);
       }
       factor[i] = multiplier_[i].value() * before.inverse();
     }
@@ -284,7 +298,7 @@ class Fp8Gate {
 
   // Of half `half` of slice number `slice`, at `u` and, behind it, attn.
   template <int kHalf>
-  HSTU_PRIM void form(typename Shape::Words& words, u32 u, u32 slice) const {
+  HSTU_PRIM void compute(typename Shape::Words& words, u32 u, u32 slice) const {
     const u32 affine = affine_ + (slice * Shape::kHalves + kHalf) * 16 * Shape::kAffineLine;
 #pragma unroll
     for (int group = 0; group < 4; ++group) {  // of 16 columns, of which the lane has 4
@@ -325,21 +339,21 @@ class Fp8Gate {
     const float gain = fmaxf(1.0f, __fmaf_rn(prim::lane_max(weight), kDeviations, prim::lane_max(bias)));
     prim::st_shared(smem + Shape::kGainAt, __float_as_uint(gain));
   }
-  // For all of it waits for its products, or nobody.
+  // All of it waits for its products, or nobody.
   HSTU_PRIM static bool any_of_warpgroup(bool is) {
     return prim::warp_id() < 4 ? prim::named_barrier_any<4, 128>(is) : prim::named_barrier_any<5, 128>(is);
   }
   HSTU_PRIM float gain() const { return __uint_as_float(prim::ld_shared4(gain_)); }
 
-  HSTU_PRIM void choose(int i, float greatest) {
+  HSTU_PRIM void choose_scale(int i, float amax) {
     // Mean and standard deviation from what normalises: the latter a little greater for eps.
     const float attn = (fabsf(norm_[i].shift) + kDeviations) * prim::rcp_approx(norm_[i].scale);
-    multiplier_[i] = RowMultiplier(fmaxf(kHeadroom * greatest * gain(), attn));
+    multiplier_[i] = RowMultiplier(fmaxf(kHeadroom * amax * gain(), attn));
     norm_[i].scale *= multiplier_[i].inverse();
   }
   // Whether u of that magnitude needs another multiplier.
-  HSTU_PRIM bool passes(int i, float greatest) const {
-    return greatest * gain() * multiplier_[i].value() > RowMultiplier::kMost;
+  HSTU_PRIM bool exceeds(int i, float amax) const {
+    return amax * gain() * multiplier_[i].value() > RowMultiplier::kMostScaled;
   }
   // Four columns, multiplied.
   HSTU_PRIM void unpack(float (&to)[4], const prim::Pair& from, int i) const {
@@ -353,7 +367,7 @@ class Fp8Gate {
   static_assert(Config::kDim <= kDeviations * kDeviations, "the bound holds");
 
   const GatedFp8GemmParams& p_;
-  u32 line_, affine_, gain_;  // gain_: where the greatest |g| or |u| is that |u| = 1 can lead to
+  u32 line_, affine_, gain_;  // gain_: where the largest |g| or |u| is that |u| = 1 can lead to
   tile::MergedMoments<kRows, Config::kParts> moments_;
   tile::RowScale norm_[kRows];  // of multiplied values, once there is a multiplier
   RowMultiplier multiplier_[kRows];
@@ -375,31 +389,31 @@ class GatedFp8Consumer {
     u32 u[Shape::kHalves];
     wait_for_x(u);
     gate_.merge();
-    gate_.choose(u);
+    gate_.choose_scales(u);
     typename Shape::Words even, odd;
 #pragma unroll 1
     for (u32 slice = 0;;) {
       run_slice(acc, even, u, slice, slice == 0);
-      if constexpr (Shape::kAhead) {
-        follow(acc, u);
+      if constexpr (Shape::kDoubleBuffered) {
+        wait_for_next_slice(acc, u);
         run_slice(acc, odd, u, slice + 1, false);
       }
-      slice += 1 + Shape::kAhead;
+      slice += 1 + Shape::kDoubleBuffered;
       if (slice == Shape::kSlices) break;
-      follow(acc, u);
+      wait_for_next_slice(acc, u);
     }
-    settle(acc);
+    wait_and_release(acc);
   }
   // What row i's accumulators are multiplied with.
   HSTU_PRIM float descale(int i) const { return gate_.descale(i); }
 
-  // Then the residual, a stage after the other: returns where it is, and lets go of it.
+  // Then the residual, a stage after the other: returns where it is, and releases it.
   HSTU_PRIM u32 wait_for_residual() const {
-    Shape::ring_w(smem_).wait(at_w_);
-    return Shape::stage_w(smem_, at_w_.stage);
+    Shape::ring_w(smem_).wait(read_state_w_);
+    return Shape::stage_w(smem_, read_state_w_.stage);
   }
   HSTU_PRIM void release_residual() {
-    at_w_.advance();
+    read_state_w_.advance();
     release_w();
   }
 
@@ -408,7 +422,7 @@ class GatedFp8Consumer {
 
   // Where the next slice's halves are.
   HSTU_PRIM void wait_for_x(u32 (&u)[Shape::kHalves]) const {
-    typename Shape::RingX::Place next = at_x_;
+    typename Shape::RingX::State next = read_state_x_;
 #pragma unroll
     for (u32& half : u) {
       Shape::ring_x(smem_).wait(next);
@@ -416,38 +430,38 @@ class GatedFp8Consumer {
       next.advance();
     }
   }
-  // The same behind another slice, with the scales that it needs; slices that share words wait for the products.
-  HSTU_PRIM void follow(Accumulators& acc, u32 (&u)[Shape::kHalves]) {
+  // The same behind another slice, rescaling where it exceeds the bound; slices that share words wait for the products.
+  HSTU_PRIM void wait_for_next_slice(Accumulators& acc, u32 (&u)[Shape::kHalves]) {
     wait_for_x(u);
-    float greatest[2];
-    gate_.find_greatest(greatest, u);
-    const bool scales = gate_.passes(greatest);
-    if constexpr (!Shape::kAhead) settle(acc);
-    if (scales) {
-      if constexpr (Shape::kAhead) {
+    float amax[2];
+    gate_.row_amax(amax, u);
+    const bool rescales = gate_.exceeds(amax);
+    if constexpr (!Shape::kDoubleBuffered) wait_and_release(acc);
+    if (rescales) {
+      if constexpr (Shape::kDoubleBuffered) {
         prim::wgmma_wait<0>();
-        prim::wgmma_keep(acc);
+        prim::warpgroup_fence_operand(acc);
       }
       float factor[2];
-      gate_.choose(factor, greatest);
-      scale(acc, factor);
+      gate_.rescale(factor, amax);
+      rescale_accumulators(acc, factor);
     }
   }
 
-  // Makes the words of the slice at `u`, beside the products of the slice before if it has words of its own, and starts
-  // its products.
+  // Computes the words of the slice at `u`, beside the products of the slice before if it has words of its own, and
+  // issues its products.
   HSTU_PRIM void run_slice(Accumulators& acc, typename Shape::Words& words, const u32 (&u)[Shape::kHalves], u32 slice,
                            bool first) {
-    gate_.template form<0>(words, u[0], slice);
+    gate_.template compute<0>(words, u[0], slice);
     release_x();
     if constexpr (Shape::kHalves > 1) {
-      gate_.template form<1>(words, u[1], slice);
+      gate_.template compute<1>(words, u[1], slice);
       release_x();
     }
 #pragma unroll
     for (int segment = 0; segment < 3; ++segment) {
       multiply(acc, words[segment], !first || segment > 0);
-      if constexpr (Shape::kAhead) {
+      if constexpr (Shape::kDoubleBuffered) {
         prim::wgmma_wait<3>();
         if (!first) release_w();
       }
@@ -455,9 +469,9 @@ class GatedFp8Consumer {
   }
 
   HSTU_PRIM void multiply(Accumulators& acc, const u32 (&words)[Shape::kWords], bool add) {
-    Shape::ring_w(smem_).wait(at_w_);
-    const u64 w = TileW::descriptor(Shape::stage_w(smem_, at_w_.stage), 0);
-    at_w_.advance();
+    Shape::ring_w(smem_).wait(read_state_w_);
+    const u64 w = TileW::descriptor(Shape::stage_w(smem_, read_state_w_.stage), 0);
+    read_state_w_.advance();
     prim::wgmma_fence();
 #pragma unroll
     for (int step = 0; step < TileW::kSteps; ++step)
@@ -468,46 +482,46 @@ class GatedFp8Consumer {
   }
 
   // Waits for the slice's products.
-  HSTU_PRIM void settle(Accumulators& acc) {
+  HSTU_PRIM void wait_and_release(Accumulators& acc) {
     prim::wgmma_wait<2>();
     release_w();
     prim::wgmma_wait<1>();
     release_w();
     prim::wgmma_wait<0>();
     release_w();
-    prim::wgmma_keep(acc);
+    prim::warpgroup_fence_operand(acc);
   }
-  HSTU_PRIM static void scale(Accumulators& acc, const float (&factor)[2]) {
+  HSTU_PRIM static void rescale_accumulators(Accumulators& acc, const float (&factor)[2]) {
 #pragma unroll
     for (int i = 0; i < Config::kBlockN / 2; ++i) acc[i] *= factor[i >> 1 & 1];
   }
   HSTU_PRIM void release_w() {
-    Shape::ring_w(smem_).release_by_warp(used_w_);
-    used_w_.advance();
+    Shape::ring_w(smem_).release_by_warp(release_state_w_);
+    release_state_w_.advance();
   }
   HSTU_PRIM void release_x() {
     __syncwarp();
-    Shape::ring_x(smem_).release_by_warp(at_x_);
-    at_x_.advance();
+    Shape::ring_x(smem_).release_by_warp(read_state_x_);
+    read_state_x_.advance();
   }
 
   const u32 smem_;
   Fp8Gate<Config> gate_;
-  typename Shape::RingX::Place at_x_;
-  typename Shape::RingW::Place at_w_, used_w_;  // used_w_: the first that is not released
+  typename Shape::RingX::State read_state_x_;
+  typename Shape::RingW::State read_state_w_, release_state_w_;  // release_state_w_: of the oldest stage in use
 };
 
 // out from a warp's accumulators; see tile/warp_boxes.cuh.
 template <class Config>
-class GatedFp8Output {
+class GatedFp8Epilogue {
  public:
   using Shape = GatedFp8Shape<Config>;
   using Consumer = GatedFp8Consumer<Config>;
 
-  HSTU_PRIM GatedFp8Output(const GatedFp8GemmParams& p, u32 smem, u32 warp)
+  HSTU_PRIM GatedFp8Epilogue(const GatedFp8GemmParams& p, u32 smem, u32 warp)
       : p_(p), scales_(smem + Shape::kScalesAt, warp / 4) {}
 
-  // After the tile's products. What it needs is made and fetched here, from L1, for there is no register to keep it in.
+  // After the tile's products. What it needs is computed and loaded here, from L1: no register could hold it.
   HSTU_PRIM void begin(const typename Shape::Accumulators& acc, Consumer& consumer, i32 column) {
     scales_.fetch(p_.w_descale, p_.w_descale_stride, column, p_.n);
     const u32 thread = prim::thread_id(), row = Shape::fragment_row(thread % 16);
@@ -568,18 +582,19 @@ HSTU_PRIM void consume_gated_fp8(const GatedFp8GemmParams& p, const tile::TmaSch
   using Shape = GatedFp8Shape<Config>;
   Fp8Gate<Config>::share_affine(p, smem);
   GatedFp8Consumer<Config> consumer(p, smem, warp);
-  GatedFp8Output<Config> output(p, smem, warp);
+  GatedFp8Epilogue<Config> epilogue(p, smem, warp);
   for (u32 i = 0; i < schedule.count; ++i) {
     const tile::TilePosition tile = schedule.position(i);
     const i32 column = schedule.column(tile);
     const i32 row = schedule.row(tile) + static_cast<i32>(warp * 16);
     typename Shape::Accumulators acc;
     consumer.run(acc, row + static_cast<i32>(Shape::fragment_row(prim::lane_id() / 4)));
-    output.begin(acc, consumer, column);
-    const u32 thread = prim::thread_id();  // read anew, so that nothing of the boxes is kept beside the products
+    epilogue.begin(acc, consumer, column);
+    // Read anew, so that nothing of the boxes is in registers beside the products.
+    const u32 thread = prim::thread_id();
     const typename Shape::Boxes boxes(smem + Shape::kBoxesAt + thread / 32 * Shape::Boxes::kBytes,
                                       Shape::fragment_row(thread % 16));
-    tile::write_boxes<Shape::kLineBoxes, Shape::kLineBoxes, Shape::kAtOnce>(boxes, &p.out, column, row, output);
+    tile::write_boxes<Shape::kLineBoxes, Shape::kLineBoxes, Shape::kAtOnce>(boxes, &p.out, column, row, epilogue);
   }
   Shape::Boxes::wait_for_all();
 }
@@ -600,11 +615,11 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
 
   const tile::TmaSchedule<Shape> schedule(p);
   if (warp >= Shape::kConsumerWarps) {
-    prim::lower_registers<40>();
+    prim::warpgroup_reg_dealloc<40>();
     if (warp == Shape::kConsumerWarps && prim::elect_one()) produce_fp8_x<Config>(p, schedule, smem);
     if (warp == Shape::kConsumerWarps + 1 && prim::elect_one()) produce_fp8_w<Config>(p, schedule, smem);
   } else {
-    prim::raise_registers<232>();
+    prim::warpgroup_reg_alloc<232>();
     consume_gated_fp8<Config>(p, schedule, smem, warp);
   }
 }

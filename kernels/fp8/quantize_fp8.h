@@ -1,4 +1,4 @@
-// The arguments of quantize_fp8_*: q = round(x / descale), descale = greatest |x| of a unit / largest FP8 value.
+// The arguments of quantize_fp8_*: q = round(x / descale), descale = amax of a unit / largest FP8 value.
 #pragma once
 
 namespace hstu {
@@ -12,8 +12,8 @@ struct QuantizeFp8Params {
   long long rows;
   long long x_row_stride, q_row_stride;
   long long descale_row_stride, descale_column_stride;
-  float amin;        // least greatest value
-  float amax_bound;  // greatest value counts as this at most
+  float amin;        // amax counts as this at least
+  float amax_bound;  // amax counts as this at most
 };
 static_assert(sizeof(QuantizeFp8Params) == 88, "host and device disagree about QuantizeFp8Params");
 

@@ -1,7 +1,7 @@
 // Quantisation to FP8 with one scale a unit, sm_80 generation:
-//   descale = clamp(greatest |x| of the unit, amin, amax_bound) / largest FP8 value,  q = round(x / descale)
+//   descale = clamp(amax, amin, amax_bound) / largest FP8 value,  q = round(x / descale),  amax = max |x| of the unit
 // A unit is a row, 128 columns of a row (the last group of a row may be shorter), or 128 rows by 128 columns; the
-// tensor as one unit takes its greatest value from fp8_amax, or its scale from the caller.
+// tensor as one unit has its amax from fp8_amax, or its scale from the caller.
 //
 //   x ──16 bytes an access──► registers of the unit's team ──max──► scale ──► q
 //
@@ -9,12 +9,20 @@
 // of a unit (kVector neighbouring elements) belongs to thread c % kTeam. Rows that kTeam = kThreads threads cannot hold
 // are read twice, the second time mostly from L2 (kLooped).
 //
-// Arithmetic, so that q has the same bits everywhere: in f32, largest / greatest and greatest / largest are each
+// Arithmetic, so that q has the same bits everywhere: in f32, largest / amax and amax / largest are each
 // rounded once, x * multiplier is rounded to f32 and then to FP8, to nearest even, saturating. With kPowerOfTwo the
 // descale is rounded up to a power of two and the multiplier is its exact inverse. NaN in a unit makes its descale and
 // all its elements NaN; an infinity makes the descale infinite, finite elements 0 and itself NaN.
 //
-// Shared memory  the greatest values of the team's warps, if it has several
+// What runs, and the file or function behind each line:
+//   team       load the unit, kAccesses chunks a thread            quantize_units, tile/row_pack.cuh
+//              amax of each thread, then of the team               tile/fp8_row.cuh, quantize_team_max
+//              descale and multiplier; store the descale           QuantizeScale, tile/fp8_row.cuh
+//              quantise and store; kLooped: load the chunks again  quantize_store
+//   or block   per-tensor: load chunks beside the 256 parts' amax  quantize_tensor, quantize_tensor_scale
+//                quantise and store                                quantize_store
+//
+// Shared memory  amax of each of the team's warps, if it has several
 //
 // Config, problem facts
 //   Element, Fp8     float, f16 or bf16; e4m3 or e5m2
@@ -61,16 +69,17 @@ template <class Config>
 struct QuantizeScale {
   enum : u32 { kInfinity = 0x7f800000u };
 
-  HSTU_PRIM QuantizeScale(const QuantizeFp8Params& p, u32 greatest) {
-    if (greatest <= kInfinity) greatest = min(greatest, __float_as_uint(p.amax_bound));
-    const tile::UnitScale<typename Config::Fp8> unit(greatest, p.amin);
+  HSTU_PRIM QuantizeScale(const QuantizeFp8Params& p, u32 amax) {
+    if (amax <= kInfinity) amax = min(amax, __float_as_uint(p.amax_bound));
+    const tile::UnitScale<typename Config::Fp8> unit(amax, p.amin);
     descale = unit.descale();
     if constexpr (Config::kPowerOfTwo) {
-      if (greatest < kInfinity) descale = __uint_as_float((__float_as_uint(descale) + 0x7fffffu) & kInfinity);
+      if (amax < kInfinity) descale = __uint_as_float((__float_as_uint(descale) + 0x7fffffu) & kInfinity);
       multiplier = prim::div_exact(1.0f, descale);
     } else {
       multiplier = unit.multiplier();
     }
+    if (multiplier > __uint_as_float(kInfinity - 1)) descale = multiplier = 0.0f;  // no amin, and as good as zeros
   }
   HSTU_PRIM explicit QuantizeScale(float given) : descale(given), multiplier(prim::div_exact(1.0f, given)) {}
 
@@ -130,26 +139,26 @@ struct QuantizeTeam {
   Fp8* q;
 };
 
-// The team's greatest value from those of its threads.
+// The team's amax from those of its threads.
 template <class Shape>
 HSTU_PRIM u32 quantize_team_max(u32 mine) {
-  u32 greatest = prim::lane_max<Shape::kLanes>(mine);
+  u32 amax = prim::lane_max<Shape::kLanes>(mine);
   if constexpr (Shape::kWarps > 1) {
     extern __shared__ __align__(16) unsigned char smem_storage[];
     const u32 smem = prim::smem_addr(smem_storage), warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (lane == 0) prim::st_shared(smem + 4 * warp, greatest);
+    if (lane == 0) prim::st_shared(smem + 4 * warp, amax);
     __syncthreads();
-    greatest =
+    amax =
         prim::lane_max<32>(prim::ld_shared4(smem + 4 * (warp / Shape::kWarps * Shape::kWarps + lane % Shape::kWarps)));
   }
-  return greatest;
+  return amax;
 }
 
 template <class Config>
 HSTU_PRIM void quantize_units(const QuantizeFp8Params& p) {
   using Shape = QuantizeShape<Config>;
   const QuantizeTeam<Config> team(p);
-  tile::Greatest<typename Config::Element> greatest;
+  tile::Amax<typename Config::Element> amax;
   constexpr int kHeld = Shape::kLooped ? 1 : Shape::kAccesses;
   QuantizePack<Config> held[kHeld];
   if constexpr (Shape::kLooped) {
@@ -157,7 +166,7 @@ HSTU_PRIM void quantize_units(const QuantizeFp8Params& p) {
     for (int a = 0; a < Shape::kAccesses; ++a) {
       if (!team.holds(a)) continue;
       tile::load(held[0], team.x + team.offset(a, p.x_row_stride));
-      greatest.add(held[0]);
+      amax.add(held[0]);
     }
   } else {
 #pragma unroll
@@ -168,10 +177,10 @@ HSTU_PRIM void quantize_units(const QuantizeFp8Params& p) {
         tile::clear(held[a]);
     }
 #pragma unroll
-    for (int a = 0; a < Shape::kAccesses; ++a) greatest.add(held[a]);
+    for (int a = 0; a < Shape::kAccesses; ++a) amax.add(held[a]);
   }
 
-  const QuantizeScale<Config> scale(p, quantize_team_max<Shape>(greatest.value()));
+  const QuantizeScale<Config> scale(p, quantize_team_max<Shape>(amax.value()));
   if (team.lane == 0 && team.rows_left > 0)
     p.descale[team.unit_row * p.descale_row_stride + team.unit_column * p.descale_column_stride] = scale.descale;
   if constexpr (Shape::kLooped) {
@@ -189,16 +198,16 @@ HSTU_PRIM void quantize_units(const QuantizeFp8Params& p) {
   }
 }
 
-// Given, or from the greatest values of the tensor's 256 parts, eight a lane.
+// Given, or from amax of each of the tensor's 256 parts, eight a lane.
 template <class Config>
 HSTU_PRIM QuantizeScale<Config> quantize_tensor_scale(const QuantizeFp8Params& p) {
   if constexpr (Config::kStatic) return QuantizeScale<Config>(*p.static_descale);
-  u32 greatest = 0;
+  u32 amax = 0;
 #pragma unroll
   for (int part = 0; part < 256; part += 32) {
-    greatest = max(greatest, __float_as_uint(p.amax[part + prim::lane_id()]) & 0x7fffffffu);
+    amax = max(amax, __float_as_uint(p.amax[part + prim::lane_id()]) & 0x7fffffffu);
   }
-  return QuantizeScale<Config>(p, prim::lane_max(greatest));
+  return QuantizeScale<Config>(p, prim::lane_max(amax));
 }
 
 // The whole tensor under one scale: chunk after chunk, kAccesses a thread.

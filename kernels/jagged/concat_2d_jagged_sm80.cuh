@@ -31,7 +31,7 @@ struct PartCopier : tile::JaggedCopier<Config, Left, Right> {
     return kLeft ? tile::CopiedSequence{s, s.left_start, s.left_rows}
                  : tile::CopiedSequence{s, s.right_start, s.right_rows};
   }
-  HSTU_PRIM tile::RowEnds ends(const tile::CopiedSequence& s, i64 row) const {
+  HSTU_PRIM tile::RowAddresses addresses(const tile::CopiedSequence& s, i64 row) const {
     const i64 local = row - s.first, to = s.combined_start() + combined_row(s, local);
     return {from.row(s.sequence, s.first, local),
             static_cast<char*>(Base::p.combined) + to * Base::p.combined_row_stride};
@@ -59,7 +59,7 @@ struct Replacer : tile::JaggedCopier<Config, Left, Right> {
     const tile::SequenceParts s = Base::parts(index);
     return {s, s.left_start, s.left_rows};
   }
-  HSTU_PRIM tile::RowEnds ends(const tile::CopiedSequence& s, i64 row) const {
+  HSTU_PRIM tile::RowAddresses addresses(const tile::CopiedSequence& s, i64 row) const {
     const i64 local = row - s.left_start, in_right = local - (s.left_rows - s.right_rows);
     return {in_right >= 0 ? Base::right.row(s.sequence, s.right_start, in_right)
                           : Base::left.row(s.sequence, s.left_start, local),

@@ -8,11 +8,11 @@
 //           aligned as one; the last value's lane also writes what follows it. All go in 16 bytes where they can. A
 //           sum is posted as soon as its values have come, a ring ahead of the tile's being written: others rarely
 //           wait.
-// Roles     One warp loads and one looks back; kSummers add up a stage each in turn; kWriters write a stretch each.
-// Barriers  full[s]: loader → summer, writers.  posted[s]: summer → looker.  ready[s]: looker → writers.
+// Roles     One warp loads and one looks back; kSummers add up a stage each, round-robin; kWriters write a stretch
+// each. Barriers  full[s]: loader → summer, writers.  posted[s]: summer → looker.  ready[s]: looker → writers.
 //           empty[s]: writers → loader.  found: looker → loader, summers
 // Parts     A tile read twice is tile_parts stages to be summed, then as many to be written.
-// Start     The first tile is on its way while the board is found.
+// Start     The first tile is in flight while the board is found.
 // End       Stages without a tile, until each writer has one.
 // Limits    Memory: 97 % of a copy for 134,217,728 i32 on an H200; for 33,554,432, 87 %, 5 us of them the start and
 //           the end.
@@ -40,7 +40,7 @@ struct Storage {
   u64 full[kStages], posted[kStages], ready[kStages], empty[kStages], found;
   u32 tile[kStages], part[kStages];
   u32 first, alone;  // the block's first tile; whether one block does all
-  tile::BoardTaker taker;
+  tile::BoardTileScheduler scheduler;
   tile::Board board;
   tile::OwnBoard own;
 };
@@ -51,7 +51,7 @@ class Roles {
   using Value = typename Config::Value;
   using Result = typename Config::Result;
   using Sum = typename Config::Sum;
-  using Place = tile::RingPlace<Config::kStages>;
+  using State = tile::PipelineState<Config::kStages>;
   enum : int { kStages = Config::kStages, kSummers = Config::kSummers, kStretches = Config::kStretches };
   enum : int { kSets = Config::kWriters / kStretches };  // of writers: one writes a stage
   enum : int {
@@ -82,7 +82,7 @@ class Roles {
       : p_(p), storage_(*reinterpret_cast<Storage<Config>*>(smem)), lane_(prim::lane_id()) {}
 
   HSTU_PRIM void run() {
-    if (threadIdx.x == 32) tile::BoardTaker(memory()).prefetch();
+    if (threadIdx.x == 32) tile::BoardTileScheduler(memory()).prefetch();
     storage_.own.clear();
     if (threadIdx.x == 0) {
       init_barriers();
@@ -101,10 +101,10 @@ class Roles {
   }
 
  private:
-  HSTU_PRIM u32 full(const Place& at) const { return prim::smem_addr(&storage_.full[at.stage]); }
-  HSTU_PRIM u32 posted(const Place& at) const { return prim::smem_addr(&storage_.posted[at.stage]); }
-  HSTU_PRIM u32 ready(const Place& at) const { return prim::smem_addr(&storage_.ready[at.stage]); }
-  HSTU_PRIM u32 empty(const Place& at) const { return prim::smem_addr(&storage_.empty[at.stage]); }
+  HSTU_PRIM u32 full(const State& at) const { return prim::smem_addr(&storage_.full[at.stage]); }
+  HSTU_PRIM u32 posted(const State& at) const { return prim::smem_addr(&storage_.posted[at.stage]); }
+  HSTU_PRIM u32 ready(const State& at) const { return prim::smem_addr(&storage_.ready[at.stage]); }
+  HSTU_PRIM u32 empty(const State& at) const { return prim::smem_addr(&storage_.empty[at.stage]); }
   HSTU_PRIM void arrive(u32 barrier) const {  // a warp, for what its lanes did
     __syncwarp();
     if (lane_ == 0) prim::mbarrier_arrive(barrier);
@@ -129,14 +129,14 @@ class Roles {
   }
   HSTU_PRIM LaunchMemory* memory() const { return static_cast<LaunchMemory*>(p_.tile_counters); }
   HSTU_PRIM void take_first() const {
-    tile::BoardTaker taker(memory());
-    taker.claim();
-    storage_.first = taker.take() - gridDim.x;
-    storage_.taker = taker;
+    tile::BoardTileScheduler scheduler(memory());
+    scheduler.claim();
+    storage_.first = scheduler.next_tile() - gridDim.x;
+    storage_.scheduler = scheduler;
   }
   HSTU_PRIM void find_board() const {
     tile::Board board(storage_.own);
-    storage_.alone = !storage_.taker.find(board);
+    storage_.alone = !storage_.scheduler.find(board);
     storage_.board = board;
     prim::mbarrier_arrive(prim::smem_addr(&storage_.found));
   }
@@ -145,10 +145,10 @@ class Roles {
   // ---- The warp that loads
 
   HSTU_PRIM void load_tiles() const {
-    const tile::BoardTaker taker = storage_.taker;
-    Place place;
+    const tile::BoardTileScheduler scheduler = storage_.scheduler;
+    State place;
     u32 tile = storage_.first, following = 0;
-    if (lane_ == 0) following = taker.take_ahead() - gridDim.x;
+    if (lane_ == 0) following = scheduler.prefetch_tile() - gridDim.x;
     bool copied = is_tile(tile);
     if (copied) copy(place, tile, 0);
     wait_for_board();
@@ -164,9 +164,9 @@ class Roles {
         place.advance();
       }
       tile = alone ? tile + 1 : __shfl_sync(prim::kFullWarp, following, 0);
-      if (lane_ == 0 && is_tile(tile)) following = taker.take_ahead() - gridDim.x;
+      if (lane_ == 0 && is_tile(tile)) following = scheduler.prefetch_tile() - gridDim.x;
     }
-    Place end = place;
+    State end = place;
 #pragma unroll 1
     for (int i = 0; i < kSets; ++i, place.advance()) {
       prim::mbarrier_wait(empty(place), place.parity ^ 1);
@@ -174,17 +174,17 @@ class Roles {
     }
 #pragma unroll 1
     for (int i = 0; i < kSets; ++i, end.advance()) prim::mbarrier_wait(ready(end), end.parity);
-    if (lane_ == 0) taker.leave();
+    if (lane_ == 0) scheduler.leave();
   }
-  HSTU_PRIM void tell(const Place& at, u32 tile, int part) const {
+  HSTU_PRIM void tell(const State& at, u32 tile, int part) const {
     if (lane_ == 0) {
       storage_.tile[at.stage] = tile;
       if (Config::kRereads) storage_.part[at.stage] = part;
       prim::mbarrier_arrive(full(at));
     }
-    prim::mbarrier_arrive_behind_copies(full(at));
+    prim::cp_async_mbarrier_arrive(full(at));
   }
-  HSTU_PRIM void copy(const Place& at, u32 tile, int part) const {
+  HSTU_PRIM void copy(const State& at, u32 tile, int part) const {
     const i64 begin = begin_of(tile, part);
     const u32 to = prim::smem_addr(storage_.values[at.stage]);
     const Value* const from = static_cast<const Value*>(p_.values) + begin;
@@ -213,7 +213,7 @@ class Roles {
     const tile::Board board = storage_.board;
     tile::SumBefore<Sum> sum_before;
     Sum before = 0;
-    Place place;
+    State place;
     for (int ends = 0; ends < kSets; place.advance()) {
       prim::mbarrier_wait(posted(place), place.parity);  // others are about as far: fewer sums are asked for in vain
       const u32 tile = storage_.tile[place.stage];
@@ -233,7 +233,7 @@ class Roles {
     wait_for_board();
     const tile::Board board = storage_.board;
     Sum of_tile = 0;
-    Place place;
+    State place;
     place.advance(which);
     for (int ends = 0; ends < kSets / kSummers; place.advance(kSummers)) {
       prim::mbarrier_wait(full(place), place.parity);
@@ -285,7 +285,7 @@ class Roles {
   // ---- Warps that write
 
   HSTU_PRIM void write_stages(u32 which) const {
-    Place place;
+    State place;
     place.advance(which / kStretches);
     for (;; place.advance(kSets)) {
       prim::mbarrier_wait(full(place), place.parity);  // for its values
@@ -299,7 +299,7 @@ class Roles {
         write(place, which % kStretches, begin_of(tile, part));
     }
   }
-  HSTU_PRIM void write(const Place& place, u32 stretch, i64 begin) const {
+  HSTU_PRIM void write(const State& place, u32 stretch, i64 begin) const {
     const u32 first_access = stretch * kAccesses;
     const u32 from = prim::smem_addr(&storage_.values[place.stage][first_access * 32 + lane_]);
     const bool whole = is_whole(begin);

@@ -4,7 +4,7 @@
 // jagged/runs/runs.cuh
 //           while the sequence has elements, filled with the last one behind it.
 // Limits    Memory.
-// Config    facts: Offset, kElementBytes. knobs: kThreads, kAccesses (pieces of 16 bytes of a thread on their way at
+// Config    facts: Offset, kElementBytes. knobs: kThreads, kAccesses (pieces of 16 bytes of a thread in flight at
 //           once), kMinBlocks.
 // Sources   meta-recsys/generative-recommenders, expand_1d_jagged_to_dense.
 #pragma once
@@ -45,7 +45,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     return row >= kPieceRows - 1 && row + count + (kPieceRows - 1) <= rows;
   };
   if (inside(first, kSpanRows) && first + kSpanRows <= p.max_len) {
-    tile::SpanOnItsWay<kBytes, kAccesses> span;
+    tile::SpanInFlight<kBytes, kAccesses> span;
     span.load(from + static_cast<u64>(first * kBytes));
     return span.store(out + first * kBytes, from + static_cast<u64>(first * kBytes));
   }

@@ -41,17 +41,18 @@ HSTU_PRIM AddmmParams product_of(const JaggedBmmParams& p, int sequence, i64 sta
   AddmmParams product;
   product.x = advanced<Element>(p.jagged, start * p.jagged_row_stride);
   product.w = advanced<Element>(p.dense, sequence * p.dense_batch_stride);
-  product.y = advanced<Bias>(p.bias, (Config::kBias == kResidual ? start : sequence) * p.bias_row_stride);
-  product.z[0] = static_cast<Element*>(p.out) + start * p.out_row_stride;
+  product.bias = advanced<Bias>(p.bias, sequence * p.bias_row_stride);
+  product.residual = advanced<Element>(p.bias, start * p.bias_row_stride);
+  product.out[0] = static_cast<Element*>(p.out) + start * p.out_row_stride;
   product.m = rows;
   product.n = p.n;
   product.k = p.k;
   product.x_row_stride = p.jagged_row_stride;
   product.w_row_stride = p.dense_row_stride;
-  product.y_row_stride = p.bias_row_stride;
-  product.z_row_stride[0] = p.out_row_stride;
+  product.residual_row_stride = p.bias_row_stride;
+  product.out_row_stride[0] = p.out_row_stride;
   product.w_column_stride = p.dense_element_stride;
-  product.x_column_stride = product.y_column_stride = 1;
+  product.x_column_stride = product.bias_stride = product.residual_column_stride = 1;
   product.act_columns = 0;
   return product;
 }
@@ -86,7 +87,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   bias.load(product, warp.column(at));
   tile::ProductConsumer<Shape> consumer(smem, warp);
   consumer.fetch(0);
-  if constexpr (Config::kBias == kResidual) tile::prefetch_residual<Shape>(product, at);
+  if constexpr ((Config::kBias & kResidual) != 0) tile::prefetch_residual<Shape>(product, at);
 
   tile::ProductAccumulators<Shape> acc;
   bias.start(acc);

@@ -77,7 +77,7 @@ HSTU_PRIM void jagged_bmm_load_columns(u32 to, const TensorMap* map, u32 barrier
 // One thread: the slices of a tile's rows, and of the matrix's columns where `with_columns`.
 template <class Shape>
 HSTU_PRIM void jagged_bmm_fetch(const JaggedBmmTmaParams& p, const tile::JaggedTile& tile, bool with_columns,
-                                typename Shape::Ring::Place& at, u32 smem) {
+                                typename Shape::Ring::State& write_state, u32 smem) {
   using TileX = typename Shape::TileX;
   using TileW = typename Shape::TileW;
   constexpr bool kResident = Shape::Config::kResident;
@@ -85,25 +85,25 @@ HSTU_PRIM void jagged_bmm_fetch(const JaggedBmmTmaParams& p, const tile::JaggedT
   const u32 slices = Shape::parts(p.k, Shape::kBlockK);
   for (u32 slice = 0; slice < slices; ++slice) {
     const i32 k = static_cast<i32>(slice) * Shape::kBlockK;
-    const u32 full = Shape::ring(smem).acquire(at, TileX::kBytes + (with_columns ? TileW::kBytes : 0));
-    const u32 stage = smem + Shape::kRingAt + at.stage * Shape::kStageBytes;
+    const u32 full = Shape::ring(smem).acquire(write_state, TileX::kBytes + (with_columns ? TileW::kBytes : 0));
+    const u32 stage = smem + Shape::kRingAt + write_state.stage * Shape::kStageBytes;
     rows.load(stage, &p.x, full, k, tile.row, 0);
     if (with_columns)
       jagged_bmm_load_columns<TileW>(kResident ? smem + slice * TileW::kBytes : stage + TileX::kBytes, &p.w, full,
                                      tile.column, k, tile.sequence * p.matrix_step);
-    at.advance();
+    write_state.advance();
   }
 }
 
 // The warp that fetches.
 template <class Shape>
 HSTU_PRIM void jagged_bmm_produce(const JaggedBmmTmaParams& p, u32 smem) {
-  typename Shape::Ring::Place at;
+  typename Shape::Ring::State write_state;
   auto walk = Shape::walk(p);
   int resident = -1;
   for (tile::JaggedTile tile; walk.next(tile); resident = tile.sequence) {
     if (prim::lane_id() == 0)
-      jagged_bmm_fetch<Shape>(p, tile, !Shape::Config::kResident || tile.sequence != resident, at, smem);
+      jagged_bmm_fetch<Shape>(p, tile, !Shape::Config::kResident || tile.sequence != resident, write_state, smem);
     __syncwarp();
   }
 }
@@ -228,9 +228,9 @@ HSTU_PRIM void jagged_bmm_consume(const JaggedBmmTmaParams& p, u32 smem, u32 war
   tile::TmaConsumer<Shape> consumer(smem, warpgroup, Shape::parts(p.k, Shape::kBlockK));
   JaggedBmmEpilogue<Config> epilogue(p, smem, warp);
   auto walk = Shape::walk(p);
-  u32 turn = 0;
+  u32 index = 0;
   for (tile::JaggedTile tile; walk.next(tile);) {
-    if (Config::kPingPong && turn++ % 2 != warpgroup) continue;
+    if (Config::kPingPong && index++ % 2 != warpgroup) continue;
     epilogue.begin(tile, consumer.row + warp % 4 * 16);
     typename Shape::Accumulators acc;
     consumer.issue(acc);
@@ -254,10 +254,10 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   __syncthreads();
 
   if (warp >= Shape::kConsumerWarps) {
-    prim::lower_registers<40>();
+    prim::warpgroup_reg_dealloc<40>();
     if (warp == Shape::kConsumerWarps) jagged_bmm_produce<Shape>(p, smem);
   } else {
-    prim::raise_registers<232>();
+    prim::warpgroup_reg_alloc<232>();
     jagged_bmm_consume<Config>(p, smem, warp);
   }
 }

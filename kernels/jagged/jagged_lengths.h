@@ -7,14 +7,14 @@ namespace hstu {
 // concat_1d_jagged_*, split_1d_jagged_*, jagged_remove_1d_*, replace_last_n_*, jagged_transpose_1d_*,
 // jagged_truncate_history_*
 struct JaggedLengthsParams {
-  const void* left_lengths;   // [batch]; truncation: the targets, where there are any
+  const void* left_lengths;   // [batch]; truncation: the targets, where there are any; transposition: may be null
   const void* right_lengths;  // [batch], or null where there is one part
   const void* offsets;        // transposition, truncation: of the segments as they are read
   void* left;                 // concatenation and replacement only read the parts
   void* right;
   void* combined;
-  void* out_offsets;                                                 // transposition, truncation: [batch + 1]
-  void* out_lengths;                                                 // transposition: [batch]
+  void* out_offsets;  // transposition, truncation: [batch + 1]; the former: or null
+  void* out_lengths;  // transposition: [batch], or null
   long long left_row_stride, right_row_stride, combined_row_stride;  // bytes
   long long rows;                                                    // of combined
   long long columns;  // transposition: segment i * columns + j becomes j * segment_rows + i
@@ -24,7 +24,7 @@ struct JaggedLengthsParams {
   long long right_share;             // splitting: units of right in one unit, times 2^32, rounded up
   long long left_rows;               // vectors of two parts
   void* tile_counters;               // vectors: LaunchMemory
-  unsigned units, dealt_units;       // vectors: what a warp takes at once; those that are dealt, not counted
+  unsigned units, static_units;  // vectors: what a warp copies at once; those scheduled statically, not by the counter
   int batch, reserved;
 };
 static_assert(sizeof(JaggedLengthsParams) == 184, "host and device disagree about JaggedLengthsParams");

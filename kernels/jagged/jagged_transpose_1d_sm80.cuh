@@ -1,6 +1,6 @@
 // Transposition of a matrix of jagged segments, sm80: segment i * columns + j becomes j * segment_rows + i. New offsets
-// and lengths are written as the lengths are added up, each by one block. See jagged/runs/runs_by_lengths.cuh; "left"
-// are the segments in their old order.
+// and lengths, where they are asked for, are written as the lengths are added up, each by one block. See
+// jagged/runs/runs_by_lengths.cuh; "left" are the segments in their old order.
 //
 // Config    facts and knobs of jagged/runs/runs_by_lengths.cuh, RightLength tile::Dense; Offset (of offsets, old and
 // new). Sources   meta-recsys/generative-recommenders, jagged_transpose_1d.
@@ -29,8 +29,11 @@ struct Copy : tile::VectorCopy<Config> {
     return lengths_at(segment % rows * columns + segment / rows);
   }
   HSTU_PRIM Sums lengths_at(u32 source) const {
-    return {static_cast<Row>(static_cast<const Length*>(p.left_lengths)[source]),
-            static_cast<Row>(static_cast<const Offset*>(p.offsets)[source])};
+    const Offset* offset = static_cast<const Offset*>(p.offsets) + source;
+    const Row from = static_cast<Row>(*offset);
+    // The same choice for all threads; without lengths, offsets say them.
+    if (p.left_lengths == nullptr) return {static_cast<Row>(offset[1]) - from, from};
+    return {static_cast<Row>(static_cast<const Length*>(p.left_lengths)[source]), from};
   }
   // Of the source-th length, and of those `step` further each.
   struct Sequences {
@@ -52,8 +55,9 @@ struct Copy : tile::VectorCopy<Config> {
   }
   HSTU_PRIM static Row key(int, const Sums& sums) { return sums.out; }
   HSTU_PRIM void finish(u32 segment, const Sums& before, const Sums& rows) const {
+    if (p.out_lengths) static_cast<Length*>(p.out_lengths)[segment] = static_cast<Length>(rows.out);
+    if (!p.out_offsets) return;
     static_cast<Offset*>(p.out_offsets)[segment] = static_cast<Offset>(before.out);
-    static_cast<Length*>(p.out_lengths)[segment] = static_cast<Length>(rows.out);
     if (segment + 1 == static_cast<u32>(p.batch))
       static_cast<Offset*>(p.out_offsets)[p.batch] = static_cast<Offset>(before.out + rows.out);
   }
@@ -61,11 +65,11 @@ struct Copy : tile::VectorCopy<Config> {
   HSTU_PRIM const void* read() const { return p.left; }
   HSTU_PRIM i64 rows_read() const { return p.rows; }
   // The first segments of each row of the matrix.
-  HSTU_PRIM i64 base_ahead(u32 warp) const {
+  HSTU_PRIM i64 prefetch_base(u32 warp) const {
     const u32 rows = static_cast<u32>(p.segment_rows), columns = static_cast<u32>(p.columns);
     return static_cast<i64>(static_cast<const Offset*>(p.offsets)[warp % rows * columns]);
   }
-  HSTU_PRIM i64 row_ahead(u32 warp, i64 each) const { return warp / static_cast<u32>(p.segment_rows) * each; }
+  HSTU_PRIM i64 prefetch_row(u32 warp, i64 each) const { return warp / static_cast<u32>(p.segment_rows) * each; }
 
   template <class Before>
   struct Runs {
@@ -90,7 +94,7 @@ template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
     jagged_transpose_1d_sm80(const __grid_constant__ JaggedLengthsParams p) {
   extern __shared__ __align__(1024) unsigned char smem[];
-  if (p.batch == 0 && threadIdx.x == 0) static_cast<typename Config::Offset*>(p.out_offsets)[0] = 0;
+  if (p.batch == 0 && threadIdx.x == 0 && p.out_offsets) static_cast<typename Config::Offset*>(p.out_offsets)[0] = 0;
   tile::RunsByLengths<Config, jagged_transpose_1d::Copy<Config>>(p, smem).run();
 }
 

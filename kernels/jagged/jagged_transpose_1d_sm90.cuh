@@ -15,7 +15,7 @@ template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, 1)
     jagged_transpose_1d_sm90(const __grid_constant__ JaggedLengthsParams p) {
   extern __shared__ __align__(1024) unsigned char smem[];
-  if (p.batch == 0 && threadIdx.x == 0) static_cast<typename Config::Offset*>(p.out_offsets)[0] = 0;
+  if (p.batch == 0 && threadIdx.x == 0 && p.out_offsets) static_cast<typename Config::Offset*>(p.out_offsets)[0] = 0;
   tile::RunsRing<Config, jagged_transpose_1d::Copy<Config>>(p, smem).run();
 }
 

@@ -25,7 +25,7 @@ struct Copier : tile::JaggedCopier<Config, Left, Right> {
     const tile::SequenceParts s = Base::parts(index);
     return {s, s.combined_start(), s.combined_rows()};
   }
-  HSTU_PRIM tile::RowEnds ends(const tile::CopiedSequence& s, i64 row) const {
+  HSTU_PRIM tile::RowAddresses addresses(const tile::CopiedSequence& s, i64 row) const {
     return {nullptr, part_row(s, row - s.first)};
   }
 

@@ -7,7 +7,7 @@ namespace hstu {
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
-    layer_norm_fp8_sm80(const __grid_constant__ RowNormParams p) {
+    layer_norm_fp8_sm80(const __grid_constant__ tile::NormParams<Config> p) {
   tile::norm_spans<Config, tile::NormRow<Config>>(p);
 }
 

@@ -19,7 +19,7 @@ constexpr int layer_norm_smem_bytes = tile::norm_rows_smem_bytes<Config>;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, layer_norm_min_blocks<Config>)
-    layer_norm_sm80(const __grid_constant__ RowNormParams p) {
+    layer_norm_sm80(const __grid_constant__ tile::NormParams<Config> p) {
   tile::norm_rows_or_in_turn<Config>(p);
 }
 

@@ -6,7 +6,19 @@
 //   u row ─────► registers ──► Multiplier ───────────────────────────┘
 //                    └───────► Copy ──────────► segment u'           each segment through dropout, if there is any
 //
-// FP8       all segments of a row are held until the greatest value of a unit is known (norm/rows/row_quantiser.cuh).
+// What runs, and the function or the file behind each line, of this file unless norm/rows/ is named:
+//   each team, once, for its kRowsPerThread rows or groups   held_rows()
+//     load attn and u; start loads of weight and bias        norm/rows/row_norm.cuh, norm/rows/row_affine.cuh
+//     random bits, while loads are under way                 Drawn: drawn(), norm/rows/drop.cuh, norm/rows/philox.cuh
+//     segment attn as it came, without dropout               segment()
+//     mean, rstd                                             norm/rows/row_norm.cuh: row_moments()
+//     normalise, weight and bias                             norm/rows/row_affine.cuh: finish(), apply()
+//     act(u) * norm, u', dropout; store all segments         store_access(): copied(), product(), drop()
+//     or, to FP8: hold all segments; amax of their units     hold_access(), norm/rows/row_quantiser.cuh
+//       scale, round, store                                  store_quantised()
+//   rows too long for registers: a block reads attn thrice   long_row()
+//
+// FP8       all segments of a row are held until the amax of a unit is known (norm/rows/row_quantiser.cuh).
 //           A team has the whole unit: a row that is not cut into groups, or 128 columns of a segment of whole 128.
 // Work      as in layer_norm_sm80.cuh: a team of threads per row, or per group of a row under group norm; segment s of
 //           a row starts at column s * kGroups * kDim of out.
@@ -15,7 +27,7 @@
 //           per group; otherwise kGroups is 1); kCentred false for RMS norm; Output (norm/rows/norm_output.cuh);
 //           kConcatU, kConcatX (which segments there are besides the product); Copy (u to u': Identity or Silu),
 //           Multiplier (u to the factor: Identity, Silu or Sigmoid); kDropout (which random bits belong to which
-//           element, or none); Fp8 and kScaling of an out in FP8. The host turns the operator's flags into these.
+//           element, or none); Fp8 and kScaling of an out in FP8. The host makes these of the operator's flags.
 //           knobs: those of layer_norm_sm80.cuh.
 // Sources   meta-recsys/generative-recommenders, HSTU output stage; Zhai et al. 2024, arXiv:2402.17152.
 #pragma once
@@ -44,7 +56,7 @@ struct Segments {
 };
 
 template <class Config, class Shape>
-using Greatest = tile::RowGreatest<Config, Shape, Segments<Config>::kCount, Segments<Config>::kWidth>;
+using Amax = tile::RowAmax<Config, Shape, Segments<Config>::kCount, Segments<Config>::kWidth>;
 
 // Dropout streams: which counter, and which of its four words, decides over column c of segment s of row r. D columns
 // make a segment, P is the power of two that holds them, S is the number of segments.
@@ -211,16 +223,16 @@ HSTU_PRIM void hold_access(float (&results)[Segments<Config>::kWidth], float (&x
 
 // Writes one row in FP8, and its scales.
 template <class Config, class Shape>
-HSTU_PRIM void store_quantised(const NormMulParams& p, i64 row, int group, const Greatest<Config, Shape>& greatest,
+HSTU_PRIM void store_quantised(const NormMulParams& p, i64 row, int group, const Amax<Config, Shape>& amax,
                                const float (&results)[Shape::kAccesses][Segments<Config>::kWidth], int r,
                                const tile::RowTeam<Shape>& team) {
   using Fp8 = typename Config::Fp8;
-  using Units = Greatest<Config, Shape>;
+  using Units = Amax<Config, Shape>;
   constexpr int kVector = Shape::kVector;
   Fp8* const to = static_cast<Fp8*>(p.out) + row * p.out_row_stride;
   float* const descale = p.descale + row * p.descale_row_stride;
   float multiplier[Units::kUnits];
-  greatest.template multipliers<Fp8>(multiplier, r);
+  amax.template multipliers<Fp8>(multiplier, r);
 #pragma unroll
   for (int s = 0; s < Segments<Config>::kCount; ++s) {
     const int first = s * Segments<Config>::kColumns + group * Shape::kDim;
@@ -236,7 +248,7 @@ HSTU_PRIM void store_quantised(const NormMulParams& p, i64 row, int group, const
       tile::store(to + column, q);
       if ((Units::kGrouped || s == 0) && Units::writes(team, a))
         descale[Units::kGrouped ? column / tile::kScaleSpan * p.descale_column_stride : 0] =
-            tile::UnitScale<Fp8>(greatest.of(r, a, s)).descale();
+            tile::UnitScale<Fp8>(amax.of(r, a, s)).descale();
     }
   }
 }
@@ -245,7 +257,7 @@ HSTU_PRIM void store_quantised(const NormMulParams& p, i64 row, int group, const
 template <class Config, class Shape>
 HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& team, const tile::RowBlock<Shape>& rows,
                          tile::RowAffine<Config, Shape>& affine, tile::RowPartial* exchange,
-                         const unsigned char* greatest_smem) {
+                         const unsigned char* amax_smem) {
   using Element = typename Config::Element;
   constexpr int kRows = Shape::kRowsPerThread;
   constexpr bool kQuantised = Segments<Config>::kQuantised;
@@ -258,7 +270,7 @@ HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& tea
     tile::load_row<Shape>(attn[r], attn_row, team);
     tile::load_row<Shape>(u[r], u_row, team);
   }
-  affine.join(attn[0], team, rows);
+  affine.start_loads(attn[0], team, rows);
   const Drawn<Config, Shape> drawn(p.dropout, team, rows);
   const u32 zero = prim::opaque_zero();
 #pragma unroll
@@ -301,12 +313,12 @@ HSTU_PRIM void held_rows(const NormMulParams& p, const tile::RowTeam<Shape>& tea
     }
   }
   if constexpr (kQuantised) {
-    const Greatest<Config, Shape> greatest(results, team, prim::smem_addr(greatest_smem));
+    const Amax<Config, Shape> amax(results, team, prim::smem_addr(amax_smem));
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const int row = team.row + r * Shape::kRowsAtOnce;
       if (rows.has(row))
-        store_quantised<Config, Shape>(p, rows.matrix_row(row), rows.group(row), greatest, results[r], r, team);
+        store_quantised<Config, Shape>(p, rows.matrix_row(row), rows.group(row), amax, results[r], r, team);
     }
   }
 }
@@ -342,7 +354,7 @@ HSTU_PRIM void long_row(const NormMulParams& p, const tile::RowTeam<Shape>& team
 template <class Config>
 constexpr int norm_mul_smem_bytes =
     tile::RowShape<Config>::kExchangeBytes + tile::RowAffine<Config, tile::RowShape<Config>>::kSmemBytes +
-    norm_mul::Greatest<Config, tile::RowShape<Config>>::kSmemBytes;
+    norm_mul::Amax<Config, tile::RowShape<Config>>::kSmemBytes;
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)

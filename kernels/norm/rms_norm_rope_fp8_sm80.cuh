@@ -46,8 +46,8 @@ struct SpanRow : Row<Config> {
     tile::unpack(sine, angles);
 #pragma unroll
     for (int v = 0; v < Count; ++v) {
-      const float own = value[v] * moments.rstd * w[v], turned_in = x[v] * moments.rstd * other_w[v] * sine[v];
-      value[v] = __fmaf_rn(own, cosine[v], second ? turned_in : -turned_in);
+      const float own = value[v] * moments.rstd * w[v], rotated_in = x[v] * moments.rstd * other_w[v] * sine[v];
+      value[v] = __fmaf_rn(own, cosine[v], second ? rotated_in : -rotated_in);
     }
   }
 };

@@ -1,36 +1,49 @@
 // RMS norm of whole rows, then rotary position embedding of their heads, sm80: with n = x / sqrt(mean(x^2) + eps) *
-// weight and d in the first half of a head, (y[d], y[d + half]) is (n[d], n[d + half]) turned by the row's angle d.
+// weight and d in the first half of a head, (y[d], y[d + half]) is (n[d], n[d + half]) rotated by the row's angle d.
 // Bound by memory: each element is read once, held in registers, and written once.
 //
-//   x row ──► registers, both halves of a head's column in one thread ──► rstd ──► scale, turn ──► y row
+//   x row ──► registers, both halves of a head's column in one thread ──► rstd ──► scale, rotate ──► y row
+//
+// What runs, and the function or the file behind each line, of this file unless norm/rows/ is named:
+//   each team, once, for its kRowsPerThread rows           held_rows()
+//     load the rows in pairs of accesses, and their angles Pair, Columns
+//     1 / root mean square                                 norm/rows/row_norm.cuh: row_moments()
+//     times weight, rotate, round, store                   rotated()
+//   to FP8: each team, for one of its rows after the other quantised_rows()
+//     start the next row's copies to shared memory         RowPrefetch, norm/rows/thread_prefetch.cuh
+//     sum of squares; times weight, rotate                 rotate_unscaled()
+//     join squares and amax over the team                  reduce()
+//     scale, round, store                                  store_quantised(), norm/rows/row_quantiser.cuh
+//   rows too long for registers: a block reads each twice  long_row()
 //
 // Work      a team of kThreadsPerRow threads per row (norm/rows/row_norm.cuh). A thread holds pairs of accesses:
-//           kPairVector neighbours of the first half of a head and their partners half a head on, so turning needs no
+//           kPairVector neighbours of the first half of a head and their partners half a head on, so rotating needs no
 //           exchange. Rows too long for registers are taken by a whole block and read twice. To FP8, several rows a
-//           thread are taken one after the other, the next on its way to shared memory (norm/rows/own_ahead.cuh).
+//           thread are taken one after the other, the next in flight to shared memory (norm/rows/thread_prefetch.cuh).
 // Angles    a row's cosines and sines serve all its heads; where a team's step is a multiple of half a head, a thread
 //           needs the same ones for all its accesses and loads them once.
 // Memory    x and y may be the same buffer: a team has read a row before it writes it.
-// FP8       rows are held turned, but not yet divided by their root mean square, which is linear: the sum of squares
-//           and the greatest value of a unit (norm/rows/row_quantiser.cuh) then take one exchange and one barrier,
+// FP8       rows are held rotated, but not yet divided by their root mean square, which is linear: the sum of squares
+//           and the amax of a unit (norm/rows/row_quantiser.cuh) then take one exchange and one barrier,
 //           behind which an element is multiplied once and rounded once. Of 128 columns under one scale a pair lies in
 //           one unit, where heads divide 128, or each half in one of its own, where 128 divides half a head.
 // Limits    To FP8, blocks that wait, for their row and then for their slowest warp, and the instructions that find
 //           rows and load weights: 8 x 8192 x 4096 bf16, heads of 64, on an H200 whose copies run at 4140 GB/s, 128
 //           threads a row: four rows in turn, 7 blocks of an SM at 72 registers, 4086; two 4073, eight 3957; 6 blocks
-//           4035; weights kept in registers, 5 blocks, 3940; one row a block, 8 blocks at 64 registers, 3830; and with
+//           4035; weights held in registers, 5 blocks, 3940; one row a block, 8 blocks at 64 registers, 3830; and with
 //           two exchanges one after the other, at 80 registers, 2750.
 // Config    facts: Element, Weight, Angle; kDim (of a row), kHalf (of a head), kPairVector (elements of an aligned
 //           access to all tensors; divides kHalf), kVector (2 kPairVector: a pair of accesses counts as one), kGroups
 //           1; Fp8 and kScaling of a y in FP8.
-//           knobs: kThreads, kThreadsPerRow, kRowsPerThread; kPacked (rows stay as stored until they are turned, for
+//           knobs: kThreads, kThreadsPerRow, kRowsPerThread; kPacked (rows stay as stored until they are rotated, for
 //           16-bit elements: fewer threads hold a row, each with more loads in flight); kMinBlocks.
-// Sources   Su et al. 2021, arXiv:2104.09864, in the form that turns halves (GPT-NeoX); Zhang, Sennrich 2019.
+// Sources   Su et al. 2021, arXiv:2104.09864, in the form that rotates halves (rotate_half, GPT-NeoX); Zhang, Sennrich
+// 2019.
 #pragma once
 #include "norm/rms_norm_rope.h"
-#include "norm/rows/own_ahead.cuh"
 #include "norm/rows/row_norm.cuh"
 #include "norm/rows/row_quantiser.cuh"
+#include "norm/rows/thread_prefetch.cuh"
 
 namespace hstu {
 
@@ -138,20 +151,20 @@ HSTU_PRIM void unpack_anew(float (&x)[kRows][Shape::kAccesses][2 * kPair],
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
 #pragma unroll
-      for (u32& word : packs[r][a].first.word) word = prim::settled(word);
+      for (u32& word : packs[r][a].first.word) word = prim::opaque(word);
 #pragma unroll
-      for (u32& word : packs[r][a].second.word) word = prim::settled(word);
+      for (u32& word : packs[r][a].second.word) word = prim::opaque(word);
       unpack(x[r][a], packs[r][a]);
     }
   }
 }
 
-// Scales by rstd and weight, and turns by the angles.
+// Scales by rstd and weight, and rotates by the angles.
 template <class Config>
-HSTU_PRIM void turn(float (&first)[Config::kPairVector], float (&second)[Config::kPairVector],
-                    const float (&x)[2 * Config::kPairVector], float rstd,
-                    const Pair<typename Config::Weight, Config::kPairVector>& weight,
-                    const Angles<typename Config::Angle, Config::kPairVector>& angles) {
+HSTU_PRIM void rotate(float (&first)[Config::kPairVector], float (&second)[Config::kPairVector],
+                      const float (&x)[2 * Config::kPairVector], float rstd,
+                      const Pair<typename Config::Weight, Config::kPairVector>& weight,
+                      const Angles<typename Config::Angle, Config::kPairVector>& angles) {
   constexpr int kPair = Config::kPairVector;
   float w[2 * kPair], cosine[kPair], sine[kPair];
   unpack(w, weight);
@@ -167,13 +180,13 @@ HSTU_PRIM void turn(float (&first)[Config::kPairVector], float (&second)[Config:
 
 // The same, rounded.
 template <class Config>
-HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> turned(
+HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> rotated(
     const float (&x)[2 * Config::kPairVector], float rstd,
     const Pair<typename Config::Weight, Config::kPairVector>& weight,
     const Angles<typename Config::Angle, Config::kPairVector>& angles) {
   constexpr int kPair = Config::kPairVector;
   float first[kPair], second[kPair];
-  turn<Config>(first, second, x, rstd, weight, angles);
+  rotate<Config>(first, second, x, rstd, weight, angles);
   Pair<typename Config::Element, kPair> out;
   tile::pack(out.first, first);
   tile::pack(out.second, second);
@@ -182,13 +195,13 @@ HSTU_PRIM Pair<typename Config::Element, Config::kPairVector> turned(
 
 // Of a row's units of scaling: 128 columns hold both halves of a pair, or one.
 template <class Config, class Shape>
-using Greatest = tile::RowGreatest<Config, Shape, Config::kHalf % tile::kScaleSpan == 0 ? 2 : 1>;
+using Amax = tile::RowAmax<Config, Shape, Config::kHalf % tile::kScaleSpan == 0 ? 2 : 1>;
 
-// Scales by weight, and turns by the angles.
+// Scales by weight, and rotates by the angles.
 template <class Config>
-HSTU_PRIM void turn_unscaled(float (&y)[2 * Config::kPairVector], const float (&x)[2 * Config::kPairVector],
-                             const Pair<typename Config::Weight, Config::kPairVector>& weight,
-                             const Angles<typename Config::Angle, Config::kPairVector>& angles) {
+HSTU_PRIM void rotate_unscaled(float (&y)[2 * Config::kPairVector], const float (&x)[2 * Config::kPairVector],
+                               const Pair<typename Config::Weight, Config::kPairVector>& weight,
+                               const Angles<typename Config::Angle, Config::kPairVector>& angles) {
   constexpr int kPair = Config::kPairVector;
   float w[2 * kPair], cosine[kPair], sine[kPair];
   unpack(w, weight);
@@ -204,7 +217,7 @@ HSTU_PRIM void turn_unscaled(float (&y)[2 * Config::kPairVector], const float (&
 
 // Rows to FP8 are taken one after the other.
 template <class Config>
-using TurnShape = Shape<tile::OneRow<Config>>;
+using OneRowShape = Shape<tile::OneRow<Config>>;
 
 // What a thread reads of a row.
 template <class Config, class Shape>
@@ -235,14 +248,14 @@ struct RowParts {
   }
 };
 
-// The next row on its way to shared memory.
+// The next row in flight to shared memory.
 template <class Config>
-class RowAhead {
-  using Shape = TurnShape<Config>;
+class RowPrefetch {
+  using Shape = OneRowShape<Config>;
   using Parts = RowParts<Config, Shape>;
   using At = Columns<Config, Shape>;
   enum : int { kPair = Config::kPairVector, kAngles = 2 * Parts::kAccesses };  // the first piece of them
-  using Own = tile::OwnAhead<kAngles + 2 * Parts::kAngles, Config::kThreads>;
+  using Own = tile::ThreadPrefetch<kAngles + 2 * Parts::kAngles, Config::kThreads>;
   const Own own_;
 
  public:
@@ -252,14 +265,15 @@ class RowAhead {
   };
   enum : int { kSmemBytes = kOn ? int{Own::kSmemBytes} : 0 };
 
-  HSTU_PRIM explicit RowAhead(const unsigned char* smem) : own_(smem) {}
+  HSTU_PRIM explicit RowPrefetch(const unsigned char* smem) : own_(smem) {}
 
-  HSTU_PRIM void start(const Row<Config>& row, const tile::RowTeam<Shape>& team, const Parts& taken) const {
+  HSTU_PRIM void start(const Row<Config>& row, const tile::RowTeam<Shape>& team, const Parts& consumed) const {
     u32 words = 0;
 #pragma unroll
-    for (int a = 0; a < Parts::kAngles; ++a) words ^= taken.angles[a].cosine.word[0] ^ taken.angles[a].sine.word[0];
+    for (int a = 0; a < Parts::kAngles; ++a)
+      words ^= consumed.angles[a].cosine.word[0] ^ consumed.angles[a].sine.word[0];
 #pragma unroll
-    for (int a = 0; a < Parts::kAccesses; ++a) words ^= taken.x[a].first.word[0] ^ taken.x[a].second.word[0];
+    for (int a = 0; a < Parts::kAccesses; ++a) words ^= consumed.x[a].first.word[0] ^ consumed.x[a].second.word[0];
 #pragma unroll
     for (int a = 0; a < Parts::kAccesses; ++a) {
       const auto* from = row.x + At(team, a).first();
@@ -274,34 +288,33 @@ class RowAhead {
     }
     own_.commit();
   }
-  HSTU_PRIM void take(Parts& parts) const {
+  HSTU_PRIM void read(Parts& parts) const {
     own_.wait();
 #pragma unroll
     for (int a = 0; a < Parts::kAccesses; ++a) {
-      own_.take(parts.x[a].first, 2 * a);
-      own_.take(parts.x[a].second, 2 * a + 1);
+      own_.read(parts.x[a].first, 2 * a);
+      own_.read(parts.x[a].second, 2 * a + 1);
     }
 #pragma unroll
     for (int a = 0; a < Parts::kAngles; ++a) {
-      own_.take(parts.angles[a].cosine, kAngles + 2 * a);
-      own_.take(parts.angles[a].sine, kAngles + 2 * a + 1);
+      own_.read(parts.angles[a].cosine, kAngles + 2 * a);
+      own_.read(parts.angles[a].sine, kAngles + 2 * a + 1);
     }
   }
 };
 
 // Brings together what the warps of a team know of their row: sum of squares, and where a row has one scale its
-// greatest magnitude, which takes the place of a pivot.
+// amax, which takes the place of a pivot.
 template <class Config, class Shape>
-HSTU_PRIM float join(Greatest<Config, Shape>& greatest, float squares, tile::RowPartial* exchange, float eps) {
+HSTU_PRIM float reduce(Amax<Config, Shape>& amax, float squares, tile::RowPartial* exchange, float eps) {
   constexpr int kWarps = Shape::kWarps;
   squares = prim::lane_sum<Shape::kLanes>(squares);
   if constexpr (kWarps > 1) {
     const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    if (lane == 0) exchange[warp] = {__uint_as_float(greatest.bits[0][0]), 0.0f, squares};
+    if (lane == 0) exchange[warp] = {__uint_as_float(amax.bits[0][0]), 0.0f, squares};
     __syncthreads();
     const tile::RowPartial part = exchange[warp / kWarps * kWarps + lane % kWarps];
-    if constexpr (!Greatest<Config, Shape>::kGrouped)
-      greatest.bits[0][0] = prim::lane_max<32>(__float_as_uint(part.pivot));
+    if constexpr (!Amax<Config, Shape>::kGrouped) amax.bits[0][0] = prim::lane_max<32>(__float_as_uint(part.pivot));
     squares = prim::lane_sum<kWarps>(part.squares);
   }
   return prim::rsqrt_approx(__fmaf_rn(squares, 1.0f / Shape::kDim, eps));
@@ -319,13 +332,13 @@ HSTU_PRIM void load_weights(Pair<typename Config::Weight, Config::kPairVector> (
   }
 }
 
-// Writes a turned row and its scales.
+// Writes a rotated row and its scales.
 template <class Config, class Shape>
 HSTU_PRIM void store_quantised(typename Config::Fp8* to, float* descale, i64 descale_column_stride,
                                const float (&y)[Shape::kAccesses][2 * Config::kPairVector], float rstd,
-                               const Greatest<Config, Shape>& greatest, const tile::RowTeam<Shape>& team) {
+                               const Amax<Config, Shape>& amax, const tile::RowTeam<Shape>& team) {
   using Fp8 = typename Config::Fp8;
-  using Units = Greatest<Config, Shape>;
+  using Units = Amax<Config, Shape>;
   constexpr int kPair = Config::kPairVector;
   constexpr bool kApart = Config::kHalf % tile::kScaleSpan == 0;
 #pragma unroll
@@ -334,7 +347,7 @@ HSTU_PRIM void store_quantised(typename Config::Fp8* to, float* descale, i64 des
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int column = Columns<Config, Shape>(team, a).first() + half * Config::kHalf;
-      const float unit = __uint_as_float(greatest.of(0, a, kApart ? half : 0)) * rstd;
+      const float unit = __uint_as_float(amax.of(0, a, kApart ? half : 0)) * rstd;
       const tile::UnitScale<Fp8> scale(__float_as_uint(unit));
       float value[kPair];
 #pragma unroll
@@ -350,30 +363,31 @@ HSTU_PRIM void store_quantised(typename Config::Fp8* to, float* descale, i64 des
 
 // The rows of one block to FP8, in turn.
 template <class Config>
-HSTU_PRIM void quantised_rows(const RmsNormRopeParams& p, tile::RowPartial* exchange, const unsigned char* ahead_smem) {
-  using Shape = TurnShape<Config>;
+HSTU_PRIM void quantised_rows(const RmsNormRopeParams& p, tile::RowPartial* exchange,
+                              const unsigned char* prefetch_smem) {
+  using Shape = OneRowShape<Config>;
   using Parts = RowParts<Config, Shape>;
-  using Units = Greatest<Config, Shape>;
-  using Ahead = RowAhead<Config>;
-  constexpr int kTurns = Config::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
+  using Units = Amax<Config, Shape>;
+  using Prefetch = RowPrefetch<Config>;
+  constexpr int kRowSteps = Config::kRowsPerThread, kPair = Config::kPairVector, kAccesses = Shape::kAccesses;
   static_assert(
       !Units::kGrouped || Config::kHalf % tile::kScaleSpan == 0 || tile::kScaleSpan % (2 * Config::kHalf) == 0,
       "heads divide 128, or 128 divides their halves");
   const tile::RowTeam<Shape> team;
-  const Ahead ahead(ahead_smem);
+  const Prefetch prefetch(prefetch_smem);
   const i64 last = p.rows - 1;
-  i64 row = static_cast<i64>(blockIdx.x) * (Shape::kRowsAtOnce * kTurns) + team.row;
+  i64 row = static_cast<i64>(blockIdx.x) * (Shape::kRowsAtOnce * kRowSteps) + team.row;
   Position position(p, min(row, last));  // behind the last row it is taken again, and not written
   Parts parts;
   parts.load(Row<Config>(p, position), team);
 #pragma unroll 1
-  for (int turn = 0;;) {
+  for (int step = 0;;) {
     auto* const to = Row<Config>(p, position).y;
-    const bool writes = row <= last, more = turn + 1 < kTurns;
+    const bool writes = row <= last, more = step + 1 < kRowSteps;
     row += Shape::kRowsAtOnce;
     if (more && row <= last) position.advance(p, Shape::kRowsAtOnce);
-    if constexpr (Ahead::kOn)
-      if (more) ahead.start(Row<Config>(p, position), team, parts);
+    if constexpr (Prefetch::kOn)
+      if (more) prefetch.start(Row<Config>(p, position), team, parts);
     Pair<typename Config::Weight, kPair> weights[kAccesses];
     load_weights<Config>(weights, p, team);
     const u32 zero = prim::opaque_zero();  // one wait for all
@@ -392,16 +406,16 @@ HSTU_PRIM void quantised_rows(const RmsNormRopeParams& p, tile::RowPartial* exch
       unpack(x, parts.x[a]);
 #pragma unroll
       for (int v = 0; v < 2 * kPair; ++v) squares = __fmaf_rn(x[v], x[v], squares);
-      turn_unscaled<Config>(y[0][a], x, weights[a], parts.angles[Parts::kAngles == 1 ? 0 : a]);
+      rotate_unscaled<Config>(y[0][a], x, weights[a], parts.angles[Parts::kAngles == 1 ? 0 : a]);
     }
-    Units greatest(typename Units::OfWarp{}, y, team);
+    Units amax(typename Units::OfWarp{}, y, team);
     const float rstd =
-        join<Config, Shape>(greatest, squares, exchange + turn % 2 * (kTurns > 1 ? Shape::kBlockWarps : 0), p.eps);
+        reduce<Config, Shape>(amax, squares, exchange + step % 2 * (kRowSteps > 1 ? Shape::kBlockWarps : 0), p.eps);
     float* const descale = p.descale + (row - Shape::kRowsAtOnce) * p.descale_row_stride;
-    if (writes) store_quantised<Config, Shape>(to, descale, p.descale_column_stride, y[0], rstd, greatest, team);
-    if (++turn == kTurns) break;
-    if constexpr (Ahead::kOn)
-      ahead.take(parts);
+    if (writes) store_quantised<Config, Shape>(to, descale, p.descale_column_stride, y[0], rstd, amax, team);
+    if (++step == kRowSteps) break;
+    if constexpr (Prefetch::kOn)
+      prefetch.read(parts);
     else
       parts.load(Row<Config>(p, position), team);
   }
@@ -452,7 +466,7 @@ HSTU_PRIM void held_rows(const RmsNormRopeParams& p, const tile::RowTeam<Shape>&
     for (int r = 0; r < kRows; ++r) {
       const int row = team.row + r * Shape::kRowsAtOnce;
       if (!rows.has(row)) continue;
-      const auto out = turned<Config>(x[r][a], moments[r].rstd, weight, angles[r][At::kSameAngles ? 0 : a]);
+      const auto out = rotated<Config>(x[r][a], moments[r].rstd, weight, angles[r][At::kSameAngles ? 0 : a]);
       Element* to = Row<Config>(p, rows.matrix_row(row)).y + column;
       tile::store(to, out.first);
       tile::store(to + Config::kHalf, out.second);
@@ -479,7 +493,7 @@ HSTU_PRIM void long_row(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
   mine[0].rest = 0.0f;
   mine[0].squares = prim::lane_sum(mine[0].squares);
   tile::RowMoments moments[1];
-  tile::join_warps<false, Shape>(moments, mine, exchange, static_cast<int>(threadIdx.x / 32), p.eps);
+  tile::reduce_warps<false, Shape>(moments, mine, exchange, static_cast<int>(threadIdx.x / 32), p.eps);
 #pragma unroll 2
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (!team.holds(a)) continue;
@@ -491,7 +505,7 @@ HSTU_PRIM void long_row(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
     tile::load(angles.cosine, row.cosine + at.angle);
     tile::load(angles.sine, row.sine + at.angle);
     unpack(x, pack);
-    const auto out = turned<Config>(x, moments[0].rstd, weight, angles);
+    const auto out = rotated<Config>(x, moments[0].rstd, weight, angles);
     tile::store(row.y + at.first(), out.first);
     tile::store(row.y + at.first() + Config::kHalf, out.second);
   }
@@ -500,9 +514,9 @@ HSTU_PRIM void long_row(const RmsNormRopeParams& p, const tile::RowTeam<Shape>& 
 }  // namespace rope
 
 template <class Config>
-constexpr int rms_norm_rope_smem_bytes = rope::Shape<Config>::kExchangeBytes + (Config::kScaling != tile::kPerTensor
-                                                                                    ? rope::RowAhead<Config>::kSmemBytes
-                                                                                    : 0);
+constexpr int rms_norm_rope_smem_bytes = rope::Shape<Config>::kExchangeBytes +
+                                         (Config::kScaling != tile::kPerTensor ? rope::RowPrefetch<Config>::kSmemBytes
+                                                                               : 0);
 
 template <class Config>
 __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
@@ -516,7 +530,7 @@ __global__ void __launch_bounds__(Config::kThreads, Config::kMinBlocks)
   const tile::RowBlock<Shape> rows(blockIdx.x, p.rows);
   if constexpr (Shape::kLooped)
     rope::long_row<Config>(p, team, rope::Row<Config>(p, rows.matrix_row(0)), exchange);
-  else if constexpr (rope::Greatest<Config, Shape>::kOn)
+  else if constexpr (rope::Amax<Config, Shape>::kOn)
     rope::quantised_rows<Config>(p, exchange, smem + Shape::kExchangeBytes);
   else
     rope::held_rows<Config>(p, team, rows, exchange);

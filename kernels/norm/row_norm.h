@@ -17,4 +17,10 @@ struct RowNormParams {
 };
 static_assert(sizeof(RowNormParams) == 88, "host and device disagree about RowNormParams");
 
+// Of layer_norm_* with Config::kMoments. The others take the first part alone, as if there were no second.
+struct SavingNormParams : RowNormParams {
+  float* moments;  // [rows, 2]: mean and sum of squared deviations of each row, written
+};
+static_assert(sizeof(SavingNormParams) == 96, "host and device disagree about SavingNormParams");
+
 }  // namespace hstu

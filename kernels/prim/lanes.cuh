@@ -40,24 +40,25 @@ HSTU_PRIM u32 opaque_zero() {
   return r;
 }
 
-// p itself, computed here: accesses at p + constant then share one address instead of getting a sum each.
+// p itself, opaque to the compiler from here on: accesses at p + constant then share one address instead of getting a
+// sum each.
 template <class T>
-HSTU_PRIM T* settled(T* p) {
+HSTU_PRIM T* opaque(T* p) {
   asm("" : "+l"(p));
   return p;
 }
 
-// The same for a number: it stays in one register, and no part of it is kept for other sums. A number that comes from
-// memory is not waited for before.
-HSTU_PRIM i32 settled(i32 x) {
+// The same for a number: it stays in one register, and no part of it is shared with other sums. A number that comes
+// from memory is not waited for before.
+HSTU_PRIM i32 opaque(i32 x) {
   asm volatile("" : "+r"(x));
   return x;
 }
-HSTU_PRIM i64 settled(i64 x) {
+HSTU_PRIM i64 opaque(i64 x) {
   asm volatile("" : "+l"(x));
   return x;
 }
-HSTU_PRIM u32 settled(u32 x) {
+HSTU_PRIM u32 opaque(u32 x) {
   asm volatile("" : "+r"(x));
   return x;
 }
@@ -89,7 +90,7 @@ HSTU_PRIM u32 lane_add(u32 x) {
   return r;
 }
 
-// Greatest of the unsigned numbers of groups of `Width` neighbouring lanes; every lane gets its group's.
+// Maximum of the unsigned numbers of groups of `Width` neighbouring lanes; every lane gets its group's.
 template <int Width = 32>
 HSTU_PRIM u32 lane_max(u32 x) {
   if constexpr (Width == 32) {
@@ -103,7 +104,7 @@ HSTU_PRIM u32 lane_max(u32 x) {
   }
 }
 
-// The greatest of floats, one or several at once; NaN is passed over.
+// The maximum of floats, one or several at once; NaN is passed over.
 template <int Width = 32>
 HSTU_PRIM float lane_max(float x) {
 #pragma unroll

@@ -33,21 +33,21 @@ HSTU_PRIM float rsqrt_approx(float x) {
   return r;
 }
 
-// a / b rounded once, denormals kept, whatever the compiler's options.
+// a / b rounded once, without flushing denormals, whatever the compiler's options.
 HSTU_PRIM float div_exact(float a, float b) {
   float r;
   asm("div.rn.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
 
-// The greater magnitude of two; NaN if one of them is.
+// The larger magnitude of two; NaN if one of them is.
 HSTU_PRIM float max_magnitude(float a, float b) {
   float r;
   asm("{\n .reg .f32 p, q;\n abs.f32 p, %1;\n abs.f32 q, %2;\n max.NaN.f32 %0, p, q;\n}" : "=f"(r) : "f"(a), "f"(b));
   return r;
 }
 
-// The greater of each of two packed pairs; NaN if one of them is.
+// The larger of each of two packed pairs; NaN if one of them is.
 template <class Element>
 HSTU_PRIM u32 max2(u32 a, u32 b);
 template <>
@@ -63,7 +63,7 @@ HSTU_PRIM u32 max2<f16>(u32 a, u32 b) {
   return r;
 }
 
-// Of each of two packed pairs the one of greater magnitude, its sign lost; NaN if one of them is. sm_90.
+// Of each of two packed pairs the one of larger magnitude, its sign lost; NaN if one of them is. sm_90.
 template <class Element>
 HSTU_PRIM u32 max_magnitude2(u32 a, u32 b);
 template <>

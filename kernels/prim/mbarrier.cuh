@@ -18,8 +18,8 @@ HSTU_PRIM void mbarrier_arrive(u32 barrier) {
   asm volatile("{\n .reg .b64 state;\n mbarrier.arrive.shared.b64 state, [%0];\n}" ::"r"(barrier) : "memory");
 }
 
-// Arrives when the copies that this thread has issued by cp.async have come; at once where there are none.
-HSTU_PRIM void mbarrier_arrive_behind_copies(u32 barrier) {
+// Arrives when the copies that this thread has issued by cp.async are complete; at once where there are none.
+HSTU_PRIM void cp_async_mbarrier_arrive(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
 }
 

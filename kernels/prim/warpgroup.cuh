@@ -13,13 +13,13 @@ HSTU_PRIM bool elect_one() {
 }
 
 // Registers a thread from here on, a multiple of 8 from 24 to 256: by whole warpgroups, once, at the head of a role
-// (sm_90a, and __launch_bounds__(threads, 1)). raise waits until others have let enough go.
+// (sm_90a, and __launch_bounds__(threads, 1)). alloc waits until others have released enough.
 template <int N>
-HSTU_PRIM void raise_registers() {
+HSTU_PRIM void warpgroup_reg_alloc() {
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(N));
 }
 template <int N>
-HSTU_PRIM void lower_registers() {
+HSTU_PRIM void warpgroup_reg_dealloc() {
   asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(N));
 }
 

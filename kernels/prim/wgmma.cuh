@@ -33,9 +33,9 @@ template <int N>
 HSTU_PRIM void wgmma_wait() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(N) : "memory");
 }
-// Keeps the compiler from moving accumulator code across this point.
+// A fence for the compiler: no code on these accumulators moves across it (CUTLASS: warpgroup_fence_operand).
 template <int N>
-HSTU_PRIM void wgmma_keep(float (&d)[N]) {
+HSTU_PRIM void warpgroup_fence_operand(float (&d)[N]) {
 #pragma unroll
   for (int i = 0; i < N; ++i) asm volatile("" : "+f"(d[i])::"memory");
 }

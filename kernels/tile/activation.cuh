@@ -59,7 +59,7 @@ HSTU_PRIM float activate(float x) {
   return x;
 }
 
-// Whether values hold on to registers on their way through it: a second special function, or the polynomials of GELU.
+// Whether it needs more registers a value: a second special function, or the polynomials of GELU.
 template <int kActivation, class Element>
 constexpr bool kLongActivation = kActivation > kActivationSilu;
 template <>

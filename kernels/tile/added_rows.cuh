@@ -5,7 +5,7 @@
 //   lanes, a row each: sequence ► table rows' numbers ──► smem ──┘
 //
 // Work      A block takes whole rows, kAccesses pieces a thread at once, in kRounds rounds (a row longer than that in
-//           as many as it needs); each round's pieces of x are on their way while the round before is finished. Which
+//           as many as it needs); each round's pieces of x are in flight while the round before is finished. Which
 //           table rows belong to a row is found once a row, by a lane of its own, while the first round's are.
 // Barriers  one __syncthreads: the numbers are in shared memory.
 // Config    facts: Element (x, out), Table (element of the tables), Offset, kDim, kVector (elements of an aligned

@@ -4,19 +4,21 @@
 
 namespace hstu {
 
-// addmm_*: z = act(x w + y)
+// addmm_*: out = act(x w + bias + residual)
 struct AddmmParams {
-  const void* x;  // [m, k]
-  const void* w;  // [k, n]
-  const void* y;  // [n] or [m, n], or null
-  void* z[4];     // [m, n], or its columns from z_first on, with Config::kSplitColumns
+  const void* x;     // [m, k]
+  const void* w;     // [k, n]
+  const void* bias;  // [n], or null
+  void* out[4];      // [m, n], or its columns from out_first on, with Config::kSplitColumns
   long long m, n, k;
-  long long x_row_stride, w_row_stride, y_row_stride, z_row_stride[4];  // x, w: between lines (tile/operand.cuh)
-  long long x_column_stride, w_column_stride, y_column_stride;          // read only where elements are gathered
-  long long act_columns;   // the activation applies to columns [0, act_columns)
-  long long z_first[4];    // n for those that are not there
-  const float* z_descale;  // of results in FP8
+  long long x_row_stride, w_row_stride, residual_row_stride, out_row_stride[4];  // x, w: between lines (operand.cuh)
+  long long x_column_stride, w_column_stride, bias_stride;  // read only where elements are gathered
+  long long act_columns;                                    // the activation applies to columns [0, act_columns)
+  long long out_first[4];                                   // n for those that are not there
+  const float* out_descale;                                 // of results in FP8
+  const void* residual;                                     // [m, n], or null
+  long long residual_column_stride;                         // read only where elements are gathered
 };
-static_assert(sizeof(AddmmParams) == 208, "host and device disagree about AddmmParams");
+static_assert(sizeof(AddmmParams) == 224, "host and device disagree about AddmmParams");
 
 }  // namespace hstu

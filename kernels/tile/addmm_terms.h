@@ -1,4 +1,4 @@
-// What an addmm adds to its product; host and device.
+// What a product has added to it, as bits: a bias row, a residual, or both; host and device.
 #pragma once
 
 namespace hstu {

@@ -37,7 +37,7 @@ class BiasRow {
     sync();
   }
 
-  // Takes up the columns from 16 group on, which value() is about then.
+  // Loads the columns from 16 group on, which value() reads then.
   HSTU_PRIM void read(int group) {
 #pragma unroll
     for (int i = 0; i < kAtOnce; ++i)
@@ -66,12 +66,12 @@ class BiasRow {
 // The same of 16 bits for columns that stay, in registers. For products that shared memory holds up: a read of the row
 // above takes four of its clocks.
 template <class Bias, int kTileColumns>
-class HeldBiasRow {
+class RegisterBiasRow {
  public:
   enum : int { kBytes = 0 };
   static_assert(sizeof(Bias) == 2, "a register holds two columns");
 
-  HSTU_PRIM HeldBiasRow(u32, u32) {}
+  HSTU_PRIM RegisterBiasRow(u32, u32) {}
 
   HSTU_PRIM void fetch(const void* bias, i64 stride, i64 first_column, i64 columns, i64 panel_stride = 64) {
     const auto at = [&](int i) {
@@ -93,14 +93,14 @@ class HeldBiasRow {
   int group_ = 0;
 };
 
-// One or the other.
-template <bool kHeld, class Bias, int kTileColumns, int kAtOnce, int kCopies>
+// In registers, or in shared memory.
+template <bool kInRegisters, class Bias, int kTileColumns, int kAtOnce, int kCopies>
 struct EitherBiasRow {
   using Type = BiasRow<Bias, kTileColumns, kAtOnce, kCopies>;
 };
 template <class Bias, int kTileColumns, int kAtOnce, int kCopies>
 struct EitherBiasRow<true, Bias, kTileColumns, kAtOnce, kCopies> {
-  using Type = HeldBiasRow<Bias, kTileColumns>;
+  using Type = RegisterBiasRow<Bias, kTileColumns>;
 };
 
 }  // namespace hstu::tile

@@ -1,5 +1,5 @@
-// What the FP8 quantisers share: which elements have one scale, packs of FP8, greatest magnitudes, and what scale
-// follows from one.
+// What the FP8 quantisers share: which elements have one scale, packs of FP8, amax (the largest magnitude), and the
+// scale that follows from it.
 #pragma once
 #include "prim/fp8.cuh"
 #include "prim/lanes.cuh"
@@ -33,10 +33,10 @@ HSTU_PRIM void unpack_fp8(float (&value)[Count], const RowPack<Fp8, Count>& from
   }
 }
 
-// Greatest magnitude seen so far, in the form that is cheapest for Element. As bits of a float, magnitudes compare like
-// unsigned numbers and NaN is above infinity, so that it is never lost.
+// The amax of what was added so far, in the form that is cheapest for Element. As bits of a float, magnitudes compare
+// like unsigned numbers and NaN is above infinity, so that it is never lost.
 template <class Element>
-struct Greatest {
+struct Amax {
   u32 bits = 0;  // of a float; or of a pair of 16-bit elements
 
   template <int Count>
@@ -59,17 +59,17 @@ struct Greatest {
   }
 };
 
-// A unit's scale from its greatest magnitude, given as bits of a float: descale = greatest / L, and elements are
-// multiplied with L / greatest, L the largest FP8 value; each is rounded once. `least` stands for what is so small that
-// dividing by it would overflow.
+// A unit's scale from its amax, given as bits of a float: descale = amax / L, and elements are multiplied with L /
+// amax, L the largest FP8 value; each is rounded once. `amin` stands for an amax so small that dividing by it would
+// overflow.
 template <class Fp8>
 struct UnitScale {
-  float greatest;
+  float amax;
 
-  HSTU_PRIM explicit UnitScale(u32 bits, float least = 1e-12f)
-      : greatest(__uint_as_float(max(bits, __float_as_uint(least)))) {}
-  HSTU_PRIM float descale() const { return prim::div_exact(greatest, prim::Fp8Format<Fp8>::kLargest); }
-  HSTU_PRIM float multiplier() const { return prim::div_exact(prim::Fp8Format<Fp8>::kLargest, greatest); }
+  HSTU_PRIM explicit UnitScale(u32 bits, float amin = 1e-12f)
+      : amax(__uint_as_float(max(bits, __float_as_uint(amin)))) {}
+  HSTU_PRIM float descale() const { return prim::div_exact(amax, prim::Fp8Format<Fp8>::kLargest); }
+  HSTU_PRIM float multiplier() const { return prim::div_exact(prim::Fp8Format<Fp8>::kLargest, amax); }
 };
 
 }  // namespace hstu::tile

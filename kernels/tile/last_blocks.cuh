@@ -10,9 +10,9 @@
 namespace hstu::tile {
 
 // One thread a block of threads: start() when its first loads are under way.
-class LastBlocks : public TileTaker {
+class LastBlocks : public DynamicTileScheduler {
  public:
-  using TileTaker::TileTaker;
+  using DynamicTileScheduler::DynamicTileScheduler;
   enum : u32 { kNone = 0xffffffffu, kMostBlocks = 0xffffu };
 
   HSTU_PRIM void start() {
@@ -20,7 +20,8 @@ class LastBlocks : public TileTaker {
     atomicAdd(&at_->next, 1u);
   }
   // After the block's results are written: the first piece for this block, when all blocks have arrived. kNone: it has
-  // none and need not wait.
+  // none and need not wait. kEager: the block that arrived last does not look whether all have.
+  template <bool kEager = false>
   HSTU_PRIM u32 arrive(u32 pieces) {
     __threadfence();
     const u32 found = atomicAdd(&at_->next, kArrived), arrived = found / kArrived + 1;
@@ -29,7 +30,9 @@ class LastBlocks : public TileTaker {
     if (!is_last_ && (!all_started || arrived + pieces < gridDim.x)) return kNone;
     const u32 piece = take_piece();
     if (piece >= pieces) return kNone;
-    while (*static_cast<volatile u32*>(&at_->next) / kArrived < gridDim.x) __nanosleep(20);
+    if (!kEager || !is_last_) {
+      while (*static_cast<volatile u32*>(&at_->next) / kArrived < gridDim.x) __nanosleep(20);
+    }
     __threadfence();
     return piece;
   }
@@ -37,7 +40,7 @@ class LastBlocks : public TileTaker {
   HSTU_PRIM u32 next_piece(u32 pieces) const { return is_last_ || pieces >= gridDim.x ? take_piece() : kNone; }
 
   HSTU_PRIM void leave() const {
-    TileTaker::leave([&] { prim::exchange(&at_->board, 0u); });
+    DynamicTileScheduler::leave([&] { prim::exchange(&at_->board, 0u); });
   }
 
  private:
@@ -49,17 +52,20 @@ class LastBlocks : public TileTaker {
 };
 
 // By all threads, when the block's results are written: do_piece(piece) for each of the block's pieces, with all
-// threads. shared: a word in shared memory.
-template <class Piece>
+// threads. shared: a word in shared memory. kEager: a block takes its next piece before it does one, so that the way of
+// the count to L2 and back is over by then.
+template <bool kEager = false, class Piece>
 HSTU_PRIM void share_among_last(LastBlocks& blocks, u32 pieces, volatile u32* shared, const Piece& do_piece) {
   __syncthreads();
-  if (threadIdx.x == 0) *shared = blocks.arrive(pieces);
+  if (threadIdx.x == 0) *shared = blocks.template arrive<kEager>(pieces);
   __syncthreads();
 #pragma unroll 1
   for (u32 piece = *shared; piece < pieces; piece = *shared) {
+    u32 next = LastBlocks::kNone;
+    if (kEager && threadIdx.x == 0) next = blocks.next_piece(pieces);
     do_piece(piece);
     __syncthreads();
-    if (threadIdx.x == 0) *shared = blocks.next_piece(pieces);
+    if (threadIdx.x == 0) *shared = kEager ? next : blocks.next_piece(pieces);
     __syncthreads();
   }
   if (threadIdx.x == 0) blocks.leave();

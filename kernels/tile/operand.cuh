@@ -47,8 +47,8 @@ struct OperandTile {
 
   // Byte offset of a chunk. The swizzle repeats every 8 lines.
   HSTU_PRIM static u32 offset(u32 line, u32 chunk) {
-    const u32 turn = kChunks >= 8 ? line & 7 : kChunks == 4 ? (line >> 1) & 3 : (line >> 2) & 1;
-    return line * kLineBytes + ((chunk ^ turn) << 4);
+    const u32 swizzle = kChunks >= 8 ? line & 7 : kChunks == 4 ? (line >> 1) & 3 : (line >> 2) & 1;
+    return line * kLineBytes + ((chunk ^ swizzle) << 4);
   }
 };
 
@@ -120,16 +120,16 @@ class OperandLoader {
   HSTU_PRIM void copy(int pass, u32 tile, i64 line_stride, i64 element_stride = 1) {
     constexpr bool kPartial = Tile::kLines % kLinesPerPass != 0;  // then it is the only pass
     const bool inside = !kCheckLines || pass * kLinesPerPass < lines_left_;
-    const u32 turn = Tile::offset(pass * kLinesPerPass,
-                                  0);  // swizzle and lines of the pass: disjoint from the thread's
-    const u32 dst = tile + (offset_ ^ (turn % Tile::kLineBytes)) + turn / Tile::kLineBytes * Tile::kLineBytes;
+    const u32 swizzle = Tile::offset(pass * kLinesPerPass,
+                                     0);  // swizzle and lines of the pass: disjoint from the thread's
+    const u32 dst = tile + (offset_ ^ (swizzle % Tile::kLineBytes)) + swizzle / Tile::kLineBytes * Tile::kLineBytes;
     if (!kPartial || first_line() < Tile::kLines) {
       if constexpr (kVector == 0)
         gather_chunk(dst, src_, element_stride, inside ? bytes_ : 0);
       else
         copy_chunk<kVector>(dst, src_, inside ? bytes_ : 0);
     }
-    src_ = prim::settled(src_ + kLinesPerPass * line_stride);
+    src_ = prim::opaque(src_ + kLinesPerPass * line_stride);
     if (pass + 1 == kPasses) advance(line_stride, element_stride);
   }
 
@@ -162,8 +162,8 @@ class OperandLoader {
 };
 
 // The fragments of a warp's part of a tile: kBlocks blocks of 16 along the extent, 32 bytes along k. kLeft: operand A
-// of mma.sync (16 rows per block); otherwise B (two of 8 columns per block: words 0,1 and 2,3). ldmatrix turns 16-bit
-// elements only: wider ones that lie along the extent are read one by one.
+// of mma.sync (16 rows per block); otherwise B (two of 8 columns per block: words 0,1 and 2,3). ldmatrix transposes
+// 16-bit elements only: wider ones that lie along the extent are read one by one.
 template <class Tile, int kBlocks, bool kLeft>
 class Fragments {
  public:

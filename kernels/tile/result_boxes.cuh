@@ -17,7 +17,7 @@ enum class Activated { kNothing, kAll, kSome };  // of columns side by side
 // A warp's 16 rows of each fragment of a tile. A Shape of tile/tma_product.cuh, with its boxes at kEpilogueAt, names
 //   Config  with Element, Fp8 if any, kBias, kActivation, kActivatesPart, kSplitColumns, kBlockN, kBoxes as in
 //           addmm_sm90.cuh
-//   Params  with y, z, z_first, act_columns as in dense/addmm_sm90.h
+//   Params  with residual, out, out_first, act_columns as in dense/addmm_sm90.h
 //   kResultColumns  of the accumulators
 //   Boxes, kAtOnce (groups of 16 columns that are made at a time), kResidualsAt (from kEpilogueAt: a barrier a warp)
 template <class Shape>
@@ -25,7 +25,7 @@ class ResultBoxes {
  public:
   using Config = typename Shape::Config;
   using Params = typename Shape::Params;
-  enum : bool { kHasResidual = Config::kBias == kResidual };
+  enum : bool { kHasResidual = (Config::kBias & kResidual) != 0 };
   enum : int { kLineBoxes = Shape::kResultColumns / 64, kTileBoxes = Shape::kFragments * kLineBoxes };
   static_assert(!kHasResidual || Config::kBoxes == kTileBoxes, "a warp's whole residual is fetched ahead");
   using Stored = typename StoredOf<Config>::type;
@@ -38,7 +38,7 @@ class ResultBoxes {
         boxes_(smem + Shape::kEpilogueAt + warp * Shape::Boxes::kBytes),
         residual_(barrier(smem, warp)),
         panel_stride_(tile::panel_stride<Shape>(p.n)) {
-    if constexpr (kQuantises) multiplier_ = 1.0f / *p.z_descale;
+    if constexpr (kQuantises) multiplier_ = 1.0f / *p.out_descale;
   }
   HSTU_PRIM static void init(u32 smem) {
     if constexpr (kHasResidual)
@@ -82,7 +82,7 @@ class ResultBoxes {
       prim::mbarrier_arrive_expect_tx(residual_, Shape::Boxes::kBytes);
 #pragma unroll
       for (int box = 0; box < kTileBoxes; ++box)
-        prim::tma_load_2d(boxes_.at(box), &p_.y, residual_, column_of(box), row_of(box));
+        prim::tma_load_2d(boxes_.at(box), &p_.residual, residual_, column_of(box), row_of(box));
     }
     __syncwarp();
   }
@@ -117,8 +117,8 @@ class ResultBoxes {
   HSTU_PRIM void store(int slot, i32 column, i32 row) const {
     int part = 0;
     if constexpr (Config::kSplitColumns)
-      part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
-    boxes_.store(&p_.z[part], slot, Config::kSplitColumns ? column - p_.z_first[part] : column, row);
+      part = (column >= p_.out_first[1]) + (column >= p_.out_first[2]) + (column >= p_.out_first[3]);
+    boxes_.store(&p_.out[part], slot, Config::kSplitColumns ? column - p_.out_first[part] : column, row);
   }
 
   // kAtOnce groups of 16 columns from 16 group of a box on.

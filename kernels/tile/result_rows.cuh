@@ -3,7 +3,7 @@
 //
 // A Shape of tile/product.cuh names, further,
 //   Config  with Element, Fp8 if any, kBias, kActivation, kVectorZ, kGatherY, kSplitColumns as in addmm_sm80.cuh
-//   Params  with y, z, their strides, z_first and act_columns as in tile/addmm.h
+//   Params  with residual, out, their strides, out_first and act_columns as in tile/addmm.h
 //   Staged, kElementBytes  a warp's staging area; of an element of the result
 #pragma once
 #include "prim/lanes.cuh"
@@ -25,12 +25,13 @@ HSTU_PRIM void prefetch_residual(const typename Shape::Params& p, TilePosition a
   const i64 row0 = static_cast<i64>(at.m) * Config::kBlockM, column0 = static_cast<i64>(at.n) * Config::kBlockN;
   for (int i = threadIdx.x; i < Config::kBlockM * kLines; i += Config::kThreads) {
     const i64 row = row0 + i / kLines, column = column0 + i % kLines * kLineElements;
-    if (row < p.m && column < p.n) prim::prefetch_l2(static_cast<const Unit*>(p.y) + row * p.y_row_stride + column);
+    if (row < p.m && column < p.n)
+      prim::prefetch_l2(static_cast<const Unit*>(p.residual) + row * p.residual_row_stride + column);
   }
 }
 
-// act(acc + residual), rounded, to z, 16 rows at a time through the warp's staging area: mma's layout touches 16 bytes
-// of a row at once, which costs the memory pipe several times the bytes moved.
+// act(acc + residual), rounded, to out, 16 rows at a time through the warp's staging area: mma's layout touches 16
+// bytes of a row at once, which costs the memory pipe several times the bytes moved.
 template <class Shape>
 class ResultRows {
  public:
@@ -41,13 +42,12 @@ class ResultRows {
   HSTU_PRIM ResultRows(const Params& p, i64 warp_row, i64 warp_column, u32 staging) : p_(p), staged_(staging) {
     const i64 row = warp_row + Staged::lane_row(), column = warp_column + Staged::lane_column();
     row_ = row, column_ = column;
-    y_ =
-        static_cast<const Unit*>(p.y) + row * p.y_row_stride + (Config::kGatherY ? column * p.y_column_stride : column);
+    from_ = static_cast<const Unit*>(p.residual) + row * p.residual_row_stride + residual_column(column);
     rows_ = clamp_left(p.m - row);
     columns_ = clamp_left(p.n - column);
     active_ = clamp_left(p.act_columns - warp_column - 2 * (prim::lane_id() % 4));
     activates_ = warp_column < p.act_columns;
-    if constexpr (kQuantises) multiplier_ = 1.0f / *p.z_descale;
+    if constexpr (kQuantises) multiplier_ = 1.0f / *p.out_descale;
   }
 
   // Whether the warp's part has columns under the activation; the same in all lanes.
@@ -72,25 +72,32 @@ class ResultRows {
   using Unit = typename UnitOf<Shape::kElementBytes>::type;
   using Stored = typename StoredOf<Config>::type;
   using StoredUnit = typename UnitOf<static_cast<int>(sizeof(Stored))>::type;
-  enum : bool { kHasResidual = Config::kBias == kResidual, kQuantises = sizeof(Stored) == 1 };
+  enum : bool { kHasResidual = (Config::kBias & kResidual) != 0, kQuantises = sizeof(Stored) == 1 };
 
   HSTU_PRIM static int clamp_left(i64 left) { return static_cast<int>(max(min(left, i64{1} << 30), i64{-1} << 30)); }
   HSTU_PRIM int columns_of(int block, int pass) const {
     return 16 * block + pass * Staged::kRowsPerPass < rows_ ? columns_ : 0;
   }
 
+  HSTU_PRIM i64 residual_column(i64 column) const {
+    if constexpr (Config::kGatherY)
+      return column * p_.residual_column_stride;
+    else
+      return column;
+  }
   HSTU_PRIM void load_residual(int block) {
     if constexpr (kHasResidual) {
 #pragma unroll
       for (int pass = 0; pass < Staged::kPasses; ++pass)
-        residual_[pass] = load_residual(y_ + pass * Staged::kRowsPerPass * p_.y_row_stride, columns_of(block, pass));
-      y_ += 16 * p_.y_row_stride;
+        residual_[pass] =
+            load_residual(from_ + pass * Staged::kRowsPerPass * p_.residual_row_stride, columns_of(block, pass));
+      from_ += 16 * p_.residual_row_stride;
     }
   }
 
   HSTU_PRIM prim::Quad load_residual(const Unit* from, int valid) const {
     if constexpr (Config::kGatherY)
-      return gather_row(from, p_.y_column_stride, valid);
+      return gather_row(from, p_.residual_column_stride, valid);
     else
       return load_chunk<Config::kVectorZ>(from, valid);
   }
@@ -135,7 +142,7 @@ class ResultRows {
     prim::Quad q = staged;
     if constexpr (kQuantises) q = packed_fp8_pairs<Shape::kElementBytes>(staged);
     if constexpr (!Config::kSplitColumns && !kQuantises) {
-      store_chunk<Config::kVectorZ>(static_cast<Unit*>(p_.z[0]) + row * p_.z_row_stride[0] + column_, q, valid);
+      store_chunk<Config::kVectorZ>(static_cast<Unit*>(p_.out[0]) + row * p_.out_row_stride[0] + column_, q, valid);
     } else {
       constexpr int kAccesses = Staged::kChunkElements / Config::kVectorZ;
 #pragma unroll
@@ -147,15 +154,15 @@ class ResultRows {
   HSTU_PRIM StoredUnit* at(i64 row, i64 column) const {
     int part = 0;
     if constexpr (Config::kSplitColumns)
-      part = (column >= p_.z_first[1]) + (column >= p_.z_first[2]) + (column >= p_.z_first[3]);
-    return static_cast<StoredUnit*>(p_.z[part]) + row * p_.z_row_stride[part] +
-           (Config::kSplitColumns ? column - p_.z_first[part] : column);
+      part = (column >= p_.out_first[1]) + (column >= p_.out_first[2]) + (column >= p_.out_first[3]);
+    return static_cast<StoredUnit*>(p_.out[part]) + row * p_.out_row_stride[part] +
+           (Config::kSplitColumns ? column - p_.out_first[part] : column);
   }
 
   const Params& p_;
   const Staged staged_;
-  i64 row_, column_;  // of the lane's 16 bytes, in the first pass of the first block
-  const Unit* y_;
+  i64 row_, column_;    // of the lane's 16 bytes, in the first pass of the first block
+  const Unit* from_;    // of the residual
   int rows_, columns_;  // left from the lane's first row, from its first column
   int active_;          // columns left of the activation, from the lane's first accumulator
   bool activates_;

@@ -1,6 +1,6 @@
-// Hands out the tiles of one launch to its blocks of threads as they come, so that a block with short tiles takes more
-// of them: tile b goes to block b first, those from gridDim.x on are taken from a counter that the launch's blocks
-// share.
+// A dynamic tile scheduler: schedules the tiles of one launch to its blocks of threads as they come, so that a
+// block with short tiles has more of them: tile b goes to block b first, those from gridDim.x on are taken from a
+// counter that the launch's blocks share.
 //
 // Counters lie in memory that the host's context has for all kernels, zero while nobody uses them; as variables they
 // would cost every module a quarter of a millisecond to load. A launch knows its own by its grid number, which no other
@@ -19,11 +19,11 @@
 
 namespace hstu::tile {
 
-// One thread a block of threads: claim() before the first take(), leave() after the last. Little is kept between them,
-// for that thread shares its registers with much else.
-class TileTaker {
+// One thread a block of threads: claim() before the first next_tile(), leave() after the last. Little is live between
+// them, for that thread shares its registers with much else.
+class DynamicTileScheduler {
  public:
-  HSTU_PRIM explicit TileTaker(TileCounter* counters) : counters_(counters) {}
+  HSTU_PRIM explicit DynamicTileScheduler(TileCounter* counters) : counters_(counters) {}
 
   HSTU_PRIM void claim() {
     const u64 mine = holder();
@@ -31,13 +31,13 @@ class TileTaker {
     const u64 found = prim::compare_and_swap_acquire(&home->holder, 0, mine);
     at_ = found == 0 || are_one(found, mine) ? home : claim_elsewhere(home, mine);
   }
-  HSTU_PRIM u32 take() const { return gridDim.x + atomicAdd(&at_->next, 1u); }
+  HSTU_PRIM u32 next_tile() const { return gridDim.x + atomicAdd(&at_->next, 1u); }
   // The same for a tile that is needed later: the thread goes on until it uses the result.
-  HSTU_PRIM u32 take_ahead() const { return gridDim.x + ask(); }
-  // As take_ahead(), counted from gridDim.x on.
-  HSTU_PRIM u32 ask() const { return prim::fetch_increment(&at_->next); }
+  HSTU_PRIM u32 prefetch_tile() const { return gridDim.x + prefetch_index(); }
+  // As prefetch_tile(), counted from gridDim.x on.
+  HSTU_PRIM u32 prefetch_index() const { return prim::fetch_increment(&at_->next); }
   // Nobody need take a tile below `tile`, which is at least gridDim.x: those not taken yet are empty.
-  HSTU_PRIM void pass_over(u32 tile) const { atomicMax(&at_->next, tile - gridDim.x); }
+  HSTU_PRIM void skip_to(u32 tile) const { atomicMax(&at_->next, tile - gridDim.x); }
   HSTU_PRIM void leave() const {
     leave([] {});
   }

@@ -6,7 +6,7 @@ namespace hstu {
 
 struct TileCounter {
   unsigned long long holder;  // (grid number + 1 of its launch, or 0) << 8 | launches of this home in spare places
-  unsigned next, left;        // tiles handed out behind the first gridDim.x; blocks that need no more
+  unsigned next, left;        // tiles scheduled behind the first gridDim.x; blocks that need no more
   unsigned lock, board;       // board: of its launch, as jagged/runs/launch_board.cuh has it
 };
 static_assert(sizeof(TileCounter) == 24, "host and device disagree about TileCounter");

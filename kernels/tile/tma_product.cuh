@@ -4,8 +4,8 @@
 //   producer thread ──TMA──► ring of kStages in smem ──► warpgroups 0, 1: wgmma ──► accumulators
 //
 // The slices of all of a block's tiles are one stream through the ring, so the next tile's arrive during an epilogue.
-//   kPingPong   each warpgroup has tiles of its own, and they take turns at the tensor cores: one's epilogue runs
-//               beside the other's products. Otherwise both halve each tile along m.
+//   kPingPong   each warpgroup has tiles of its own, and one's epilogue runs beside the other's products: their
+//               mainloops are ordered by a barrier. Otherwise both halve each tile along m (cooperative).
 //   kResident   a block keeps its columns of w in shared memory, all of k, and only x runs through the ring: a third of
 //               the traffic, or less. For short k.
 //   kSpread     a tile's columns are panels of 64, evenly apart over the result. For resident columns of which an
@@ -37,7 +37,7 @@ struct TmaProductShape {
   enum : int { kFragments = kRows / 64 };
   static_assert(Config::kThreads == 128 * (kWarpgroups + 1), "two warpgroups multiply, one more has the producer");
   static_assert(kRows % 64 == 0 && Config::kBlockN % 64 == 0, "a warpgroup's part is pieces of 64 x 64");
-  static_assert(!Config::kResident || Config::kCluster == 1, "what is resident is not fetched for others");
+  static_assert(!Config::kResident || Config::kCluster == 1, "resident slices are not multicast");
 
   using TileX = WgmmaOperand<X, Config::kBlockM, Config::kXAlongK>;
   using TileW = WgmmaOperand<W, Config::kBlockN, Config::kWAlongK, Config::kCluster>;
@@ -46,10 +46,10 @@ struct TmaProductShape {
   using Accumulators = float[kFragments][Config::kBlockN / 2];
   enum : int { kBlockK = TileX::kBlockK };
   enum : int { kRings = 1 };  // each with a producer thread of its own
-  // Nothing that warps share lives from before they part to behind it: ptxas would put it in memory where what
-  // multiplies fills the registers. A Shape that wants it hides this.
-  enum : bool { kPartsEarly = false };
-  // What is resident lands on barriers of its own; a Shape that hides this brings it with the stages of the ring.
+  // Whether warps branch to their roles first and compute their schedules there: ptxas would spill what lives across
+  // the branch where the consumers fill the registers. A Shape that wants it hides this.
+  enum : bool { kDispatchesEarly = false };
+  // Resident slices complete on barriers of their own; a Shape that hides this loads them with the stages of the ring.
   enum : bool { kSlicesHaveBarriers = Config::kResident };
   enum : bool { kSpread = false };                  // a Shape that has it hides this
   enum : int { kResultColumns = Config::kBlockN };  // of a warpgroup's accumulators at a time; likewise
@@ -59,8 +59,8 @@ struct TmaProductShape {
   enum : int { kRingAt = Config::kResident ? Config::kSlices * TileW::kBytes : 0 };
   enum : int { kEpilogueAt = kRingAt + Config::kStages * kStageBytes };
   enum : int { kBarriersAt = kEpilogueAt + kEpilogueBytes };
-  enum : int { kTurnsAt = kBarriersAt + Ring::kBytes };
-  enum : int { kSlicesAt = kTurnsAt + 8 * kWarpgroups };
+  enum : int { kPingPongAt = kBarriersAt + Ring::kBytes };
+  enum : int { kSlicesAt = kPingPongAt + 8 * kWarpgroups };
   enum : int { kSmemBytes = kSlicesAt + (Config::kResident ? 8 * Config::kSlices : 0) };
 
   HSTU_PRIM static Ring ring(u32 smem, u32 = 0) { return Ring(smem + kBarriersAt); }
@@ -125,7 +125,7 @@ class TmaSchedule {
 };
 
 // Rows of x to L2, for the tile after next of either warpgroup.
-enum : u32 { kTilesAhead = 4 };
+enum : u32 { kPrefetchTiles = 4 };
 template <class Shape>
 HSTU_PRIM void prefetch_rows(const typename Shape::Params& p, const TmaSchedule<Shape>& schedule, u32 i) {
   if (!schedule.prefetches(i)) return;
@@ -139,11 +139,11 @@ template <class Shape>
 HSTU_PRIM void produce(const typename Shape::Params& p, const TmaSchedule<Shape>& schedule, u32 smem, u32 which) {
   using Config = typename Shape::Config;
   const typename Shape::Ring ring = Shape::ring(smem, which);
-  typename Shape::Ring::Place at;
+  typename Shape::Ring::State write_state;
   for (u32 i = which; i < schedule.count; i += Shape::kRings) {
     const TilePosition tile = schedule.position(i);
     const i32 row = schedule.row(tile), column = schedule.column(tile);
-    if constexpr (Config::kResident) prefetch_rows(p, schedule, i + kTilesAhead);
+    if constexpr (Config::kResident) prefetch_rows(p, schedule, i + kPrefetchTiles);
     for (u32 slice = 0; slice < schedule.slices; ++slice) {
       const i32 k = static_cast<i32>(slice) * Shape::kBlockK;
       if (Config::kResident && i == 0) {
@@ -151,33 +151,34 @@ HSTU_PRIM void produce(const typename Shape::Params& p, const TmaSchedule<Shape>
         prim::mbarrier_arrive_expect_tx(landed, Shape::TileW::kBytes);
         Shape::load_w(smem + slice * Shape::TileW::kBytes, p, landed, column, k, 0);
       }
-      const u32 full = ring.acquire(at, Shape::kStageBytes);
-      const u32 stage = Shape::stage(smem, which, at.stage);
+      const u32 full = ring.acquire(write_state, Shape::kStageBytes);
+      const u32 stage = Shape::stage(smem, which, write_state.stage);
       Shape::load_x(stage, p, full, row, k);
       if constexpr (!Config::kResident) Shape::load_w(stage + Shape::TileX::kBytes, p, full, column, k, schedule.rank);
-      at.advance();
+      write_state.advance();
     }
   }
 }
 
-// Ping-pong: when a warpgroup may start on a tile's products, and when it lets the other.
+// Ping-pong: orders the warpgroups' mainloops. One waits before its products, and arrives at the other's barrier when
+// they are issued.
 template <class Shape>
-class Turns {
+class PingPongBarrier {
  public:
-  HSTU_PRIM Turns(u32 smem, u32 warpgroup) : smem_(smem + Shape::kTurnsAt), warpgroup_(warpgroup) {}
+  HSTU_PRIM PingPongBarrier(u32 smem, u32 warpgroup) : smem_(smem + Shape::kPingPongAt), warpgroup_(warpgroup) {}
   HSTU_PRIM static void init(u32 smem) {
-    prim::mbarrier_init(smem + Shape::kTurnsAt, 1);
-    prim::mbarrier_init(smem + Shape::kTurnsAt + 8, 1);
+    prim::mbarrier_init(smem + Shape::kPingPongAt, 1);
+    prim::mbarrier_init(smem + Shape::kPingPongAt + 8, 1);
   }
 
-  // The first warpgroup's first turn needs no leave.
+  // The first warpgroup's first mainloop does not wait.
   HSTU_PRIM void wait() {
     if constexpr (Shape::Config::kPingPong) {
       prim::mbarrier_wait(smem_ + 8 * warpgroup_, parity_ ^ (warpgroup_ == 0));
       parity_ ^= 1;
     }
   }
-  HSTU_PRIM void pass() const {
+  HSTU_PRIM void arrive() const {
     if constexpr (Shape::Config::kPingPong) {
       if (threadIdx.x % 128 == 0) prim::mbarrier_arrive(smem_ + 8 * (warpgroup_ ^ 1));
     }
@@ -201,39 +202,39 @@ class TmaConsumer {
         slices_(slices),
         first_tile(Config::kPingPong ? warpgroup : 0),
         row(Config::kPingPong ? 0 : warpgroup * Shape::kRows),
-        turns_(smem, warpgroup) {
-    if (first_tile == 1) at_.advance(slices);
+        ping_pong_(smem, warpgroup) {
+    if (first_tile == 1) read_state_.advance(slices);
   }
 
   // Issues acc = x w of the next tile; shared memory of its last slice is still in use.
   HSTU_PRIM void issue(typename Shape::Accumulators& acc) {
-    turns_.wait();
+    ping_pong_.wait();
     for (u32 slice = 0; slice < slices_; ++slice) {
       multiply(acc, slice);
       if (slice > 0) {
         prim::wgmma_wait<1>();
-        Shape::ring(smem_).release(before_);
+        Shape::ring(smem_).release(release_state_);
       }
-      before_ = at_;
-      at_.advance();
+      release_state_ = read_state_;
+      read_state_.advance();
     }
-    turns_.pass();
-    if constexpr (Config::kPingPong) at_.advance(slices_);
+    ping_pong_.arrive();
+    if constexpr (Config::kPingPong) read_state_.advance(slices_);
     resident_ = true;
   }
   // Waits for the products.
   HSTU_PRIM void finish(typename Shape::Accumulators& acc) {
     prim::wgmma_wait<0>();
-    Shape::ring(smem_).release(before_);
+    Shape::ring(smem_).release(release_state_);
 #pragma unroll
-    for (int f = 0; f < Shape::kFragments; ++f) prim::wgmma_keep(acc[f]);
+    for (int f = 0; f < Shape::kFragments; ++f) prim::warpgroup_fence_operand(acc[f]);
   }
 
  private:
   HSTU_PRIM void multiply(typename Shape::Accumulators& acc, u32 slice) const {
     if (Shape::kSlicesHaveBarriers && !resident_) prim::mbarrier_wait(smem_ + Shape::kSlicesAt + 8 * slice, 0);
-    Shape::ring(smem_).wait(at_);
-    const u32 stage = smem_ + Shape::kRingAt + at_.stage * Shape::kStageBytes;
+    Shape::ring(smem_).wait(read_state_);
+    const u32 stage = smem_ + Shape::kRingAt + read_state_.stage * Shape::kStageBytes;
     const u64 x = TileX::descriptor(stage, row);
     const u64 w = TileW::descriptor(Config::kResident ? smem_ + slice * TileW::kBytes : stage + TileX::kBytes, 0);
     prim::wgmma_fence();
@@ -253,8 +254,8 @@ class TmaConsumer {
   const u32 first_tile, row;  // row: the warpgroup's first in a tile
 
  private:
-  Turns<Shape> turns_;
-  typename Shape::Ring::Place at_, before_;
+  PingPongBarrier<Shape> ping_pong_;
+  typename Shape::Ring::State read_state_, release_state_;
   bool resident_ = false;
 };
 
@@ -262,7 +263,7 @@ class TmaConsumer {
 template <class Shape>
 HSTU_PRIM void init_product(u32 smem) {
   for (u32 ring = 0; ring < Shape::kRings; ++ring) Shape::ring(smem, ring).init();
-  Turns<Shape>::init(smem);
+  PingPongBarrier<Shape>::init(smem);
   if constexpr (Shape::kSlicesHaveBarriers)
     for (u32 slice = 0; slice < Shape::Config::kSlices; ++slice)
       prim::mbarrier_init(smem + Shape::kSlicesAt + 8 * slice, 1);
@@ -278,36 +279,36 @@ HSTU_PRIM void cluster_barrier() {
     __syncthreads();
 }
 
-// Those that fetch, and those that multiply.
+// The producers of the rings, an elected thread of a warp each; then the branch of warps to their roles.
 template <class Roles>
-HSTU_PRIM void fetch(const typename Roles::Shape::Params& p, const TmaSchedule<typename Roles::Shape>& schedule,
-                     u32 smem, u32 warp) {
+HSTU_PRIM void run_producer(const typename Roles::Shape::Params& p, const TmaSchedule<typename Roles::Shape>& schedule,
+                            u32 smem, u32 warp) {
   using Shape = typename Roles::Shape;
   const u32 ring = warp - Shape::kConsumerWarps;
   if (ring < Shape::kRings && prim::elect_one()) produce<Shape>(p, schedule, smem, ring);
 }
 template <class Roles>
-HSTU_PRIM void part(const typename Roles::Shape::Params& p, u32 smem, u32 warp) {
+HSTU_PRIM void dispatch_roles(const typename Roles::Shape::Params& p, u32 smem, u32 warp) {
   using Shape = typename Roles::Shape;
   const TmaSchedule<Shape> schedule(p);
   if (warp >= Shape::kConsumerWarps) {
-    prim::lower_registers<40>();
-    fetch<Roles>(p, schedule, smem, warp);
+    prim::warpgroup_reg_dealloc<40>();
+    run_producer<Roles>(p, schedule, smem, warp);
   } else {
-    prim::raise_registers<232>();
+    prim::warpgroup_reg_alloc<232>();
     Roles::consume(p, schedule, smem, warp);
   }
 }
-// The same, and each finds out for itself what both want to know.
+// The same, with the schedule computed in each role.
 template <class Roles>
-HSTU_PRIM void part_early(const typename Roles::Shape::Params& p, u32 smem) {
+HSTU_PRIM void dispatch_roles_early(const typename Roles::Shape::Params& p, u32 smem) {
   using Shape = typename Roles::Shape;
   if (threadIdx.x >= 32 * Shape::kConsumerWarps) {
-    prim::lower_registers<40>();
+    prim::warpgroup_reg_dealloc<40>();
     const TmaSchedule<Shape> schedule(p);
-    fetch<Roles>(p, schedule, smem, prim::warp_id());
+    run_producer<Roles>(p, schedule, smem, prim::warp_id());
   } else {
-    prim::raise_registers<232>();
+    prim::warpgroup_reg_alloc<232>();
     const TmaSchedule<Shape> schedule(p);
     Roles::consume(p, schedule, smem, prim::warp_id());
   }
@@ -319,17 +320,17 @@ template <class Roles>
 HSTU_PRIM void run_roles(const typename Roles::Shape::Params& p, u32 smem) {
   using Shape = typename Roles::Shape;
   constexpr int kCluster = Shape::Config::kCluster;
-  const u32 warp = Shape::kPartsEarly ? 0 : prim::warp_id();
+  const u32 warp = Shape::kDispatchesEarly ? 0 : prim::warp_id();
   if (threadIdx.x == 0) {
     Roles::init(smem);
     init_product<Shape>(smem);
   }
   cluster_barrier<kCluster>();
   wait_for_kernels_before();
-  if constexpr (Shape::kPartsEarly)
-    part_early<Roles>(p, smem);
+  if constexpr (Shape::kDispatchesEarly)
+    dispatch_roles_early<Roles>(p, smem);
   else
-    part<Roles>(p, smem, warp);
+    dispatch_roles<Roles>(p, smem, warp);
   // No block leaves while the other may still write to it or arrive at its barriers.
   __syncwarp();
   if constexpr (kCluster > 1) prim::cluster_sync();

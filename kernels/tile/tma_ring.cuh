@@ -1,5 +1,6 @@
 // A ring of stages in shared memory between TMA, which fills them, and warpgroups that use them (sm_90): a pair of
-// mbarriers per stage, full and empty, and everybody's own place in the ring, which runs on from tile to tile.
+// mbarriers per stage, full and empty, and a PipelineState for each producer and consumer, which runs on from tile to
+// tile.
 #pragma once
 #include "prim/cluster.cuh"
 #include "prim/lanes.cuh"
@@ -7,11 +8,12 @@
 
 namespace hstu::tile {
 
-// Where one side stands. parity is that of the lap; wait for full stages with it, for empty ones with its opposite,
-// which on the first lap lets through at once. A parity tells a lap from the one before, no more: who waits for a full
-// stage must know that it was full the lap before, having used that itself or having a turn behind the one who did.
+// The stage that one side is at, and its phase: parity is that of the lap; wait for full stages with it, for empty ones
+// with its opposite, which on the first lap lets through at once. A parity tells a lap from the one before, no more:
+// who waits for a full stage must know that it was full the lap before, having used that itself or being ordered behind
+// the one who did.
 template <int kStages>
-struct RingPlace {
+struct PipelineState {
   HSTU_PRIM void advance() {
     if (++stage == kStages) {
       stage = 0;
@@ -26,12 +28,12 @@ struct RingPlace {
   u32 stage = 0, parity = 0;
 };
 
-// kReleases: warpgroups of a block that let go of each stage, or warps where they read it themselves. kCluster: blocks
+// kReleases: warpgroups of a block that release each stage, or warps where they read it themselves. kCluster: blocks
 // whose copies write each other's stages, all of which must then be told.
 template <int kStages, int kReleases, int kCluster = 1>
 class TmaRing {
  public:
-  using Place = RingPlace<kStages>;
+  using State = PipelineState<kStages>;
   enum : int { kBytes = 2 * 8 * kStages };
 
   HSTU_PRIM explicit TmaRing(u32 smem) : smem_(smem) {}
@@ -45,31 +47,31 @@ class TmaRing {
     }
   }
 
-  // Producer: waits for the stage, then announces the bytes that will land in this block's copy of it. Of several who
-  // fill a stage one announces the bytes of all.
-  HSTU_PRIM u32 acquire(const Place& at, u32 bytes, bool announces = true) const {
-    prim::mbarrier_wait(empty(at.stage), at.parity ^ 1);
-    if (announces) prim::mbarrier_arrive_expect_tx(full(at.stage), bytes);
-    return full(at.stage);
+  // Producer: waits for the stage, then expects the bytes that are copied to it in this block. Of several who fill a
+  // stage one expects the bytes of all.
+  HSTU_PRIM u32 acquire(const State& state, u32 bytes, bool expects = true) const {
+    prim::mbarrier_wait(empty(state.stage), state.parity ^ 1);
+    if (expects) prim::mbarrier_arrive_expect_tx(full(state.stage), bytes);
+    return full(state.stage);
   }
 
   // Consumers, whole warpgroups; a release after the wgmma_wait that covers the stage.
-  HSTU_PRIM void wait(const Place& at) const { prim::mbarrier_wait(full(at.stage), at.parity); }
-  HSTU_PRIM void release(const Place& at) const {
+  HSTU_PRIM void wait(const State& state) const { prim::mbarrier_wait(full(state.stage), state.parity); }
+  HSTU_PRIM void release(const State& state) const {
     const u32 thread = threadIdx.x % 128;
     if constexpr (kCluster == 1) {
-      if (thread == 0) prim::mbarrier_arrive(empty(at.stage));
+      if (thread == 0) prim::mbarrier_arrive(empty(state.stage));
     } else {
-      if (thread < kCluster) prim::mbarrier_arrive_cluster(empty(at.stage), thread);
+      if (thread < kCluster) prim::mbarrier_arrive_cluster(empty(state.stage), thread);
     }
   }
   // By each warp, when it has read the stage and the wgmma_wait has come.
-  HSTU_PRIM void release_by_warp(const Place& at) const {
+  HSTU_PRIM void release_by_warp(const State& state) const {
     const u32 lane = prim::lane_id();
     if constexpr (kCluster == 1) {
-      if (lane == 0) prim::mbarrier_arrive(empty(at.stage));
+      if (lane == 0) prim::mbarrier_arrive(empty(state.stage));
     } else {
-      if (lane < kCluster) prim::mbarrier_arrive_cluster(empty(at.stage), lane);
+      if (lane < kCluster) prim::mbarrier_arrive_cluster(empty(state.stage), lane);
     }
   }
 

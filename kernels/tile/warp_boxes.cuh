@@ -11,8 +11,8 @@
 
 namespace hstu::tile {
 
-// kBoxes boxes of a warp, used in turn: 64 columns of 16 bits each. As accumulators lie, 16 columns of a box are four
-// words a lane: columns 2t, 2t + 1 of rows g and g + 8, then 8 columns further.
+// kBoxes boxes of a warp, used round-robin: 64 columns of 16 bits each. As accumulators lie, 16 columns of a box are
+// four words a lane: columns 2t, 2t + 1 of rows g and g + 8, then 8 columns further.
 template <int kBoxes>
 class WarpBoxes {
  public:

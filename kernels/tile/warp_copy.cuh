@@ -1,7 +1,7 @@
 // A copy of rows of sequences, bound by memory, bits unchanged.
 //
 // Work      The rows are one run of pieces, accesses of 16 bytes or less. A warp takes some that follow one another,
-//           kAccesses a lane, whatever the length of a row, so that no lane idles. They are on their way while the warp
+//           kAccesses a lane, whatever the length of a row, so that no lane idles. They are in flight while the warp
 //           finds its rows' sequences, where only the address written depends on them.
 // Memory    No shared memory and no barrier: each lane finds the ends of one of the warp's rows, and others ask it.
 // Registers 32 at most with one or two accesses, so that an SM holds all the threads it can. Kernels are launched with
@@ -45,7 +45,7 @@ class WarpPieces {
 };
 
 // Where a row comes from and goes to; nowhere: it is not copied.
-struct RowEnds {
+struct RowAddresses {
   const char* from;
   char* to;
 };
@@ -53,7 +53,7 @@ struct RowEnds {
 // Block `block` of the copy. Copier has
 //   kRowPieces, kPieceBytes, kThreads, kAccesses
 //   rows(), starts() of the batch() sequences that they belong to, density() of these (find_sequence_near)
-//   sequence(index), whose rows are [begin(), end()), and ends(sequence, row)
+//   sequence(index), whose rows are [begin(), end()), and addresses(sequence, row)
 //   byte_from(piece), byte_to(piece)  where a piece lies in a row
 //   kReadsAtOnce                      source(row) is where a row lies, whatever its sequence
 template <class Copier>
@@ -88,15 +88,15 @@ class WarpCopy {
     const i64 row = pieces_.first_row + (kOneRow ? 0 : first + threadIdx.x % 32);
     if (!kOneRow && row >= copier_.rows()) return;
     const auto sequence = copier_.sequence(kOneRow ? range_.first : range_.of(copier_.starts(), row));
-    if (sequence.begin() <= row && row < sequence.end()) found_ = copier_.ends(sequence, row);
+    if (sequence.begin() <= row && row < sequence.end()) found_ = copier_.addresses(sequence, row);
   }
   // Of the row that this lane's piece is of. By all lanes.
   template <class T>
-  HSTU_PRIM T* found(T* RowEnds::*end, int access) {
-    if (kOneRow) return found_.*end;
+  HSTU_PRIM T* found(T* RowAddresses::*side, int access) {
+    if (kOneRow) return found_.*side;
     if (!kLaneARow) find_rows(pieces_.row_of_first_lane(access));
     const u32 lane = pieces_.row(access) - first_found_;
-    return reinterpret_cast<T*>(__shfl_sync(prim::kFullWarp, reinterpret_cast<u64>(found_.*end), lane));
+    return reinterpret_cast<T*>(__shfl_sync(prim::kFullWarp, reinterpret_cast<u64>(found_.*side), lane));
   }
 
   HSTU_PRIM void load(Pieces& data) {
@@ -107,7 +107,7 @@ class WarpCopy {
         const i64 row = pieces_.first_row + pieces_.row(a);
         if (kOneRow || row < copier_.rows()) data[a].load(copier_.source(row) + byte);
       } else {
-        const char* const from = found(&RowEnds::from, a);
+        const char* const from = found(&RowAddresses::from, a);
         if (from) data[a].load(from + byte);
       }
     }
@@ -115,7 +115,7 @@ class WarpCopy {
   HSTU_PRIM void store(const Pieces& data) {
 #pragma unroll
     for (int a = 0; a < kAccesses; ++a) {
-      char* const to = found(&RowEnds::to, a);
+      char* const to = found(&RowAddresses::to, a);
       if (to) data[a].store(to + copier_.byte_to(pieces_.piece_of_row(a)));
     }
   }
@@ -123,7 +123,7 @@ class WarpCopy {
   const Copier& copier_;
   const Run pieces_;
   SequenceRange range_;
-  RowEnds found_;  // of a row of the warp's, lane 0's being row first_found_
+  RowAddresses found_;  // of a row of the warp's, lane 0's being row first_found_
   u32 first_found_;
 };
 

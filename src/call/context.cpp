@@ -1,6 +1,8 @@
 #include "call/context.hpp"
 
 #include "cuda/tensor_map.hpp"
+#include "operators/f64.hpp"
+#include "records/choose.hpp"
 #include "support/embedded_text.hpp"
 #include "support/error.hpp"
 #include "support/files.hpp"
@@ -108,6 +110,12 @@ const Plan* Context::make_ready(const Problem& problem, const void* args, CUstre
   if (const Plan* known = plans_.find(problem)) return known;
   if (kind_ == Kind::cpu || writes_nothing(operator_of(problem.op), args)) return nullptr;
   return &planner_->plan_for(problem, args, stream);
+}
+
+void Context::check_takes(const Problem& problem, const void* args) const {
+  if (kind_ == Kind::cpu || writes_nothing(operator_of(problem.op), args)) return;
+  refuse_f64(problem, args);
+  standard_choice(problem, facts_);
 }
 
 void Context::bind(const Plan& plan, const void* args, Launch& launch) const {

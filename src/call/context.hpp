@@ -56,6 +56,9 @@ class Context {
   /// Makes sure that run() will find its kernel loaded; the plan it will find, or null where no kernel runs.
   const Plan* make_ready(const Problem& problem, const void* args, CUstream stream);
 
+  /// Throws what run() would where no kernel of the device covers the problem. args: prepared.
+  void check_takes(const Problem& problem, const void* args) const;
+
   /// The problem's plan, if it has one.
   const Plan* find(const Problem& problem) const { return plans_.find(problem); }
   /// While it stays, plans that were found are found still, and records_traffic() is what it was when read after it;

@@ -19,7 +19,8 @@ std::string difference(const Problem& asked, const Problem& planned);
 
 class FixedCall {
  public:
-  /// Makes the problem's plan if need be, as the context's miss policy says. args: as the caller wrote them.
+  /// Makes the problem's plan if need be, as the context's miss policy says. args: as the caller wrote them, in
+  /// today's layout, here and below.
   FixedCall(Context& context, const Operator& op, const void* args, CUstream stream);
 
   /// context: the construction's. args: null for those of the construction. Any number of threads at once.

@@ -1,6 +1,7 @@
 #include "call/planner.hpp"
 
 #include "cuda/relaxed_capture.hpp"
+#include "operators/f64.hpp"
 #include "specialise/source.hpp"
 #include "support/error.hpp"
 #include "support/failure.hpp"
@@ -41,6 +42,7 @@ Planner::Planner(Rooms rooms, hstu_miss_policy policy, int64_t tune_budget_ms)
 
 const Plan& Planner::plan_for(const Problem& problem, const void* args, CUstream stream) {
   if (const Plan* known = rooms_.plans.find(problem)) return *known;
+  refuse_f64(problem, args);
   try {
     return missing_plan(problem, args, stream);
   } catch (const Error& error) {
@@ -139,6 +141,10 @@ void Planner::refuse_unlaunchable(const Plan& plan) const {
 }
 
 bool Planner::known_unusable(const Problem& problem, const Choice& choice) {
+  {
+    const std::lock_guard lock(making_);
+    if (unusable_kernels_.empty()) return false;  // as nearly always: no unit is printed for nothing
+  }
   const Digest key = rooms_.jit.key_of(specialise(*choice.family, problem, choice.config, rooms_.facts)).unit;
   const std::lock_guard lock(making_);
   const bool known = unusable_kernels_.contains(key);
@@ -185,10 +191,10 @@ Choice Planner::choose_for(const Problem& problem, const void* args, hstu_miss_p
 }
 
 ResidentKernel Planner::load(const Source& source, int smem_bytes, hstu_miss_policy policy) {
-  if (!rooms_.driver) return {kernel_of(source, policy), nullptr};
-  const Digest key = rooms_.jit.key_of(source).unit;
-  if (ResidentKernel known = loaded_.find(key, smem_bytes)) return known;
-  ResidentKernel fresh{kernel_of(source, policy), nullptr};
+  const KernelKey key = rooms_.jit.key_of(source);
+  if (!rooms_.driver) return {kernel_of(source, key, policy), nullptr};
+  if (ResidentKernel known = loaded_.find(key.unit, smem_bytes)) return known;
+  ResidentKernel fresh{kernel_of(source, key, policy), nullptr};
   const RelaxedCapture relaxed(*rooms_.driver);
   const CurrentContext current(*rooms_.driver, rooms_.device_context);
   const Range range([&] { return "load " + source.name; });
@@ -196,12 +202,13 @@ ResidentKernel Planner::load(const Source& source, int smem_bytes, hstu_miss_pol
   fresh.loaded = std::make_shared<const LoadedKernel>(*rooms_.driver, *fresh.compiled, smem_bytes);
   load_ns_ += std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
   ++loads_;
-  return loaded_.keep(key, smem_bytes, fresh);
+  return loaded_.keep(key.unit, smem_bytes, fresh);
 }
 
-std::shared_ptr<const CompiledKernel> Planner::kernel_of(const Source& source, hstu_miss_policy policy) {
-  if (policy != HSTU_MISS_FAIL) return rooms_.jit.obtain(source);
-  if (auto stored = rooms_.jit.find(source)) return stored;
+std::shared_ptr<const CompiledKernel> Planner::kernel_of(const Source& source, const KernelKey& key,
+                                                         hstu_miss_policy policy) {
+  if (policy != HSTU_MISS_FAIL) return rooms_.jit.obtain(source, key);
+  if (auto stored = rooms_.jit.find(key)) return stored;
   fail(HSTU_ERROR_NOT_READY,
        "{}: not in the store, and the miss policy forbids compiling; warm it first, e.g. hstu-tune warm", source.name);
 }
@@ -259,7 +266,7 @@ std::unique_ptr<Plan> Planner::stand_in(const Problem& problem) {
   if (known == resident_.end()) return nullptr;
   for (auto choice = known->second.rbegin(); choice != known->second.rend(); ++choice) {
     const Family& family = *choice->family;
-    if (!family.covers(problem, rooms_.facts) || !legal(family, problem, choice->config, rooms_.facts)) continue;
+    if (!covers(family, problem, rooms_.facts) || !legal(family, problem, choice->config, rooms_.facts)) continue;
     if (auto plan = resident_plan(problem, {&family, choice->config, Choice::From::resident, 0})) return plan;
   }
   return nullptr;

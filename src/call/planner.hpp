@@ -73,7 +73,7 @@ class Planner {
   bool known_unusable(const Problem& problem, const Choice& choice);
   void note_unusable(const Problem& problem, const Choice& choice, const Error& reason);
   Choice choose_for(const Problem& problem, const void* args, hstu_miss_policy policy);
-  std::shared_ptr<const CompiledKernel> kernel_of(const Source& source, hstu_miss_policy policy);
+  std::shared_ptr<const CompiledKernel> kernel_of(const Source& source, const KernelKey& key, hstu_miss_policy policy);
   ResidentKernel load(const Source& source, int smem_bytes, hstu_miss_policy policy);
 
   /// What the background has to do with a problem, or why it could not.

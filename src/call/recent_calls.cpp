@@ -27,7 +27,8 @@ uint64_t RecentProblem::mark_of(Op op, const void* args, size_t size) {
 constinit thread_local RecentCalls* RecentCalls::own_ = nullptr;
 
 RecentCalls& RecentCalls::make() {
-  auto fresh = std::make_unique<RecentCalls>();
+  // Not make_unique: it would write the half megabyte, most of which few threads ever touch.
+  auto fresh = std::make_unique_for_overwrite<RecentCalls>();
   at_thread_end(fresh.get(), [](void* remembered) {
     own_ = nullptr;
     delete static_cast<RecentCalls*>(remembered);

@@ -2,7 +2,9 @@
 #include "call/counters.hpp"
 #include "call/fixed_call.hpp"
 #include "call/recent_calls.hpp"
+#include "capi/describe.hpp"
 #include "capi/handle.hpp"
+#include "capi/versions.hpp"
 #include "chain/chains.hpp"
 #include "chain/fixed_chain.hpp"
 #include "support/error.hpp"
@@ -23,9 +25,16 @@
 
 /// A plan of the host's, in the context that it was made of. That handle outlives it: handles are never freed.
 struct hstu_plan {
-  explicit hstu_plan(hstu_context& its_context) : context(its_context) {}
+  hstu_plan(hstu_context& its_context, const hstujit::Layout& its_layout) : context(its_context), layout(its_layout) {}
+
+  void launch(hstujit::Context& visited, const void* args, hstu_stream stream) const {
+    if (call) [[likely]]
+      return call->launch(visited, args, stream);
+    chain->launch(visited, args, stream);
+  }
 
   hstu_context& context;
+  const hstujit::Layout layout;                     ///< of args
   std::optional<hstujit::FixedCall> call;           ///< of an operator
   std::optional<hstujit::chain::FixedChain> chain;  ///< or of a chain
 };
@@ -73,10 +82,6 @@ hstu_status guard(Body&& body) noexcept {
 [[noreturn, gnu::noinline]] void refuse_null(const char* name) {
   fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = NULL: it must point to an object", name);
 }
-[[noreturn, gnu::noinline]] void refuse_size(const char* name, size_t given, size_t expected) {
-  fail(HSTU_ERROR_INVALID_ARGUMENT, "{}.struct_size = {}: this library ({}) expects sizeof = {}", name, given,
-       hstu_version(), expected);
-}
 
 template <class T>
 T& deref(T* pointer, const char* name) {
@@ -84,19 +89,13 @@ T& deref(T* pointer, const char* name) {
   return *pointer;
 }
 
-/// Structs carry their size, so that a host built against another release is told instead of misread.
-template <class T>
-void check_struct_size(const T& object, const char* name) {
-  if (object.struct_size != sizeof(T)) refuse_size(name, object.struct_size, sizeof(T));
-}
-
-/// Of structs that grew at their end: what a host of then gives is `first` bytes, and the rest is zero.
-template <class T>
-T of_any_release(const T& object, size_t first, const char* name) {
-  if (object.struct_size != first && object.struct_size != sizeof(T)) refuse_size(name, object.struct_size, sizeof(T));
-  T out{};
-  std::memcpy(&out, &object, object.struct_size);
-  return out;
+/// A host's struct as it stands, or where it is of an earlier version a copy of today's layout in `room`.
+template <class Struct>
+const Struct& of_today(const Struct* given, std::optional<Struct>& room, const char* name) {
+  if (size_given(&deref(given, name)) == sizeof(Struct)) [[likely]]
+    return *given;
+  update(layout_of<Struct>(), given, &room.emplace(), name);
+  return *room;
 }
 
 /// Where a thread looks for a call among those that it made before.
@@ -145,17 +144,30 @@ template <class Args>
 }
 
 template <class Args>
-hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
+[[gnu::always_inline]] inline void call_of_today(Context& context, const Args& args, CUstream stream) {
   constexpr Op kOp = op_of<Args>();
+  const Range range([] { return operator_of(op_of<Args>()).name; });
+  const uint64_t mark = RecentCall::mark_of(kOp, &args, sizeof args);
+  const Seen seen{context.plan_generation(), mark, RecentCall::known_place(mark)};
+  if (seen.recent && seen.recent->is(seen.generation, kOp, &args, sizeof args))
+    return seen.recent->run(context, stream);
+  call_anew(context, args, stream, seen);
+}
+
+template <class Args>
+[[gnu::noinline, gnu::cold]] void call_of_earlier_version(Context& context, const void* args, CUstream stream) {
+  Args today;
+  update(layout_of<Args>(), args, &today, "args");
+  call_of_today(context, today, stream);
+}
+
+template <class Args>
+hstu_status call(hstu_context* context, const Args* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(context, "context"));
-    check_struct_size(deref(args, "args"), "args");
-    const Range range([] { return operator_of(op_of<Args>()).name; });
-    const uint64_t mark = RecentCall::mark_of(kOp, args, sizeof *args);
-    const Seen seen{target->plan_generation(), mark, RecentCall::known_place(mark)};
-    if (seen.recent && seen.recent->is(seen.generation, kOp, args, sizeof *args))
-      return seen.recent->run(*target, stream);
-    call_anew(*target, *args, stream, seen);
+    if (size_given(&deref(args, "args")) != sizeof(Args)) [[unlikely]]
+      return call_of_earlier_version<Args>(*target, args, stream);
+    call_of_today(*target, *args, stream);
   });
 }
 
@@ -164,6 +176,32 @@ const Operator& operator_called(const char* name) {
   if (!op)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "op = \"{}\": there is no such operator; hstu_operator_name lists them", name);
   return operator_of(*op);
+}
+
+/// An operator or a chain that a host calls by its name, and the arguments in today's layout.
+struct Asked {
+  const chain::Chain* chain;  ///< null: it is an operator
+  const Operator* op;         ///< null: it is a chain
+  const Layout& layout;
+  const void* args;
+};
+/// room: for arguments of an earlier version.
+Asked asked_for(const char* name, const void* args, StructBytes& room) {
+  const chain::Chain* const chain = chain::chain_named(&deref(name, "op"));
+  const Operator* const op = chain ? nullptr : &operator_called(name);
+  if (!args) refuse_null("args");
+  const Layout& layout = chain ? layout_of(*chain) : layout_of(op->op);
+  if (size_given(args) == layout.size) return {chain, op, layout, args};
+  update(layout, args, room.data(), "args");
+  return {chain, op, layout, room.data()};
+}
+
+/// args: of today's layout, as a host wrote them.
+void check_takes(const Context& context, const Operator& op, const void* args) {
+  ArgsBytes prepared;
+  std::memcpy(prepared.data(), args, op.args_size);
+  const Problem problem = op.prepare(prepared.data());
+  context.check_takes(problem, prepared.data());
 }
 
 /// given: what a C host wrote there may be no enumerator, which C++ must not load as one.
@@ -181,8 +219,8 @@ template <class Args>
 hstu_status call_chain(hstu_context* context, const Args* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(context, "context"));
-    check_struct_size(deref(args, "args"), "args");
-    Args own = *args;
+    std::optional<Args> room;
+    Args own = of_today(args, room, "args");
     chain::run(*target, own, stream);
   });
 }
@@ -191,8 +229,8 @@ template <class Args>
 hstu_status workspace_size(const Args* args, size_t* bytes) {
   return guard([&] {
     deref(bytes, "bytes") = 0;
-    check_struct_size(deref(args, "args"), "args");
-    *bytes = chain::workspace_size(*args);
+    std::optional<Args> room;
+    *bytes = chain::workspace_size(of_today(args, room, "args"));
   });
 }
 
@@ -202,17 +240,26 @@ hstu_status workspace_size_on(hstu_context* context, const Args* args, size_t* b
   return guard([&] {
     deref(bytes, "bytes") = 0;
     const Visit target(deref(context, "context"));
-    check_struct_size(deref(args, "args"), "args");
-    *bytes = operator_of(op_of<Args>()).workspace->bytes(args);
+    std::optional<Args> room;
+    *bytes = operator_of(op_of<Args>()).workspace->bytes(&of_today(args, room, "args"));
   });
 }
 
-ContextOptions resolve(const hstu_context_options* given, const Environment& environment) {
+/// Apart from a launch, whose frame would be as large as the arguments are.
+[[gnu::noinline, gnu::cold]] void launch_of_earlier_version(const hstu_plan& plan, Context& context, const void* args,
+                                                            CUstream stream) {
+  StructBytes today;
+  update(plan.layout, args, today.data(), "args");
+  plan.launch(context, today.data(), stream);
+}
+
+ContextOptions resolve(const hstu_context_options* asked, const Environment& environment) {
   ContextOptions options;
   options.store_path = environment.store;
   options.system_store_path = environment.system_store;
-  if (!given) return leave_out_doubtful_paths(options, environment.store_by_default, false), options;
-  const hstu_context_options all = of_any_release(*given, offsetof(hstu_context_options, strict_store), "options");
+  if (!asked) return leave_out_doubtful_paths(options, environment.store_by_default, false), options;
+  std::optional<hstu_context_options> room;
+  const hstu_context_options* const given = &of_today(asked, room, "options");
   if (given->device) options.device = given->device;
   options.miss_policy = checked(given->miss_policy);
   if (given->store_path) options.store_path = given->store_path;
@@ -221,7 +268,7 @@ ContextOptions resolve(const hstu_context_options* given, const Environment& env
     fail(HSTU_ERROR_INVALID_ARGUMENT, "options.tune_budget_ms = {}: it must not be negative; 0 means 30000",
          given->tune_budget_ms);
   if (given->tune_budget_ms > 0) options.tune_budget_ms = given->tune_budget_ms;
-  leave_out_doubtful_paths(options, !given->store_path && environment.store_by_default, all.strict_store != 0);
+  leave_out_doubtful_paths(options, !given->store_path && environment.store_by_default, given->strict_store != 0);
   return options;
 }
 
@@ -283,6 +330,20 @@ hstu_status hstu_context_freeze(hstu_context* context) {
 HSTUJIT_OPERATOR_MAP(HSTUJIT_ENTRY_POINT)
 #undef HSTUJIT_ENTRY_POINT
 
+hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize_fp8_args* args, hstu_stream stream) {
+  std::optional<hstu_quantize_fp8_args> room;
+  const hstu_status known = guard([&] { args = &of_today(args, room, "args"); });
+  if (known != HSTU_OK) return known;
+  const hstu_fp8_amax_args amax{sizeof amax, args->x, args->amax};
+  const hstu_status status = hstu_fp8_amax(context, &amax, stream);
+  return status == HSTU_OK ? hstu_quantize_fp8(context, args, stream) : status;
+}
+
+hstu_status hstu_attention_backward_workspace_size(hstu_context* context, const hstu_attention_backward_args* args,
+                                                   size_t* bytes) {
+  return workspace_size_on(context, args, bytes);
+}
+
 hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context, const hstu_layer_norm_backward_args* args,
                                                     size_t* bytes) {
   return workspace_size_on(context, args, bytes);
@@ -299,8 +360,8 @@ HSTUJIT_CHAIN_MAP(HSTUJIT_CHAIN)
 hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(context, "context"));
-    check_struct_size(deref(args, "args"), "args");
-    hstu_stack_args own = *args;
+    std::optional<hstu_stack_args> room;
+    hstu_stack_args own = of_today(args, room, "args");
     own.num_layers = 1;
     chain::run(*target, own, stream);
   });
@@ -311,14 +372,13 @@ hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const char* op
   return guard([&] {
     deref(out, "out") = nullptr;
     const Visit target(deref(context, "context"));
-    const chain::Chain* const chain = chain::chain_named(&deref(op, "op"));
-    const Operator* const asked = chain ? nullptr : &operator_called(op);
-    if (!args) fail(HSTU_ERROR_INVALID_ARGUMENT, "args = NULL: it must point to an object");
-    auto plan = std::make_unique<hstu_plan>(*context);
-    if (chain)
-      plan->chain.emplace(*target, *chain, args, stream);
+    StructBytes room;
+    const Asked asked = asked_for(op, args, room);
+    auto plan = std::make_unique<hstu_plan>(*context, asked.layout);
+    if (asked.chain)
+      plan->chain.emplace(*target, *asked.chain, asked.args, stream);
     else
-      plan->call.emplace(*target, *asked, args, stream);
+      plan->call.emplace(*target, *asked.op, asked.args, stream);
     *out = plan.release();
   });
 }
@@ -326,13 +386,23 @@ hstu_status hstu_plan_get(hstu_plan** out, hstu_context* context, const char* op
 hstu_status hstu_plan_launch(hstu_plan* plan, const void* args, hstu_stream stream) {
   return guard([&] {
     const Visit target(deref(plan, "plan").context);
-    if (plan->call) [[likely]]
-      return plan->call->launch(*target, args, stream);
-    plan->chain->launch(*target, args, stream);
+    if (args && size_given(args) != plan->layout.size) [[unlikely]]
+      return launch_of_earlier_version(*plan, *target, args, stream);
+    plan->launch(*target, args, stream);
   });
 }
 
 void hstu_plan_release(hstu_plan* plan) { delete plan; }
+
+hstu_status hstu_context_takes(hstu_context* context, const char* op, const void* args) {
+  return guard([&] {
+    const Visit target(deref(context, "context"));
+    StructBytes room;
+    const Asked asked = asked_for(op, args, room);
+    if (asked.chain) return asked.chain->check_takes(*target, asked.args);
+    check_takes(*target, *asked.op, asked.args);
+  });
+}
 
 int32_t hstu_operator_count(void) { return static_cast<int32_t>(operators().size()); }
 
@@ -341,13 +411,18 @@ const char* hstu_operator_name(int32_t index) {
   return operators()[static_cast<size_t>(index)].name.data();
 }
 
+hstu_status hstu_operator_describe(const hstu_operator_description** out, const char* op) {
+  return guard([&] {
+    deref(out, "out") = nullptr;
+    *out = &description_of(operator_called(&deref(op, "op")));
+  });
+}
+
 hstu_status hstu_context_counters(const hstu_context* context, hstu_counters* out) {
   return guard([&] {
     const Visit source(const_cast<hstu_context&>(deref(context, "context")));  // visiting changes nothing of it
-    const size_t size = of_any_release(deref(out, "out"), offsetof(hstu_counters, unusable_records), "out").struct_size;
-    hstu_counters all = source->counters();
-    all.struct_size = size;
-    std::memcpy(out, &all, size);
+    const hstu_counters all = source->counters();
+    answer(layout_of<hstu_counters>(), &all, &deref(out, "out"), "out");
   });
 }
 

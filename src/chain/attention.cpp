@@ -5,6 +5,8 @@
 namespace hstujit::chain {
 
 AttentionCalls calls_of(hstu_preprocess_and_attention_args& args, Workspace& space) {
+  checks::embedded_size("uvqk.struct_size", args.uvqk.struct_size, sizeof args.uvqk);
+  checks::embedded_size("attention.struct_size", args.attention.struct_size, sizeof args.attention);
   AttentionCalls calls{calls_of(args.uvqk, space), {}};
   const Columns c = columns_of(args.uvqk.dims);
   fill(calls.attention, args.attention, args.uvqk.uvqk, c.value, args.uvqk.dims, c);

@@ -20,6 +20,10 @@ Chain entry(std::string_view name) {
     Args own = *static_cast<const Args*>(args);
     make_ready(context, own, stream);
   };
+  entry.check_takes = [](const Context& context, const void* args) {
+    Args own = *static_cast<const Args*>(args);
+    check_takes(context, own);
+  };
   entry.visit = [](const void* args, const Fusing& fusing, const StepVisitor& visitor) {
     Args own = *static_cast<const Args*>(args);
     visit(own, fusing, visitor);

@@ -42,6 +42,8 @@ struct Chain {
   void (*run)(Context& context, const void* args, CUstream stream);
   /// Makes sure that run() will find the kernels of all steps loaded.
   void (*make_ready)(Context& context, const void* args, CUstream stream);
+  /// Throws what run() would for want of a kernel that the device can have; prepares and runs nothing.
+  void (*check_takes)(const Context& context, const void* args);
   /// The steps, prepared, in their order. Addresses may be made up: nothing is read there.
   void (*visit)(const void* args, const Fusing& fusing, const StepVisitor& visitor);
   HostArrays (*arrays_of)(const void* args);
@@ -59,6 +61,7 @@ const Chain* chain_named(std::string_view name);
   void measure(const args_type& args, Workspace& space);                         \
   void run(Context& context, args_type& args, CUstream stream);                  \
   void make_ready(Context& context, args_type& args, CUstream stream);           \
+  void check_takes(const Context& context, args_type& args);                     \
   void visit(args_type& args, const Fusing& fusing, const StepVisitor& visitor); \
   HostArrays arrays_of(const args_type& args);                                   \
   void point_to(args_type& args, const HostArrays& arrays);                      \

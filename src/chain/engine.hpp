@@ -214,6 +214,14 @@ class Engine {
     readiness.report();
   }
 
+  static void check_takes(const Context& context, Args& args) {
+    for_each_part<D>(args, Fusing(context.facts()), [&](std::span<Step> steps, PartName part) {
+      for (const Step& step : steps)
+        in_part(part, [&] { named(step.name, [&] { context.check_takes(step.problem, step.args); }); });
+      return true;
+    });
+  }
+
   static void visit(Args& args, const Fusing& fusing, const StepVisitor& visitor) {
     for_each_part<D>(args, fusing, [&](std::span<Step> steps, PartName part) {
       for (const Step& step : steps) visitor(part.index, step);
@@ -254,6 +262,7 @@ class Engine {
 #define HSTUJIT_ON_ENGINE(D)                                                                                          \
   void run(Context& context, D::Args& args, CUstream stream) { Engine<D>::run(context, args, stream); }               \
   void make_ready(Context& context, D::Args& args, CUstream stream) { Engine<D>::make_ready(context, args, stream); } \
+  void check_takes(const Context& context, D::Args& args) { Engine<D>::check_takes(context, args); }                  \
   void visit(D::Args& args, const Fusing& fusing, const StepVisitor& visitor) {                                       \
     Engine<D>::visit(args, fusing, visitor);                                                                          \
   }                                                                                                                   \

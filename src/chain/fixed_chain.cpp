@@ -8,22 +8,9 @@
 #include <optional>
 
 namespace hstujit::chain {
-namespace {
-
-/// Of the chain's struct: every args struct begins with it.
-void check_struct_size(const Chain& chain, const void* args) {
-  size_t given;
-  std::memcpy(&given, args, sizeof given);
-  if (given != chain.args_size)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "args.struct_size = {}: this library expects sizeof = {}", given,
-         chain.args_size);
-}
-
-}  // namespace
 
 FixedChain::FixedChain(Context& context, const Chain& chain, const void* args, CUstream stream) : chain_(chain) {
-  check_struct_size(chain, args);
-  // And checks, before anything is read that the arguments point to.
+  // Checks before anything is read that the arguments point to.
   chain_.visit(args, Fusing(context.facts()),
                [&](int64_t, const Step& step) { problems_.emplace_back(step.name, step.problem); });
   const auto* const bytes = static_cast<const std::byte*>(args);
@@ -60,10 +47,7 @@ void FixedChain::refuse_others(const Context& context, const void* args) const {
 }
 
 void FixedChain::launch(Context& context, const void* args, CUstream stream) const {
-  if (args) {
-    check_struct_size(chain_, args);
-    refuse_others(context, args);
-  }
+  if (args) refuse_others(context, args);
   chain_.run(context, args ? args : args_.data(), stream);
 }
 

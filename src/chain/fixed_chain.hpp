@@ -10,8 +10,8 @@ namespace hstujit::chain {
 
 class FixedChain {
  public:
-  /// Makes the plans of all steps if need be, as the context's miss policy says. args: as the caller wrote them; they
-  /// and what they point to on the host are copied.
+  /// Makes the plans of all steps if need be, as the context's miss policy says. args: as the caller wrote them, in
+  /// today's layout, here and below; they and what they point to on the host are copied.
   FixedChain(Context& context, const Chain& chain, const void* args, CUstream stream);
 
   /// context: the construction's. args: null for those of the construction. Any number of threads at once.

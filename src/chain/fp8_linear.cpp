@@ -52,12 +52,12 @@ Fp8LinearCalls calls_of(hstu_fp8_linear_args& args, Workspace& space) {
   calls.quantise.q = x.q;
   calls.quantise.descale = x.descale;
   calls.quantise.scaling = args.x_scaling;
-  calls.product.a = x.q;
-  calls.product.a_descale = x.descale;
-  calls.product.a_scaling = args.x_scaling;
-  calls.product.b = args.w;
-  calls.product.b_descale = args.w_descale;
-  calls.product.b_scaling = args.w_scaling;
+  calls.product.x = x.q;
+  calls.product.x_descale = x.descale;
+  calls.product.x_scaling = args.x_scaling;
+  calls.product.w = args.w;
+  calls.product.w_descale = args.w_descale;
+  calls.product.w_scaling = args.w_scaling;
   calls.product.bias = args.bias;
   calls.product.out = args.out;
   return calls;

@@ -4,7 +4,7 @@
 #include "chain/output_rows.hpp"
 #include "chain/quantised.hpp"
 #include "chain/stage_parts.hpp"
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "support/error.hpp"
 
@@ -39,16 +39,16 @@ Args gated_by(const hstu_norm_mul_args& gate, const hstu_tensor& moments) {
 hstu_gated_addmm_args as_gated_product(const OutputCalls& calls, const hstu_tensor& moments) {
   auto product = gated_by<hstu_gated_addmm_args>(calls.gate, moments);
   product.w = calls.project.w;
-  product.x = calls.project.y;
-  product.out = calls.project.z;
+  product.residual = calls.project.residual;
+  product.out = calls.project.out;
   return product;
 }
 
 hstu_gated_fp8_gemm_args as_gated_fp8_product(const OutputCalls& calls, const hstu_tensor& moments) {
   auto product = gated_by<hstu_gated_fp8_gemm_args>(calls.gate, moments);
-  product.w = calls.product->b;
-  product.w_descale = calls.product->b_descale;
-  product.x = calls.product->bias;
+  product.w = calls.product->w;
+  product.w_descale = calls.product->w_descale;
+  product.residual = calls.product->residual;
   product.out = calls.product->out;
   return product;
 }
@@ -76,11 +76,11 @@ hstu_fp8_gemm_args product_of(const Quantised& x, ProductWeights w, int64_t n, c
   checks::extent(weight, 1, x.q.shape[1], k_what);
   fp8::check_descale(w.descale_name, w.descale, kScaling, n, x.q.shape[1]);
   auto product = sized<hstu_fp8_gemm_args>();
-  product.a = x.q;
-  product.a_descale = x.descale;
-  product.b = w.weight;
-  product.b_descale = w.descale;
-  product.a_scaling = product.b_scaling = kScaling;
+  product.x = x.q;
+  product.x_descale = x.descale;
+  product.w = w.weight;
+  product.w_descale = w.descale;
+  product.x_scaling = product.w_scaling = kScaling;
   product.accumulation = accumulation;
   return product;
 }
@@ -89,7 +89,7 @@ hstu_fp8_gemm_args product_of(const Quantised& x, ProductWeights w, int64_t n, c
 void fill_fp8(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, const Quantised& normed,
               const hstu_fp8_layer_weights& weights, hstu_fp8_accumulation accumulation) {
   fill(calls.norm, args, c);
-  calls.norm.y = normed.q;
+  calls.norm.out = normed.q;
   calls.norm.descale = normed.descale;
   calls.norm.scaling = kScaling;
   calls.product = product_of(normed,
@@ -111,7 +111,7 @@ void fill_fp8(OutputCalls& calls, hstu_compute_output_args& args, const Quantise
                              {"output_weight", "fp8_layers.output_weight", "fp8_layers.output_descale",
                               args.output_weight, weights.output_weight, weights.output_descale},
                              args.out.shape[1], kOutColumns, kGatedColumns, accumulation);
-  calls.product->bias = args.x;
+  calls.product->residual = args.residual;
   calls.product->out = args.out;
 }
 
@@ -173,11 +173,42 @@ LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& 
   return at;
 }
 
+// ---- Parameter sets on the host. Here alone they are addressed: by the size of an element that the host gives, so
+// that arrays of hosts with another size can be taken once there is a second one.
+
+template <class Element>
+const Element& element_of(const Element* array, size_t element_size, int64_t index) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(array);
+  return *reinterpret_cast<const Element*>(bytes + static_cast<size_t>(index) * element_size);
+}
+const hstu_layer_weights& weights_of(const hstu_stack_args& args, int64_t index) {
+  return element_of(args.layers, args.layer_size, index);
+}
+/// If there are any.
+const hstu_fp8_layer_weights& fp8_weights_of(const hstu_stack_args& args, int64_t index) {
+  return element_of(args.fp8_layers, args.fp8_layer_size, index);
+}
+
+/// Both arrays, as they stand.
+HostArrays weights_on_host(const hstu_stack_args& args) {
+  const auto layers = static_cast<size_t>(args.num_layers);
+  HostArrays arrays{{{args.layers, layers * args.layer_size}, {}}};
+  if (args.fp8_layers) arrays[1] = {args.fp8_layers, layers * args.fp8_layer_size};
+  return arrays;
+}
+
+void check_element_sizes(const hstu_stack_args& args) {
+  checks::element_size("layer_size", args.layer_size, sizeof(hstu_layer_weights));
+  if (args.fp8_layers) checks::element_size("fp8_layer_size", args.fp8_layer_size, sizeof(hstu_fp8_layer_weights));
+}
+
+// ---- The calls of a layer
+
 /// What layer `index` reads: x, or what the layer before it wrote.
 const hstu_tensor& input_of(const hstu_stack_args& args, int64_t index) { return index == 0 ? args.x : args.out; }
 
 void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, const Columns& c, const LayerSpace& at) {
-  const hstu_layer_weights& weights = args.layers[index];
+  const hstu_layer_weights& weights = weights_of(args, index);
   hstu_compute_uvqk_args uvqk{};
   uvqk.x = input_of(args, index);
   uvqk.norm_weight = weights.norm_weight;
@@ -185,25 +216,26 @@ void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, con
   uvqk.uvqk_weight = weights.uvqk_weight;
   uvqk.uvqk_bias = weights.uvqk_bias;
   uvqk.eps = args.eps;
+  uvqk.input_norm = args.input_norm;
   if (args.fp8_layers) {
-    fill_fp8(calls, uvqk, c, at.fp8_normed, args.fp8_layers[index], args.fp8_accumulation);
+    fill_fp8(calls, uvqk, c, at.fp8_normed, fp8_weights_of(args, index), args.fp8_accumulation);
     calls.product->out = at.projected;
     return;
   }
   fill(calls, uvqk, c, at.normed);
   const bool placed = in_place(args, c);
-  calls.project.z = placed ? at.u : at.projected;
-  if (placed) calls.project.z1 = at.projected;
+  calls.project.out = placed ? at.u : at.projected;
+  if (placed) calls.project.out1 = at.projected;
   calls.fused = as_fused(calls);
 }
 
 void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index, const Columns& c,
                  const LayerSpace& at) {
-  const hstu_layer_weights& weights = args.layers[index];
+  const hstu_layer_weights& weights = weights_of(args, index);
   hstu_compute_output_args output{};
   output.attn = at.attn;
   output.u = at.u;
-  output.x = input_of(args, index);
+  output.residual = input_of(args, index);
   output.norm_weight = weights.output_norm_weight;
   output.norm_bias = weights.output_norm_bias;
   output.output_weight = weights.output_weight;
@@ -212,13 +244,23 @@ void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index,
   // Wraps around where seed + index leaves 64 bits.
   output.options.seed = static_cast<int64_t>(static_cast<uint64_t>(args.output.seed) + static_cast<uint64_t>(index));
   if (args.fp8_layers)
-    fill_fp8(calls, output, at.fp8_gated, args.fp8_layers[index], args.fp8_accumulation);
+    fill_fp8(calls, output, at.fp8_gated, fp8_weights_of(args, index), args.fp8_accumulation);
   else
     fill(calls, output, at.gated);
   if (in_place(args, c)) {
     calls.gate.concat_u = calls.gate.concat_x = 0;
     calls.gate.out = part_of(calls.project.x, 2 * c.value, c.value);
   }
+}
+
+/// Nothing is saved for gradients yet.
+void check_inference(const hstu_stack_args& args) {
+  if (args.saved || args.saved_size != 0)
+    fail(HSTU_ERROR_UNSUPPORTED,
+         "saved is there: a stack saves nothing for its gradient yet; leave it and saved_size 0");
+  if (args.recompute != 0)
+    fail(HSTU_ERROR_UNSUPPORTED, "recompute = {}: a stack saves nothing for its gradient yet; leave it 0",
+         args.recompute);
 }
 
 struct LayerCalls {
@@ -234,6 +276,8 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   const Columns c = columns_of(args.dims);
   const LayerSpace at = take_layer(args, c, space);
   space.check();
+  checks::embedded_size("attention.struct_size", args.attention.struct_size, sizeof args.attention);
+  check_inference(args);
   require_absent("attention.out", args.attention.out);
   require_absent("attention.moments", args.attention.moments);
   LayerCalls calls;
@@ -309,14 +353,10 @@ struct Stack {
     if (args.num_layers < 1) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_layers = {}: it must be positive", args.num_layers);
     if (!args.layers)
       fail(HSTU_ERROR_INVALID_ARGUMENT, "layers = NULL: it must point to {} parameter sets", args.num_layers);
+    check_element_sizes(args);
     return args.num_layers;
   }
-  static HostArrays arrays(const Args& args) {
-    const auto layers = static_cast<size_t>(args.num_layers);
-    HostArrays arrays{{{args.layers, layers * sizeof(hstu_layer_weights)}, {}}};
-    if (args.fp8_layers) arrays[1] = {args.fp8_layers, layers * sizeof(hstu_fp8_layer_weights)};
-    return arrays;
-  }
+  static HostArrays arrays(const Args& args) { return weights_on_host(args); }
   static void point_to(Args& args, const HostArrays& arrays) {
     args.layers = static_cast<const hstu_layer_weights*>(arrays[0].data);
     if (args.fp8_layers) args.fp8_layers = static_cast<const hstu_fp8_layer_weights*>(arrays[1].data);

@@ -9,7 +9,7 @@ namespace {
 
 constexpr float kLayerEps = 1e-6f;  ///< what upstream's layers are built with
 
-float eps_or_default(float eps) { return eps == 0 ? kLayerEps : eps; }
+float eps_or_default(float eps) { return checks::given_or(eps, kLayerEps); }
 
 /// The weight of a projection of `like` under the caller's names.
 void check_projection(const char* weight_name, hstu_tensor& weight, const checks::Tensor& like, int64_t k, int64_t n,
@@ -18,6 +18,21 @@ void check_projection(const char* weight_name, hstu_tensor& weight, const checks
   checks::same_dtype(w, like);
   checks::extent(w, 0, k, k_what);
   checks::extent(w, 1, n, n_what);
+}
+
+/// As the operator counts groups.
+int32_t group_count(int64_t num_groups) {
+  if (num_groups < 0 || num_groups > INT32_MAX)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_groups = {}: it must lie in 0 to 2^31 - 1", num_groups);
+  return static_cast<int32_t>(num_groups);
+}
+
+void check_input_norm(const hstu_norm& input_norm) {
+  const int norm = checks::code(input_norm);
+  if (norm == HSTU_NORM_LAYER) return;
+  if (norm == HSTU_NORM_RMS)
+    fail(HSTU_ERROR_UNSUPPORTED, "input_norm = RMS (1): layers begin with a layer norm as yet; use LAYER (0)");
+  fail(HSTU_ERROR_INVALID_ARGUMENT, "input_norm = {}: use LAYER (0)", norm);
 }
 
 bool share_memory(const hstu_tensor& a, const hstu_tensor& b) {
@@ -87,6 +102,7 @@ void require_absent(const char* name, hstu_tensor t) {
 
 void fill(hstu_layer_norm_args& norm, hstu_compute_uvqk_args& args, const Columns& c) {
   const int64_t embedding = checks::required<2>("x", args.x).t.shape[1];
+  check_input_norm(args.input_norm);
   check_vector("norm_weight", args.norm_weight, embedding, kEmbedding);
   check_vector("norm_bias", args.norm_bias, embedding, kEmbedding);
   if (checks::given("uvqk_bias", args.uvqk_bias)) check_vector("uvqk_bias", args.uvqk_bias, c.all, kAllColumns);
@@ -101,11 +117,11 @@ void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std:
   fill(calls.norm, args, c);
   const int64_t embedding = args.x.shape[1];
   check_projection("uvqk_weight", args.uvqk_weight, {"x", args.x}, embedding, c.all, kEmbedding, kAllColumns);
-  calls.norm.y = hstu_matrix(normed, args.x.dtype, args.x.shape[0], embedding);
+  calls.norm.out = hstu_matrix(normed, args.x.dtype, args.x.shape[0], embedding);
   calls.project = sized<hstu_addmm_args>();
-  calls.project.x = calls.norm.y;
+  calls.project.x = calls.norm.out;
   calls.project.w = args.uvqk_weight;
-  calls.project.y = args.uvqk_bias;
+  calls.project.bias = args.uvqk_bias;
   calls.project.activation = HSTU_ACTIVATION_SILU;
   calls.project.activation_columns = c.value;
 }
@@ -113,16 +129,16 @@ void fill(UvqkCalls& calls, hstu_compute_uvqk_args& args, const Columns& c, std:
 std::optional<hstu_norm_addmm_args> as_fused(const UvqkCalls& calls) {
   const hstu_layer_norm_args& norm = calls.norm;
   const hstu_addmm_args& project = calls.project;
-  if (!fused_has(norm.x.dtype) || share_memory(norm.x, project.z)) return std::nullopt;
+  if (!fused_has(norm.x.dtype) || share_memory(norm.x, project.out)) return std::nullopt;
   auto product = sized<hstu_norm_addmm_args>();
   product.x = norm.x;
   product.norm_weight = norm.weight;
   product.norm_bias = norm.bias;
   product.eps = norm.eps;
   product.w = project.w;
-  product.y = project.y;
-  product.z = project.z;
-  product.z1 = project.z1;
+  product.bias = project.bias;
+  product.out = project.out;
+  product.out1 = project.out1;
   product.activation = project.activation;
   product.activation_columns = project.activation_columns;
   return product;
@@ -145,11 +161,11 @@ void fill(hstu_norm_mul_args& gate, hstu_compute_output_args& args) {
   const int64_t rows = attn.t.shape[0];
   checks::same_dtype(out, attn);
   checks::extent(out, 0, rows, "attn.shape[0]");
-  if (checks::given("x", args.x)) {
-    const checks::Tensor x = checks::required<2>("x", args.x);
-    checks::same_dtype(x, attn);
-    checks::extent(x, 0, rows, "attn.shape[0]");
-    checks::extent(x, 1, out.t.shape[1], kOutColumns);
+  if (checks::given("residual", args.residual)) {
+    const checks::Tensor residual = checks::required<2>("residual", args.residual);
+    checks::same_dtype(residual, attn);
+    checks::extent(residual, 0, rows, "attn.shape[0]");
+    checks::extent(residual, 1, out.t.shape[1], kOutColumns);
   }
   gate = sized<hstu_norm_mul_args>();
   gate.attn = args.attn;
@@ -161,7 +177,7 @@ void fill(hstu_norm_mul_args& gate, hstu_compute_output_args& args) {
   gate.concat_u = args.options.concat_u;
   gate.concat_x = args.options.concat_x;
   gate.silu_u = args.options.silu_u;
-  gate.num_groups = args.options.num_groups;
+  gate.num_groups = group_count(args.options.num_groups);
   gate.norm = args.options.norm;
   gate.dropout_stream = args.options.dropout_stream;
   gate.dropout_ratio = args.options.dropout_ratio;
@@ -177,8 +193,8 @@ void fill(OutputCalls& calls, hstu_compute_output_args& args, std::byte* gated) 
   calls.project = sized<hstu_addmm_args>();
   calls.project.x = calls.gate.out;
   calls.project.w = args.output_weight;
-  calls.project.y = args.x;
-  calls.project.z = args.out;
+  calls.project.residual = args.residual;
+  calls.project.out = args.out;
 }
 
 }  // namespace hstujit::chain

@@ -14,7 +14,7 @@ UvqkCalls calls_of(hstu_compute_uvqk_args& args, Workspace& space) {
   const checks::Tensor uvqk = checks::required<2>("uvqk", args.uvqk);
   checks::extent(uvqk, 0, args.x.shape[0], "x.shape[0]");
   checks::extent(uvqk, 1, c.all, kAllColumns);
-  calls.project.z = args.uvqk;
+  calls.project.out = args.uvqk;
   calls.fused = as_fused(calls);
   return calls;
 }

@@ -1,5 +1,7 @@
 #include "families/families.hpp"
 
+#include "operators/f64.hpp"
+
 #include <algorithm>
 
 namespace hstujit {
@@ -13,14 +15,10 @@ const Family* const kFamilies[] = {HSTUJIT_FAMILIES(HSTUJIT_ADDRESS)};
 
 std::span<const Family* const> all_families() { return kFamilies; }
 
-namespace {
-
 bool covers(const Family& family, const Problem& problem, const DeviceFacts& device) {
   return family.op == problem.op && device.compute_capability >= family.min_compute_capability &&
-         family.covers(problem, device);
+         !computes_in_f64(problem) && family.covers(problem, device);
 }
-
-}  // namespace
 
 std::vector<const Family*> families_for(const Problem& problem, const DeviceFacts& device) {
   std::vector<const Family*> found;

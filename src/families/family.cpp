@@ -9,13 +9,13 @@
 namespace hstujit {
 
 void ConfigText::type(std::string_view name, std::string_view type) {
-  text_ += fmt::format("  using {} = {};\n", name, type);
+  text_.append("  using ").append(name).append(" = ").append(type).append(";\n");
 }
 void ConfigText::constant(std::string_view name, int64_t value) {
-  text_ += fmt::format("  enum : int {{ {} = {} }};\n", name, value);
+  text_.append("  enum : int { ").append(name).append(" = ").append(std::to_string(value)).append(" };\n");
 }
 void ConfigText::flag(std::string_view name, bool value) {
-  text_ += fmt::format("  enum : bool {{ {} = {} }};\n", name, value);
+  text_.append("  enum : bool { ").append(name).append(value ? " = true };\n" : " = false };\n");
 }
 
 std::string Family::header() const { return fmt::format("{}/{}.cuh", room, name); }
@@ -27,7 +27,9 @@ bool smem_holds(const DeviceFacts& device, int blocks, int smem_bytes) {
 
 int register_budget(int blocks, int threads) {
   constexpr int kOfAnSm = 65536, kMost = 255, kStep = 8;  // on every target
-  return std::min(kMost, kOfAnSm / (blocks * threads) / kStep * kStep);
+  constexpr int kQuarter = 128;  // an SM's quarters have registers of their own: whole warps each
+  const int shares = (blocks * threads + kQuarter - 1) / kQuarter * kQuarter;
+  return std::min(kMost, kOfAnSm / shares / kStep * kStep);
 }
 
 bool legal(const Family& family, const Problem& problem, const Config& config, const DeviceFacts& device,
@@ -74,7 +76,7 @@ std::string text(const Family& family, const Config& config) {
   int index = 0;
   for (const Knob& knob : family.knobs) {
     if (index > 0) out += ' ';
-    out += fmt::format("{}={}", knob.name, config[index++]);
+    out.append(knob.name).append("=").append(std::to_string(config[index++]));
   }
   return out;
 }
@@ -115,6 +117,9 @@ std::string_view device_type(hstu_dtype dtype) {
     case HSTU_DTYPE_E5M2:
       return "e5m2";
     case HSTU_DTYPE_NONE:
+    case HSTU_DTYPE_U8:  // copied only, by size
+    case HSTU_DTYPE_I16:
+    case HSTU_DTYPE_F64:  // computed with by no GPU
       break;
   }
   return "void";

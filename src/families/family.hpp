@@ -121,6 +121,8 @@ bool launches_dependently(const Family& family, const DeviceFacts& device);
 void bind(const Family& family, const void* args, const Problem& problem, const Config& config,
           const DeviceFacts& device, void* tile_counters, Launch& launch);
 
+/// Whether the family has kernels for the problem on the device.
+bool covers(const Family& family, const Problem& problem, const DeviceFacts& device);
 /// All families that cover the problem on the device, preferred first. Empty: HSTU_ERROR_UNSUPPORTED.
 std::vector<const Family*> families_for(const Problem& problem, const DeviceFacts& device);
 /// Whether there are any.

@@ -47,8 +47,6 @@ struct Jit::State {
     compiler = memo->recall().value_or("");
   }
 
-  KernelKey key_of(const Source& source) { return {source, sources.closure(source.header).digest}; }
-
   Kernel find(const KernelKey& key);
   Kernel obtain(const Source& source, const KernelKey& key);
 
@@ -193,8 +191,7 @@ void Jit::State::report(const Error& error, const Source& source, const KernelKe
 Jit::Jit(JitOptions options) : state_(std::make_unique<State>(std::move(options))) {}
 Jit::~Jit() = default;
 
-std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source) {
-  const KernelKey key = state_->key_of(source);
+std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source, const KernelKey& key) {
   bool known = false;
   Kernel kernel = state_->memory.obtain(
       key.unit, [&] { return state_->obtain(source, key); }, &known);
@@ -202,8 +199,7 @@ std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source) {
   return kernel;
 }
 
-std::shared_ptr<const CompiledKernel> Jit::find(const Source& source) {
-  const KernelKey key = state_->key_of(source);
+std::shared_ptr<const CompiledKernel> Jit::find(const KernelKey& key) {
   if (Kernel kernel = state_->memory.find(key.unit)) {
     ++state_->memory_hits;
     return kernel;
@@ -213,7 +209,7 @@ std::shared_ptr<const CompiledKernel> Jit::find(const Source& source) {
   return kernel;
 }
 
-KernelKey Jit::key_of(const Source& source) { return state_->key_of(source); }
+KernelKey Jit::key_of(const Source& source) { return {source, state_->sources.closure(source.header).digest}; }
 
 JitCounters Jit::counters() const {
   const State& s = *state_;

@@ -39,9 +39,12 @@ class Jit {
   ~Jit();
 
   /// Compiles when nobody has it. Throws Error{COMPILE} with log, options and the unit's text saved beside the store.
-  std::shared_ptr<const CompiledKernel> obtain(const Source& source);
+  std::shared_ptr<const CompiledKernel> obtain(const Source& source) { return obtain(source, key_of(source)); }
+  /// The same for whoever has its key_of() already.
+  std::shared_ptr<const CompiledKernel> obtain(const Source& source, const KernelKey& key);
   /// Memory and store only; null when absent. Does not load NVRTC.
-  std::shared_ptr<const CompiledKernel> find(const Source& source);
+  std::shared_ptr<const CompiledKernel> find(const Source& source) { return find(key_of(source)); }
+  std::shared_ptr<const CompiledKernel> find(const KernelKey& key);
   /// What the stores know the kernel by; reads no store.
   KernelKey key_of(const Source& source);
   JitCounters counters() const;

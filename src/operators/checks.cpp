@@ -22,10 +22,15 @@ bool add_product(int64_t a, int64_t b, int64_t& sum) {
   const int dtype = code(t.dtype);
   if (dtype == HSTU_DTYPE_NONE && !t.data && t.rank == 0)
     fail(kInvalid, "{} is absent: it is required; describe it, e.g. with hstu_matrix()", name);
-  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_E5M2)
+  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_F64)
     fail(kDtype, "{}.dtype = {}: use one of hstu_dtype, {} to {}", name, dtype, static_cast<int>(HSTU_DTYPE_F32),
-         static_cast<int>(HSTU_DTYPE_E5M2));
+         static_cast<int>(HSTU_DTYPE_F64));
   fail(kInvalid, "{}.rank = {}: it must be {}", name, t.rank, rank);
+}
+
+[[noreturn]] void refuse_flags(const char* name, const hstu_tensor& t) {
+  fail(kInvalid, "{}.flags = {}: it must be 0 or HSTU_STRIDES_GIVEN (1); zero a tensor before its members are set",
+       name, t.flags);
 }
 
 [[noreturn]] void refuse_sign(const char* name, const hstu_tensor& t) {
@@ -46,7 +51,7 @@ void fill_strides(hstu_tensor& t, bool contiguous) {
   }
 }
 
-/// Extents and strides; returns the bytes from the first to the last element.
+/// Extents and strides, which are given from then on; returns the bytes from the first to the last element.
 template <int kRank>
 int64_t check_layout(const char* name, hstu_tensor& t) {
   int64_t signs = 0, given = 0;
@@ -58,7 +63,10 @@ int64_t check_layout(const char* name, hstu_tensor& t) {
     empty |= t.shape[d] == 0;
   }
   if (signs < 0) refuse_sign(name, t);
-  if (open || given == 0) fill_strides<kRank>(t, given == 0);
+  if (t.flags > HSTU_STRIDES_GIVEN) refuse_flags(name, t);
+  const bool contiguous = given == 0 && t.flags == 0;
+  if (open || contiguous) fill_strides<kRank>(t, contiguous);
+  t.flags = HSTU_STRIDES_GIVEN;
   int64_t reach = 1, bytes = 0;
   bool fits = true;
   for (int d = 0; d < kRank; ++d) fits &= add_product(std::max<int64_t>(t.shape[d] - 1, 0), t.stride[d], reach);
@@ -86,7 +94,7 @@ struct Runs {
 Runs runs_of(const Tensor& a) {
   int outer = -1;
   for (int d = 0; d < a.t.rank; ++d)
-    if (a.t.shape[d] > 1 && (outer < 0 || a.t.stride[d] > a.t.stride[outer])) outer = d;
+    if (a.t.shape[d] > 1 && a.t.stride[d] > (outer < 0 ? 0 : a.t.stride[outer])) outer = d;
   if (outer < 0 || a.t.rank == 1) return {0, a.bytes, true};
   const int64_t period = a.t.stride[outer] * size_of(a.t.dtype);
   return {period, a.bytes - (a.t.shape[outer] - 1) * period, false};
@@ -128,7 +136,7 @@ void struct_size(size_t given, size_t expected) {
 template <int kRank>
 Tensor required_any_strides(const char* name, hstu_tensor& t) {
   const int dtype = code(t.dtype);
-  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_E5M2 || t.rank != kRank) refuse_header(name, t, kRank);
+  if (dtype < HSTU_DTYPE_F32 || dtype > HSTU_DTYPE_F64 || t.rank != kRank) refuse_header(name, t, kRank);
   const int64_t bytes = check_layout<kRank>(name, t);
   check_data(name, t, bytes);
   return {name, t, bytes};
@@ -210,17 +218,27 @@ void not_negative(const char* name, int64_t value, const char* zero_means) {
   if (value < 0) fail(kInvalid, "{} = {}: it must not be negative; {}", name, value, zero_means);
 }
 
-void flag(const char* name, int32_t value) {
+void embedded_size(const char* name, size_t given, size_t expected) {
+  if (given != 0 && given != expected)
+    fail(kInvalid, "{} = {}: it must be 0 or sizeof the struct, {}; build against this release", name, given, expected);
+}
+
+void element_size(const char* name, size_t given, size_t expected) {
+  if (given != expected)
+    fail(kInvalid, "{} = {}: it must be sizeof an element, {}; set it, and build against this release", name, given,
+         expected);
+}
+
+void flag(const char* name, int64_t value) {
   if (value != 0 && value != 1) fail(kInvalid, "{} = {}: it must be 0 or 1", name, value);
 }
 
-float eps(float value) {
+void check_eps(double value) {
   if (!(value >= 0) || !std::isfinite(value))
-    fail(kInvalid, "eps = {}: it must be finite and not negative; 0 means 1e-5", value);
-  return value == 0 ? 1e-5f : value;
+    fail(kInvalid, "eps = {}: it must be finite and not negative; 0 means the default", value);
 }
 
-void finite(const char* name, float value) {
+void finite(const char* name, double value) {
   if (!std::isfinite(value)) fail(kInvalid, "{} = {}: it must be finite; 0 means the default", name, value);
 }
 

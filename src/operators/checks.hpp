@@ -6,9 +6,11 @@
 
 #include <hstujit/hstujit.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 namespace hstujit::checks {
 
@@ -21,10 +23,11 @@ int code(const Enum& value) {
   return out;
 }
 
-/// Of a known dtype; size_of() walks a table, and this is asked several times a call.
+/// Of a known dtype; size_of() searches, and this is asked several times a call.
 inline int64_t element_bytes(hstu_dtype dtype) {
-  if (dtype == HSTU_DTYPE_F16 || dtype == HSTU_DTYPE_BF16) return 2;
-  return dtype == HSTU_DTYPE_I64 ? 8 : dtype >= HSTU_DTYPE_E4M3 ? 1 : 4;
+  constexpr int8_t kBytes[] = {0, 4, 2, 2, 4, 8, 1, 1, 1, 2, 8};
+  static_assert(std::size(kBytes) == HSTU_DTYPE_F64 + 1);
+  return kBytes[dtype];
 }
 
 /// A tensor argument with the name its messages use; bytes is its extent in memory, 0 when empty or absent.
@@ -37,8 +40,9 @@ struct Tensor {
 /// Throws INVALID_ARGUMENT unless struct_size is the struct's own.
 void struct_size(size_t given, size_t expected);
 
-/// A tensor that must be there, of this rank. Fills contiguous strides where all are zero and those of dimensions with
-/// at most one element, which address nothing; checks dtype, extents, strides, data and alignment.
+/// A tensor that must be there, of this rank. Fills contiguous strides where all are zero without HSTU_STRIDES_GIVEN,
+/// which is set then, and those of dimensions with at most one element, which address nothing; checks dtype, extents,
+/// strides, flags, data and alignment.
 template <int kRank>
 Tensor required(const char* name, hstu_tensor& t);
 /// As required(), except that the last stride may be anything.
@@ -55,7 +59,8 @@ bool given(const char* name, hstu_tensor& t);
 
 /// Element types. UNSUPPORTED_DTYPE.
 inline void floating(const Tensor& a) {
-  if (a.t.dtype > HSTU_DTYPE_BF16) refuse_dtype(a, "use f32, f16 or bf16");
+  if (a.t.dtype > HSTU_DTYPE_BF16 && a.t.dtype != HSTU_DTYPE_F64)
+    refuse_dtype(a, "use f32, f16 or bf16, or f64 on device \"cpu\"");
 }
 inline void integer(const Tensor& a) {
   if (a.t.dtype != HSTU_DTYPE_I32 && a.t.dtype != HSTU_DTYPE_I64) refuse_dtype(a, "use i32 or i64");
@@ -108,15 +113,29 @@ void disjoint_or_same(const Tensor& out, const Tensor& in);
 
 /// Attributes. INVALID_ARGUMENT. zero_means completes the message: "0 means unlimited".
 void not_negative(const char* name, int64_t value, const char* zero_means);
-void flag(const char* name, int32_t value);
-float eps(float value);  ///< the default for 0
-void finite(const char* name, float value);
+void flag(const char* name, int64_t value);
+/// Of a struct within args: 0 or its size.
+void embedded_size(const char* name, size_t given, size_t expected);
+/// Of the elements of an array on the host.
+void element_size(const char* name, size_t given, size_t expected);
+/// What a member means whose 0 means a default; HSTU_EXACT_ZERO, the negative zero, stays as it is.
+template <class Float>
+Float given_or(Float value, Float fallback) {
+  return value == 0 && !std::signbit(value) ? fallback : value;
+}
+void check_eps(double value);
+template <class Float>
+Float eps(Float value) {
+  check_eps(static_cast<double>(value));
+  return given_or(value, Float{1e-5f});
+}
+void finite(const char* name, double value);
 
 /// Elements per aligned access, at most 16 bytes unless more is asked for: 8, 4, 2 or 1.
 class Vector {
  public:
   explicit Vector(int most) : bits_(static_cast<uint64_t>(most)) {}  ///< a power of two
-  explicit Vector(hstu_dtype dtype) : bits_(dtype == HSTU_DTYPE_F32 ? 4 : 8) {}
+  explicit Vector(hstu_dtype dtype) : bits_(dtype == HSTU_DTYPE_F32 ? 4 : dtype == HSTU_DTYPE_F64 ? 2 : 8) {}
 
   /// The extent is cut into accesses.
   Vector& length(int64_t elements) {
@@ -128,10 +147,10 @@ class Vector {
   Vector& lines(int64_t count, int64_t stride, int64_t elements) {
     return count > 1 && stride < elements ? length(4) : *this;
   }
-  /// Address and all strides but the last, and the last extent.
+  /// Address and all strides but the last, and the last extent. Indices of one address count as lines that overlap.
   Vector& tensor(const hstu_tensor& t) {
     address(t);
-    for (int d = 0; d + 1 < t.rank; ++d) length(t.stride[d]);
+    for (int d = 0; d + 1 < t.rank; ++d) length(t.stride[d]).lines(t.shape[d], t.stride[d], 1);
     return length(t.shape[t.rank - 1]);
   }
   /// The address alone; a tensor of wider elements is accessed in several 16-byte parts.

@@ -1,7 +1,5 @@
 #include "operators/movable_args.hpp"
 
-#include "operators/checks.hpp"
-
 #include <cstring>
 
 namespace hstujit {
@@ -15,17 +13,9 @@ uintptr_t address_at(const void* args, size_t offset) {
   return address;
 }
 
-/// Before anything else of the struct is read.
-void check_size(const void* args, const Operator& op) {
-  size_t size = 0;
-  std::memcpy(&size, args, sizeof size);
-  checks::struct_size(size, op.args_size);
-}
-
 }  // namespace
 
 MovableArgs::MovableArgs(const Operator& op, const void* args) : op_(&op) {
-  check_size(args, op);
   std::memcpy(given_.data(), args, op.args_size);
   std::memcpy(prepared_.data(), args, op.args_size);
   problem_ = op.prepare(prepared_.data());
@@ -48,10 +38,7 @@ MovableArgs::MovableArgs(const Operator& op, const void* args) : op_(&op) {
   between_[present_] = {at, op.args_size - at};
 }
 
-bool MovableArgs::same(const void* args) const {
-  check_size(args, *op_);
-  return std::memcmp(args, given_.data(), op_->args_size) == 0;
-}
+bool MovableArgs::same(const void* args) const { return std::memcmp(args, given_.data(), op_->args_size) == 0; }
 
 bool MovableArgs::moves(const void* args) const {
   const auto* bytes = static_cast<const std::byte*>(args);

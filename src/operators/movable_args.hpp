@@ -27,15 +27,14 @@ class MovableArgs {
  public:
   static constexpr size_t kMostTensors = 32;  ///< of an operator, its workspace counted
 
-  /// args: as the caller wrote them. Throws what the operator's prepare() throws.
+  /// args: as the caller wrote them, in today's layout here and below. Throws what the operator's prepare() throws.
   MovableArgs(const Operator& op, const void* args);
 
   const Operator& op() const { return *op_; }
   const Problem& problem() const { return problem_; }
   const void* prepared() const { return prepared_.data(); }
 
-  /// Whether these are the very arguments of the construction, addresses among them. Throws Error{INVALID_ARGUMENT}
-  /// unless they begin with the struct's size.
+  /// Whether these are the very arguments of the construction, addresses among them.
   bool same(const void* args) const;
 
   /// Whether prepare() would make of args what it made of the construction's, but for the addresses. False when more

@@ -6,7 +6,7 @@
 #define HSTUJIT_OPERATOR_MAP(X)                                                                                    \
   X(layer_norm, hstu_layer_norm_args, hstu_layer_norm)                                                             \
   X(addmm, hstu_addmm_args, hstu_addmm)                                                                            \
-  X(hstu_attention, hstu_attention_args, hstu_attention)                                                           \
+  X(attention, hstu_attention_args, hstu_attention)                                                                \
   X(norm_mul, hstu_norm_mul_args, hstu_norm_mul)                                                                   \
   X(fp8_amax, hstu_fp8_amax_args, hstu_fp8_amax)                                                                   \
   X(quantize_fp8, hstu_quantize_fp8_args, hstu_quantize_fp8)                                                       \
@@ -24,8 +24,8 @@
   X(rms_norm_rope, hstu_rms_norm_rope_args, hstu_rms_norm_rope)                                                    \
   X(softmax, hstu_softmax_args, hstu_softmax)                                                                      \
   X(dropout, hstu_dropout_args, hstu_dropout)                                                                      \
-  X(delta_hstu_attention, hstu_delta_attention_args, hstu_delta_attention)                                         \
-  X(paged_hstu_attention, hstu_paged_attention_args, hstu_paged_attention)                                         \
+  X(delta_attention, hstu_delta_attention_args, hstu_delta_attention)                                              \
+  X(paged_attention, hstu_paged_attention_args, hstu_paged_attention)                                              \
   X(append_kv_cache, hstu_append_kv_cache_args, hstu_append_kv_cache)                                              \
   X(flash_attention, hstu_flash_attention_args, hstu_flash_attention)                                              \
   X(complete_cumsum, hstu_complete_cumsum_args, hstu_complete_cumsum)                                              \
@@ -43,10 +43,11 @@
   X(sort_kv_pairs, hstu_sort_kv_pairs_args, hstu_sort_kv_pairs)                                                    \
   X(sort_by_length, hstu_sort_by_length_args, hstu_sort_by_length)                                                 \
   X(build_sla_func, hstu_build_sla_func_args, hstu_build_sla_func)                                                 \
-  X(hstu_attention_fp8, hstu_attention_fp8_args, hstu_attention_fp8)                                               \
+  X(attention_fp8, hstu_attention_fp8_args, hstu_attention_fp8)                                                    \
   X(rel_bias, hstu_rel_bias_args, hstu_rel_bias)                                                                   \
   X(jagged_remove_first_or_last_1d, hstu_jagged_remove_first_or_last_1d_args, hstu_jagged_remove_first_or_last_1d) \
   X(gated_addmm, hstu_gated_addmm_args, hstu_gated_addmm)                                                          \
   X(gated_fp8_gemm, hstu_gated_fp8_gemm_args, hstu_gated_fp8_gemm)                                                 \
   X(norm_addmm, hstu_norm_addmm_args, hstu_norm_addmm)                                                             \
-  X(layer_norm_backward, hstu_layer_norm_backward_args, hstu_layer_norm_backward)
+  X(layer_norm_backward, hstu_layer_norm_backward_args, hstu_layer_norm_backward)                                  \
+  X(attention_backward, hstu_attention_backward_args, hstu_attention_backward)

@@ -14,7 +14,7 @@ Operator entry(Op op, std::string_view name) {
   entry.reference = [](const void* args, double* const* exact) {
     reference::run(*static_cast<const Args*>(args), exact);
   };
-  entry.work = [](const void* args) { return work_of(*static_cast<const Args*>(args)); };
+  entry.cost = [](const void* args) { return cost_of(*static_cast<const Args*>(args)); };
   entry.edge_case = [](void* args, Integers& integers) { make_edge_case(*static_cast<Args*>(args), integers); };
   return entry;
 }

@@ -4,10 +4,13 @@
 // in <op>.hpp beside them, and a family or more in families/.
 #pragma once
 
+#include "operators/forms.hpp"
 #include "operators/problem.hpp"
 
 #include <hstujit/hstujit.h>
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <span>
@@ -26,6 +29,7 @@ struct TensorSlot {
   std::string_view name;
   size_t offset;  ///< of the hstu_tensor in the args struct
   TensorRole role;
+  TensorForm form;
   /// A dimension that the operator sums over, so that random elements are scaled by the root of its extent; -1 none.
   int fan_in = -1;
   /// The slot of an output in whose elements this one's are counted, rounded as they are; -1 none.
@@ -46,12 +50,23 @@ constexpr size_t kWorkspaceAlignment = 256;
 
 /// An attribute of the args struct. words: names of the values 0, 1, ... of an enum; empty for numbers.
 struct ScalarSlot {
-  enum class Kind : uint8_t { f32, i32, i64 };
+  enum class Kind : uint8_t { f32, f64, i32, i64 };
   std::string_view name;
   size_t offset;
   Kind kind;
   std::span<const std::string_view> words = {};
+  Zero zero = {};
 };
+
+/// The slots of one struct: an operator's own, and those of a group of options that several operators share.
+template <size_t M, size_t N>
+constexpr std::array<ScalarSlot, M + N> joined(const ScalarSlot (&own)[M], const std::array<ScalarSlot, N>& shared) {
+  std::array<ScalarSlot, M + N> all{};
+  std::ranges::copy(own, all.begin());
+  std::ranges::copy(shared, all.begin() + M);
+  return all;
+}
+
 inline constexpr std::string_view kFp8ScalingWords[] = {"tensor", "row", "group", "block"};
 inline constexpr std::string_view kActivationWords[] = {"none", "silu", "sigmoid", "gelu", "gelu_tanh"};
 
@@ -69,7 +84,7 @@ using Integers = std::vector<std::vector<int64_t>>;
 
 /// What one call costs at least, for rates: multiply-adds counted as two operations and mask-exact, each input byte
 /// read once and each output byte written once.
-struct Work {
+struct Cost {
   double flops = 0;
   double bytes = 0;
 };
@@ -90,7 +105,7 @@ struct Operator : OperatorFacts {
   void (*reference)(const void* args, double* const* exact);
 
   /// args prepared; integer tensors must be readable by the host (copies will do), others are not read.
-  Work (*work)(const void* args);
+  Cost (*cost)(const void* args);
 
   /// A second shape of the same problem for checking kernels: what a tuned record must survive besides the batch it was
   /// measured on. Ragged tails everywhere; in jagged operators also empty sequences and sequences of one row. Changes
@@ -126,7 +141,7 @@ inline bool adds_to(const OperatorFacts& op, const TensorSlot& slot, const void*
 inline bool present(const hstu_tensor& t) { return t.dtype != HSTU_DTYPE_NONE; }
 /// Bytes from data to the end of the last element.
 int64_t extent_bytes(const hstu_tensor& t);
-/// Those of all of these, as Work counts them.
+/// Those of all of these, as Cost counts them.
 double bytes_of_all(std::initializer_list<const hstu_tensor*> tensors);
 
 // ---- The typed forms behind the table, per operator.
@@ -146,7 +161,7 @@ constexpr Op op_of() = delete;
 #define HSTUJIT_DECLARE(op, args_type, function)                   \
   Problem prepare(args_type& args);                                \
   OperatorFacts facts_of(const args_type*);                        \
-  Work work_of(const args_type& args);                             \
+  Cost cost_of(const args_type& args);                             \
   void make_edge_case(args_type& args, Integers& integers);        \
   namespace reference {                                            \
   void run(const args_type& args, double* const* exact = nullptr); \

@@ -1,8 +1,7 @@
 #include "operators/problem.hpp"
 
+#include "operators/aliases.hpp"
 #include "operators/operators.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -20,13 +19,14 @@ struct DtypeEntry {
   std::string_view name;
   int bytes;
 };
-constexpr DtypeEntry kDtypes[] = {{HSTU_DTYPE_NONE, "none", 0}, {HSTU_DTYPE_F32, "f32", 4},  {HSTU_DTYPE_F16, "f16", 2},
-                                  {HSTU_DTYPE_BF16, "bf16", 2}, {HSTU_DTYPE_I32, "i32", 4},  {HSTU_DTYPE_I64, "i64", 8},
-                                  {HSTU_DTYPE_E4M3, "e4m3", 1}, {HSTU_DTYPE_E5M2, "e5m2", 1}};
+constexpr DtypeEntry kDtypes[] = {
+    {HSTU_DTYPE_NONE, "none", 0}, {HSTU_DTYPE_F32, "f32", 4},   {HSTU_DTYPE_F16, "f16", 2},
+    {HSTU_DTYPE_BF16, "bf16", 2}, {HSTU_DTYPE_I32, "i32", 4},   {HSTU_DTYPE_I64, "i64", 8},
+    {HSTU_DTYPE_E4M3, "e4m3", 1}, {HSTU_DTYPE_E5M2, "e5m2", 1}, {HSTU_DTYPE_U8, "u8", 1},
+    {HSTU_DTYPE_I16, "i16", 2},   {HSTU_DTYPE_F64, "f64", 8}};
 
 std::string value_text(const FieldInfo& info, int32_t value) {
-  return info.kind == FieldKind::dtype ? std::string(name_of(static_cast<hstu_dtype>(value)))
-                                       : fmt::format("{}", value);
+  return info.kind == FieldKind::dtype ? std::string(name_of(static_cast<hstu_dtype>(value))) : std::to_string(value);
 }
 
 std::optional<int32_t> parse_value(const FieldInfo& info, std::string_view word) {
@@ -59,7 +59,7 @@ std::string_view name_of(Op op) { return kNames[static_cast<size_t>(op)]; }
 std::optional<Op> op_named(std::string_view name) {
   for (int i = 0; i < kOpCount; ++i)
     if (kNames[i] == name) return static_cast<Op>(i);
-  return std::nullopt;
+  return op_named_before(name);
 }
 
 std::string_view name_of(hstu_dtype dtype) {
@@ -91,7 +91,7 @@ std::string text(const Problem& problem) {
   int index = 0;
   for (const FieldInfo& info : fields_of(problem.op)) {
     const int32_t value = problem[index++];
-    if (value != 0 || !info.rare) out += fmt::format(" {}={}", info.name, value_text(info, value));
+    if (value != 0 || !info.rare) out.append(" ").append(info.name).append("=").append(value_text(info, value));
   }
   return out;
 }

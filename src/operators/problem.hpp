@@ -52,7 +52,7 @@ struct FieldInfo {
 /// The operator's fields; index i names Problem::field[i]. The enums of HSTUJIT_KEY_FIELDS are these indices.
 std::span<const FieldInfo> fields_of(Op op);
 std::string_view name_of(Op op);
-std::optional<Op> op_named(std::string_view name);
+std::optional<Op> op_named(std::string_view name);  ///< or was named so: see aliases.hpp
 
 std::string_view name_of(hstu_dtype dtype);  ///< "bf16"
 std::optional<hstu_dtype> dtype_named(std::string_view name);
@@ -63,7 +63,7 @@ inline bool is_16_bit(int dtype) { return dtype == HSTU_DTYPE_BF16 || dtype == H
 /// Smallest power of two >= value, at most 2^30; 0 stays 0.
 int32_t bucket(int64_t value);
 
-/// "hstu_attention dtype=bf16 head_dim_qk=128 ...": canonical, every field, parse(text(p)) == p.
+/// "attention dtype=bf16 head_dim_qk=128 ...": canonical, every field, parse(text(p)) == p.
 std::string text(const Problem& problem);
 std::optional<Problem> parse_problem(std::string_view text);
 

@@ -8,7 +8,7 @@ namespace {
 bool sound(const FieldInfo& info, int32_t value) {
   switch (info.kind) {
     case FieldKind::dtype:
-      return value >= HSTU_DTYPE_NONE && value <= HSTU_DTYPE_E5M2;
+      return value >= HSTU_DTYPE_NONE && value <= HSTU_DTYPE_F64;
     case FieldKind::bucket:
       return value == bucket(value);
     case FieldKind::exact:

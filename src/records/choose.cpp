@@ -40,9 +40,7 @@ std::string origin(const Choice& choice) {
 
 std::optional<NamedConfig> resolve(const Trial& trial, const Problem& problem, const DeviceFacts& device) {
   const Family* family = family_named(trial.family);
-  if (!family || family->op != problem.op || device.compute_capability < family->min_compute_capability ||
-      !family->covers(problem, device))
-    return std::nullopt;
+  if (!family || !covers(*family, problem, device)) return std::nullopt;
   const Config standard = family->default_config(problem, device);
   const auto config = parse_config(*family, trial.config, standard);
   // The default runs whatever the model of resources thinks of it.

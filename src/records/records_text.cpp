@@ -53,6 +53,10 @@ void refuse(const Impossible& flaw) {
   if (!flaw.empty()) fail(HSTU_ERROR_STORE, "{}", flaw);
 }
 
+[[noreturn]] void refuse(const Json::exception& reason) {
+  fail(HSTU_ERROR_STORE, "not an export of tuning records: {}", shown_reason(reason));
+}
+
 /// Knob tables are long and shared by a job's trials: listed once, referred to by index.
 using Spaces = std::map<std::pair<std::string, std::string>, size_t>;
 
@@ -167,8 +171,6 @@ std::string head_text() {
 
 }  // namespace
 
-std::string export_of_line(std::string_view line) { return fmt::format("{}{}]}}", head_text(), line); }
-
 std::string to_text(std::vector<Job> jobs) {
   sort_canonically(jobs);
   std::string out = head_text();
@@ -193,7 +195,15 @@ std::vector<Job> jobs_of_text(std::string_view exported) {
     std::vector<Job> jobs;
     for (const Json& line : document.at("records")) read_line(line, jobs);
     return jobs;
-  } catch (const Json::exception& e) { fail(HSTU_ERROR_STORE, "not an export of tuning records: {}", shown_reason(e)); }
+  } catch (const Json::exception& e) { refuse(e); }
+}
+
+std::vector<Job> jobs_of_line(std::string_view line) {
+  try {
+    std::vector<Job> jobs;
+    read_line(read_json(line), jobs);
+    return jobs;
+  } catch (const Json::exception& e) { refuse(e); }
 }
 
 }  // namespace hstujit

@@ -13,11 +13,11 @@ namespace hstujit {
 /// Equal jobs in any order give equal bytes.
 std::string to_text(std::vector<Job> jobs);
 
-/// An export of one of its lines alone, which each hold a problem's jobs on a device class.
-std::string export_of_line(std::string_view line);
-
 /// Reads what to_text wrote. Problems that this library cannot read are left out with a warning in the log; text that
 /// is not an export throws Error{STORE}.
 std::vector<Job> jobs_of_text(std::string_view text);
+
+/// Reads one of its lines, without the comma behind it: a problem's jobs on a device class.
+std::vector<Job> jobs_of_line(std::string_view line);
 
 }  // namespace hstujit

@@ -5,9 +5,9 @@
 
 #include "records/winners.hpp"
 
+#include <functional>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -26,7 +26,16 @@ class ShippedRecords {
   const Winners& all() const;
 
  private:
-  using Lines = std::unordered_map<std::string, std::string_view>;  ///< by device class and problem
+  struct Name {  ///< of a line
+    std::string_view device_class, problem;
+    bool operator==(const Name&) const = default;
+  };
+  struct HashName {
+    size_t operator()(const Name& name) const { return std::hash<std::string_view>()(name.problem); }
+  };
+  using Lines = std::unordered_map<Name, std::string_view, HashName>;
+
+  static std::optional<Name> name_of_line(std::string_view line);
   Lines indexed_lines() const;
   Winners read_all() const;
 

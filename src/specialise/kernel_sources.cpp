@@ -11,11 +11,10 @@
 namespace hstujit {
 namespace {
 
-std::optional<std::string> embedded_text(std::string_view name) {
+std::optional<std::string_view> embedded_text(std::string_view name) {
   const auto files = embedded_kernels();
   const auto found = std::ranges::find(files, name, &EmbeddedFile::name);
-  if (found == files.end()) return std::nullopt;
-  return std::string(found->text);
+  return found == files.end() ? std::nullopt : std::optional(found->text);
 }
 
 std::optional<std::string> file_text(const std::string& path) {
@@ -30,11 +29,9 @@ std::string_view without_leading_blanks(std::string_view text) {
   return text.substr(std::min(text.find_first_not_of(" \t"), text.size()));
 }
 
-// The name in one line `#include "name"`, or nothing.
+// The name in `#include "name"` of which this is what follows the first character, up to the line's end; or nothing.
 std::optional<std::string_view> included_name(std::string_view line) {
   line = without_leading_blanks(line);
-  if (!line.starts_with('#')) return std::nullopt;
-  line = without_leading_blanks(line.substr(1));
   if (!line.starts_with("include")) return std::nullopt;
   line = without_leading_blanks(line.substr(7));
   if (!line.starts_with('"')) return std::nullopt;
@@ -47,30 +44,34 @@ std::optional<std::string_view> included_name(std::string_view line) {
 
 std::vector<std::string> included_names(std::string_view text) {
   std::vector<std::string> names;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    if (const auto name = included_name(text.substr(0, end))) names.emplace_back(*name);
-    text.remove_prefix(std::min(end + 1, text.size()));
+  for (size_t at = text.find('#'); at != std::string_view::npos; at = text.find('#', at + 1)) {
+    const std::string_view before = text.substr(0, at);
+    const size_t last = before.find_last_not_of(" \t");
+    if (last != std::string_view::npos && before[last] != '\n') continue;  // within a line
+    const std::string_view line = text.substr(at + 1, std::min(text.find('\n', at), text.size()) - at - 1);
+    if (const auto name = included_name(line)) names.emplace_back(*name);
   }
   return names;
 }
 
 KernelSources::KernelSources(std::string folder) : folder_(std::move(folder)) {}
 
+std::string_view KernelSources::text_of(const std::string& name, std::string_view included_by) {
+  if (folder_.empty()) {
+    if (const auto text = embedded_text(name)) return *text;
+    fail(HSTU_ERROR_INTERNAL, "kernel source \"{}\", wanted by {}, is not among the embedded files", name, included_by);
+  }
+  if (auto text = file_text(folder_ + "/" + name)) return read_.emplace_back(std::move(*text));
+  fail(HSTU_ERROR_COMPILE,
+       "kernel source \"{}\", wanted by {}, cannot be read in {} (HSTUJIT_KERNELS): the folder needs the layout of "
+       "the project's kernels/",
+       name, included_by, folder_);
+}
+
 const KernelSources::Known& KernelSources::file_named(const std::string& name, std::string_view included_by) {
   if (const auto known = files_.find(name); known != files_.end()) return known->second;
-  std::optional<std::string> text = folder_.empty() ? embedded_text(name) : file_text(folder_ + "/" + name);
-  if (!text && folder_.empty())
-    fail(HSTU_ERROR_INTERNAL, "kernel source \"{}\", wanted by {}, is not among the embedded files", name, included_by);
-  if (!text)
-    fail(HSTU_ERROR_COMPILE,
-         "kernel source \"{}\", wanted by {}, cannot be read in {} (HSTUJIT_KERNELS): the folder needs the layout of "
-         "the project's kernels/",
-         name, included_by, folder_);
-  Known file{name, std::move(*text), {}, {}};
-  file.digest = digest(file.text);
-  file.includes = included_names(file.text);
-  return files_.emplace(name, std::move(file)).first->second;
+  const std::string_view text = text_of(name, included_by);
+  return files_.emplace(name, Known{name, text, digest(text), included_names(text)}).first->second;
 }
 
 const SourceClosure& KernelSources::closure(std::string_view header) {
@@ -89,7 +90,7 @@ const SourceClosure& KernelSources::closure(std::string_view header) {
   SourceClosure closure;
   Digester digester;
   for (const auto& [name, file] : seen) {
-    closure.files.push_back({file->name.c_str(), file->text.c_str()});
+    closure.files.push_back({file->name.c_str(), file->text.data()});
     digester.add(name).add(file->digest.hex());
   }
   closure.digest = digester.finish();

@@ -3,6 +3,7 @@
 
 #include "support/hash.hpp"
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -33,14 +34,17 @@ class KernelSources {
 
  private:
   struct Known {
-    std::string name, text;
+    std::string name;
+    std::string_view text;  ///< a 0 follows it
     Digest digest;
     std::vector<std::string> includes;
   };
+  std::string_view text_of(const std::string& name, std::string_view included_by);
   const Known& file_named(const std::string& name, std::string_view included_by);
 
   std::string folder_;
   std::mutex mutex_;
+  std::deque<std::string> read_;  ///< texts of the folder; those that are embedded are not copied
   std::map<std::string, Known, std::less<>> files_;
   std::map<std::string, SourceClosure, std::less<>> closures_;
 };

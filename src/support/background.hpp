@@ -1,4 +1,4 @@
-// Work behind the caller's back: a few threads that run jobs in the order of their arrival. They start with the first
+// Cost behind the caller's back: a few threads that run jobs in the order of their arrival. They start with the first
 // jobs, so that whoever never submits one pays nothing; where the system has no threads to give, finish() is who works.
 #pragma once
 

@@ -40,6 +40,12 @@ void load_other(const hstu_tensor& t, int64_t offset, int64_t count, double* out
       return load_as<uint8_t>(t, offset, count, out, E4m3::widen);
     case HSTU_DTYPE_E5M2:
       return load_as<uint8_t>(t, offset, count, out, E5m2::widen);
+    case HSTU_DTYPE_U8:
+      return load_as<uint8_t>(t, offset, count, out, widen_integer<uint8_t>);
+    case HSTU_DTYPE_I16:
+      return load_as<int16_t>(t, offset, count, out, widen_integer<int16_t>);
+    case HSTU_DTYPE_F64:
+      return load_as<double>(t, offset, count, out, [](double value) { return value; });
     default:
       break;  // no tensor, no elements
   }
@@ -55,6 +61,12 @@ void store_other(const hstu_tensor& t, int64_t offset, int64_t count, const doub
       return store_as<uint8_t>(t, offset, count, in, E4m3::round);
     case HSTU_DTYPE_E5M2:
       return store_as<uint8_t>(t, offset, count, in, E5m2::round);
+    case HSTU_DTYPE_U8:
+      return store_as<uint8_t>(t, offset, count, in, round_integer<uint8_t>);
+    case HSTU_DTYPE_I16:
+      return store_as<int16_t>(t, offset, count, in, round_integer<int16_t>);
+    case HSTU_DTYPE_F64:
+      return store_as<double>(t, offset, count, in, [](double value) { return value; });
     default:
       break;
   }

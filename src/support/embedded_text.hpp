@@ -8,7 +8,7 @@ namespace hstujit {
 
 struct EmbeddedFile {
   std::string_view name;  ///< relative to its folder: "prim/mma.cuh" of kernels/
-  std::string_view text;
+  std::string_view text;  ///< a literal, so a 0 follows it
 };
 
 std::span<const EmbeddedFile> embedded_kernels();

@@ -1,7 +1,5 @@
 #include "support/hash.hpp"
 
-#include <fmt/format.h>
-
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -9,7 +7,15 @@ namespace hstujit {
 
 uint64_t hash64(const void* data, size_t bytes) { return XXH3_64bits(data, bytes); }
 
-std::string Digest::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
+std::string Digest::hex() const {
+  std::string digits(32, '0');
+  for (int i = 0; i < 16; ++i) {
+    const int shift = 60 - 4 * i;
+    digits[static_cast<size_t>(i)] = "0123456789abcdef"[high >> shift & 15];
+    digits[static_cast<size_t>(i) + 16] = "0123456789abcdef"[low >> shift & 15];
+  }
+  return digits;
+}
 
 Digest digest(std::string_view bytes) {
   const XXH128_hash_t h = XXH3_128bits(bytes.data(), bytes.size());

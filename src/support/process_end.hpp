@@ -4,7 +4,7 @@
 
 namespace hstujit {
 
-/// Work inside of a library that does not outlive main, such as NVRTC. exit() waits for it, and lets no more begin.
+/// Cost inside of a library that does not outlive main, such as NVRTC. exit() waits for it, and lets no more begin.
 class EndsBeforeExit {
  public:
   /// Throws Error{NOT_READY} once the process is ending.

@@ -109,17 +109,21 @@ OrderedJson integers_of(const Operator& op, const void* args, const TensorSlot& 
 
 OrderedJson elements_of(const hstu_tensor& tensor) {
   const auto rank = static_cast<size_t>(tensor.rank);
-  return {{"shape", std::vector<int64_t>(tensor.shape, tensor.shape + rank)},
-          {"dtype", name_of(tensor.dtype)},
-          {"stride", std::vector<int64_t>(tensor.stride, tensor.stride + rank)}};
+  OrderedJson out = {{"shape", std::vector<int64_t>(tensor.shape, tensor.shape + rank)},
+                     {"dtype", name_of(tensor.dtype)}};
+  // Prepared ones have their strides. A workload means all those that it writes.
+  if (tensor.flags == HSTU_STRIDES_GIVEN) out["stride"] = std::vector<int64_t>(tensor.stride, tensor.stride + rank);
+  return out;
 }
 
 /// Nothing for the value that an absent member has.
 OrderedJson scalar_of(const void* args, const ScalarSlot& slot) {
   const std::byte* const at = static_cast<const std::byte*>(args) + slot.offset;
-  if (slot.kind == ScalarSlot::Kind::f32) {
-    const float value = *reinterpret_cast<const float*>(at);
-    return value == 0 ? OrderedJson() : OrderedJson(static_cast<double>(value));
+  if (slot.kind == ScalarSlot::Kind::f32 || slot.kind == ScalarSlot::Kind::f64) {
+    const bool single = slot.kind == ScalarSlot::Kind::f32;
+    const double value =
+        single ? static_cast<double>(*reinterpret_cast<const float*>(at)) : *reinterpret_cast<const double*>(at);
+    return value == 0 && !std::signbit(value) ? OrderedJson() : OrderedJson(value);
   }
   const int64_t value = slot.kind == ScalarSlot::Kind::i64 ? *reinterpret_cast<const int64_t*>(at)
                                                            : int64_t{*reinterpret_cast<const int32_t*>(at)};
@@ -171,7 +175,7 @@ double seconds_of(const Traffic::Shape& shape) {
   }
   if (!(op.prepare(args.data()) == shape.problem))
     fail(HSTU_ERROR_UNSUPPORTED, "a workload cannot express {}", text(shape.problem));
-  const Work least = op.work(args.data());
+  const Cost least = op.cost(args.data());
   const double seconds = std::max(least.bytes / kBytesPerSecond, least.flops / kFlopsPerSecond);
   return static_cast<double>(shape.calls) * std::max(seconds, kLeastSeconds);
 }

@@ -191,7 +191,7 @@ std::vector<std::byte> CallBuffers::host_args(Shape shape) const {
   return args;
 }
 
-Work CallBuffers::work(Shape shape) const { return op_.work(host_args(shape).data()); }
+Cost CallBuffers::cost(Shape shape) const { return op_.cost(host_args(shape).data()); }
 
 Outputs CallBuffers::reference(Shape shape) const {
   std::vector<std::byte> args = host_args(shape);

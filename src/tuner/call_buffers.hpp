@@ -38,8 +38,8 @@ class CallBuffers {
   /// Whether each output has a number in it.
   bool has_results(Shape shape, const Outputs& outputs) const;
 
-  /// Cost of a shape, see Operator::work.
-  Work work(Shape shape) const;
+  /// Cost of a shape, see Operator::cost.
+  Cost cost(Shape shape) const;
   /// What the reference makes of the same inputs.
   Outputs reference(Shape shape) const;
 

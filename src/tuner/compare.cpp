@@ -183,7 +183,8 @@ Sums compare_rows(const Rows& expected, const Rows& actual, size_t element, std:
   return total;
 }
 
-bool is_integer(hstu_dtype dtype) { return dtype == HSTU_DTYPE_I32 || dtype == HSTU_DTYPE_I64; }
+/// Integers, and f64, which kernels only copy.
+bool is_exact(hstu_dtype dtype) { return dtype == HSTU_DTYPE_I32 || dtype == HSTU_DTYPE_I64 || dtype >= HSTU_DTYPE_U8; }
 
 /// Distance of neighbouring values where `value` lies.
 double step_at(hstu_dtype dtype, float value) {
@@ -223,11 +224,11 @@ std::string worst_element(const Rows& expected, const Rows& actual, const std::v
 /// What the sums of a row may differ by, over its largest element.
 double row_tolerance(Op op, bool f16) {
   switch (op) {
-    case Op::hstu_attention_fp8:  // weights of three bits
+    case Op::attention_fp8:  // weights of three bits
       return f16 ? 1.5e-2 : 6e-2;
-    case Op::hstu_attention:  // probabilities of the element type
-    case Op::delta_hstu_attention:
-    case Op::paged_hstu_attention:
+    case Op::attention:  // probabilities of the element type
+    case Op::delta_attention:
+    case Op::paged_attention:
     case Op::flash_attention:
       return f16 ? 8e-3 : 4e-2;
     case Op::fp8_gemm:  // fast sums
@@ -241,8 +242,8 @@ double row_tolerance(Op op, bool f16) {
   }
 }
 
-/// Integers are equal or wrong.
-std::string integer_difference(const hstu_tensor& expected, const hstu_tensor& actual) {
+/// Bits are equal or wrong.
+std::string exact_difference(const hstu_tensor& expected, const hstu_tensor& actual) {
   const Rows e(expected), a(actual);
   const int64_t step = expected.rank > 0 ? expected.stride[expected.rank - 1] : 1;
   const auto size = static_cast<size_t>(size_of(expected.dtype));
@@ -287,7 +288,7 @@ Tolerance tolerance_of(Op op, hstu_dtype dtype, int64_t terms) {
 }
 
 std::string difference(const hstu_tensor& expected, const hstu_tensor& actual, const Tolerance& tolerance) {
-  if (is_integer(expected.dtype)) return integer_difference(expected, actual);
+  if (is_exact(expected.dtype)) return exact_difference(expected, actual);
   const Rows e(expected), a(actual);
   std::vector<RowResult> rows(static_cast<size_t>(e.count()));
   const Sums sums = compare_rows(e, a, static_cast<size_t>(size_of(expected.dtype)), rows);
@@ -305,7 +306,7 @@ std::string difference(const hstu_tensor& expected, const hstu_tensor& actual, c
 }
 
 bool has_results(const hstu_tensor& t) {
-  if (is_integer(t.dtype)) return t.rank == 0 || Rows(t).count() > 0;  // every value is a number
+  if (is_exact(t.dtype)) return t.rank == 0 || Rows(t).count() > 0;  // every value is a number
   const Rows rows(t);
   std::vector<float> values(static_cast<size_t>(rows.length()));
   for (int64_t row = 0; row < rows.count(); ++row) {

@@ -1,56 +1,55 @@
-// Compiles ahead of the bench: a bounded number of threads, results as futures.
+// Compiles ahead of the bench: a bounded number of threads, results in the order in which they are finished.
 #pragma once
 
-#include "jit/compiled_kernel.hpp"
-#include "specialise/source.hpp"
+#include "tuner/cores.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <future>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace hstujit {
 
-using KernelPtr = std::shared_ptr<const CompiledKernel>;
 /// Source -> kernel, e.g. Jit::obtain; called from several threads; throws Error.
 using Compile = std::function<KernelPtr(const Source&)>;
 
 /// All cores, at most 16: beyond that, NVRTC's memory costs more than its speed gains.
 int default_compile_threads();
 
-class CompilePool {
+class CompilePool : public Cores {
  public:
-  /// With fewer threads where the system has no more, down to none: submit() compiles then.
+  /// With fewer threads where the system has no more, down to none: order() compiles then.
   CompilePool(int threads, Compile compile);
   /// Drops what has not begun and waits for what has.
-  ~CompilePool();
+  ~CompilePool() override;
   CompilePool(const CompilePool&) = delete;
   CompilePool& operator=(const CompilePool&) = delete;
 
-  /// The kernel, or what compiling threw; std::future_error when the pool ended first.
-  std::future<KernelPtr> submit(Source source);
-  /// Forgets what has not begun; its futures throw.
-  void drop_waiting();
-  /// How many kernels are compiled at a time.
-  int threads() const { return std::max(static_cast<int>(workers_.size()), 1); }
+  size_t count() const override { return std::max(workers_.size(), size_t{1}); }
+  double now() const override { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  void order(Order order) override;
+  std::optional<Compiled> take(double until) override;
+  Compiled make(const Order& order) override;
+  std::vector<uint64_t> drop_waiting() override;
+  double busy() const override;
 
  private:
-  struct Task {
-    Source source;
-    std::promise<KernelPtr> promise;
-  };
+  using Clock = std::chrono::steady_clock;
   void work();
-  void run(Task& task);
+  void count_running(int change);
 
+  const Clock::time_point start_ = Clock::now();
   Compile compile_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Task> tasks_;
+  mutable std::mutex mutex_;
+  std::condition_variable wake_, finished_;
+  std::deque<Order> waiting_;
+  std::vector<Compiled> done_;  ///< with room for all that were ordered: threads that compile need no memory for it
+  size_t running_ = 0;
+  double busy_ = 0, counted_at_ = 0;  ///< seconds that cores had worked by then
   bool ending_ = false;
   std::vector<std::thread> workers_;
 };

@@ -123,7 +123,7 @@ Verdict GpuBench::verify_shape(const Candidate& candidate, const Loaded& loaded,
 Verdict GpuBench::check_standard(CallBuffers::Shape shape, const Outputs& outputs) {
   if (shape == CallBuffers::kAsCalled && !buffers_.has_results(shape, outputs))
     return {false, "its output has no finite element"};
-  if (buffers_.work(shape).flops > options_.reference_flops) return {true, ""};
+  if (buffers_.cost(shape).flops > options_.reference_flops) return {true, ""};
   const std::string why = buffers_.difference(shape, buffers_.reference(shape), outputs);
   return {why.empty(), why.empty() ? "" : "against the reference, " + why};
 }

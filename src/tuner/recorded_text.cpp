@@ -11,6 +11,7 @@ namespace hstujit {
 namespace {
 
 constexpr std::string_view kFormat = "hstujit-space-1";
+constexpr std::string_view kClockedFormat = "hstujit-space-2";
 constexpr uint64_t kMostBytes = uint64_t{64} << 20;
 
 /// Takes what stands before the next `end` off the front.
@@ -38,12 +39,21 @@ Number number(std::string_view word, size_t row) {
   return value;
 }
 
+/// A number of units, or a dash for none; 0 is one only where nothing is too short.
+std::optional<double> number_or_dash(std::string_view word, double unit, size_t row, bool zero) {
+  if (word == "-") return std::nullopt;
+  const auto count = number<int64_t>(word, row);
+  if (count == 0 && !zero) fail(HSTU_ERROR_STORE, "a recorded space: row {} took no time", row);
+  return static_cast<double>(count) * unit;
+}
+
 struct Rows {
   std::vector<Config> points;
   std::vector<std::optional<double>> seconds;
+  std::vector<TrialSeconds> trials;
 };
 
-Rows rows_of(std::string_view text, size_t knobs) {
+Rows rows_of(std::string_view text, size_t knobs, bool clocked) {
   Rows rows;
   std::set<Config> seen;
   while (!text.empty()) {
@@ -53,26 +63,38 @@ Rows rows_of(std::string_view text, size_t knobs) {
     if (!seen.insert(config).second)
       fail(HSTU_ERROR_STORE, "a recorded space: row {} repeats an earlier configuration", rows.points.size() + 1);
     rows.points.push_back(config);
-    const bool failed = line == "-";
-    const int64_t ns = failed ? 0 : number<int64_t>(line, rows.points.size());
-    if (!failed && ns == 0) fail(HSTU_ERROR_STORE, "a recorded space: row {} took no time", rows.points.size());
-    rows.seconds.push_back(failed ? std::nullopt : std::optional(static_cast<double>(ns) * 1e-9));
+    const size_t row = rows.points.size();
+    rows.seconds.push_back(number_or_dash(clocked ? next(line, ' ') : line, 1e-9, row, false));
+    if (!clocked) continue;
+    const auto compiling = number_or_dash(next(line, ' '), 1e-6, row, true);
+    rows.trials.push_back({compiling, number_or_dash(line, 1e-6, row, true)});
   }
   if (rows.points.empty()) fail(HSTU_ERROR_STORE, "a recorded space: it has no rows");
   return rows;
 }
 
+std::string units(std::optional<double> seconds, double per_second) {
+  return seconds ? fmt::format("{}", to_nearest_integer<int64_t>(*seconds * per_second)) : "-";
+}
+
 }  // namespace
 
 std::string bytes_of(const NamedSpace& space) {
-  std::string out = fmt::format("{}\nsource {}\nknobs", kFormat, space.source);
+  const bool clocked = !space.clock.empty();
+  std::string out = fmt::format("{}\nsource {}\n", clocked ? kClockedFormat : kFormat, space.source);
+  if (clocked) out += fmt::format("clock {}\n", space.clock);
+  out += "knobs";
   for (const std::string& knob : space.knobs) out += ' ' + knob;
   out += '\n';
   for (size_t i = 0; i < space.recorded.space.size(); ++i) {
     const Config& config = space.recorded.space.points()[i];
     for (size_t k = 0; k < space.knobs.size(); ++k) out += fmt::format("{} ", config.value[k]);
-    const auto seconds = space.recorded.seconds[i];
-    out += seconds ? fmt::format("{}\n", to_nearest_integer<int64_t>(*seconds * 1e9)) : "-\n";
+    out += units(space.recorded.seconds[i], 1e9);
+    if (clocked) {
+      const TrialSeconds trial = space.recorded.trials.empty() ? TrialSeconds{} : space.recorded.trials[i];
+      out += fmt::format(" {} {}", units(trial.compiling, 1e6), units(trial.measuring, 1e6));
+    }
+    out += '\n';
   }
   return compressed(out);
 }
@@ -81,13 +103,17 @@ NamedSpace space_of_bytes(std::string_view bytes) {
   const auto plain = decompressed(bytes, kMostBytes);
   if (!plain) fail(HSTU_ERROR_STORE, "a recorded space: it is no zstd frame, damaged, or larger than 64 MiB");
   std::string_view text = *plain;
-  if (next(text, '\n') != kFormat) fail(HSTU_ERROR_STORE, "a recorded space: its first line is not {}", kFormat);
+  const std::string_view format = next(text, '\n');
+  const bool clocked = format == kClockedFormat;
+  if (!clocked && format != kFormat)
+    fail(HSTU_ERROR_STORE, "a recorded space: its first line is neither {} nor {}", kClockedFormat, kFormat);
   const std::string source(line_of(text, "source"));
+  const std::string clock(clocked ? line_of(text, "clock") : "");
   std::vector<std::string> knobs;
   for (std::string_view names = line_of(text, "knobs"); !names.empty();) knobs.emplace_back(next(names, ' '));
   if (knobs.size() > kMaxKnobs)
     fail(HSTU_ERROR_STORE, "a recorded space: it has {} knobs, at most {} are possible", knobs.size(), kMaxKnobs);
-  const Rows rows = rows_of(text, knobs.size());
+  const Rows rows = rows_of(text, knobs.size(), clocked);
   std::vector<std::vector<int32_t>> values;
   for (size_t k = 0; k < knobs.size(); ++k) {
     std::set<int32_t> seen;
@@ -96,7 +122,9 @@ NamedSpace space_of_bytes(std::string_view bytes) {
   }
   Space space(std::move(values), rows.points, rows.points.front());
   size_t row = 0;  // the space keeps the order of its points
-  return {source, knobs, RecordedSpace(std::move(space), [&](const Config&) { return rows.seconds[row++]; })};
+  RecordedSpace recorded(std::move(space), [&](const Config&) { return rows.seconds[row++]; });
+  recorded.trials = rows.trials;
+  return {source, knobs, std::move(recorded), clock};
 }
 
 }  // namespace hstujit

@@ -1,6 +1,7 @@
 #include "tuner/search.hpp"
 
 #include "tuner/local_search.hpp"
+#include "tuner/model_search.hpp"
 
 #include <algorithm>
 
@@ -20,7 +21,7 @@ std::vector<Config> order_of(const Space& space, const std::vector<Config>& hint
   return first;
 }
 
-using Factory = std::unique_ptr<Search> (*)(const Space&, const std::vector<Config>&, uint64_t);
+using Factory = std::unique_ptr<Search> (*)(const Space&, const Beforehand&, uint64_t);
 
 struct Strategy {
   std::string_view name;
@@ -28,14 +29,19 @@ struct Strategy {
 };
 
 template <class T>
-std::unique_ptr<Search> make(const Space& space, const std::vector<Config>& hints, uint64_t seed) {
-  return std::make_unique<T>(space, hints, seed);
+std::unique_ptr<Search> make(const Space& space, const Beforehand& known, uint64_t seed) {
+  return std::make_unique<T>(space, known.hints, seed);
+}
+
+std::unique_ptr<Search> make_model(const Space& space, const Beforehand& known, uint64_t seed) {
+  return std::make_unique<ModelSearch>(space, known, seed);
 }
 
 constexpr Strategy kStrategies[] = {
     {"exhaustive", make<ExhaustiveSearch>},
     {"random", make<ExhaustiveSearch>},  // its order is random: what counts is where the budget cuts it
-    {"local", make<LocalSearch>}};
+    {"local", make<LocalSearch>},
+    {"model", make_model}};
 
 }  // namespace
 
@@ -46,15 +52,10 @@ std::optional<Config> ExhaustiveSearch::next() {
   return position_ < order_.size() ? std::optional(order_[position_++]) : std::nullopt;
 }
 
-std::unique_ptr<Search> make_search(std::string_view name, const Space& space, const std::vector<Config>& hints,
-                                    uint64_t seed) {
+std::unique_ptr<Search> make_search(std::string_view name, const Space& space, const Beforehand& known, uint64_t seed) {
   for (const Strategy& strategy : kStrategies)
-    if (strategy.name == name) return strategy.make(space, hints, seed);
+    if (strategy.name == name) return strategy.make(space, known, seed);
   return nullptr;
-}
-
-std::string_view default_strategy(const Space& space) {
-  return space.size() <= kExhaustiveLimit ? "exhaustive" : "local";
 }
 
 }  // namespace hstujit

@@ -39,6 +39,16 @@ std::optional<RecordedSpace> recorded_space(const Job& job, const Family& family
   });
 }
 
+void add_trial_seconds(RecordedSpace& recorded, const Family& family, const std::vector<TrialCost>& costs) {
+  recorded.trials.resize(recorded.space.size());
+  const auto known = [](double seconds) { return seconds > 0 ? std::optional(seconds) : std::nullopt; };
+  for (const TrialCost& cost : costs) {
+    const auto config = cost.family == family.name ? parse_config(family, cost.config, {}) : std::nullopt;
+    if (const auto at = config ? recorded.space.index(*config) : std::nullopt)
+      recorded.trials[*at] = {known(cost.compiling), known(cost.measuring)};
+  }
+}
+
 std::vector<double> simulate(Search& search, const RecordedSpace& recorded, size_t evaluations) {
   const double optimum = recorded.best();
   double best = std::numeric_limits<double>::infinity();

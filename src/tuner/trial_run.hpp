@@ -8,6 +8,12 @@
 
 namespace hstujit {
 
+/// What a trial took, by the configuration's name.
+struct TrialCost {
+  std::string family, config;
+  double compiling = 0, measuring = 0;  ///< seconds, of a core and of the GPU; 0 unknown
+};
+
 /// A trial of the candidate with what is known without running it. The kernel may be missing.
 Trial blank_trial(const Candidate& candidate, const Problem& problem);
 

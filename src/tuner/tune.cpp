@@ -1,298 +1,303 @@
 #include "tuner/tune.hpp"
 
-#include "records/choose.hpp"
 #include "support/error.hpp"
-#include "support/log.hpp"
-#include "tuner/finals.hpp"
-#include "tuner/search.hpp"
-#include "tuner/space.hpp"
-#include "tuner/trial_run.hpp"
-#include "tuner/tuning_job.hpp"
+#include "tuner/problem_search.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <deque>
+#include <list>
+#include <map>
 
 namespace hstujit {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+constexpr double kFinalsShare = 0.15;  // of the budget, at most
+constexpr double kLook = 0.05;         // seconds between two looks whether somebody cancelled
 
-constexpr double kSearchShare = 0.85;  // of the budget; the rest is for the finals
-constexpr size_t kHints = 4;           // neighbours' winners to start from
-constexpr int kAheadPerThread = 2;     // kernels being compiled or waiting for the bench
-
-class Tuner {
+/// Several problems, the cores and the GPU, until all are over.
+class Queue {
  public:
-  Tuner(const TuneTask& task, Records& records, Bench& bench, const Compile& compile, const TuneOptions& options)
-      : task_(task),
-        records_(records),
-        bench_(bench),
-        options_(options),
-        start_(Clock::now()),
-        pool_(options.compile_threads > 0 ? options.compile_threads : default_compile_threads(), compile) {}
+  Queue(const std::vector<TuneProblem>& problems, Records& records, Cores& cores, const TuneOptions& options)
+      : problems_(problems), cores_(cores), options_(options), start_(cores.now()), busy_before_(cores.busy()) {
+    for (size_t i = 0; i < problems.size(); ++i) {
+      searches_.emplace_back(problems[i], records, cores, options);
+      searches_.back().on_news = [this, i](const std::string& last, bool finals) { report(i, last, finals); };
+      all_.push_back(&searches_.back());
+    }
+  }
 
-  TuneResult run();
+  std::vector<TuneOutcome> run() {
+    while (!std::ranges::all_of(all_, &ProblemSearch::over)) {
+      if (cancelled()) end_all(SearchEnd::cancelled);
+      if (late()) end_standing();
+      end_finished();
+      make_room();
+      order_kernels();
+      while (auto compiled = cores_.take(0)) arrived(std::move(*compiled));
+      if (!measure_one() && !prepare_bench()) wait();
+    }
+    cores_.drop_waiting();
+    std::vector<TuneOutcome> outcomes;
+    for (ProblemSearch* search : all_) outcomes.push_back(search->take_outcome());
+    return outcomes;
+  }
 
  private:
-  struct Pending {
-    Candidate candidate;
-    std::future<KernelPtr> kernel;
-  };
-
-  Pending submit(const Family& family, const Config& config);
-  bool wait_for(Pending& pending);
-  void try_standard(TuningJob& job);
-  void search_family(TuningJob& job, const Family& family, double deadline);
-  void try_candidate(TuningJob& job, Pending& pending);
-  std::string judge(Pending& pending, Trial& trial);
-  void keep(TuningJob& job, const Trial& trial, const std::string& rejected);
-  std::optional<NamedConfig> config_of(const Trial& trial) const;
-  void hold_finals(TuningJob& job);
-  TuneResult finish(TuningJob& job);
-  void refuse_dead_device(TuningJob& job, const Trial& culprit);
-
-  std::vector<Config> hints(const Family& family) const;
-  void report(const std::string& last, bool finals = false);
   bool cancelled() const { return options_.cancel && options_.cancel->load(std::memory_order_relaxed); }
-  double elapsed() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double elapsed() const { return cores_.now() - start_; }
   double budget() const { return static_cast<double>(options_.budget_ms) * 1e-3; }
+  /// When searching ends, so that the finals of all problems fit into the budget.
+  double search_budget() const;
+  bool late() const { return elapsed() >= search_budget(); }
 
-  const TuneTask& task_;
-  Records& records_;
-  Bench& bench_;
+  void order_kernels();
+  ProblemSearch* most_promising() const;
+  double promise_of(size_t i) const;
+  bool would_be_late(const ProblemSearch& search) const;
+  void arrived(Compiled compiled);
+  bool measure_one();
+  bool prepare_bench();
+  bool open_bench(ProblemSearch& search);
+  void wait();
+  void end_standing();
+  void forget_waiting();
+  void end_finished();
+  void end_all(SearchEnd end);
+  void end(ProblemSearch& search, SearchEnd end);
+  void make_room();
+  void report(size_t i, const std::string& last, bool finals);
+
+  const std::vector<TuneProblem>& problems_;
+  Cores& cores_;
   const TuneOptions& options_;
-  const Clock::time_point start_;
-  Candidate standard_;
-  int64_t standard_ns_ = 0, best_ns_ = 0;
-  int done_ = 0, total_ = 0;
-  TuneResult result_;
-  CompilePool pool_;  ///< last: its threads end before anything else does
+  const double start_, busy_before_;
+  std::list<ProblemSearch> searches_;
+  std::vector<ProblemSearch*> all_;
+  std::vector<ProblemSearch*> open_;            ///< those with a bench, the one used last at the end
+  std::map<uint64_t, ProblemSearch*> tickets_;  ///< of what is being compiled
+  uint64_t last_ticket_ = 0;
+  bool late_ = false;  ///< the time for searching is over
 };
 
-/// What a known trial tells a search.
-std::optional<double> seconds_of(const Trial& trial) {
-  if (trial.status != TrialStatus::ok && trial.status != TrialStatus::slow) return std::nullopt;
-  return static_cast<double>(trial.timing.median_ns) * 1e-9;
+double Queue::search_budget() const {
+  double finals = 0;
+  for (const ProblemSearch* search : all_)
+    if (!search->over()) finals += search->finals_seconds();
+  return budget() - std::min(finals, kFinalsShare * budget());
 }
 
-TuneResult Tuner::run() {
-  const Family& preferred = *task_.families.front();
-  Pending standard = submit(preferred, preferred.default_config(task_.problem, task_.device));
-  standard.candidate.standard = true;
-  if (!wait_for(standard)) fail(HSTU_ERROR_TUNING, "cancelled before the default configuration was compiled");
-  standard_ = standard.candidate;
-  TuningJob job(records_, task_, options_, standard_.kernel->compiler);
-  if (job.finished()) {
-    result_.record = *job.finished();
-    result_.reused = static_cast<int>(job.job().trials.size());
-    return result_;
+// ---- Cores
+
+/// Keeps all cores at work, and a few kernels waiting for the next free one, but not more than the GPU takes.
+void Queue::order_kernels() {
+  const size_t cores = cores_.count();
+  for (;;) {
+    size_t ready = 0;
+    for (const ProblemSearch* search : all_) ready += search->ready();
+    if (tickets_.size() >= cores + std::max(cores / 2, size_t{1}) || tickets_.size() + ready >= 3 * cores + 1) return;
+    ProblemSearch* const search = most_promising();
+    if (!search) return;
+    if (search->order_next(last_ticket_ + 1)) tickets_.emplace(++last_ticket_, search);
   }
-  result_.reused = job.reused();
-  try_standard(job);
-  size_t left = task_.families.size();
-  for (const Family* family : task_.families) {
-    const double now = elapsed();
-    search_family(job, *family, now + std::max(0.0, kSearchShare * budget() - now) / static_cast<double>(left--));
+}
+
+/// Nothing when no problem has anything to order. What is late is not begun, but for the defaults.
+ProblemSearch* Queue::most_promising() const {
+  const auto opened = static_cast<size_t>(
+      std::ranges::count_if(all_, [](const ProblemSearch* s) { return s->opened() && !s->over(); }));
+  ProblemSearch* most = nullptr;
+  double promise = 0;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    ProblemSearch* const search = all_[i];
+    if (search->opened() ? would_be_late(*search) : opened >= options_.most_open) continue;
+    const double here = search->promise() * problems_[i].weight;
+    if (here > promise) {
+      most = search;
+      promise = here;
+    }
   }
-  pool_.drop_waiting();  // what the search ordered and did not wait for
-  hold_finals(job);
-  return finish(job);
+  return most;
 }
 
-Tuner::Pending Tuner::submit(const Family& family, const Config& config) {
-  Pending pending;
-  pending.candidate.family = &family;
-  pending.candidate.config = config;
-  pending.kernel = pool_.submit(specialise(family, task_.problem, config, task_.device));
-  return pending;
+bool Queue::would_be_late(const ProblemSearch& search) const {
+  const double queued = static_cast<double>(tickets_.size()) / static_cast<double>(cores_.count());
+  return elapsed() + search.kernel_seconds() * std::max(queued, 1.0) >= search_budget();
 }
 
-/// False when cancelled meanwhile. Throws what compiling threw.
-bool Tuner::wait_for(Pending& pending) {
-  using namespace std::chrono_literals;
-  while (pending.kernel.wait_for(20ms) != std::future_status::ready)
-    if (cancelled()) return false;
-  pending.candidate.kernel = pending.kernel.get();
+void Queue::arrived(Compiled compiled) {
+  const auto ticket = tickets_.find(compiled.ticket);
+  if (ticket == tickets_.end()) return;
+  ProblemSearch* const search = ticket->second;
+  tickets_.erase(ticket);
+  search->arrived(std::move(compiled));
+}
+
+void Queue::wait() {
+  if (tickets_.empty()) return end_standing();  // what is left would come too late
+  const double until = options_.cancel ? cores_.now() + kLook : start_ + std::max(search_budget(), elapsed() + kLook);
+  if (auto compiled = cores_.take(until)) arrived(std::move(*compiled));
+}
+
+// ---- The GPU
+
+/// False when nothing is ready.
+bool Queue::measure_one() {
+  ProblemSearch* most = nullptr;
+  double gain = 0;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    const double here = all_[i]->readiness() * problems_[i].weight;
+    if (here > gain) {
+      most = all_[i];
+      gain = here;
+    }
+  }
+  if (!most || (most->standing() && elapsed() + most->trial_seconds() > budget())) return false;
+  if (open_bench(*most)) most->measure();
+  if (most->broke_device()) {
+    const std::exception_ptr error = most->error();
+    for (ProblemSearch* search : all_) search->give_up(error);
+  }
   return true;
 }
 
-/// The default comes first: its output is what all others must reproduce, its time what they must beat.
-void Tuner::try_standard(TuningJob& job) {
-  if (const std::string_view flaw = standard_.kernel->flaw(); !flaw.empty())
-    log().warn("tuner: {} is a default configuration and {}", standard_.kernel->name, flaw);
-  Trial trial = blank_trial(standard_, task_.problem);
-  const Trial* known = job.known(*standard_.family, standard_.config);
-  const Verdict verdict = bench_.verify(standard_);
-  if (!verdict.right)
-    fail(HSTU_ERROR_TUNING, "{}: the default configuration gives no valid result to compare with: {}",
-         standard_.kernel->name, verdict.why);
-  if (!known) measure_trial(bench_, standard_, 0, trial);
-  standard_ns_ = best_ns_ = known ? known->timing.median_ns : trial.timing.median_ns;
-  for (const Trial& t : job.job().trials)
-    if (t.status == TrialStatus::ok) best_ns_ = std::min(best_ns_, t.timing.median_ns);
-  if (!known) keep(job, trial, "");
+/// While kernels are compiled there is time to make inputs. False when there is no use for it.
+bool Queue::prepare_bench() {
+  std::erase_if(open_, [](const ProblemSearch* s) { return !s->holds_bench(); });
+  if (open_.size() >= options_.most_open) return false;
+  const auto next = std::ranges::find_if(all_, &ProblemSearch::may_prepare);
+  if (next != all_.end()) open_bench(**next);
+  return next != all_.end();
 }
 
-std::vector<Config> Tuner::hints(const Family& family) const {
-  std::vector<Config> out;
-  const std::string device_class = task_.device.device_class();
-  for (const Neighbour& near : records_.neighbours(task_.problem, device_class, kHints))
-    if (near.record.trial.family == family.name)
-      if (const auto config =
-              parse_config(family, near.record.trial.config, family.default_config(task_.problem, task_.device)))
-        out.push_back(*config);
-  return out;
-}
-
-void Tuner::search_family(TuningJob& job, const Family& family, double deadline) {
-  const Space space = enumerate(family, task_.problem, task_.device, nullptr, options_.width);
-  const std::string strategy = options_.strategy.empty() ? std::string(default_strategy(space)) : options_.strategy;
-  const auto search = make_search(strategy, space, hints(family), options_.seed);
-  if (!search) fail(HSTU_ERROR_INVALID_ARGUMENT, "strategy = {}: there are exhaustive, random and local", strategy);
-  total_ += static_cast<int>(space.size());
-  std::deque<Pending> ahead;
-  const size_t most_ahead = static_cast<size_t>(kAheadPerThread * pool_.threads());
-  for (;;) {
-    if (cancelled()) return;
-    if (elapsed() > deadline) {
-      result_.out_of_time = true;
-      return;
-    }
-    if (ahead.size() < most_ahead) {
-      if (const auto config = search->next()) {
-        if (const Trial* known = job.known(family, *config))
-          search->report(*config, seconds_of(*known));
-        else
-          ahead.push_back(submit(family, *config));
-        continue;
+/// In the place of those used longest ago, where there is none left.
+bool Queue::open_bench(ProblemSearch& search) {
+  const auto close_first = [this] {
+    open_.front()->close_bench();
+    open_.erase(open_.begin());
+  };
+  std::erase(open_, &search);
+  std::erase_if(open_, [](const ProblemSearch* s) { return !s->holds_bench(); });
+  while (!search.holds_bench()) {
+    while (open_.size() >= std::max(options_.most_open, size_t{1})) close_first();
+    try {
+      search.open_bench();
+    } catch (const Error& error) {
+      if (error.status() != HSTU_ERROR_OUT_OF_MEMORY || open_.empty()) {
+        search.give_up(std::current_exception());
+        return false;
       }
+      close_first();
     }
-    if (ahead.empty()) return;
-    // In the order of proposal, whatever is ready first: the search stays deterministic, and the pool stays busy.
-    Pending pending = std::move(ahead.front());
-    ahead.pop_front();
-    try_candidate(job, pending);
-    if (const Trial* known = job.known(family, pending.candidate.config))
-      search->report(pending.candidate.config, seconds_of(*known));
+  }
+  open_.push_back(&search);
+  return true;
+}
+
+// ---- The end
+
+void Queue::end(ProblemSearch& search, SearchEnd end) {
+  if (end == SearchEnd::cancelled || open_bench(search)) search.finish(end, start_ + budget());
+}
+
+void Queue::end_finished() {
+  for (ProblemSearch* search : all_)
+    if (const auto why = search->end()) end(*search, *why);
+}
+
+/// What has not begun is forgotten, and whoever has a default gets its finals.
+void Queue::end_standing() {
+  if (!late_) forget_waiting();
+  late_ = true;
+  for (ProblemSearch* search : all_)
+    if (!search->over() && search->standing()) end(*search, SearchEnd::out_of_time);
+}
+
+void Queue::forget_waiting() {
+  for (const uint64_t ticket : cores_.drop_waiting()) {
+    const auto known = tickets_.find(ticket);
+    if (known == tickets_.end()) continue;
+    known->second->dropped(ticket);
+    tickets_.erase(known);
   }
 }
 
-/// Leaves a trial in the job, unless cancelled before the kernel was there.
-void Tuner::try_candidate(TuningJob& job, Pending& pending) {
-  Trial trial;
-  const std::string rejected = judge(pending, trial);
-  if (trial.family.empty()) return;
-  keep(job, trial, rejected);
-  if (trial.status == TrialStatus::failed) refuse_dead_device(job, trial);
-}
-
-std::string Tuner::judge(Pending& pending, Trial& trial) {
-  const Candidate& candidate = pending.candidate;
-  try {
-    if (!wait_for(pending)) return "cancelled";
-  } catch (const Error& e) {
-    if (e.status() == HSTU_ERROR_OUT_OF_MEMORY) throw;  // says nothing of the candidate
-    trial = blank_trial(candidate, task_.problem);
-    trial.status = TrialStatus::compile_failed;
-    return e.message();
+void Queue::end_all(SearchEnd why) {
+  for (ProblemSearch* search : all_) {
+    if (search->over()) continue;
+    if (search->standing()) {
+      end(*search, why);
+      continue;
+    }
+    search->give_up(std::make_exception_ptr(
+        Error(HSTU_ERROR_TUNING, "cancelled before the default configuration was compiled and measured")));
   }
-  trial = blank_trial(candidate, task_.problem);
-  if (const std::string_view flaw = candidate.kernel->flaw(); !flaw.empty()) {
-    trial.status = TrialStatus::flawed;
-    return std::string(flaw);
+}
+
+/// Where more problems wait than there are benches, the least promising one leaves when it is time that another comes.
+void Queue::make_room() {
+  size_t opened = 0;
+  ProblemSearch* least = nullptr;
+  double rate = ProblemSearch::kFirst;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    opened += all_[i]->opened();
+    if (all_[i]->over() || !all_[i]->opened() || !all_[i]->standing()) continue;
+    const double here = all_[i]->rate() * problems_[i].weight;
+    if (least && here >= rate) continue;
+    least = all_[i];
+    rate = here;
   }
-  return run_trial(bench_, candidate, best_ns_, trial);
+  const size_t there = options_.most_open;
+  if (!least || opened < there || opened == all_.size()) return;
+  const double turn = static_cast<double>(opened - there + 1) / static_cast<double>(all_.size() - there + 1);
+  const auto still = std::ranges::count_if(all_, [](const ProblemSearch* s) { return s->opened() && !s->over(); });
+  if (static_cast<size_t>(still) >= there && elapsed() >= turn * search_budget()) end(*least, SearchEnd::out_of_time);
 }
 
-void Tuner::keep(TuningJob& job, const Trial& trial, const std::string& rejected) {
-  job.add(trial);
-  done_ = job.searched();
-  if (trial.status == TrialStatus::ok) best_ns_ = std::min(best_ns_, trial.timing.median_ns);
-  ++(rejected.empty() ? result_.measured : result_.failed);
-  if (!rejected.empty()) log().info("tuner: {} {} rejected: {}", trial.family, trial.config, rejected);
-  report(trial.family + ' ' + trial.config + (rejected.empty() ? "" : ": " + rejected));
-}
-
-void Tuner::refuse_dead_device(TuningJob& job, const Trial& culprit) {
-  if (bench_.alive()) return;
-  job.close(JobState::cancelled);
-  fail(HSTU_ERROR_DEVICE,
-       "{} {} broke the device's context; it is recorded as failed and will be left out when tuning goes on in a new "
-       "process",
-       culprit.family, culprit.config);
-}
-
-/// What the trial ran, which may be one of a job that was begun before: its text comes from the database.
-std::optional<NamedConfig> Tuner::config_of(const Trial& trial) const {
-  const auto family = std::ranges::find(task_.families, trial.family, &Family::name);
-  if (family == task_.families.end()) return std::nullopt;
-  const Config standard = (*family)->default_config(task_.problem, task_.device);
-  const auto config = parse_config(**family, trial.config, standard);
-  if (!config || !(*config == standard || runs(**family, task_.problem, *config, task_.device))) return std::nullopt;
-  return NamedConfig{*family, *config};
-}
-
-void Tuner::hold_finals(TuningJob& job) {
-  if (cancelled()) return;
-  const auto before = job.decided_before();
-  std::vector<Trial> trials = finalists_of(job.job().trials, before ? &before->trial : nullptr);
-  std::erase_if(trials, [&](const Trial& trial) { return !config_of(trial); });
-  if (trials.size() < 2) return;  // the default stands alone
-  std::vector<Candidate> candidates;
-  for (const Trial& trial : trials) {
-    const NamedConfig named = *config_of(trial);
-    Pending pending = submit(*named.family, named.config);  // known to the compiler's caches
-    if (!wait_for(pending)) return;
-    pending.candidate.standard = trial.standard;
-    candidates.push_back(std::move(pending.candidate));
-  }
-  constexpr int kLeast = 2;
-  std::vector<Trial> finals = run_finals(bench_, candidates, std::move(trials), [&](int rounds) {
-    report("finals", true);
-    return cancelled() || (rounds >= kLeast && elapsed() > budget());
-  });
-  // The default last: without it the finals do not count, so an interrupted list is no half truth.
-  std::stable_partition(finals.begin(), finals.end(), [](const Trial& t) { return !t.standard; });
-  for (const Trial& trial : finals) job.add(trial);
-}
-
-TuneResult Tuner::finish(TuningJob& job) {
-  result_.cancelled = cancelled();
-  const auto record = job.close(result_.cancelled ? JobState::cancelled : JobState::finished);
-  if (!record) fail(HSTU_ERROR_TUNING, "cancelled before the default configuration was measured");
-  result_.record = *record;
-  result_.seconds = elapsed();
-  log().info("tuner: {} -> {} {}, {} ns, default {} ns; {} measured, {} rejected, {} known before, {:.1f} s{}",
-             text(task_.problem), record->trial.family, record->trial.config, record->trial.timing.median_ns,
-             record->standard_ns, result_.measured, result_.failed, result_.reused, result_.seconds,
-             result_.cancelled ? ", cancelled" : "");
-  return result_;
-}
-
-void Tuner::report(const std::string& last, bool finals) {
+void Queue::report(size_t i, const std::string& last, bool finals) {
   if (!options_.progress) return;
-  TuneProgress progress;
-  progress.done = done_;
-  progress.fresh = result_.measured + result_.failed;
-  progress.total = std::max(total_, done_);
+  TuneProgress progress = all_[i]->progress();
+  progress.problem = i;
+  progress.problems = all_.size();
   progress.finals = finals;
-  progress.best_seconds = static_cast<double>(best_ns_) * 1e-9;
-  progress.standard_seconds = static_cast<double>(standard_ns_) * 1e-9;
   progress.elapsed_seconds = elapsed();
   progress.left_seconds = std::max(0.0, budget() - elapsed());
+  progress.over = static_cast<size_t>(std::ranges::count_if(all_, &ProblemSearch::over));
+  if (elapsed() > 0) {
+    progress.cores_busy = (cores_.busy() - busy_before_) / elapsed() / static_cast<double>(cores_.count());
+    for (const ProblemSearch* search : all_) progress.gpu_busy += search->gpu_seconds() / elapsed();
+  }
+  for (const ProblemSearch* search : all_) progress.fresh_of_all += search->fresh();
   progress.last = last;
   options_.progress(progress);
 }
 
+/// A bench that somebody else has.
+class BorrowedBench : public Bench {
+ public:
+  explicit BorrowedBench(Bench& bench) : bench_(bench) {}
+  Verdict verify(const Candidate& candidate) override { return bench_.verify(candidate); }
+  Sample measure(const Candidate& candidate, int repetitions) override {
+    return bench_.measure(candidate, repetitions);
+  }
+  bool alive() override { return bench_.alive(); }
+
+ private:
+  Bench& bench_;
+};
+
 }  // namespace
+
+std::vector<TuneOutcome> tune(const std::vector<TuneProblem>& problems, Records& records, Cores& cores,
+                              const TuneOptions& options) {
+  return Queue(problems, records, cores, options).run();
+}
 
 TuneResult tune(const TuneTask& task, Records& records, Bench& bench, const Compile& compile,
                 const TuneOptions& options) {
-  if (task.families.empty())
-    fail(HSTU_ERROR_UNSUPPORTED, "{}: no kernel family covers this problem on {}", text(task.problem),
-         task.device.name);
-  return Tuner(task, records, bench, compile, options).run();
+  const std::vector<TuneProblem> alone = {{task, 1, [&bench] { return std::make_unique<BorrowedBench>(bench); }}};
+  CompilePool pool(options.compile_threads > 0 ? options.compile_threads : default_compile_threads(), compile);
+  TuneOutcome outcome = std::move(tune(alone, records, pool, options).front());
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  return *std::move(outcome.result);
 }
 
 }  // namespace hstujit

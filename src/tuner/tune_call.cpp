@@ -1,5 +1,6 @@
 #include "tuner/tune_call.hpp"
 
+#include "operators/f64.hpp"
 #include "specialise/kernel_sources.hpp"
 #include "support/ranges.hpp"
 #include "tuner/gpu_bench.hpp"
@@ -29,17 +30,32 @@ std::string kernels_digest(const std::vector<const Family*>& families, KernelSou
   return digester.finish().hex();
 }
 
+std::vector<TuneOutcome> tune_calls(const Driver& driver, const DeviceFacts& device, Jit& jit, Records& records,
+                                    const std::vector<CallToTune>& calls, const TuneOptions& options) {
+  GpuBenchOptions bench_options;
+  bench_options.seed = options.seed;
+  KernelSources sources;
+  std::vector<TuneProblem> problems;
+  for (const CallToTune& call : calls) {
+    const auto families = families_for(call.problem, device);
+    const Evidence evidence = evidence_of(driver, device, kernels_digest(families, sources));
+    problems.push_back({{call.problem, device, families, evidence}, call.weight, [&] {  // calls outlive the run
+                          refuse_f64(call.problem, call.args);
+                          return std::make_unique<GpuBench>(driver, device, call.problem, call.args, bench_options);
+                        }});
+  }
+  const int threads = options.compile_threads > 0 ? options.compile_threads : default_compile_threads();
+  CompilePool pool(threads, [&jit](const Source& source) { return jit.obtain(source); });
+  return tune(problems, records, pool, options);
+}
+
 TuneResult tune_call(const Driver& driver, const DeviceFacts& device, Jit& jit, Records& records,
                      const Problem& problem, const void* args, const TuneOptions& options) {
   const Range range([&] { return "tune " + text(problem); });
-  const auto families = families_for(problem, device);
-  KernelSources sources;
-  const TuneTask task{problem, device, families, evidence_of(driver, device, kernels_digest(families, sources))};
-  GpuBenchOptions bench_options;
-  bench_options.seed = options.seed;
-  GpuBench bench(driver, device, problem, args, bench_options);
-  return tune(
-      task, records, bench, [&jit](const Source& source) { return jit.obtain(source); }, options);
+  refuse_f64(problem, args);
+  TuneOutcome outcome = std::move(tune_calls(driver, device, jit, records, {{problem, args}}, options).front());
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  return *std::move(outcome.result);
 }
 
 }  // namespace hstujit

@@ -163,7 +163,7 @@ TEST_F(CpuDevice, RefusesNegativeNumbersOfRows) {
 TEST_F(CpuDevice, TakesAsManyTargetsAndContextualRowsAsOneLikes) {
   for_each_integer_tensor([&](const Calls& calls, const TensorSlot& slot) {
     if (!counts_rows(slot.name)) return;
-    const bool limited = calls.calls[0].op == Op::paged_hstu_attention && slot.name == "num_targets";
+    const bool limited = calls.calls[0].op == Op::paged_attention && slot.name == "num_targets";
     for (int64_t b = 0; b < SmallCall(calls).count(slot); ++b) {
       if (limited) {  // only new rows are targets
         expect_refused(*this, calls, slot, b, most_of(SmallCall(calls), slot));
@@ -192,7 +192,7 @@ TEST_F(CpuDevice, TakesAllOtherIntegers) {
     for (int64_t i = 0; i < call.count(slot); ++i) call.set(slot, i, i % 3 == 0 ? least : i % 3 == 1 ? most : -i);
     EXPECT_EQ(run(call), HSTU_OK) << hstu_last_error();
   });
-  EXPECT_EQ(tensors, 5);
+  EXPECT_EQ(tensors, 6);
 }
 
 // ---- Without columns there is nothing to do, however many rows there are

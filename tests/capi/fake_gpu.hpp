@@ -41,7 +41,7 @@ class FakeGpu : public testing::Test {
     hstu_layer_norm_args args{};
     args.struct_size = sizeof args;
     args.x = hstu_matrix(x_, HSTU_DTYPE_F32, rows, dim);
-    args.y = hstu_matrix(y_, HSTU_DTYPE_F32, rows, dim);
+    args.out = hstu_matrix(y_, HSTU_DTYPE_F32, rows, dim);
     return args;
   }
 
@@ -94,6 +94,7 @@ class StackCalls : public FakeGpu {
       w = {vector(embedding), vector(embedding), matrix(embedding, columns), vector(columns),
            vector(dim),       vector(dim),       matrix(3 * dim, embedding)};
     args.layers = layers_;
+    args.layer_size = sizeof(hstu_layer_weights);
     args.num_layers = 2;
     args.dims = {2, 32, hidden_dim};
     args.attention.seq_offsets = hstu_vector(address(), HSTU_DTYPE_I64, 3);
@@ -113,6 +114,7 @@ class StackCalls : public FakeGpu {
            hstu_matrix(address(), HSTU_DTYPE_E4M3, embedding, 3 * 2 * args.dims.hidden_dim),
            hstu_vector(address(), HSTU_DTYPE_F32, embedding)};
     args.fp8_layers = fp8_layers_;
+    args.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
     EXPECT_EQ(hstu_stack_workspace_size(&args, &args.workspace_size), HSTU_OK) << hstu_last_error();
     return args;
   }

@@ -311,6 +311,7 @@ TEST_F(FakeGpuStack, StagesAreOneLaunchWhereTheyFillTheDevice) {
     const auto shifted = [](hstu_tensor& weight) { weight.data = static_cast<std::byte*>(weight.data) + 2; };
     std::vector<hstu_layer_weights> weights = given;
     args.layers = weights.data();
+    args.layer_size = sizeof(hstu_layer_weights);
     shifted(weights[1].output_weight);
     EXPECT_EQ(count(), launches + without_output) << "a weight that TMA cannot read";
     std::swap(weights[0], weights[1]);
@@ -367,6 +368,7 @@ TEST_F(FakeGpuStack, WhatIsKeptFromTheCallBeforeServesTheSameArgumentsOnly) {
   hstu_stack_args args = stack();
   std::vector<hstu_layer_weights> weights(args.layers, args.layers + args.num_layers);
   args.layers = weights.data();
+  args.layer_size = sizeof(hstu_layer_weights);
   const Launches first = launches_of(*fake_, context_, args);
   ASSERT_EQ(first.size(), 10u);
   EXPECT_EQ(launches_of(*fake_, context_, args), first);
@@ -425,6 +427,7 @@ TEST_F(FakeGpuStack, LaunchesNothingWhenALaterLayerIsWrong) {
   hstu_layer_weights layers[2] = {args.layers[0], args.layers[1]};
   layers[1].uvqk_bias.dtype = HSTU_DTYPE_I32;
   args.layers = layers;
+  args.layer_size = sizeof(hstu_layer_weights);
   EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_UNSUPPORTED_DTYPE);
   EXPECT_EQ(fake_->launches(), launches);
 }

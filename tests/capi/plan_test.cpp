@@ -1,5 +1,6 @@
 // Plans: made once, launched for ever, with what the same call would launch. On a fake driver.
 #include "capi/fake_gpu.hpp"
+#include "chain/chain_map.hpp"
 #include "cuda/driver.hpp"
 #include "records/statistics.hpp"
 #include "support/cpu_time.hpp"
@@ -13,6 +14,7 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace hstujit {
@@ -40,6 +42,48 @@ class PlanOfNorm : public FakeGpu {
   }
   static constexpr size_t kParamsBytes = 56;  // of RowNormParams
 };
+
+// Every operator and every chain of the maps has a plan of its own type.
+#define HSTUJIT_TYPED(name, args_type, function)           \
+  static_assert(std::is_same_v<decltype(&function##_plan), \
+                               hstu_status (*)(hstu_plan**, hstu_context*, const args_type*, hstu_stream)>);
+HSTUJIT_OPERATOR_MAP(HSTUJIT_TYPED)
+HSTUJIT_CHAIN_MAP(HSTUJIT_TYPED)
+#undef HSTUJIT_TYPED
+
+/// What hstu_<op>_plan says to args of which the size alone is there, and hstu_plan_get of that name.
+template <class Args>
+void expect_same_refusal(hstu_context* context, const char* name,
+                         hstu_status (*typed)(hstu_plan**, hstu_context*, const Args*, hstu_stream)) {
+  SCOPED_TRACE(name);
+  Args args{};
+  for (const size_t size : {sizeof args, size_t{1}}) {  // no two structs of operators list the same sizes and members
+    args.struct_size = size;
+    hstu_plan* plan = nullptr;
+    const hstu_status by_name = hstu_plan_get(&plan, context, name, &args, nullptr);
+    const std::string text = hstu_last_error();
+    EXPECT_NE(by_name, HSTU_OK);
+    EXPECT_EQ(typed(&plan, context, &args, nullptr), by_name);
+    EXPECT_EQ(hstu_last_error(), text);
+  }
+}
+
+TEST_F(PlanOfNorm, OfEachOperatorAndChainIsAskedForByItsName) {
+  open("");
+#define HSTUJIT_EXPECT(name, args_type, function) expect_same_refusal<args_type>(context_, #name, function##_plan);
+  HSTUJIT_OPERATOR_MAP(HSTUJIT_EXPECT)
+  HSTUJIT_CHAIN_MAP(HSTUJIT_EXPECT)
+#undef HSTUJIT_EXPECT
+}
+
+TEST_F(PlanOfNorm, OfItsTypeIsThatOfItsName) {
+  open("");
+  const hstu_layer_norm_args args = norm(8);
+  Owned typed;
+  ASSERT_EQ(hstu_layer_norm_plan(&typed.plan, context_, &args, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(hstu_plan_launch(typed.plan, nullptr, nullptr), HSTU_OK) << hstu_last_error();
+  EXPECT_EQ(fake_->launches(), 1);
+}
 
 TEST_F(PlanOfNorm, LaunchesWhatTheCallLaunches) {
   open("");
@@ -92,14 +136,14 @@ TEST_F(PlanOfNorm, RefusesWhatItIsNotFor) {
   refused(norm(8, 128), HSTU_ERROR_INVALID_ARGUMENT, "dim = 128, but the plan is for 64");
   refused(norm(32), HSTU_ERROR_INVALID_ARGUMENT, "rows = 32, but the plan is for 8 (as powers of two)");
   hstu_layer_norm_args bad = args;
-  bad.y.data = x_ + 4;
-  refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "y overlaps x");
+  bad.out.data = x_ + 4;
+  refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "out overlaps x");
   bad = args;
   bad.x.data = nullptr;
   refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "x.data = NULL");
   bad = args;
-  bad.y.shape[0] = 3;
-  refused(bad, HSTU_ERROR_SHAPE_MISMATCH, "y.shape[0]");
+  bad.out.shape[0] = 3;
+  refused(bad, HSTU_ERROR_SHAPE_MISMATCH, "out.shape[0]");
   bad = args;
   bad.struct_size = 8;
   refused(bad, HSTU_ERROR_INVALID_ARGUMENT, "struct_size = 8");
@@ -244,12 +288,12 @@ TEST(PlanOnTheCpu, RunsTheReference) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(x, HSTU_DTYPE_F32, 1, 2);
-  args.y = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
+  args.out = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
   Owned owned;
   ASSERT_EQ(hstu_plan_get(&owned.plan, context, "layer_norm", &args, nullptr), HSTU_OK) << hstu_last_error();
   ASSERT_EQ(hstu_plan_launch(owned.plan, nullptr, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_NEAR(y[1], 1, 1e-4);
-  args.y.data = z;
+  args.out.data = z;
   ASSERT_EQ(hstu_plan_launch(owned.plan, &args, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_NEAR(z[0], -1, 1e-4);
   hstu_context_destroy(context);
@@ -268,7 +312,7 @@ TEST_F(PlanOfNorm, IsLaunchedByManyThreadsWhileKernelsAreExchanged) {
   for (int t = 0; t < 8; ++t)
     threads.emplace_back([&, t] {
       hstu_layer_norm_args own = norm(64, 64);
-      own.y.data = y_ + 32 * t;
+      own.out.data = y_ + 32 * t;
       for (int i = 0; i < 500; ++i)
         if (hstu_plan_launch(owned.plan, i % 2 ? &own : nullptr, nullptr) != HSTU_OK) ++wrong;
     });

@@ -33,7 +33,7 @@ class StorePath : public testing::Test {
     char data[64] = {};
     hstu_layer_norm_args args{};
     args.struct_size = sizeof args;
-    args.x = args.y = hstu_matrix(data, HSTU_DTYPE_BF16, 1, 8);
+    args.x = args.out = hstu_matrix(data, HSTU_DTYPE_BF16, 1, 8);
     ASSERT_EQ(hstu_layer_norm(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
   }
 

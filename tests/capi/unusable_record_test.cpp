@@ -140,7 +140,7 @@ TEST_F(UnusableRecordOfAStack, GivesWayInItsStep) {
   hstu_layer_norm_args first_step{};
   first_step.struct_size = sizeof first_step;
   first_step.x = hstu_matrix(address(0), HSTU_DTYPE_BF16, kRows, kDim);
-  first_step.y = hstu_matrix(address(1), HSTU_DTYPE_BF16, kRows, kDim);
+  first_step.out = hstu_matrix(address(1), HSTU_DTYPE_BF16, kRows, kDim);
   first_step.weight = hstu_vector(address(2), HSTU_DTYPE_BF16, kDim);
   first_step.bias = hstu_vector(address(3), HSTU_DTYPE_BF16, kDim);
   tune_by_hand(store.str(), first_step);
@@ -183,7 +183,7 @@ TEST_F(UnusableRecord, ThatDoesNotCompileGivesWay) {
   std::ostringstream source;
   source << std::ifstream(file).rdbuf();
   std::string text = source.str();
-  const std::string start = "(const __grid_constant__ RowNormParams p) {";
+  const std::string start = "(const __grid_constant__ tile::NormParams<Config> p) {";
   ASSERT_NE(text.find(start), std::string::npos) << file;
   text.insert(text.find(start) + start.size(),
               "\n  static_assert(Config::kThreads == " + std::to_string(threads) + ", \"refused by a test\");\n");

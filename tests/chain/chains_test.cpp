@@ -67,7 +67,7 @@ hstu_compute_output_args sample(const hstu_compute_output_args*) {
   auto args = sized<hstu_compute_output_args>();
   args.attn = matrix(0, kRows, dim);
   args.u = matrix(1, kRows, dim);
-  args.x = matrix(2, kRows, kEmbedding);
+  args.residual = matrix(2, kRows, kEmbedding);
   args.norm_weight = vector(3, dim);
   args.norm_bias = vector(4, dim);
   args.output_weight = matrix(5, 3 * dim, kEmbedding);
@@ -86,6 +86,7 @@ hstu_stack_args sample(const hstu_stack_args*) {
   args.x = matrix(0, kRows, kEmbedding);
   args.out = matrix(1, kRows, kEmbedding);
   args.layers = layers;
+  args.layer_size = sizeof(hstu_layer_weights);
   args.num_layers = 2;
   args.dims = kDims;
   args.attention = attention();
@@ -113,6 +114,11 @@ const std::vector<std::byte>& sample_of(const Chain& chain) {
   static const std::map<std::string_view, std::vector<std::byte>> all = {HSTUJIT_CHAIN_MAP(HSTUJIT_SAMPLE)};
 #undef HSTUJIT_SAMPLE
   return all.at(chain.name);
+}
+
+size_t first_tensor_of(const Chain& chain) {
+  return chain.name == "preprocess_and_attention" ? offsetof(hstu_preprocess_and_attention_args, uvqk.x)
+                                                  : sizeof(size_t);
 }
 
 std::vector<std::string> steps_of(const Chain& chain, const Fusing& fusing) {
@@ -153,6 +159,46 @@ TEST_P(EveryChain, IsCalledAsItsFunctionAndHasAWorkspace) {
   EXPECT_GT(chain.workspace_size(sample_of(chain).data()), 0u);
 }
 
+/// The text of a refusal, or "".
+std::string refusal(hstu_status status) { return status == HSTU_OK ? "" : hstu_last_error(); }
+
+TEST_P(EveryChain, IsTakenWithoutBeingMadeReady) {
+  const Chain& chain = *GetParam();
+  for (const char* device : {"sm_80", "sm_90a", "cpu"}) {
+    SCOPED_TRACE(device);
+    hstu_context_options options{};
+    options.struct_size = sizeof options;
+    options.device = device;
+    options.store_path = options.system_store_path = "";
+    hstu_context* context = nullptr;
+    ASSERT_EQ(hstu_context_create(&context, &options), HSTU_OK) << hstu_last_error();
+    std::vector<std::byte> args = sample_of(chain);
+    const auto takes = [&] { return hstu_context_takes(context, chain.name.data(), args.data()); };
+    const auto plan = [&] {
+      hstu_plan* made = nullptr;
+      return hstu_plan_get(&made, context, chain.name.data(), args.data(), nullptr);
+    };
+    EXPECT_EQ(takes(), HSTU_OK) << hstu_last_error();
+
+    // The first tensor, x or what stands for it, in a type and then in a shape that no step takes.
+    auto& first = *reinterpret_cast<hstu_tensor*>(args.data() + first_tensor_of(chain));
+    first.dtype = HSTU_DTYPE_I32;
+    EXPECT_EQ(takes(), HSTU_ERROR_UNSUPPORTED_DTYPE) << hstu_last_error();
+    const std::string of_takes = refusal(takes()), of_plan = refusal(plan());
+    EXPECT_EQ(of_takes, of_plan);
+    first.dtype = HSTU_DTYPE_BF16;
+    first.shape[1] += 8;
+    EXPECT_EQ(takes(), plan());
+    EXPECT_NE(takes(), HSTU_OK);
+
+    hstu_counters counters{};
+    counters.struct_size = sizeof counters;
+    ASSERT_EQ(hstu_context_counters(context, &counters), HSTU_OK);
+    EXPECT_EQ(counters.compiles + counters.plans, 0);
+    hstu_context_destroy(context);
+  }
+}
+
 std::vector<const Chain*> all_chains() {
   std::vector<const Chain*> all;
   for (const Chain& chain : chains()) all.push_back(&chain);
@@ -171,15 +217,14 @@ TEST(Chains, KeepLittleOfAThread) {
 TEST(Chains, FuseWhatIsAskedFor) {
   const Chain& stack = *chain::chain_named("stack");
   using Names = std::vector<std::string>;
+  EXPECT_EQ(steps_of(stack, Fusing(FusedStages{})),
+            (Names{"0:layer norm:layer_norm", "0:UVQK projection:addmm", "0:attention:attention", "0:norm * u:norm_mul",
+                   "0:output projection:addmm", "1:layer norm:layer_norm", "1:UVQK projection:addmm",
+                   "1:attention:attention", "1:norm * u:norm_mul", "1:output projection:addmm"}));
   EXPECT_EQ(
-      steps_of(stack, Fusing(FusedStages{})),
-      (Names{"0:layer norm:layer_norm", "0:UVQK projection:addmm", "0:attention:hstu_attention", "0:norm * u:norm_mul",
-             "0:output projection:addmm", "1:layer norm:layer_norm", "1:UVQK projection:addmm",
-             "1:attention:hstu_attention", "1:norm * u:norm_mul", "1:output projection:addmm"}));
-  EXPECT_EQ(steps_of(stack, Fusing(FusedStages{.uvqk = true, .output = true})),
-            (Names{"0:layer norm and UVQK projection:norm_addmm", "0:attention:hstu_attention",
-                   "0:output stage:gated_addmm", "1:layer norm and UVQK projection:norm_addmm",
-                   "1:attention:hstu_attention", "1:output stage:gated_addmm"}));
+      steps_of(stack, Fusing(FusedStages{.uvqk = true, .output = true})),
+      (Names{"0:layer norm and UVQK projection:norm_addmm", "0:attention:attention", "0:output stage:gated_addmm",
+             "1:layer norm and UVQK projection:norm_addmm", "1:attention:attention", "1:output stage:gated_addmm"}));
   EXPECT_EQ(steps_of(stack, Fusing(*facts_of_target("sm_90a"))).size(), 10u) << "few rows do not fill the device";
 }
 
@@ -220,6 +265,7 @@ TEST_F(PlanOfAChain, KeepsWhatItsArgumentsPointTo) {
   std::vector<hstu_layer_weights> weights(given.layers, given.layers + 2);
   hstu_stack_args args = given;
   args.layers = weights.data();
+  args.layer_size = sizeof(hstu_layer_weights);
   hstu_plan* plan = nullptr;
   ASSERT_EQ(hstu_plan_get(&plan, context_, "stack", &args, nullptr), HSTU_OK) << hstu_last_error();
   std::memset(weights.data(), 0xff, weights.size() * sizeof weights[0]);

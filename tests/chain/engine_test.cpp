@@ -109,11 +109,11 @@ TEST_F(EngineOnFakeGpu, LaunchesNothingWhereAStepIsWrongAndSaysWhich) {
   open("");
   for (const int64_t parts : {2, 4}) {
     const NormsArgs args = norms(parts);
-    norms_.back().y.rank = 7;
+    norms_.back().out.rank = 7;
     const int64_t before = fake_->launches();
     const std::string error = run(args);
     EXPECT_EQ(status_, HSTU_ERROR_INVALID_ARGUMENT);
-    EXPECT_TRUE(error.starts_with(parts == 2 ? "parts[1]: third: y.rank" : "parts[3]: third: y.rank")) << error;
+    EXPECT_TRUE(error.starts_with(parts == 2 ? "parts[1]: third: out.rank" : "parts[3]: third: out.rank")) << error;
     EXPECT_EQ(fake_->launches(), before);
   }
 }

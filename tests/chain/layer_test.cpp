@@ -45,7 +45,7 @@ class Layer : public testing::Test {
   hstu_attention_args attention_args() {
     hstu_attention_args args{};
     args.seq_offsets = memory_.integers(HSTU_DTYPE_I64, {0, 7, 7, kRows});
-    args.num_targets = memory_.integers(HSTU_DTYPE_I32, {2, 0, 3});
+    args.mask.num_targets = memory_.integers(HSTU_DTYPE_I32, {2, 0, 3});
     args.max_seq_len = 13;
     return args;
   }
@@ -54,7 +54,7 @@ class Layer : public testing::Test {
     args.struct_size = sizeof args;
     args.attn = random({kRows, kValues});
     args.u = random({kRows, kValues});
-    args.x = random({kRows, kEmbedding});
+    args.residual = random({kRows, kEmbedding});
     args.norm_weight = random({kValues});
     args.norm_bias = random({kValues});
     args.output_weight = random({3 * kValues, kEmbedding});
@@ -96,12 +96,12 @@ TEST_F(Layer, Fp8LinearIsQuantisationAndProduct) {
     ASSERT_EQ(hstu_quantize_fp8(context_, &quantise, nullptr), HSTU_OK) << hstu_last_error();
     hstu_fp8_gemm_args product{};
     product.struct_size = sizeof product;
-    product.a = quantise.q;
-    product.a_descale = quantise.descale;
-    product.a_scaling = scaling;
-    product.b = args.w;
-    product.b_descale = args.w_descale;
-    product.b_scaling = HSTU_FP8_ROW;
+    product.x = quantise.q;
+    product.x_descale = quantise.descale;
+    product.x_scaling = scaling;
+    product.w = args.w;
+    product.w_descale = args.w_descale;
+    product.w_scaling = HSTU_FP8_ROW;
     product.bias = args.bias;
     product.out = memory_.poison(kDtype, {kRows, kEmbedding});
     ASSERT_EQ(hstu_fp8_gemm(context_, &product, nullptr), HSTU_OK) << hstu_last_error();
@@ -123,19 +123,19 @@ TEST_F(Layer, UvqkIsNormProjectionAndSilu) {
   norm.x = args.x;
   norm.weight = args.norm_weight;
   norm.bias = args.norm_bias;
-  norm.y = memory_.poison(kDtype, {kRows, kEmbedding});
+  norm.out = memory_.poison(kDtype, {kRows, kEmbedding});
   norm.eps = 1e-6f;
   ASSERT_EQ(hstu_layer_norm(context_, &norm, nullptr), HSTU_OK);
   hstu_addmm_args project{};
   project.struct_size = sizeof project;
-  project.x = norm.y;
+  project.x = norm.out;
   project.w = args.uvqk_weight;
-  project.y = args.uvqk_bias;
-  project.z = memory_.poison(kDtype, {kRows, kColumns});
+  project.bias = args.uvqk_bias;
+  project.out = memory_.poison(kDtype, {kRows, kColumns});
   project.activation = HSTU_ACTIVATION_SILU;
   project.activation_columns = kValues;
   ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
-  EXPECT_EQ(test::values(args.uvqk), test::values(project.z));
+  EXPECT_EQ(test::values(args.uvqk), test::values(project.out));
 }
 
 TEST_F(Layer, AttentionReadsTheProjectionsColumns) {
@@ -178,10 +178,10 @@ TEST_F(Layer, OutputIsGateProjectionAndResidual) {
   project.struct_size = sizeof project;
   project.x = gate.out;
   project.w = args.output_weight;
-  project.y = args.x;
-  project.z = memory_.poison(kDtype, {kRows, kEmbedding});
+  project.residual = args.residual;
+  project.out = memory_.poison(kDtype, {kRows, kEmbedding});
   ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
-  EXPECT_EQ(test::values(args.out), test::values(project.z));
+  EXPECT_EQ(test::values(args.out), test::values(project.out));
 }
 
 TEST_F(Layer, WhatAnAbsentTensorsExtentsHoldIsNobodys) {
@@ -201,8 +201,8 @@ TEST_F(Layer, WhatAnAbsentTensorsExtentsHoldIsNobodys) {
 
   hstu_compute_output_args output = output_args(), bare_output = output;
   bare_output.out = memory_.poison(kDtype, {kRows, kEmbedding});
-  bare_output.x = {};
-  leave(output.x);
+  bare_output.residual = {};
+  leave(output.residual);
   ASSERT_EQ(hstu_compute_output(context_, &output, nullptr), HSTU_OK) << hstu_last_error();
   ASSERT_EQ(hstu_compute_output(context_, &bare_output, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(test::values(output.out), test::values(bare_output.out));
@@ -241,10 +241,10 @@ TEST_F(Layer, OutputDropsOutWithItsSeedAndTakesOtherNorms) {
   project.struct_size = sizeof project;
   project.x = gate.out;
   project.w = args.output_weight;
-  project.y = args.x;
-  project.z = memory_.poison(kDtype, {kRows, kEmbedding});
+  project.residual = args.residual;
+  project.out = memory_.poison(kDtype, {kRows, kEmbedding});
   ASSERT_EQ(hstu_addmm(context_, &project, nullptr), HSTU_OK);
-  EXPECT_EQ(first, test::values(project.z));
+  EXPECT_EQ(first, test::values(project.out));
   args.options.seed = 12;
   ASSERT_EQ(hstu_compute_output(context_, &args, nullptr), HSTU_OK);
   EXPECT_NE(first, test::values(args.out));
@@ -326,6 +326,7 @@ TEST_F(Layer, AStackInFp8TakesDropoutAndGroups) {
   for (hstu_layer_weights& layer : layers)
     layer.output_norm_weight.shape[0] = layer.output_norm_bias.shape[0] = args.dims.num_heads;
   args.layers = layers.data();
+  args.layer_size = sizeof(hstu_layer_weights);
   args.output.dropout_ratio = 0;
   args.output.num_groups = static_cast<int32_t>(args.dims.num_heads);
   ASSERT_EQ(hstu_stack(context_, &args, nullptr), HSTU_OK) << hstu_last_error();
@@ -353,6 +354,7 @@ TEST_F(Layer, TheWorkspaceHasRoomForStatisticsWhereTheOutputStageMayBeOneProduct
   const hstu_fp8_layer_weights fp8{};
   args.x.dtype = HSTU_DTYPE_BF16;
   args.fp8_layers = &fp8;
+  args.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
   ASSERT_EQ(hstu_stack_workspace_size(&args, &with), HSTU_OK) << hstu_last_error();
   args.fp8_accumulation = HSTU_FP8_ACCUMULATE_FAST;
   size_t fast = 0;
@@ -395,7 +397,7 @@ TEST_F(Layer, AStackThatWritesInPlaceGivesTheNumbersOfItsStages) {
   output.attn = hstu_matrix(attend.attention.out.data, all.x.dtype, rows, value);
   output.u = attend.uvqk.uvqk;
   output.u.shape[1] = value;
-  output.x = all.x;
+  output.residual = all.x;
   output.norm_weight = weights.output_norm_weight;
   output.norm_bias = weights.output_norm_bias;
   output.output_weight = weights.output_weight;
@@ -436,6 +438,7 @@ TEST_F(Layer, LayersOfAStackDropOutDifferently) {
   ASSERT_EQ(hstu_layer(context_, &one, nullptr), HSTU_OK) << hstu_last_error();
   one.x = one.out;
   one.layers = args.layers + 1;
+  one.layer_size = sizeof(hstu_layer_weights);
   one.output.seed = 6;
   ASSERT_EQ(hstu_layer(context_, &one, nullptr), HSTU_OK) << hstu_last_error();
   EXPECT_EQ(stack.result(), both);
@@ -505,13 +508,13 @@ TEST_F(Layer, OutputNamesTheFieldItRefuses) {
   using Args = hstu_compute_output_args;
   const Refused<Args> cases[] = {
       {[](Args& a) { a.out.shape[0] = 19; }, HSTU_ERROR_SHAPE_MISMATCH, "out.shape[0] = 19"},
-      {[](Args& a) { a.x.shape[1] = 23; }, HSTU_ERROR_SHAPE_MISMATCH, "x.shape[1] = 23"},
+      {[](Args& a) { a.residual.shape[1] = 23; }, HSTU_ERROR_SHAPE_MISMATCH, "residual.shape[1] = 23"},
       {[](Args& a) { a.output_weight.shape[0] = 95; }, HSTU_ERROR_SHAPE_MISMATCH, "output_weight.shape[0] = 95"},
       {[](Args& a) { a.options.concat_u = 2; }, HSTU_ERROR_INVALID_ARGUMENT, "norm * u: concat_u = 2"},
       {[](Args& a) { a.u.shape[1] = 31; }, HSTU_ERROR_SHAPE_MISMATCH, "norm * u: u.shape[1] = 31"},
       {[](Args& a) { a.out.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
        "out.dtype = bf16: it must be that of attn, f32"},
-      {[](Args& a) { a.x.dtype = HSTU_DTYPE_F16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "x.dtype = f16"},
+      {[](Args& a) { a.residual.dtype = HSTU_DTYPE_F16; }, HSTU_ERROR_UNSUPPORTED_DTYPE, "residual.dtype = f16"},
       {[](Args& a) { a.output_weight.dtype = HSTU_DTYPE_BF16; }, HSTU_ERROR_UNSUPPORTED_DTYPE,
        "output_weight.dtype = bf16: it must be that of attn, f32"},
       {[](Args& a) { a.norm_weight.shape[0] = 31; }, HSTU_ERROR_SHAPE_MISMATCH, "norm * u: weight.shape[0] = 31"},
@@ -629,7 +632,9 @@ TEST_F(Layer, StackNamesTheFp8WeightItRefuses) {
     std::vector<hstu_fp8_layer_weights> fp8(args.fp8_layers, args.fp8_layers + 2);
     c.spoil(plain[1], fp8[1]);
     args.layers = plain.data();
+    args.layer_size = sizeof(hstu_layer_weights);
     args.fp8_layers = fp8.data();
+    args.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
     EXPECT_EQ(hstu_stack(context_, &args, nullptr), c.status) << c.text;
     EXPECT_NE(std::string(hstu_last_error()).find(std::string("layers[1]: ") + c.text), std::string::npos)
         << hstu_last_error();
@@ -649,6 +654,7 @@ TEST_F(Layer, StackNamesTheLayerItRefusesAndWritesNothing) {
   layers[1].output_weight.shape[0] = 7;
   hstu_stack_args args = stack_args.args();
   args.layers = layers.data();
+  args.layer_size = sizeof(hstu_layer_weights);
   const std::vector<double> before = stack.read("x");
   args.out = args.x;
   EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_SHAPE_MISMATCH);
@@ -658,6 +664,7 @@ TEST_F(Layer, StackNamesTheLayerItRefusesAndWritesNothing) {
 
   args = stack_args.args();
   args.layers = nullptr;
+  args.layer_size = sizeof(hstu_layer_weights);
   EXPECT_EQ(hstu_stack(context_, &args, nullptr), HSTU_ERROR_INVALID_ARGUMENT);
   EXPECT_NE(std::string(hstu_last_error()).find("layers = NULL"), std::string::npos);
   args = stack_args.args();

@@ -39,19 +39,19 @@ class Options {
 /// What all attention operators take of masks and scales. False: the number says nothing new.
 template <class Args>
 bool set_mask(Args& args, Options& options, int64_t rows, int64_t heads) {
-  args.mask = static_cast<hstu_mask>(options.below(4));
+  args.mask.kind = static_cast<hstu_mask>(options.below(4));
   const bool targets = options.flag(), groups = options.flag(), window = options.flag(), full = options.flag();
   const int contexts = options.below(3), scale = options.below(3);
-  if (args.mask != HSTU_MASK_CAUSAL && (targets || groups || window || full || contexts)) return false;
+  if (args.mask.kind != HSTU_MASK_CAUSAL && (targets || groups || window || full || contexts)) return false;
   if ((groups && !targets) || (full && !window)) return false;
-  if (targets) args.num_targets = hstu_vector(buffer(6), kI32, kBatch);
-  if (groups) args.target_group_size = 5;
-  if (window) args.max_attn_len = 100;
-  if (full) args.min_full_attn_seq_len = 9;
-  if (contexts == 1) args.contextual_seq_len = 7;
-  if (contexts == 2) args.num_contexts = hstu_vector(buffer(7), kI64, kBatch);
-  if (args.mask == HSTU_MASK_LOCAL) args.window_left = 90, args.window_right = -1;
-  if (args.mask == HSTU_MASK_INTERVALS) args.intervals = {buffer(8), kI32, 3, {heads, 5, rows}, {}};
+  if (targets) args.mask.num_targets = hstu_vector(buffer(6), kI32, kBatch);
+  if (groups) args.mask.target_group_size = 5;
+  if (window) args.mask.max_attn_len = 100;
+  if (full) args.mask.min_full_attn_seq_len = 9;
+  if (contexts == 1) args.mask.contextual_seq_len = 7;
+  if (contexts == 2) args.mask.num_contexts = hstu_vector(buffer(7), kI64, kBatch);
+  if (args.mask.kind == HSTU_MASK_LOCAL) args.mask.window_left = 90, args.mask.window_right = -1;
+  if (args.mask.kind == HSTU_MASK_INTERVALS) args.mask.intervals = {buffer(8), kI32, 3, 0, {heads, 5, rows}, {}};
   if (scale > 0) args.attn_scale = hstu_vector(buffer(9), kF32, scale == 1 ? 1 : rows);
   args.max_seq_len = 1000;
   return true;
@@ -122,9 +122,9 @@ TEST(AttentionCover, EveryCombinationOfHstuAttention) {
     const int softmax = options.below(3);
     const bool lse = options.flag();
     const int bias = options.below(3);
-    args.num_softmax_heads = softmax == 0 ? 0 : softmax == 1 ? 1 : s.heads;
+    args.num_softmax_heads = static_cast<int32_t>(softmax == 0 ? 0 : softmax == 1 ? 1 : s.heads);
     if (lse) args.lse = hstu_matrix(buffer(10), kF32, args.num_softmax_heads, kRows);
-    if (bias > 0) args.rab = {buffer(11), s.dtype, 4, {kBatch, bias == 1 ? 1 : s.heads, 1000, 1000}, {}};
+    if (bias > 0) args.rab = {buffer(11), s.dtype, 4, 0, {kBatch, bias == 1 ? 1 : s.heads, 1000, 1000}, {}};
     if (!valid || (lse && softmax == 0) || options.exhausted()) return false;
     problem = prepare(args);
     return true;
@@ -165,7 +165,7 @@ TEST(AttentionCover, EveryCombinationOfDeltaAttention) {
     args.k = heads(2, kv, kRows, s.dim_qk), args.v = heads(3, kv, kRows, s.dim_v);
     args.seq_offsets = hstu_vector(buffer(5), s.dim_qk % 32 ? kI32 : kI64, kBatch + 1);
     if (options.flag()) args.q_offsets = hstu_vector(buffer(12), kI64, kBatch + 1), args.max_q_len = 100;
-    if (options.flag()) args.rab = {buffer(11), s.dtype, 4, {kBatch, 1, 1000, 1000}, {}};
+    if (options.flag()) args.rab = {buffer(11), s.dtype, 4, 0, {kBatch, 1, 1000, 1000}, {}};
     if (!set_mask(args, options, kNew, s.heads) || options.exhausted()) return false;
     problem = prepare(args);
     return true;
@@ -188,15 +188,16 @@ TEST(AttentionCover, FewNewRowsOfWideHeads) {
           hstu_paged_attention_args paged{};
           paged.struct_size = sizeof paged;
           paged.q = delta.q, paged.out = delta.out;
-          paged.k_cache = {buffer(13), dtype, 4, {200, 32, s.heads, dim}, {}};
-          paged.v_cache = {buffer(14), dtype, 4, {200, 32, s.heads, dim}, {}};
+          paged.k_cache = {buffer(13), dtype, 4, 0, {200, 32, s.heads, dim}, {}};
+          paged.v_cache = {buffer(14), dtype, 4, 0, {200, 32, s.heads, dim}, {}};
           paged.page_offsets = hstu_vector(buffer(15), kI32, kBatch + 1);
           paged.page_ids = hstu_vector(buffer(16), kI32, 150);
           paged.last_page_lens = hstu_vector(buffer(17), kI32, kBatch);
           paged.max_seq_len = 1000;
           if (intervals > 0) {
-            delta.mask = paged.mask = HSTU_MASK_INTERVALS;
-            delta.intervals = paged.intervals = {buffer(8), kI32, 3, {1, 2 * intervals - 1, rows * kBatch}, {}};
+            delta.mask.kind = paged.mask.kind = HSTU_MASK_INTERVALS;
+            delta.mask.intervals =
+                paged.mask.intervals = {buffer(8), kI32, 3, 0, {1, 2 * intervals - 1, rows * kBatch}, {}};
           }
           expect_covered(prepare(delta));
           expect_covered(prepare(paged));
@@ -212,15 +213,15 @@ TEST(AttentionCover, EveryCombinationOfPagedAttention) {
     args.q = heads(1, s, kNew, s.dim_qk), args.out = heads(4, s, kNew, s.dim_v);
     const bool table = options.flag();
     const int64_t pages = table ? 200 : kBatch, page = table ? 32 : 1000;
-    args.k_cache = {buffer(13), s.dtype, 4, {pages, page, s.heads, s.dim_qk}, {}};
-    args.v_cache = {buffer(14), s.dtype, 4, {pages, page, s.heads, s.dim_v}, {}};
+    args.k_cache = {buffer(13), s.dtype, 4, 0, {pages, page, s.heads, s.dim_qk}, {}};
+    args.v_cache = {buffer(14), s.dtype, 4, 0, {pages, page, s.heads, s.dim_v}, {}};
     if (table) args.page_offsets = hstu_vector(buffer(15), kI32, kBatch + 1);
     if (table) args.page_ids = hstu_vector(buffer(16), kI32, 150);
     args.last_page_lens = hstu_vector(buffer(17), kI32, kBatch);
     if (options.flag()) args.q_offsets = hstu_vector(buffer(12), kI64, kBatch + 1), args.max_q_len = 100;
-    if (options.flag()) args.rab = {buffer(11), s.dtype, 4, {kBatch, 1, 1000, 1000}, {}};
+    if (options.flag()) args.rab = {buffer(11), s.dtype, 4, 0, {kBatch, 1, 1000, 1000}, {}};
     if (!set_mask(args, options, kNew, s.heads) || options.exhausted()) return false;
-    if (args.num_targets.dtype != HSTU_DTYPE_NONE)
+    if (args.mask.num_targets.dtype != HSTU_DTYPE_NONE)
       args.k = heads(2, s, kNew, s.dim_qk), args.v = heads(3, s, kNew, s.dim_v);
     problem = prepare(args);
     return true;

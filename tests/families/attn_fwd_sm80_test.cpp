@@ -49,8 +49,8 @@ std::vector<Problem> problems() {
         hstu_attention_args plain = attention_args(dtype, 32, 65536, 4, qk, v, 4096);
         out.push_back(prepare(plain));
         hstu_attention_args masked = attention_args(dtype, 128, 4096, 2, qk, v, 64);
-        masked.num_targets = hstu_vector(buffer(6), kI32, 128);
-        masked.contextual_seq_len = 8, masked.max_attn_len = 32, masked.min_full_attn_seq_len = 4;
+        masked.mask.num_targets = hstu_vector(buffer(6), kI32, 128);
+        masked.mask.contextual_seq_len = 8, masked.mask.max_attn_len = 32, masked.mask.min_full_attn_seq_len = 4;
         out.push_back(prepare(masked));
       }
   return out;
@@ -96,13 +96,13 @@ TEST(AttnFwdSm80, LeavesFloat32ToOthers) {
 TEST(AttnSplitSm80, LeavesBiasesAndSoftmaxToOthers) {
   const DeviceFacts device = *facts_of_target("sm_90a");
   hstu_attention_args args = attention_args(kBf16, 2, 100, 1, 64, 64, 64);
-  args.mask = HSTU_MASK_LOCAL;
+  args.mask.kind = HSTU_MASK_LOCAL;
   EXPECT_TRUE(kAttnSplitSm80.covers(prepare(args), device));
   hstu_attention_args softmax = args;
   softmax.num_softmax_heads = 1;
   EXPECT_FALSE(kAttnSplitSm80.covers(prepare(softmax), device));
   hstu_attention_args biased = args;
-  biased.rab = {buffer(7), kBf16, 4, {2, 1, 64, 64}, {}};
+  biased.rab = {buffer(7), kBf16, 4, 0, {2, 1, 64, 64}, {}};
   EXPECT_FALSE(kAttnSplitSm80.covers(prepare(biased), device));
 }
 
@@ -126,8 +126,8 @@ TEST(AttnFwdSm80, BindsStridesScalesAndGrid) {
   args.k.stride[0] = 4096, args.k.stride[1] = 128, args.k.stride[2] = 1;
   args.alpha = 0.25f;
   args.scaling_seqlen = 1024;
-  args.num_targets = hstu_vector(buffer(6), kI64, 32);
-  args.max_attn_len = 100;
+  args.mask.num_targets = hstu_vector(buffer(6), kI64, 32);
+  args.mask.max_attn_len = 100;
   const Problem problem = prepare(args);
   Bound bound;
   bind(args, problem, bound);
@@ -154,8 +154,8 @@ TEST(AttnFwdSm80, BindsStridesScalesAndGrid) {
 /// Whether tiles of contextual rows stand before their section.
 bool are_early(int64_t batch, int64_t longest, int64_t contextual, int64_t window) {
   hstu_attention_args args = attention_args(kBf16, batch, batch * longest, 4, 128, 128, longest);
-  args.contextual_seq_len = contextual;
-  args.max_attn_len = window;
+  args.mask.contextual_seq_len = contextual;
+  args.mask.max_attn_len = window;
   const Problem problem = prepare(args);
   Bound bound;
   bind(args, problem, bound);
@@ -201,7 +201,7 @@ TEST(AttnFwdSm80, LaunchesNothingWithoutSequencesOrRows) {
 
 TEST(AttnFwdSm80, ConfigNamesTheFeatures) {
   hstu_attention_args args = attention_args(kF16, 8, 1000, 2, 64, 32, 128);
-  args.contextual_seq_len = 3;
+  args.mask.contextual_seq_len = 3;
   const Problem problem = prepare(args);
   ConfigText members;
   kAttnFwdSm80.write_config(members, problem, kAttnFwdSm80.default_config(problem, *facts_of_target("sm_80")));

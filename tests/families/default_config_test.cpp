@@ -47,7 +47,7 @@ class Draw : public test::Choices {
     return t;
   }
   hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape) {
-    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, {}, {}};
+    hstu_tensor t{reinterpret_cast<void*>(static_cast<uintptr_t>(1 + buffers_++ % 60) << 42), dtype, 0, 0, {}, {}};
     for (const int64_t extent : shape) t.shape[t.rank++] = extent;
     spread(t, t.rank, 0);
     return t;
@@ -153,23 +153,24 @@ struct Heads {
 };
 template <class Args>
 void set_mask(Draw& d, Args& args, const Heads& h, int64_t rows) {
-  args.mask = static_cast<hstu_mask>(d.below(4));
+  args.mask.kind = static_cast<hstu_mask>(d.below(4));
   args.max_seq_len = d.up_to(4000);
-  if (args.mask == HSTU_MASK_CAUSAL) {
+  if (args.mask.kind == HSTU_MASK_CAUSAL) {
     if (d.coin()) {
-      args.num_targets = d.dense(d.integer(), {h.batch});
-      args.target_group_size = d.below(4);
+      args.mask.num_targets = d.dense(d.integer(), {h.batch});
+      args.mask.target_group_size = static_cast<int32_t>(d.below(4));
     }
-    if (d.seldom()) args.contextual_seq_len = d.up_to(99);
-    if (args.contextual_seq_len == 0 && d.seldom()) args.num_contexts = d.dense(d.integer(), {h.batch});
+    if (d.seldom()) args.mask.contextual_seq_len = d.up_to(99);
+    if (args.mask.contextual_seq_len == 0 && d.seldom()) args.mask.num_contexts = d.dense(d.integer(), {h.batch});
     if (d.coin()) {
-      args.max_attn_len = d.up_to(500);
-      args.min_full_attn_seq_len = d.below(99);
+      args.mask.max_attn_len = d.up_to(500);
+      args.mask.min_full_attn_seq_len = d.below(99);
     }
   }
-  if (args.mask == HSTU_MASK_LOCAL) args.window_left = d.below(99) - 2, args.window_right = d.below(99) - 2;
-  if (args.mask == HSTU_MASK_INTERVALS)
-    args.intervals = d.tensor(kI32, {d.coin() ? 1 : h.heads, 2 * d.below(32) + 1, rows});
+  if (args.mask.kind == HSTU_MASK_LOCAL)
+    args.mask.window_left = d.below(99) - 2, args.mask.window_right = d.below(99) - 2;
+  if (args.mask.kind == HSTU_MASK_INTERVALS)
+    args.mask.intervals = d.tensor(kI32, {d.coin() ? 1 : h.heads, 2 * d.below(32) + 1, rows});
   if (d.coin()) args.attn_scale = d.dense(kF32, {d.coin() ? 1 : rows});
 }
 template <class Args>
@@ -200,7 +201,7 @@ TEST_F(DefaultConfig, OfHstuAttentionIsLegal) {
     args.seq_offsets = d.dense(d.integer(), {h.batch + 1});
     set_mask(d, args, h, rows);
     set_bias(d, args, h, dtype);
-    args.num_softmax_heads = d.below(h.heads + 1);
+    args.num_softmax_heads = static_cast<int32_t>(d.below(h.heads + 1));
     if (args.num_softmax_heads > 0 && d.coin()) args.lse = d.tensor(kF32, {args.num_softmax_heads, rows});
     expect_legal(args);
   });
@@ -247,7 +248,7 @@ TEST_F(DefaultConfig, OfDeltaAndPagedAttentionIsLegal) {
     paged.v_cache = d.tensor(dtype, {pages, page, h.kv, h.dim_v});
     paged.page_offsets = d.dense(integer, {h.batch + 1}), paged.page_ids = d.dense(integer, {pages});
     paged.last_page_lens = d.dense(integer, {h.batch});
-    if (present(paged.num_targets))
+    if (present(paged.mask.num_targets))
       paged.k = d.tensor(dtype, {rows, h.kv, h.dim_qk}), paged.v = d.tensor(dtype, {rows, h.kv, h.dim_v});
     expect_legal(paged);
   });
@@ -260,7 +261,7 @@ TEST_F(DefaultConfig, OfFlashAttentionIsLegal) {
     const hstu_dtype dtype = d.floating();
     const int64_t rows = d.any<int64_t>({50, 4000, 200000});
     hstu_flash_attention_args args{};
-    args.mask = d.any({HSTU_MASK_CAUSAL, HSTU_MASK_FULL});
+    args.mask.kind = d.any({HSTU_MASK_CAUSAL, HSTU_MASK_FULL});
     args.q = d.tensor(dtype, {rows, h.heads, h.dim_qk}), args.k = d.tensor(dtype, {rows, h.heads, h.dim_qk});
     args.v = d.tensor(dtype, {rows, h.heads, h.dim_v}), args.out = d.tensor(dtype, {rows, h.heads, h.dim_v});
     args.seq_offsets = d.dense(d.integer(), {h.batch + 1});
@@ -276,25 +277,31 @@ TEST_F(DefaultConfig, OfProductsIsLegal) {
     const hstu_dtype dtype = d.floating();
     const int64_t m = d.rows(), k = d.seldom() ? 0 : d.up_to(3000), n = d.up_to(d.coin() ? 64 : 5000);
     hstu_addmm_args addmm{};
-    addmm.x = d.matrix(dtype, m, k), addmm.w = d.matrix(dtype, k, n), addmm.z = d.tensor(dtype, {m, n});
-    if (d.coin()) addmm.y = d.coin() ? d.matrix(dtype, m, n) : d.dense(d.floating(), {n});
+    addmm.x = d.matrix(dtype, m, k), addmm.w = d.matrix(dtype, k, n), addmm.out = d.tensor(dtype, {m, n});
+    if (d.coin()) addmm.residual = d.matrix(dtype, m, n);
+    if (d.coin()) addmm.bias = d.seldom() ? d.every_other(d.dense(d.floating(), {2 * n})) : d.dense(d.floating(), {n});
     addmm.activation = d.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU_TANH});
     addmm.activation_columns = d.below(n + 1);
     addmm.allow_tf32 = d.coin();
     expect_legal(addmm);
 
     hstu_gated_mlp_args mlp{};
-    mlp.x = addmm.x, mlp.gate = d.matrix(dtype, k, n), mlp.up = d.matrix(dtype, k, n), mlp.out = addmm.z;
+    mlp.x = addmm.x, mlp.gate = d.matrix(dtype, k, n), mlp.up = d.matrix(dtype, k, n), mlp.out = addmm.out;
     mlp.activation = HSTU_ACTIVATION_SILU;
     mlp.allow_tf32 = d.coin();
     expect_legal(mlp);
 
     hstu_fp8_gemm_args fp8{};
-    fp8.a = d.tensor(d.fp8(), {m, k}), fp8.b = d.tensor(d.fp8(), {n, k});
-    fp8.a_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW}), fp8.b_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW});
-    fp8.a_descale = d.dense(kF32, {fp8.a_scaling == HSTU_FP8_ROW ? m : 1});
-    fp8.b_descale = d.dense(kF32, {fp8.b_scaling == HSTU_FP8_ROW ? n : 1});
-    fp8.out = d.tensor(dtype, {m, n});
+    fp8.x = d.tensor(d.fp8(), {m, k}), fp8.w = d.tensor(d.fp8(), {n, k});
+    fp8.x_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW}), fp8.w_scaling = d.any({HSTU_FP8_TENSOR, HSTU_FP8_ROW});
+    fp8.x_descale = d.dense(kF32, {fp8.x_scaling == HSTU_FP8_ROW ? m : 1});
+    fp8.w_descale = d.dense(kF32, {fp8.w_scaling == HSTU_FP8_ROW ? n : 1});
+    const bool quantises = d.seldom();
+    fp8.out = d.tensor(quantises ? d.fp8() : dtype, {m, n});
+    if (quantises) fp8.out_descale = d.dense(kF32, {1});
+    if (d.coin()) fp8.residual = d.tensor(quantises ? d.floating() : dtype, {m, n});
+    if (d.coin()) fp8.bias = d.dense(d.floating(), {n});
+    fp8.activation = d.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU_TANH});
     expect_legal(fp8);
 
     const int64_t batch = d.up_to(2000), columns = d.up_to(1200);
@@ -319,17 +326,17 @@ TEST_F(DefaultConfig, OfNormsIsLegal) {
     const hstu_dtype dtype = d.floating(), weights = d.floating();
     const int64_t rows = d.rows(), dim = d.dim();
     hstu_layer_norm_args layer{};
-    layer.x = d.tensor(dtype, {rows, dim}), layer.y = d.tensor(dtype, {rows, dim});
+    layer.x = d.tensor(dtype, {rows, dim}), layer.out = d.tensor(dtype, {rows, dim});
     if (d.coin()) layer.weight = d.tensor(weights, {dim}), layer.bias = d.tensor(weights, {dim});
     expect_legal(layer);
 
     hstu_rms_norm_args rms{};
-    rms.x = layer.x, rms.y = d.tensor(d.fp8(), {rows, dim});
+    rms.x = layer.x, rms.out = d.tensor(d.fp8(), {rows, dim});
     rms.scaling = HSTU_FP8_ROW, rms.descale = d.dense(kF32, {rows});
     expect_legal(rms);
 
     hstu_softmax_args softmax{};
-    softmax.x = layer.x, softmax.y = layer.y;
+    softmax.x = layer.x, softmax.out = layer.out;
     softmax.log = d.coin();
     expect_legal(softmax);
 

@@ -1,6 +1,6 @@
 // Defaults that follow the shape of a problem, where another choice was measured to be much slower.
 #include "families/families.hpp"
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/jagged/complete_cumsum.hpp"
 #include "operators/jagged/expand_1d_jagged_to_dense.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -26,7 +26,7 @@ int32_t default_of(std::string_view family_name, const Problem& problem, std::st
 
 Problem attention_problem(hstu_dtype dtype, int batch, int longest, int heads, int dim) {
   Problem p;
-  p.op = Op::hstu_attention;
+  p.op = Op::attention;
   p[attention::kDtype] = dtype;
   p[attention::kHeadDimQk] = p[attention::kHeadDimV] = dim;
   p[attention::kNumHeads] = heads;

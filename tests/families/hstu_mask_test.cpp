@@ -17,6 +17,7 @@ float __uint_as_float(unsigned);
 #include "attention/mask/interval_plan.cuh"
 #include "attention/mask/interval_runs.cuh"
 #include "attention/mask/row_tiles.cuh"
+#include "attention/mask/tile_sight.cuh"
 
 namespace hstujit {
 namespace {
@@ -163,9 +164,39 @@ void check_row_tiles(const Sequence& s, const hstu::variant::HstuMask<Config>& m
   }
 }
 
+int tiles_of_nothing, skipped_tiles;  ///< that check_sight() has met
+
+/// Tiles of so many rows and keys, which end at whole numbers of tiles from the sequence's end: those with a pair are
+/// said to have some, those said to have all have them, and bits are the pairs.
+template <class Config>
+void check_sight(const Sequence& s, const hstu::variant::HstuMask<Config>& mask, int rows, int keys) {
+  for (int last = s.n; last > 0; last -= rows)
+    for (int key_end = s.n; key_end > 0; key_end -= keys) {
+      const int key = key_end - keys;
+      bool some = false, all = !Config::kSoftmax || key >= 0;
+      for (int i = std::max(last - rows, 0); i < last; ++i) {
+        for (int j = std::max(key, 0); j < key_end; ++j) {
+          const bool seen = sees<Config>(s, i, j);
+          some |= seen, all &= seen;
+          const int word = key + (j - key) / 32 * 32;
+          ASSERT_EQ(hstu::variant::row_bits(mask, i, word) >> (j - word) & 1, seen) << s << " i=" << i << " j=" << j;
+        }
+        const uint32_t before = hstu::variant::row_bits(mask, i, key) & hstu::variant::bits_below(-key);
+        ASSERT_TRUE(!Config::kSoftmax || before == 0) << s << " i=" << i << " sees keys before the sequence";
+      }
+      ASSERT_TRUE(hstu::variant::sees_some(mask, last - rows, last, key, key_end) || !some)
+          << s << " rows to " << last << ", keys to " << key_end;
+      ASSERT_TRUE(all || !hstu::variant::sees_all(mask, last - rows, last, key, key_end))
+          << s << " rows to " << last << ", keys to " << key_end;
+      tiles_of_nothing += !some;
+      skipped_tiles += !hstu::variant::sees_some(mask, last - rows, last, key, key_end);
+    }
+}
+
 template <class Config>
 void check() {
   std::mt19937 random(Config::kBlockN);
+  tiles_of_nothing = skipped_tiles = 0;
   for (int run = 0; run < kRuns; ++run) {
     const Sequence s = random_sequence<Config>(random);
     // Every other sequence has a number of contextual rows of its own.
@@ -180,6 +211,8 @@ void check() {
       check_rows(s, mask, last - rows, rows, warp_rows);
       if (testing::Test::HasFatalFailure()) return;
     }
+    for (const int keys : {16, 32, 128}) check_sight(s, mask, rows, keys);
+    if (testing::Test::HasFatalFailure()) return;
     // With scales of blocks of rows, tiles are those of the tensor, and keys that are zeros add nothing.
     constexpr bool kScaled = hstu::variant::block_scales<Config>(0);
     const int start = run % 3 ? run : 0;
@@ -189,6 +222,7 @@ void check() {
       if (testing::Test::HasFatalFailure()) return;
     }
   }
+  EXPECT_GE(skipped_tiles, tiles_of_nothing * 9 / 10) << "of so many that have nothing to see";
 }
 
 template <class Config>

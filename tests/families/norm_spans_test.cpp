@@ -36,7 +36,7 @@ hstu_layer_norm_args layer_norm_args(hstu_fp8_scaling scaling, int64_t rows, int
   args.x = hstu_matrix(buffer(1), kBf16, rows, dim);
   args.weight = hstu_vector(buffer(2), kF32, dim);
   args.bias = hstu_vector(buffer(3), kF32, dim);
-  args.y = hstu_matrix(buffer(4), kE4m3, rows, dim);
+  args.out = hstu_matrix(buffer(4), kE4m3, rows, dim);
   args.scaling = scaling;
   args.descale = descale_of(scaling, rows, dim);
   return args;
@@ -44,7 +44,7 @@ hstu_layer_norm_args layer_norm_args(hstu_fp8_scaling scaling, int64_t rows, int
 
 hstu_rms_norm_args rms_norm_args(hstu_fp8_scaling scaling, int64_t rows, int64_t dim) {
   const hstu_layer_norm_args norm = layer_norm_args(scaling, rows, dim);
-  return {sizeof(hstu_rms_norm_args), norm.x, {}, norm.y, 0, HSTU_ACTIVATION_SILU, scaling, norm.descale};
+  return {sizeof(hstu_rms_norm_args), norm.x, {}, norm.out, 0, HSTU_ACTIVATION_SILU, scaling, norm.descale};
 }
 
 hstu_rms_norm_rope_args rope_args(hstu_fp8_scaling scaling, int64_t length, int64_t hidden, int64_t head_dim) {
@@ -54,7 +54,7 @@ hstu_rms_norm_rope_args rope_args(hstu_fp8_scaling scaling, int64_t length, int6
   args.weight = hstu_vector(buffer(2), kF32, hidden);
   args.cosine = hstu_matrix(buffer(3), kF32, length, head_dim);
   args.sine = hstu_matrix(buffer(5), kF32, length, head_dim);
-  args.y = hstu_heads(buffer(4), kE4m3, 2, length, hidden);
+  args.out = hstu_heads(buffer(4), kE4m3, 2, length, hidden);
   args.scaling = scaling;
   args.descale = descale_of(scaling, 2 * length, hidden);
   return args;
@@ -82,7 +82,7 @@ std::vector<Problem> problems() {
       hstu_layer_norm_args norm = layer_norm_args(scaling, 1000, dim);
       out.push_back(prepare(norm));
       hstu_rms_norm_args shifted = rms_norm_args(scaling, 1000, dim);
-      shifted.y.data = buffer(4, 1);
+      shifted.out.data = buffer(4, 1);
       out.push_back(prepare(shifted));
     }
     for (const int32_t groups : {0, 1, 3, 1024})
@@ -122,7 +122,7 @@ TEST(NormSpans, CoverEveryRowWithAConfigurationOfAFewThatFits) {
 TEST(NormSpans, LeaveToOthersWhatIsNotQuantised) {
   const DeviceFacts device = *facts_of_target("sm_90a");
   hstu_layer_norm_args args = layer_norm_args(HSTU_FP8_ROW, 10, 512);
-  args.y.dtype = kBf16;
+  args.out.dtype = kBf16;
   args.scaling = HSTU_FP8_TENSOR;
   args.descale = {};
   EXPECT_FALSE(kLayerNormFp8Sm80.covers(prepare(args), device));
@@ -171,13 +171,23 @@ TEST(LayerNormFp8Sm80, BindsPointersStridesAndScales) {
   EXPECT_EQ(p.x, args.x.data);
   EXPECT_EQ(p.weight, args.weight.data);
   EXPECT_EQ(p.bias, args.bias.data);
-  EXPECT_EQ(p.y, args.y.data);
+  EXPECT_EQ(p.y, args.out.data);
   EXPECT_EQ(p.rows, 33);
   EXPECT_EQ(p.x_row_stride, 777);
   EXPECT_EQ(p.y_row_stride, 300);
   EXPECT_EQ(p.descale, args.descale.data);
   EXPECT_EQ(p.descale_row_stride, 3);
   EXPECT_EQ(p.descale_column_stride, 1);
+}
+
+TEST(LayerNormFp8Sm80, BindsMoments) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  hstu_layer_norm_args args = layer_norm_args(HSTU_FP8_GROUP, 33, 300);
+  args.moments = hstu_heads(buffer(9), HSTU_DTYPE_F32, 33, 1, 2);
+  const Problem problem = prepare(args);
+  Launch launch;
+  kLayerNormFp8Sm80.bind(&args, problem, kLayerNormFp8Sm80.default_config(problem, device), device, launch);
+  EXPECT_EQ(reinterpret_cast<const hstu::SavingNormParams*>(launch.params)->moments, args.moments.data);
 }
 
 TEST(RmsNormRopeFp8Sm80, BindsRowsOfAllBatches) {
@@ -208,7 +218,7 @@ TEST(NormMulFp8Sm80, KeepsTheMomentsOfItsGroups) {
     Launch launch;
     kNormMulFp8Sm80.bind(&args, problem, config, device, launch);
     EXPECT_EQ(launch.grid[0], 3u);  // four rows a block, a warp each
-    EXPECT_EQ(launch.smem_bytes, groups == 5 ? 4u * 5 * 12 : 0u);
+    EXPECT_EQ(launch.smem_bytes, groups == 5 ? 4u * 5 * 16 : 0u);
     EXPECT_EQ(static_cast<uint32_t>(kNormMulFp8Sm80.resources(problem, config).smem_bytes), launch.smem_bytes);
     ConfigText members;
     kNormMulFp8Sm80.write_config(members, problem, config);

@@ -32,7 +32,7 @@ hstu_layer_norm_args layer_norm_args(hstu_dtype dtype, hstu_dtype weight_dtype, 
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(buffer(1), dtype, rows, dim);
-  args.y = hstu_matrix(buffer(2), dtype, rows, dim);
+  args.out = hstu_matrix(buffer(2), dtype, rows, dim);
   if (weight_dtype != HSTU_DTYPE_NONE) {
     args.weight = hstu_vector(buffer(3), weight_dtype, dim);
     args.bias = hstu_vector(buffer(4), weight_dtype, dim);
@@ -70,24 +70,24 @@ constexpr int64_t kDims[] = {1,    2,    7,    33,   64,   100,   128,   130,   
 
 hstu_rms_norm_args rms_norm_args(hstu_dtype dtype, hstu_dtype weight_dtype, int64_t rows, int64_t dim) {
   const hstu_layer_norm_args norm = layer_norm_args(dtype, weight_dtype, rows, dim);
-  return {sizeof(hstu_rms_norm_args), norm.x, norm.weight, norm.y, 0, HSTU_ACTIVATION_SILU, {}, {}};
+  return {sizeof(hstu_rms_norm_args), norm.x, norm.weight, norm.out, 0, HSTU_ACTIVATION_SILU, {}, {}};
 }
 
 hstu_group_norm_args group_norm_args(hstu_dtype dtype, int64_t rows, int64_t dim, int32_t groups) {
   const hstu_layer_norm_args norm = layer_norm_args(dtype, HSTU_DTYPE_NONE, rows, dim);
-  return {sizeof(hstu_group_norm_args), norm.x, {}, {}, norm.y, 0, groups};
+  return {sizeof(hstu_group_norm_args), norm.x, {}, {}, norm.out, 0, groups};
 }
 
 hstu_softmax_args softmax_args(hstu_dtype dtype, int64_t rows, int64_t dim) {
   const hstu_layer_norm_args norm = layer_norm_args(dtype, HSTU_DTYPE_NONE, rows, dim);
-  return {sizeof(hstu_softmax_args), norm.x, norm.y, 0, 0};
+  return {sizeof(hstu_softmax_args), norm.x, norm.out, 0, 0};
 }
 
 hstu_rms_norm_rope_args rope_args(hstu_dtype dtype, hstu_dtype other, int64_t rows, int64_t dim, int64_t head_dim) {
   hstu_rms_norm_rope_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_heads(buffer(1), dtype, 2, rows, dim);
-  args.y = hstu_heads(buffer(2), dtype, 2, rows, dim);
+  args.out = hstu_heads(buffer(2), dtype, 2, rows, dim);
   args.weight = hstu_vector(buffer(3), other, dim);
   args.cosine = hstu_matrix(buffer(4), other, rows, head_dim);
   args.sine = hstu_matrix(buffer(5), other, rows, head_dim);
@@ -135,7 +135,7 @@ std::vector<Problem> problems() {
           const int64_t hidden = (dim + 1) / 2 * head_dim;
           if (hidden > 16384) continue;  // is not held
           hstu_rms_norm_rope_args rope = rope_args(dtype, kBf16, 1000, hidden, head_dim);
-          rope.y.dtype = HSTU_DTYPE_E4M3;
+          rope.out.dtype = HSTU_DTYPE_E4M3;
           rope.scaling = scaling;
           rope.descale = hstu_matrix(buffer(6), kF32, 2000, (hidden + 127) / 128);
           if (scaling == HSTU_FP8_ROW) rope.descale = hstu_vector(buffer(6), kF32, 2000);
@@ -213,11 +213,27 @@ TEST(LayerNormSm80, BindsPointersStridesAndGrid) {
   EXPECT_EQ(p.x, args.x.data);
   EXPECT_EQ(p.weight, args.weight.data);
   EXPECT_EQ(p.bias, args.bias.data);
-  EXPECT_EQ(p.y, args.y.data);
+  EXPECT_EQ(p.y, args.out.data);
   EXPECT_EQ(p.rows, 1001);
   EXPECT_EQ(p.x_row_stride, 2048);
   EXPECT_EQ(p.y_row_stride, 512);
   EXPECT_EQ(p.eps, 1e-6f);
+}
+
+TEST(LayerNormSm80, BindsMoments) {
+  const DeviceFacts device = *facts_of_target("sm_90a");
+  for (const bool there : {false, true}) {
+    hstu_layer_norm_args args = layer_norm_args(kBf16, kBf16, 100, 512);
+    if (there) args.moments = hstu_heads(buffer(5), kF32, 100, 1, 2);
+    const Problem problem = prepare(args);
+    const Config config = kLayerNormSm80.default_config(problem, device);
+    Launch launch;
+    kLayerNormSm80.bind(&args, problem, config, device, launch);
+    EXPECT_EQ(reinterpret_cast<const hstu::SavingNormParams*>(launch.params)->moments, args.moments.data);
+    ConfigText members;
+    kLayerNormSm80.write_config(members, problem, config);
+    EXPECT_EQ(members.str().find("kMoments = true") != std::string::npos, there) << members.str();
+  }
 }
 
 TEST(LayerNormSm80, LaunchesNothingWithoutRows) {
@@ -282,7 +298,7 @@ TEST(RmsNormRopeSm80, QuantisesWhereScalesFitHeads) {
   const DeviceFacts device = *facts_of_target("sm_90a");
   const auto covered = [&](hstu_fp8_scaling scaling, int64_t hidden, int64_t head_dim) {
     hstu_rms_norm_rope_args args = rope_args(kBf16, kF32, 100, hidden, head_dim);
-    args.y.dtype = HSTU_DTYPE_E4M3;
+    args.out.dtype = HSTU_DTYPE_E4M3;
     args.scaling = scaling;
     args.descale = scaling == HSTU_FP8_ROW ? hstu_vector(buffer(6), kF32, 200)
                                            : hstu_matrix(buffer(6), kF32, 200, (hidden + 127) / 128);
@@ -301,7 +317,7 @@ TEST(RmsNormRopeSm80, QuantisesWhereScalesFitHeads) {
 TEST(DropoutSm80, BindsSeedAndThreshold) {
   const DeviceFacts device = *facts_of_target("sm_90a");
   const hstu_layer_norm_args norm = layer_norm_args(kBf16, HSTU_DTYPE_NONE, 1001, 512);
-  hstu_dropout_args args{sizeof args, norm.x, norm.y, 0.5f, 0, 0x123456789abcdef};
+  hstu_dropout_args args{sizeof args, norm.x, norm.out, 0.5f, 0, 0x123456789abcdef};
   const Problem problem = prepare(args);
   Launch launch;
   kDropoutSm80.bind(&args, problem, {{128, 1}}, device, launch);  // 8 elements an access

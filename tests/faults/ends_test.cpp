@@ -42,7 +42,7 @@ hstu_status norm(hstu_context* context, int64_t dim) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 40), HSTU_DTYPE_BF16, 4, dim);
-  args.y = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 41), HSTU_DTYPE_BF16, 4, dim);
+  args.out = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 41), HSTU_DTYPE_BF16, 4, dim);
   return hstu_layer_norm(context, &args, nullptr);
 }
 

@@ -59,7 +59,7 @@ hstu_layer_norm_args norm(int64_t rows, int64_t shift) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(x + shift * kDim, HSTU_DTYPE_BF16, rows, kDim);
-  args.y = hstu_matrix(y, HSTU_DTYPE_BF16, rows, kDim);
+  args.out = hstu_matrix(y, HSTU_DTYPE_BF16, rows, kDim);
   args.weight = args.bias = hstu_vector(weight, HSTU_DTYPE_BF16, kDim);
   return args;
 }
@@ -69,7 +69,7 @@ hstu_addmm_args square() {
   args.struct_size = sizeof args;
   args.x = hstu_matrix(a, HSTU_DTYPE_BF16, kDepth, kDepth);
   args.w = hstu_matrix(b, HSTU_DTYPE_BF16, kDepth, kDepth);
-  args.z = hstu_matrix(product, HSTU_DTYPE_BF16, kDepth, kDepth);
+  args.out = hstu_matrix(product, HSTU_DTYPE_BF16, kDepth, kDepth);
   return args;
 }
 

@@ -73,15 +73,23 @@ TEST(CompilePoolWithoutThreads, CompilesWhereItIsAsked) {
     if (source.name == "bad") throw std::runtime_error("bad");
     return std::make_shared<const CompiledKernel>();
   });
-  EXPECT_EQ(pool.threads(), 1) << "so many kernels at a time";
-  auto good = pool.submit({}), bad = pool.submit([] {
-    Source source;
-    source.name = "bad";
-    return source;
-  }());
-  ASSERT_EQ(good.wait_for(std::chrono::seconds(0)), std::future_status::ready) << "nobody else would";
-  EXPECT_TRUE(good.get());
-  EXPECT_THROW(bad.get(), std::runtime_error);
+  EXPECT_EQ(pool.count(), 1u) << "so many kernels at a time";
+  const auto order = [&](uint64_t ticket, const std::string& name) {
+    pool.order({ticket, nullptr, nullptr, {}, [name] {
+                  Source source;
+                  source.name = name;
+                  return source;
+                }});
+  };
+  order(1, "good");
+  order(2, "bad");
+  const auto good = pool.take(0), bad = pool.take(0);  // nobody else would have made them
+  ASSERT_TRUE(good && bad);
+  EXPECT_EQ(good->ticket, 1u);
+  EXPECT_TRUE(good->kernel);
+  EXPECT_EQ(bad->ticket, 2u);
+  EXPECT_THROW(std::rethrow_exception(bad->error), std::runtime_error);
+  EXPECT_FALSE(pool.take(1e9)) << "nothing is on its way";
 }
 
 TEST(LoopsWithoutThreads, GoOverEveryIndex) {

@@ -94,11 +94,11 @@ TEST(Goldens, ErrorBeyondTheToleranceFailsTheCase) {
     return [factor](const Operator& op, void* args) {
       reference_executor()(op, args);
       const auto& call = *static_cast<hstu_addmm_args*>(args);
-      const int64_t count = call.z.shape[0] * call.z.shape[1];
+      const int64_t count = call.out.shape[0] * call.out.shape[1];
       std::vector<double> z(static_cast<size_t>(count));
-      load(call.z, 0, count, z.data());
+      load(call.out, 0, count, z.data());
       for (double& value : z) value *= factor;
-      store(call.z, 0, count, z.data());
+      store(call.out, 0, count, z.data());
     };
   };
   const Safetensors file = stored("addmm/bias1d_bf16.safetensors");

@@ -19,7 +19,7 @@ constexpr std::string_view kFolder = "tests/kernels/", kEnding = "_test.cpp";
 constexpr std::string_view kOfAll[] = {"families_for(", "all_families(", "\"support/moving.hpp\"",
                                        "\"support/sample_problems.hpp\"", "\"verify/golden.hpp\""};
 constexpr std::string_view kOfStacks = "\"workload/stack_args.hpp\"";
-constexpr Op kStack[] = {Op::layer_norm,  Op::addmm,          Op::norm_addmm,   Op::hstu_attention, Op::norm_mul,
+constexpr Op kStack[] = {Op::layer_norm,  Op::addmm,          Op::norm_addmm,   Op::attention, Op::norm_mul,
                          Op::gated_addmm, Op::gated_fp8_gemm, Op::quantize_fp8, Op::fp8_gemm};
 /// In files that look at launches that meet, or at replays.
 constexpr std::string_view kOfLaunching = "\"support/streams.hpp\"";

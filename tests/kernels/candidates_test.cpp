@@ -4,6 +4,7 @@
 #include "support/device_call.hpp"
 #include "support/error.hpp"
 #include "support/gated_args.hpp"
+#include "support/norm_gradients.hpp"
 #include "tuner/space.hpp"
 
 #include <atomic>
@@ -145,7 +146,7 @@ hstu_addmm_args addmm_args(HostMemory& memory, int64_t m, int64_t k, int64_t n) 
   args.struct_size = sizeof args;
   args.x = memory.random(kBf16, {m, k});
   args.w = memory.random(kBf16, {k, n}, {}, 0, 1 / std::sqrt(static_cast<double>(k)));
-  args.z = memory.poison(kBf16, {m, n});
+  args.out = memory.poison(kBf16, {m, n});
   return args;
 }
 
@@ -153,18 +154,31 @@ TEST(AddmmCandidates, AreAllCorrectWithBiasRowAndPartialActivation) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = addmm_args(memory, 777, 264, 520);
-  args.y = memory.random(HSTU_DTYPE_F32, {520});
+  args.bias = memory.random(HSTU_DTYPE_F32, {520});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 130;
-  expect_all_correct(memory, args, {&hstu_addmm_args::z}, test::rounded_once(kBf16));
+  expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
 }
 
 TEST(AddmmCandidates, AreAllCorrectWithResidualAndOddSizes) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = addmm_args(memory, 333, 131, 259);
-  args.y = memory.random(kBf16, {333, 259});
-  expect_all_correct(memory, args, {&hstu_addmm_args::z}, test::rounded_once(kBf16));
+  args.residual = memory.random(kBf16, {333, 259});
+  expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
+}
+
+TEST(AddmmCandidates, AreAllCorrectWithBiasRowAndResidual) {
+  HSTU_NEEDS_DEVICE();
+  for (const int64_t m : {40, 777}) {
+    HostMemory memory;
+    auto args = addmm_args(memory, m, 264, 520);
+    args.bias = memory.random(HSTU_DTYPE_F32, {520});
+    args.residual = memory.random(kBf16, {m, 520});
+    args.activation = HSTU_ACTIVATION_SILU;
+    args.activation_columns = 130;
+    expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
+  }
 }
 
 TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
@@ -172,7 +186,7 @@ TEST(AddmmCandidates, AreAllCorrectWithATransposedWeight) {
   HostMemory memory;
   auto args = addmm_args(memory, 300, 512, 256);
   args.w = test::transposed(memory.random(kBf16, {256, 512}, {}, 0, 0.05));
-  expect_all_correct(memory, args, {&hstu_addmm_args::z}, test::rounded_once(kBf16));
+  expect_all_correct(memory, args, {&hstu_addmm_args::out}, test::rounded_once(kBf16));
 }
 
 // 192 columns make no whole number of the larger tiles, whose boxes hang over the last part.
@@ -181,8 +195,8 @@ TEST(AddmmCandidates, AreAllCorrectWithResultsInTwoParts) {
   HostMemory memory;
   auto args = addmm_args(memory, 300, 256, 128);
   args.w = memory.random(kBf16, {256, 192}, {}, 0, 1.0 / 16);
-  args.z1 = memory.poison(kBf16, {300, 64});
-  expect_all_correct(memory, args, {&hstu_addmm_args::z, &hstu_addmm_args::z1}, test::rounded_once(kBf16));
+  args.out1 = memory.poison(kBf16, {300, 64});
+  expect_all_correct(memory, args, {&hstu_addmm_args::out, &hstu_addmm_args::out1}, test::rounded_once(kBf16));
 }
 
 // Statistics are as if each of four parts had mean 0 and variance 1.
@@ -220,7 +234,7 @@ TEST_P(GatedAddmmCandidates, AreAllCorrect) {
   auto args = gated_args<hstu_gated_addmm_args>(memory, kRows, kDim);
   args.w = weight(memory, GetParam(), 3 * kDim, kColumns, 0.05);
   args.out = memory.random(kBf16, {kRows, kColumns});
-  args.x = args.out;
+  args.residual = args.out;
   if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
   expect_all_correct(memory, args, {&hstu_gated_addmm_args::out}, kOfRoundedRows);
 }
@@ -236,13 +250,13 @@ TEST_P(NormAddmmCandidates, AreAllCorrect) {
   args.norm_weight = memory.random(kBf16, {kDim}, {}, 1, 0.3);
   args.norm_bias = memory.random(kBf16, {kDim}, {}, 0, 0.3);
   args.w = weight(memory, GetParam(), kDim, kColumns, 0.06);
-  args.y = memory.random(kBf16, {kColumns});
-  args.z = memory.poison(kBf16, {kRows, kFirst});
-  args.z1 = memory.poison(kBf16, {kRows, kColumns - kFirst});
+  args.bias = memory.random(kBf16, {kColumns});
+  args.out = memory.poison(kBf16, {kRows, kFirst});
+  args.out1 = memory.poison(kBf16, {kRows, kColumns - kFirst});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = kFirst;
   if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
-  expect_all_correct(memory, args, {&hstu_norm_addmm_args::z, &hstu_norm_addmm_args::z1}, kOfRoundedRows);
+  expect_all_correct(memory, args, {&hstu_norm_addmm_args::out, &hstu_norm_addmm_args::out1}, kOfRoundedRows);
 }
 
 const auto kNameOfLayout = [](const auto& info) {
@@ -261,7 +275,7 @@ TEST_P(GatedFp8GemmCandidates, AreAllCorrect) {
   args.w = memory.random(HSTU_DTYPE_E4M3, {kColumns, 3 * kDim});
   args.w_descale = memory.random(HSTU_DTYPE_F32, {kColumns}, {}, 0.03, 0.003);
   args.out = memory.random(kBf16, {kRows, kColumns});
-  if (GetParam()) args.x = args.out;
+  if (GetParam()) args.residual = args.out;
   if (!test::device_takes(args)) GTEST_SKIP() << "not on this device";
   expect_all_correct(memory, args, {&hstu_gated_fp8_gemm_args::out}, {5e-3, 1.2, 0.5});
 }
@@ -283,17 +297,17 @@ class Fp8GemmCandidates : public testing::TestWithParam<Fp8Way> {};
 hstu_fp8_gemm_args fp8_gemm_args(HostMemory& memory, const Fp8Way& way, int64_t k, int64_t n, int64_t m = 8460) {
   hstu_fp8_gemm_args args{};
   args.struct_size = sizeof args;
-  args.a = memory.random(HSTU_DTYPE_E4M3, {m, k});
-  args.b = memory.random(HSTU_DTYPE_E4M3, {n, k}, {}, 0, 0.05);
+  args.x = memory.random(HSTU_DTYPE_E4M3, {m, k});
+  args.w = memory.random(HSTU_DTYPE_E4M3, {n, k}, {}, 0, 0.05);
   const auto scales = [&](hstu_fp8_scaling scaling, int64_t rows) {
     if (scaling == HSTU_FP8_ROW) return memory.random(HSTU_DTYPE_F32, {rows}, {}, 1, 0.25);
     return memory.random(HSTU_DTYPE_F32, {scaling == HSTU_FP8_BLOCK ? (rows + 127) / 128 : rows, (k + 127) / 128}, {},
                          1, 0.25);
   };
-  args.a_descale = scales(way.a, m);
-  args.b_descale = scales(way.b, n);
-  args.a_scaling = way.a;
-  args.b_scaling = way.b;
+  args.x_descale = scales(way.a, m);
+  args.w_descale = scales(way.b, n);
+  args.x_scaling = way.a;
+  args.w_scaling = way.b;
   args.accumulation = way.accumulation;
   return args;
 }
@@ -301,7 +315,7 @@ hstu_fp8_gemm_args fp8_gemm_args(HostMemory& memory, const Fp8Way& way, int64_t 
 /// Sums are wrong by what fp8.h says of them, of which six deviations.
 test::Tolerance of_sums(const hstu_fp8_gemm_args& args) {
   const bool fast = args.accumulation == HSTU_FP8_ACCUMULATE_FAST;
-  const double sums = fast ? 3.3e-4 * std::sqrt(static_cast<double>(args.a.shape[1]) / 512) : 1.2e-4;
+  const double sums = fast ? 3.3e-4 * std::sqrt(static_cast<double>(args.x.shape[1]) / 512) : 1.2e-4;
   test::Tolerance tolerance = test::rounded_once(kBf16);
   tolerance.ulps_of_row += 6 * sums / test::ulp(kBf16);
   return tolerance;
@@ -328,10 +342,20 @@ TEST_P(Fp8GemmCandidates, AreAllCorrectWithResidualAndPartialActivation) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = fp8_gemm_args(memory, GetParam(), 512, 328);
-  args.bias = memory.random(kBf16, {8460, 328});
+  args.residual = memory.random(kBf16, {8460, 328});
   args.out = memory.poison(kBf16, {8460, 328});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 130;
+  expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, of_sums(args));
+}
+
+TEST_P(Fp8GemmCandidates, AreAllCorrectWithABiasRowAndAResidual) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = fp8_gemm_args(memory, GetParam(), 384, 504);
+  args.bias = memory.random(kBf16, {504});
+  args.residual = memory.random(kBf16, {8460, 504});
+  args.out = memory.poison(kBf16, {8460, 504});
   expect_all_correct(memory, args, {&hstu_fp8_gemm_args::out}, of_sums(args));
 }
 
@@ -382,10 +406,24 @@ TEST_P(RowNormCandidates, OfLayerNormAreAllCorrect) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(kBf16, {1003, GetParam()});
-  args.y = memory.poison(kBf16, {1003, GetParam()});
+  args.out = memory.poison(kBf16, {1003, GetParam()});
   args.weight = memory.random(HSTU_DTYPE_F32, {GetParam()});
   args.bias = memory.random(HSTU_DTYPE_F32, {GetParam()});
-  expect_all_correct(memory, args, {&hstu_layer_norm_args::y}, test::rounded_once(kBf16));
+  expect_all_correct(memory, args, {&hstu_layer_norm_args::out}, test::rounded_once(kBf16));
+}
+
+TEST_P(RowNormCandidates, OfLayerNormWithMomentsAreAllCorrect) {
+  HSTU_NEEDS_DEVICE();
+  for (const hstu_dtype dtype : {kBf16, HSTU_DTYPE_F32}) {
+    HostMemory memory;
+    hstu_layer_norm_args args{};
+    args.struct_size = sizeof args;
+    args.x = memory.random(dtype, {1003, GetParam()}, {}, 3);
+    args.out = memory.poison(dtype, {1003, GetParam()});
+    args.moments = memory.poison(HSTU_DTYPE_F32, {1003, 1, 2});
+    expect_all_correct<hstu_layer_norm_args>(
+        memory, args, {{&hstu_layer_norm_args::out, test::rounded_once(dtype)}, test::expected_moments(args)});
+  }
 }
 
 TEST_P(RowNormCandidates, OfSwishLayerNormAreAllCorrect) {
@@ -395,10 +433,10 @@ TEST_P(RowNormCandidates, OfSwishLayerNormAreAllCorrect) {
     hstu_swish_layer_norm_args args{};
     args.struct_size = sizeof args;
     args.x = memory.random(kBf16, {1003, GetParam()});
-    args.y = memory.poison(kBf16, {1003, GetParam()});
+    args.out = memory.poison(kBf16, {1003, GetParam()});
     args.weight = memory.random(weight, {GetParam()});
     args.bias = memory.random(weight, {GetParam()});
-    expect_all_correct(memory, args, {&hstu_swish_layer_norm_args::y}, test::rounded_once(kBf16));
+    expect_all_correct(memory, args, {&hstu_swish_layer_norm_args::out}, test::rounded_once(kBf16));
   }
 }
 
@@ -415,13 +453,13 @@ TEST_P(RowNormCandidates, OfLayerNormToFp8AreAllCorrect) {
     hstu_layer_norm_args args{};
     args.struct_size = sizeof args;
     args.x = memory.random(kBf16, {1003, GetParam()});
-    args.y = memory.poison(HSTU_DTYPE_E4M3, {1003, GetParam()});
+    args.out = memory.poison(HSTU_DTYPE_E4M3, {1003, GetParam()});
     const hstu_dtype weight = scaling == HSTU_FP8_ROW ? kBf16 : HSTU_DTYPE_F32;
     args.weight = memory.random(weight, {GetParam()});
     args.bias = memory.random(weight, {GetParam()});
     args.scaling = scaling;
     args.descale = room_for_scales(memory, scaling, 1003, GetParam());
-    expect_all_correct_in_fp8(memory, args, &hstu_layer_norm_args::y);
+    expect_all_correct_in_fp8(memory, args, &hstu_layer_norm_args::out);
   }
 }
 
@@ -474,10 +512,10 @@ TEST_P(RowNormCandidates, OfTurnedRowsToFp8AreAllCorrect) {
     args.head_dim = head_dim;
     args.cosine = memory.random(kBf16, {67, head_dim});
     args.sine = memory.random(kBf16, {67, head_dim});
-    args.y = memory.poison(HSTU_DTYPE_E4M3, {3, 67, GetParam()});
+    args.out = memory.poison(HSTU_DTYPE_E4M3, {3, 67, GetParam()});
     args.scaling = scaling;
     args.descale = room_for_scales(memory, scaling, 201, GetParam());
-    expect_all_correct_in_fp8(memory, args, &hstu_rms_norm_rope_args::y);
+    expect_all_correct_in_fp8(memory, args, &hstu_rms_norm_rope_args::out);
   }
 }
 

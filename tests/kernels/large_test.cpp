@@ -79,8 +79,8 @@ void expect_far_rows(Args args) {
     HostMemory memory;
     args.struct_size = sizeof args;
     args.x = memory.random(kBf16, {kRows, 512});
-    args.y = memory.poison(kBf16, {kRows, 512});
-    expect_correct_when_spread(args, &Args::y, {&Args::x, &Args::y}, test::rounded_once(kBf16));
+    args.out = memory.poison(kBf16, {kRows, 512});
+    expect_correct_when_spread(args, &Args::out, {&Args::x, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -106,11 +106,11 @@ TEST(FarRows, RmsNormRope) {
     using Args = hstu_rms_norm_rope_args;
     auto args = sized<Args>();
     args.x = memory.random(kBf16, {kRows, 1, 512});
-    args.y = memory.poison(kBf16, {kRows, 1, 512});
+    args.out = memory.poison(kBf16, {kRows, 1, 512});
     args.weight = memory.random(kBf16, {512});
     args.cosine = memory.random(kBf16, {1, 64});
     args.sine = memory.random(kBf16, {1, 64});
-    expect_correct_when_spread(args, &Args::y, {&Args::x, &Args::y}, test::rounded_once(kBf16));
+    expect_correct_when_spread(args, &Args::out, {&Args::x, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -137,10 +137,10 @@ TEST(FarRows, AddmmOperandsResidualAndResult) {
     auto args = sized<hstu_addmm_args>();
     args.x = memory.random(kBf16, {kRows, 64});
     args.w = memory.random(kBf16, {64, 96}, {}, 0, 0.1);
-    args.y = memory.random(kBf16, {kRows, 96});
-    args.z = memory.poison(kBf16, {kRows, 96});
+    args.residual = memory.random(kBf16, {kRows, 96});
+    args.out = memory.poison(kBf16, {kRows, 96});
     using Args = hstu_addmm_args;
-    expect_correct_when_spread(args, &Args::z, {&Args::x, &Args::y, &Args::z}, test::rounded_once(kBf16));
+    expect_correct_when_spread(args, &Args::out, {&Args::x, &Args::residual, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -151,9 +151,9 @@ TEST(FarRows, AddmmWeight) {
     auto args = sized<hstu_addmm_args>();
     args.x = memory.random(kBf16, {kRows, kRows});
     args.w = memory.random(kBf16, {kRows, 64}, {}, 0, 0.02);
-    args.z = memory.poison(kBf16, {kRows, 64});
+    args.out = memory.poison(kBf16, {kRows, 64});
     using Args = hstu_addmm_args;
-    expect_correct_when_spread(args, &Args::z, {&Args::w, &Args::z}, test::rounded_once(kBf16));
+    expect_correct_when_spread(args, &Args::out, {&Args::w, &Args::out}, test::rounded_once(kBf16));
   });
 }
 
@@ -178,12 +178,12 @@ TEST(ManyElements, LayerNorm) {
     LargeMemory memory;
     auto args = sized<hstu_layer_norm_args>();
     args.x = host.random(kBf16, {1000, 512});
-    args.y = host.poison(kBf16, {1000, 512});
+    args.out = host.poison(kBf16, {1000, 512});
     hstu_layer_norm_args large = args;
     const int64_t rows = many_rows(512, 1000);
     large.x = repeated(memory, args.x, rows);
-    large.y = repeated(memory, args.y, rows);
-    expect_large(memory, large, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+    large.out = repeated(memory, args.out, rows);
+    expect_large(memory, large, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
   });
 }
 
@@ -218,13 +218,13 @@ TEST(ManyElements, Addmm) {
     auto args = sized<hstu_addmm_args>();
     args.x = host.random(kBf16, {1000, 32});
     args.w = host.random(kBf16, {32, 1024}, {}, 0, 0.2);
-    args.z = host.poison(kBf16, {1000, 1024});
+    args.out = host.poison(kBf16, {1000, 1024});
     hstu_addmm_args large = args;
     const int64_t rows = many_rows(1024, 1000);
     large.x = repeated(memory, args.x, rows);
     large.w = repeated(memory, args.w, 32);
-    large.z = repeated(memory, args.z, rows);
-    expect_large(memory, large, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+    large.out = repeated(memory, args.out, rows);
+    expect_large(memory, large, args, &hstu_addmm_args::out, test::rounded_once(kBf16));
   });
 }
 

@@ -17,14 +17,14 @@ __global__ void post_tiles(const BoardParams p) {
   __shared__ tile::Board board;
   __shared__ u32 next;
   __shared__ bool alone;
-  tile::BoardTaker taker(p.memory);
+  tile::BoardTileScheduler scheduler(p.memory);
   own.clear();
   __syncwarp();
   if (threadIdx.x == 0) {
     board = tile::Board(own);
-    taker.claim();
-    next = taker.take() - gridDim.x;
-    alone = !taker.find(board);
+    scheduler.claim();
+    next = scheduler.next_tile() - gridDim.x;
+    alone = !scheduler.find(board);
     if (!alone) atomicAdd(p.found, 1u);
     if (p.gate)
       while (*static_cast<volatile u32*>(p.gate) == 0) {}
@@ -40,11 +40,11 @@ __global__ void post_tiles(const BoardParams p) {
     __syncwarp();
     if (threadIdx.x == 0) {
       p.before[tile] = before;
-      next = alone ? tile + 1 : taker.take() - gridDim.x;
+      next = alone ? tile + 1 : scheduler.next_tile() - gridDim.x;
     }
     __syncwarp();
   }
-  if (threadIdx.x == 0) taker.leave();
+  if (threadIdx.x == 0) scheduler.leave();
 }
 
 }  // namespace hstu::check

@@ -46,7 +46,7 @@ std::vector<hstu_tensor*> tensors_of(hstu_compute_uvqk_args& a) {
   return {&a.x, &a.norm_weight, &a.norm_bias, &a.uvqk_weight, &a.uvqk_bias, &a.uvqk};
 }
 std::vector<hstu_tensor*> tensors_of(hstu_attention_args& a) {
-  return {&a.out, &a.seq_offsets, &a.num_targets, &a.attn_scale, &a.num_contexts};
+  return {&a.out, &a.seq_offsets, &a.mask.num_targets, &a.attn_scale, &a.mask.num_contexts};
 }
 std::vector<hstu_tensor*> tensors_of(hstu_preprocess_and_attention_args& a) {
   std::vector<hstu_tensor*> all = tensors_of(a.uvqk);
@@ -54,7 +54,7 @@ std::vector<hstu_tensor*> tensors_of(hstu_preprocess_and_attention_args& a) {
   return all;
 }
 std::vector<hstu_tensor*> tensors_of(hstu_compute_output_args& a) {
-  return {&a.attn, &a.u, &a.x, &a.norm_weight, &a.norm_bias, &a.output_weight, &a.out};
+  return {&a.attn, &a.u, &a.residual, &a.norm_weight, &a.norm_bias, &a.output_weight, &a.out};
 }
 std::vector<hstu_tensor*> tensors_of(hstu_fp8_linear_args& a) { return {&a.x, &a.w, &a.w_descale, &a.bias, &a.out}; }
 
@@ -82,7 +82,9 @@ hstu_status call(hstu_context* c, const hstu_compute_output_args& a) { return hs
 hstu_status call(hstu_context* c, const hstu_fp8_linear_args& a) { return hstu_fp8_linear(c, &a, nullptr); }
 hstu_status call(hstu_context* c, LayerArgs a) {
   a.layers = &a.weights;
+  a.layer_size = sizeof(hstu_layer_weights);
   if (a.fp8_layers) a.fp8_layers = &a.fp8_weights;
+  a.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
   return hstu_layer(c, &a, nullptr);
 }
 
@@ -195,15 +197,15 @@ struct Masking {
 hstu_attention_args attention_options(HostMemory& memory, const Masking& m) {
   hstu_attention_args args{};
   args.seq_offsets = memory.integers(m.offsets, test::offsets_of(kLengths));
-  if (m.targets) args.num_targets = memory.integers(HSTU_DTYPE_I32, {20, 0, 1, 7, 0, 0});
+  if (m.targets) args.mask.num_targets = memory.integers(HSTU_DTYPE_I32, {20, 0, 1, 7, 0, 0});
   if (m.scale) args.attn_scale = memory.random(kF32, {kRows}, {}, 0.15, 0.03);
-  if (m.own_contexts) args.num_contexts = memory.integers(HSTU_DTYPE_I32, {3, 2, 0, 9, 17, 0});
+  if (m.own_contexts) args.mask.num_contexts = memory.integers(HSTU_DTYPE_I32, {3, 2, 0, 9, 17, 0});
   args.max_seq_len = 130;
   args.scaling_seqlen = 7;  // results of order one: they weigh in the output stage as u does
-  args.contextual_seq_len = m.contextual;
-  args.max_attn_len = m.window;
-  args.min_full_attn_seq_len = m.full;
-  args.mask = m.mask;
+  args.mask.contextual_seq_len = m.contextual;
+  args.mask.max_attn_len = m.window;
+  args.mask.min_full_attn_seq_len = m.full;
+  args.mask.kind = m.mask;
   return args;
 }
 
@@ -275,7 +277,7 @@ struct Options {
   float dropout_ratio = 0;
 
   hstu_output_options args() const {
-    return {eps, activation, concat_u, concat_x, silu_u, num_groups, norm, dropout_stream, dropout_ratio, 77};
+    return {eps, activation, concat_u, concat_x, silu_u, norm, dropout_stream, dropout_ratio, num_groups, 77};
   }
   int64_t segments() const {
     if (num_groups > 0) return concat_u && concat_x ? 3 : 1;
@@ -305,10 +307,10 @@ hstu_compute_output_args output_args(HostMemory& memory, const OutputCase& c) {
   if (!rms) args.norm_bias = memory.random(c.dtype, {weights}, {}, 0, 0.3);
   args.output_weight = memory.random(c.dtype, {inner, c.embedding}, {}, 0, 1 / std::sqrt(static_cast<double>(inner)));
   if (c.residual == Residual::in_place)
-    args.x = args.out = memory.random(c.dtype, {c.rows, c.embedding});
+    args.residual = args.out = memory.random(c.dtype, {c.rows, c.embedding});
   else
     args.out = memory.poison(c.dtype, {c.rows, c.embedding});
-  if (c.residual == Residual::apart) args.x = memory.random(c.dtype, {c.rows, c.embedding}, {.row_padding = 8});
+  if (c.residual == Residual::apart) args.residual = memory.random(c.dtype, {c.rows, c.embedding}, {.row_padding = 8});
   args.options = c.options.args();
   return args;
 }
@@ -460,6 +462,7 @@ LayerArgs layer_args(HostMemory& memory, const LayerCase& c) {
     args.fp8_weights = {fp8_weight(memory, kEmbedding, columns), fp8_descale(memory, kEmbedding, columns),
                         fp8_weight(memory, inner, kEmbedding), fp8_descale(memory, inner, kEmbedding)};
     args.fp8_layers = &args.fp8_weights;
+    args.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
     args.fp8_accumulation = c.fast ? HSTU_FP8_ACCUMULATE_FAST : HSTU_FP8_ACCUMULATE_128;
   } else {
     w.uvqk_weight = weight(memory, c.dtype, kEmbedding, columns);

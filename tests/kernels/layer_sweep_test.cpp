@@ -129,6 +129,7 @@ TEST(QuantisedStackOnDevice, TakesOtherFp8Weights) {
     std::copy(weights, weights + 2, place);  // the pointer stays the same
     hstu_stack_args call = args.args();
     call.fp8_layers = place;
+    call.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
     EXPECT_EQ(hstu_stack(device.context, &call, nullptr), HSTU_OK) << hstu_last_error();
     memory->synchronise();
     return stack.result();

@@ -102,13 +102,13 @@ __global__ void memory(const Params p) {
   for (u32 b = 0; b < 16; ++b) prim::st_global1(out(10) + b, prim::ld_shared1(slot + b));
 }
 
-// in: words; out: each of them, read through a settled pointer, and settled itself.
-__global__ void settled(const Params p) {
+// in: words; out: each of them, read through an opaque pointer, and opaque itself.
+__global__ void opaque(const Params p) {
   const u32 i = threadIdx.x;
-  const u32* word = prim::settled(static_cast<const u32*>(p.in) + i);
-  u32* out = prim::settled(static_cast<u32*>(p.out) + 2 * i);
+  const u32* word = prim::opaque(static_cast<const u32*>(p.in) + i);
+  u32* out = prim::opaque(static_cast<u32*>(p.out) + 2 * i);
   out[0] = *word;
-  out[1] = prim::settled(*word);
+  out[1] = prim::opaque(*word);
 }
 
 // Every thread counts one word up by one: out is what each found before its turn, then the
@@ -234,10 +234,10 @@ __global__ void copies_arrive(const Params p) {
   quads[t] = {};
   __syncthreads();
   prim::cp_async16_or_zero(prim::smem_addr(&quads[t]), static_cast<const prim::Quad*>(p.in) + t, true);
-  prim::mbarrier_arrive_behind_copies(barrier);
+  prim::cp_async_mbarrier_arrive(barrier);
   prim::mbarrier_wait(barrier, 0);
   static_cast<prim::Quad*>(p.out)[t] = quads[t ^ 96];
-  prim::mbarrier_arrive_behind_copies(barrier);
+  prim::cp_async_mbarrier_arrive(barrier);
   prim::mbarrier_wait(barrier, 1);
 }
 

@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(128, 1) wgmma(const __grid_constant__ MapParam
   float d[N / 2];
   u32 words[16];
   for (int i = 0; i < 16; ++i) words[i] = kFromRegisters ? static_cast<const u32*>(p.in)[i * 128 + t] : 0;
-  prim::wgmma_keep(d);
+  prim::warpgroup_fence_operand(d);
   prim::wgmma_fence();
 #pragma unroll
   for (int step = 0; step < kLine / 32; ++step) {
@@ -74,7 +74,7 @@ __global__ void __launch_bounds__(128, 1) wgmma(const __grid_constant__ MapParam
   }
   prim::wgmma_commit();
   prim::wgmma_wait<0>();
-  prim::wgmma_keep(d);
+  prim::warpgroup_fence_operand(d);
   const u32 row = t / 32 * 16 + t % 32 / 4;
 #pragma unroll
   for (int i = 0; i < N / 2; ++i)
@@ -187,14 +187,14 @@ __global__ void __launch_bounds__(256, 1) roles(const MapParams p) {
   prim::grid_dependency_wait();
   if (prim::elect_one()) atomicAdd(out, 1);
   if (threadIdx.x < 128) {
-    prim::lower_registers<40>();
+    prim::warpgroup_reg_dealloc<40>();
     for (u32 i = 0; i < 500; ++i) {
       prim::named_barrier_sync<1, 256>();
       if (box != i) atomicAdd(out + 1, 1);
       prim::named_barrier_arrive<2, 256>();
     }
   } else {
-    prim::raise_registers<232>();
+    prim::warpgroup_reg_alloc<232>();
     for (u32 i = 0; i < 500; ++i) {
       if (threadIdx.x == 128) box = i;
       prim::named_barrier_arrive(1, 256);

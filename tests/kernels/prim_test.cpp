@@ -137,10 +137,10 @@ TEST(PrimMemory, EveryWidthAndHintCopiesEveryByte) {
     }
 }
 
-TEST(PrimLanes, SettledValuesAreTheSame) {
+TEST(PrimLanes, OpaqueValuesAreTheSame) {
   HSTU_NEEDS_GPU();
   const auto in = random_words(64);
-  const auto out = run("settled", in, 2 * 64, 64);
+  const auto out = run("opaque", in, 2 * 64, 64);
   for (uint32_t i = 0; i < 2 * 64; ++i) EXPECT_EQ(out[i], in[i / 2]) << i;
 }
 

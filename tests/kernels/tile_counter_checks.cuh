@@ -22,13 +22,13 @@ HSTU_PRIM bool in_spare_place(const TileCounter* counters) {
 
 __global__ void take_tiles(const TileParams p) {
   if (threadIdx.x != 0) return;
-  tile::TileTaker tiles(p.counters);
+  tile::DynamicTileScheduler tiles(p.counters);
   tiles.claim();
   if (in_spare_place(p.counters)) atomicAdd(p.spare, 1u);
   atomicAdd(p.arrived, 1u);
   if (p.gate)
     while (*static_cast<volatile u32*>(p.gate) == 0) {}
-  for (u32 tile = blockIdx.x; tile < p.tiles; tile = tiles.take()) {
+  for (u32 tile = blockIdx.x; tile < p.tiles; tile = tiles.next_tile()) {
     atomicAdd(&p.taken[tile], 1u);
     for (const long long begin = clock64(); clock64() - begin < p.work;) {}
   }

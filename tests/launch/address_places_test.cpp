@@ -40,11 +40,11 @@ TEST(AddressPlaces, AreFoundInEveryFamilyOfTheDevice) {
 
 TEST(AddressPlaces, ConstantsBeyondAnAddressStay) {
   const auto places = places_of([](const auto& a, Launch& launch) {
-    launch.emplace<Params>() = {static_cast<const char*>(a.x.data) + 40, number(a.y.data) - 8};
+    launch.emplace<Params>() = {static_cast<const char*>(a.x.data) + 40, number(a.out.data) - 8};
   });
   ASSERT_TRUE(places);
   hstu_layer_norm_args args = sample_layer_norm();
-  args.x.data = slot(9), args.y.data = slot(10);
+  args.x.data = slot(9), args.out.data = slot(10);
   Launch launch{};
   places->write(&args, launch);
   Params params;
@@ -59,10 +59,10 @@ TEST(AddressPlaces, AreNotTakenWhereMoreHangsOnAnAddress) {
   };
   EXPECT_TRUE(filled([](const auto&, Launch&) { return uint64_t{3}; }));
   EXPECT_FALSE(filled([](const auto& a, Launch&) { return number(a.x.data) >> 4; }));
-  EXPECT_FALSE(filled([](const auto& a, Launch&) { return number(a.x.data) - number(a.y.data); }));
+  EXPECT_FALSE(filled([](const auto& a, Launch&) { return number(a.x.data) - number(a.out.data); }));
   EXPECT_FALSE(filled([](const auto& a, Launch&) { return number(a.x.data) >> 45 & 1; })) << "one bit";
   EXPECT_FALSE(filled([](const auto& a, Launch& launch) {
-    launch.grid[1] = 1 + static_cast<uint32_t>(number(a.y.data) >> 9 & 1);
+    launch.grid[1] = 1 + static_cast<uint32_t>(number(a.out.data) >> 9 & 1);
     return uint64_t{};
   })) << "the grid";
   EXPECT_FALSE(filled([first = slot(0)](const auto& a, Launch&) -> uint64_t {

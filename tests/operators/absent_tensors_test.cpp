@@ -68,8 +68,8 @@ TEST(AbsentTensors, HaveNeitherDataNorRank) {
     for (const TensorSlot& slot : call.op().tensors) {
       SCOPED_TRACE(calls.name + ": " + std::string(slot.name));
       int element = 0;
-      for (const hstu_tensor& half :
-           {hstu_tensor{&element, HSTU_DTYPE_NONE, 0, {}, {}}, hstu_tensor{nullptr, HSTU_DTYPE_NONE, 1, {}, {}}}) {
+      for (const hstu_tensor& half : {hstu_tensor{&element, HSTU_DTYPE_NONE, 0, 0, {}, {}},
+                                      hstu_tensor{nullptr, HSTU_DTYPE_NONE, 1, 0, {}, {}}}) {
         ArgsBytes args = call.args();
         tensor_at(static_cast<void*>(args.data()), slot) = half;
         try {

@@ -16,6 +16,18 @@ using test::slot;
 using test::Spoiled;
 
 using Norm = hstu_layer_norm_args;
+
+/// With moments, which `spoil` then changes.
+template <class Spoil>
+Spoiled<Norm> spoiled_moments(const char* name, Spoil, hstu_status status, const char* message) {
+  return {name,
+          [](Norm& a) {
+            a.moments = hstu_heads(slot(4), HSTU_DTYPE_F32, 40, 1, 2);
+            Spoil{}(a);
+          },
+          status, message};
+}
+
 class LayerNormRefuses : public testing::TestWithParam<Spoiled<Norm>> {};
 TEST_P(LayerNormRefuses, Field) { test::expect_refused(test::sample_layer_norm(), GetParam()); }
 
@@ -24,17 +36,17 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Spoiled<Norm>{"OtherStructSize", [](Norm& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
         Spoiled<Norm>{"AbsentX", [](Norm& a) { a.x = {}; }, kInvalid, "x is absent"},
-        Spoiled<Norm>{"AbsentY", [](Norm& a) { a.y = {}; }, kInvalid, "y is absent"},
+        Spoiled<Norm>{"AbsentY", [](Norm& a) { a.out = {}; }, kInvalid, "out is absent"},
         Spoiled<Norm>{"ForgottenDtype", [](Norm& a) { a.x.dtype = HSTU_DTYPE_NONE; }, kDtype, "x.dtype = 0"},
         Spoiled<Norm>{"UnknownDtype", [](Norm& a) { test::set_code(a.x.dtype, 77); }, kDtype,
                       "x.dtype = 77"},
         Spoiled<Norm>{"IntegerX", [](Norm& a) { a.x.dtype = HSTU_DTYPE_I32; }, kDtype, "x.dtype = i32"},
-        Spoiled<Norm>{"OtherDtypeOfY", [](Norm& a) { a.y.dtype = HSTU_DTYPE_F16; }, kDtype, "y.dtype = f16"},
+        Spoiled<Norm>{"OtherDtypeOfY", [](Norm& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype, "out.dtype = f16"},
         Spoiled<Norm>{"NullX", [](Norm& a) { a.x.data = nullptr; }, kInvalid, "x.data = NULL"},
-        Spoiled<Norm>{"MisalignedY", [](Norm& a) { a.y.data = slot(3, 1); }, kInvalid, "y.data"},
+        Spoiled<Norm>{"MisalignedY", [](Norm& a) { a.out.data = slot(3, 1); }, kInvalid, "out.data"},
         Spoiled<Norm>{"VectorX", [](Norm& a) { a.x.rank = 1; }, kInvalid, "x.rank = 1"},
         Spoiled<Norm>{"RankOutOfRange", [](Norm& a) { a.x.rank = 1000; }, kInvalid, "x.rank = 1000"},
-        Spoiled<Norm>{"NegativeRank", [](Norm& a) { a.y.rank = -1; }, kInvalid, "y.rank = -1"},
+        Spoiled<Norm>{"NegativeRank", [](Norm& a) { a.out.rank = -1; }, kInvalid, "out.rank = -1"},
         Spoiled<Norm>{"NegativeRows", [](Norm& a) { a.x.shape[0] = -1; }, kInvalid, "x.shape[0] = -1"},
         Spoiled<Norm>{"NegativeStride", [](Norm& a) { a.x.stride[0] = -96; }, kInvalid, "x.stride[0] = -96"},
         Spoiled<Norm>{"LastStride", [](Norm& a) { a.x.stride[1] = 2; }, kInvalid, "x.stride[1] = 2"},
@@ -46,12 +58,12 @@ INSTANTIATE_TEST_SUITE_P(
                         a.x.stride[0] = kHuge;
                       },
                       kInvalid, "x: its extents"},
-        Spoiled<Norm>{"OtherRows", [](Norm& a) { a.y.shape[0] = 39; }, kShape, "y.shape[0] = 39"},
-        Spoiled<Norm>{"OtherDim", [](Norm& a) { a.y.shape[1] = 95; }, kShape, "y.shape[1] = 95"},
+        Spoiled<Norm>{"OtherRows", [](Norm& a) { a.out.shape[0] = 39; }, kShape, "out.shape[0] = 39"},
+        Spoiled<Norm>{"OtherDim", [](Norm& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
         Spoiled<Norm>{"DimBeyond32Bits",
                       [](Norm& a) {
                         const int64_t dim = int64_t{1} << 31;
-                        a.x = a.y = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 1, dim);
+                        a.x = a.out = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 1, dim);
                         a.weight = a.bias = {};
                       },
                       kUnsupported, "x.shape[1] = 2147483648"},
@@ -64,20 +76,48 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Norm>{"ShortWeight", [](Norm& a) { a.weight.shape[0] = 95; }, kShape, "weight.shape[0] = 95"},
         Spoiled<Norm>{"MatrixBias", [](Norm& a) { a.bias.rank = 2; }, kInvalid, "bias.rank = 2"},
         Spoiled<Norm>{"StridedWeight", [](Norm& a) { a.weight.stride[0] = 2; }, kInvalid, "weight.stride[0] = 2"},
+        spoiled_moments("MomentsIn16Bits", [](Norm& a) { a.moments.dtype = HSTU_DTYPE_BF16; }, kDtype,
+                        "moments.dtype = bf16"),
+        spoiled_moments("MomentsOfOtherRows", [](Norm& a) { a.moments.shape[0] = 39; }, kShape,
+                        "moments.shape[0] = 39"),
+        spoiled_moments("MomentsOfParts", [](Norm& a) { a.moments = hstu_heads(slot(4), HSTU_DTYPE_F32, 40, 2, 2); },
+                        kShape, "moments.shape[1] = 2"),
+        spoiled_moments("MomentsApart", [](Norm& a) { a.moments.stride[0] = 4; }, kInvalid,
+                        "moments.stride = [4, 2, 1]"),
+        spoiled_moments("MisalignedMoments", [](Norm& a) { a.moments.data = slot(4, 4); }, kInvalid, "moments.data = "),
+        spoiled_moments("MomentsOnX", [](Norm& a) { a.moments.data = slot(0); }, kInvalid, "moments overlaps x"),
+        spoiled_moments("MomentsOnOut", [](Norm& a) { a.moments.data = slot(3, 192); }, kInvalid,
+                        "moments overlaps out"),
+        spoiled_moments("MomentsOnWeight", [](Norm& a) { a.moments.data = slot(1); }, kInvalid,
+                        "moments overlaps weight"),
+        spoiled_moments("MomentsOnBias", [](Norm& a) { a.moments.data = slot(2); }, kInvalid, "moments overlaps bias"),
+        spoiled_moments("MomentsOnDescale",
+                        [](Norm& a) {
+                          a.out.dtype = HSTU_DTYPE_E4M3;
+                          a.scaling = HSTU_FP8_ROW;
+                          a.descale = hstu_vector(a.moments.data, HSTU_DTYPE_F32, 40);
+                        },
+                        kInvalid, "moments overlaps descale"),
+        spoiled_moments("MomentsOfNothing",
+                        [](Norm& a) {
+                          a.x.shape[1] = a.out.shape[1] = 0;
+                          a.weight = a.bias = {};
+                        },
+                        kInvalid, "moments is there, but x.shape[1] = 0"),
         Spoiled<Norm>{"NegativeEps", [](Norm& a) { a.eps = -1e-5f; }, kInvalid, "eps"},
         Spoiled<Norm>{"NanEps", [](Norm& a) { a.eps = kNan; }, kInvalid, "eps = nan"},
         Spoiled<Norm>{"InfiniteEps", [](Norm& a) { a.eps = kInfinity; }, kInvalid, "eps = inf"},
-        Spoiled<Norm>{"RowsOfYOverlap", [](Norm& a) { a.y.stride[0] = 95; }, kInvalid, "y.stride[0] = 95"},
-        Spoiled<Norm>{"RowsOfYCoincide", [](Norm& a) { a.y.stride[0] = 0; }, kInvalid, "y.stride[0] = 0"},
-        Spoiled<Norm>{"YShiftedAgainstX", [](Norm& a) { a.y.data = slot(0, 192); }, kInvalid, "y overlaps x"},
+        Spoiled<Norm>{"RowsOfYOverlap", [](Norm& a) { a.out.stride[0] = 95; }, kInvalid, "out.stride[0] = 95"},
+        Spoiled<Norm>{"RowsOfYCoincide", [](Norm& a) { a.out.stride[0] = 0; }, kInvalid, "out.stride[0] = 0"},
+        Spoiled<Norm>{"YShiftedAgainstX", [](Norm& a) { a.out.data = slot(0, 192); }, kInvalid, "out overlaps x"},
         Spoiled<Norm>{"YOnX_OtherStride",
                       [](Norm& a) {
-                        a.y.data = slot(0);
-                        a.y.stride[0] = 100;
+                        a.out.data = slot(0);
+                        a.out.stride[0] = 100;
                       },
-                      kInvalid, "y overlaps x"},
-        Spoiled<Norm>{"YOnWeight", [](Norm& a) { a.weight.data = slot(3, 64); }, kInvalid, "y overlaps weight"},
-        Spoiled<Norm>{"YOnBias", [](Norm& a) { a.bias.data = slot(3); }, kInvalid, "y overlaps bias"}),
+                      kInvalid, "out overlaps x"},
+        Spoiled<Norm>{"YOnWeight", [](Norm& a) { a.weight.data = slot(3, 64); }, kInvalid, "out overlaps weight"},
+        Spoiled<Norm>{"YOnBias", [](Norm& a) { a.bias.data = slot(3); }, kInvalid, "out overlaps bias"}),
     kNameOf);
 
 using Addmm = hstu_addmm_args;
@@ -89,92 +129,92 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Spoiled<Addmm>{"OtherStructSize", [](Addmm& a) { a.struct_size = 0; }, kInvalid, "struct_size = 0"},
         Spoiled<Addmm>{"AbsentW", [](Addmm& a) { a.w = {}; }, kInvalid, "w is absent"},
-        Spoiled<Addmm>{"AbsentZ", [](Addmm& a) { a.z = {}; }, kInvalid, "z is absent"},
+        Spoiled<Addmm>{"AbsentZ", [](Addmm& a) { a.out = {}; }, kInvalid, "out is absent"},
         Spoiled<Addmm>{"IntegerX", [](Addmm& a) { a.x.dtype = HSTU_DTYPE_I64; }, kDtype, "x.dtype = i64"},
         Spoiled<Addmm>{"OtherDtypeOfW", [](Addmm& a) { a.w.dtype = HSTU_DTYPE_BF16; }, kDtype, "w.dtype = bf16"},
-        Spoiled<Addmm>{"OtherDtypeOfZ", [](Addmm& a) { a.z.dtype = HSTU_DTYPE_F32; }, kDtype, "z.dtype = f32"},
-        Spoiled<Addmm>{"OtherDtypeOfResidual", [](Addmm& a) { a.y.dtype = HSTU_DTYPE_F32; }, kDtype, "y.dtype = f32"},
-        Spoiled<Addmm>{"IntegerBiasRow", [](Addmm& a) { a.y = hstu_vector(slot(2), HSTU_DTYPE_I32, 96); }, kDtype,
-                       "y.dtype = i32"},
+        Spoiled<Addmm>{"OtherDtypeOfZ", [](Addmm& a) { a.out.dtype = HSTU_DTYPE_F32; }, kDtype, "out.dtype = f32"},
+        Spoiled<Addmm>{"OtherDtypeOfResidual", [](Addmm& a) { a.residual.dtype = HSTU_DTYPE_F32; }, kDtype, "residual.dtype = f32"},
+        Spoiled<Addmm>{"IntegerBiasRow", [](Addmm& a) { a.residual = {}, a.bias = hstu_vector(slot(2), HSTU_DTYPE_I32, 96); }, kDtype,
+                       "bias.dtype = i32"},
         Spoiled<Addmm>{"NegativeStrideOfX", [](Addmm& a) { a.x.stride[1] = -3; }, kInvalid, "x.stride[1] = -3"},
         Spoiled<Addmm>{"OtherDtypeOfZ1",
                        [](Addmm& a) {
-                         a.z.shape[1] = 64;
-                         a.z1 = hstu_matrix(slot(4), HSTU_DTYPE_F32, a.z.shape[0], 32);
+                         a.out.shape[1] = 64;
+                         a.out1 = hstu_matrix(slot(4), HSTU_DTYPE_F32, a.out.shape[0], 32);
                        },
-                       kDtype, "z1.dtype = f32"},
+                       kDtype, "out1.dtype = f32"},
         Spoiled<Addmm>{"OtherRowsOfZ1",
                        [](Addmm& a) {
-                         a.z.shape[1] = 64;
-                         a.z1 = hstu_matrix(slot(4), a.z.dtype, a.z.shape[0] + 1, 32);
+                         a.out.shape[1] = 64;
+                         a.out1 = hstu_matrix(slot(4), a.out.dtype, a.out.shape[0] + 1, 32);
                        },
-                       kShape, "z1.shape[0]"},
+                       kShape, "out1.shape[0]"},
         Spoiled<Addmm>{"PartsTooWide",
-                       [](Addmm& a) { a.z1 = hstu_matrix(slot(4), a.z.dtype, a.z.shape[0], 32); },
-                       kShape, "z, z1, ... have 128 columns together"},
+                       [](Addmm& a) { a.out1 = hstu_matrix(slot(4), a.out.dtype, a.out.shape[0], 32); },
+                       kShape, "out, out1, ... have 128 columns together"},
         Spoiled<Addmm>{"Z2WithoutZ1",
                        [](Addmm& a) {
-                         a.z.shape[1] = 64;
-                         a.z2 = hstu_matrix(slot(4), a.z.dtype, a.z.shape[0], 32);
+                         a.out.shape[1] = 64;
+                         a.out2 = hstu_matrix(slot(4), a.out.dtype, a.out.shape[0], 32);
                        },
-                       kInvalid, "z2 is there without z1"},
+                       kInvalid, "out2 is there without out1"},
         Spoiled<Addmm>{"Z1OnZ",
                        [](Addmm& a) {
-                         a.z.shape[1] = 64;
-                         a.z1 = hstu_matrix(a.z.data, a.z.dtype, a.z.shape[0], 32);
+                         a.out.shape[1] = 64;
+                         a.out1 = hstu_matrix(a.out.data, a.out.dtype, a.out.shape[0], 32);
                        },
-                       kInvalid, "z1 overlaps z"},
-        Spoiled<Addmm>{"Fp8WithoutScale", [](Addmm& a) { a.z.dtype = HSTU_DTYPE_E4M3; }, kInvalid,
-                       "z_descale is absent: it belongs to z in e4m3 or e5m2, and z.dtype = e4m3"},
-        Spoiled<Addmm>{"ScaleOfWideZ", [](Addmm& a) { a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1); },
-                       kInvalid, "z_descale is there: it belongs to z in e4m3 or e5m2, and z.dtype = f16"},
+                       kInvalid, "out1 overlaps out"},
+        Spoiled<Addmm>{"Fp8WithoutScale", [](Addmm& a) { a.out.dtype = HSTU_DTYPE_E4M3; }, kInvalid,
+                       "out_descale is absent: it belongs to out in e4m3 or e5m2, and out.dtype = e4m3"},
+        Spoiled<Addmm>{"ScaleOfWideZ", [](Addmm& a) { a.out_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1); },
+                       kInvalid, "out_descale is there: it belongs to out in e4m3 or e5m2, and out.dtype = f16"},
         Spoiled<Addmm>{"TwoScales",
                        [](Addmm& a) {
-                         a.z.dtype = HSTU_DTYPE_E4M3;
-                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 2);
+                         a.out.dtype = HSTU_DTYPE_E4M3;
+                         a.out_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 2);
                        },
-                       kShape, "z_descale.shape[0] = 2"},
+                       kShape, "out_descale.shape[0] = 2"},
         Spoiled<Addmm>{"NarrowScale",
                        [](Addmm& a) {
-                         a.z.dtype = HSTU_DTYPE_E5M2;
-                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F16, 1);
+                         a.out.dtype = HSTU_DTYPE_E5M2;
+                         a.out_descale = hstu_vector(slot(5), HSTU_DTYPE_F16, 1);
                        },
-                       kDtype, "z_descale.dtype = f16"},
+                       kDtype, "out_descale.dtype = f16"},
         Spoiled<Addmm>{"ZOnItsScale",
                        [](Addmm& a) {
-                         a.z.dtype = HSTU_DTYPE_E4M3;
-                         a.z_descale = hstu_vector(a.z.data, HSTU_DTYPE_F32, 1);
+                         a.out.dtype = HSTU_DTYPE_E4M3;
+                         a.out_descale = hstu_vector(a.out.data, HSTU_DTYPE_F32, 1);
                        },
-                       kInvalid, "z overlaps z_descale"},
+                       kInvalid, "out overlaps out_descale"},
         Spoiled<Addmm>{"OtherResidualBesideFp8",
                        [](Addmm& a) {
-                         a.z.dtype = HSTU_DTYPE_E4M3;
-                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
-                         a.y.dtype = HSTU_DTYPE_BF16;
+                         a.out.dtype = HSTU_DTYPE_E4M3;
+                         a.out_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
+                         a.residual.dtype = HSTU_DTYPE_BF16;
                        },
-                       kDtype, "y.dtype = bf16"},
+                       kDtype, "residual.dtype = bf16"},
         Spoiled<Addmm>{"Fp8OnItsResidual",
                        [](Addmm& a) {
-                         a.z.dtype = HSTU_DTYPE_E4M3;
-                         a.z_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
-                         a.y.data = a.z.data;
+                         a.out.dtype = HSTU_DTYPE_E4M3;
+                         a.out_descale = hstu_vector(slot(5), HSTU_DTYPE_F32, 1);
+                         a.residual.data = a.out.data;
                        },
-                       kInvalid, "z overlaps y"},
+                       kInvalid, "out overlaps residual"},
         Spoiled<Addmm>{"OtherTf32", [](Addmm& a) { a.allow_tf32 = 2; }, kInvalid, "allow_tf32 = 2"},
         Spoiled<Addmm>{"NullW", [](Addmm& a) { a.w.data = nullptr; }, kInvalid, "w.data = NULL"},
         Spoiled<Addmm>{"OtherK", [](Addmm& a) { a.w.shape[0] = 63; }, kShape, "w.shape[0] = 63"},
-        Spoiled<Addmm>{"OtherM", [](Addmm& a) { a.z.shape[0] = 41; }, kShape, "z.shape[0] = 41"},
+        Spoiled<Addmm>{"OtherM", [](Addmm& a) { a.out.shape[0] = 41; }, kShape, "out.shape[0] = 41"},
         Spoiled<Addmm>{"OtherN",
                        [](Addmm& a) {
-                         a.z.shape[1] = 97;
-                         a.z.stride[0] = 97;
+                         a.out.shape[1] = 97;
+                         a.out.stride[0] = 97;
                        },
-                       kShape, "z.shape[1] = 97"},
-        Spoiled<Addmm>{"ScalarBias", [](Addmm& a) { a.y.rank = 0; }, kInvalid, "y.rank = 0"},
-        Spoiled<Addmm>{"CubicBias", [](Addmm& a) { a.y.rank = 3; }, kInvalid, "y.rank = 3"},
-        Spoiled<Addmm>{"ShortBiasRow", [](Addmm& a) { a.y = hstu_vector(slot(2), HSTU_DTYPE_F16, 95); }, kShape,
-                       "y.shape[0] = 95"},
-        Spoiled<Addmm>{"OtherRowsOfResidual", [](Addmm& a) { a.y.shape[0] = 1; }, kShape, "y.shape[0] = 1"},
+                       kShape, "out.shape[1] = 97"},
+        Spoiled<Addmm>{"ScalarBias", [](Addmm& a) { a.residual = {}, a.bias = hstu_vector(slot(2), HSTU_DTYPE_F16, 96), a.bias.rank = 0; }, kInvalid, "bias.rank = 0"},
+        Spoiled<Addmm>{"CubicBias", [](Addmm& a) { a.residual = {}, a.bias = hstu_vector(slot(2), HSTU_DTYPE_F16, 96), a.bias.rank = 3; }, kInvalid, "bias.rank = 3"},
+        Spoiled<Addmm>{"ShortBiasRow", [](Addmm& a) { a.bias = hstu_vector(slot(2), HSTU_DTYPE_F16, 95); }, kShape,
+                       "bias.shape[0] = 95"},
+        Spoiled<Addmm>{"OtherRowsOfResidual", [](Addmm& a) { a.residual.shape[0] = 1; }, kShape, "residual.shape[0] = 1"},
         Spoiled<Addmm>{"Sigmoid", [](Addmm& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid,
                        "activation = 2: addmm covers NONE (0), SILU (1), GELU (3) and GELU_TANH (4)"},
         Spoiled<Addmm>{"UnknownActivation", [](Addmm& a) { test::set_code(a.activation, 9); }, kInvalid,
@@ -183,19 +223,19 @@ INSTANTIATE_TEST_SUITE_P(
                        "activation_columns = -1"},
         Spoiled<Addmm>{"TooManyActivationColumns", [](Addmm& a) { a.activation_columns = 97; }, kInvalid,
                        "activation_columns = 97"},
-        Spoiled<Addmm>{"RowsOfZOverlap", [](Addmm& a) { a.z.stride[0] = 64; }, kInvalid, "z.stride[0] = 64"},
-        Spoiled<Addmm>{"ZOnX", [](Addmm& a) { a.z.data = a.x.data; }, kInvalid, "z overlaps x"},
-        Spoiled<Addmm>{"ZOnW", [](Addmm& a) { a.z.data = slot(1, 64); }, kInvalid, "z overlaps w"},
-        Spoiled<Addmm>{"ZOnAnotherPartOfY", [](Addmm& a) { a.z.data = slot(2, 192); }, kInvalid, "z overlaps y"},
-        Spoiled<Addmm>{"ZOnBiasRow", [](Addmm& a) { a.y = hstu_vector(a.z.data, HSTU_DTYPE_F16, 96); }, kInvalid,
-                       "z overlaps y"},
+        Spoiled<Addmm>{"RowsOfZOverlap", [](Addmm& a) { a.out.stride[0] = 64; }, kInvalid, "out.stride[0] = 64"},
+        Spoiled<Addmm>{"ZOnX", [](Addmm& a) { a.out.data = a.x.data; }, kInvalid, "out overlaps x"},
+        Spoiled<Addmm>{"ZOnW", [](Addmm& a) { a.out.data = slot(1, 64); }, kInvalid, "out overlaps w"},
+        Spoiled<Addmm>{"ZOnAnotherPartOfY", [](Addmm& a) { a.out.data = slot(2, 192); }, kInvalid, "out overlaps residual"},
+        Spoiled<Addmm>{"ZOnBiasRow", [](Addmm& a) { a.bias = hstu_vector(a.out.data, HSTU_DTYPE_F16, 96); }, kInvalid,
+                       "out overlaps bias"},
         Spoiled<Addmm>{"NBeyond32Bits",
                        [](Addmm& a) {
                          const int64_t n = int64_t{1} << 31;
                          a.w = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, n);
                          a.x = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, 0);
-                         a.z = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, n);
-                         a.y = {};
+                         a.out = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, n);
+                         a.residual = {};
                        },
                        kUnsupported, "w.shape[1] = 2147483648"}),
     kNameOf);
@@ -218,7 +258,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "out.dtype = f32"},
         Spoiled<Attention>{"FloatingOffsets", [](Attention& a) { a.seq_offsets.dtype = HSTU_DTYPE_F32; }, kDtype,
                            "seq_offsets.dtype = f32"},
-        Spoiled<Attention>{"FloatingTargets", [](Attention& a) { a.num_targets.dtype = HSTU_DTYPE_F16; }, kDtype,
+        Spoiled<Attention>{"FloatingTargets", [](Attention& a) { a.mask.num_targets.dtype = HSTU_DTYPE_F16; }, kDtype,
                            "num_targets.dtype = f16"},
         Spoiled<Attention>{"HalfScale", [](Attention& a) { a.attn_scale.dtype = HSTU_DTYPE_F16; }, kDtype,
                            "attn_scale.dtype = f16"},
@@ -249,9 +289,9 @@ INSTANTIATE_TEST_SUITE_P(
                            kUnsupported, "head_dim_v = 0"},
         Spoiled<Attention>{"NoOffset", [](Attention& a) { a.seq_offsets.shape[0] = 0; }, kShape,
                            "seq_offsets.shape[0] = 0"},
-        Spoiled<Attention>{"OtherBatchOfTargets", [](Attention& a) { a.num_targets.shape[0] = 4; }, kShape,
+        Spoiled<Attention>{"OtherBatchOfTargets", [](Attention& a) { a.mask.num_targets.shape[0] = 4; }, kShape,
                            "num_targets.shape[0] = 4"},
-        Spoiled<Attention>{"ForgottenDtypeOfTargets", [](Attention& a) { a.num_targets.dtype = HSTU_DTYPE_NONE; },
+        Spoiled<Attention>{"ForgottenDtypeOfTargets", [](Attention& a) { a.mask.num_targets.dtype = HSTU_DTYPE_NONE; },
                            kInvalid, "num_targets.dtype = 0"},
         Spoiled<Attention>{"OtherRowsOfScale", [](Attention& a) { a.attn_scale.shape[0] = 2; }, kShape,
                            "attn_scale.shape[0] = 2"},
@@ -259,7 +299,7 @@ INSTANTIATE_TEST_SUITE_P(
                            [](Attention& a) {
                              a.seq_offsets.shape[0] = (int64_t{1} << 31) + 1;
                              a.seq_offsets.data = slot(1 << 20);
-                             a.num_targets = {};
+                             a.mask.num_targets = {};
                            },
                            kUnsupported, "seq_offsets.shape[0] = 2147483649"},
         Spoiled<Attention>{"HeadsOfOutOverlap", [](Attention& a) { a.out.stride[1] = 31; }, kInvalid,
@@ -271,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Attention>{"OutOnV", [](Attention& a) { a.out.data = a.v.data; }, kInvalid, "out overlaps v"},
         Spoiled<Attention>{"OutOnOffsets", [](Attention& a) { a.seq_offsets.data = slot(3, 8); }, kInvalid,
                            "out overlaps seq_offsets"},
-        Spoiled<Attention>{"OutOnTargets", [](Attention& a) { a.num_targets.data = slot(3, 8); }, kInvalid,
+        Spoiled<Attention>{"OutOnTargets", [](Attention& a) { a.mask.num_targets.data = slot(3, 8); }, kInvalid,
                            "out overlaps num_targets"},
         Spoiled<Attention>{"OutOnScale", [](Attention& a) { a.attn_scale.data = slot(3, 8); }, kInvalid,
                            "out overlaps attn_scale"}),
@@ -279,8 +319,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 /// Mask FULL with nothing else, then one option.
 void full(Attention& a) {
-  a.mask = HSTU_MASK_FULL;
-  a.num_targets = {};
+  a.mask.kind = HSTU_MASK_FULL;
+  a.mask.num_targets = {};
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -292,30 +332,32 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Attention>{"NegativeMaxSeqLen", [](Attention& a) { a.max_seq_len = -5; }, kInvalid, "max_seq_len = -5"},
         Spoiled<Attention>{"NegativeScalingSeqlen", [](Attention& a) { a.scaling_seqlen = -1; }, kInvalid,
                            "scaling_seqlen = -1"},
-        Spoiled<Attention>{"NegativeContextual", [](Attention& a) { a.contextual_seq_len = -1; }, kInvalid,
+        Spoiled<Attention>{"NegativeContextual", [](Attention& a) { a.mask.contextual_seq_len = -1; }, kInvalid,
                            "contextual_seq_len = -1"},
-        Spoiled<Attention>{"NegativeMaxAttnLen", [](Attention& a) { a.max_attn_len = -2; }, kInvalid,
+        Spoiled<Attention>{"NegativeMaxAttnLen", [](Attention& a) { a.mask.max_attn_len = -2; }, kInvalid,
                            "max_attn_len = -2"},
-        Spoiled<Attention>{"NegativeMinFull", [](Attention& a) { a.min_full_attn_seq_len = -3; }, kInvalid,
+        Spoiled<Attention>{"NegativeMinFull", [](Attention& a) { a.mask.min_full_attn_seq_len = -3; }, kInvalid,
                            "min_full_attn_seq_len = -3"},
-        Spoiled<Attention>{"UnknownMask", [](Attention& a) { test::set_code(a.mask, 4); }, kInvalid, "mask = 4"},
-        Spoiled<Attention>{"FullWithTargets", [](Attention& a) { a.mask = HSTU_MASK_FULL; }, kInvalid, "num_targets"},
+        Spoiled<Attention>{"UnknownMask", [](Attention& a) { test::set_code(a.mask.kind, 4); }, kInvalid,
+                           "mask.kind = 4"},
+        Spoiled<Attention>{"FullWithTargets", [](Attention& a) { a.mask.kind = HSTU_MASK_FULL; }, kInvalid,
+                           "num_targets"},
         Spoiled<Attention>{"FullWithContext",
                            [](Attention& a) {
                              full(a);
-                             a.contextual_seq_len = 1;
+                             a.mask.contextual_seq_len = 1;
                            },
                            kInvalid, "contextual_seq_len = 1"},
         Spoiled<Attention>{"FullWithWindow",
                            [](Attention& a) {
                              full(a);
-                             a.max_attn_len = 7;
+                             a.mask.max_attn_len = 7;
                            },
                            kInvalid, "max_attn_len = 7"},
         Spoiled<Attention>{"FullWithMinFull",
                            [](Attention& a) {
                              full(a);
-                             a.min_full_attn_seq_len = 7;
+                             a.mask.min_full_attn_seq_len = 7;
                            },
                            kInvalid, "min_full_attn_seq_len = 7"}),
     kNameOf);

@@ -1,5 +1,5 @@
 // What prepare() makes of good input: the key, strides and defaults filled in, vector facts, and every zero size.
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/norm/layer_norm.hpp"
 #include "operators/norm/norm_mul.hpp"
@@ -24,6 +24,16 @@ TEST(Prepare, KeyOfLayerNorm) {
   EXPECT_EQ(args.eps, 1e-6f);
 }
 
+TEST(Prepare, KeyOfLayerNormSaysWhetherItLeavesMoments) {
+  auto args = test::sample_layer_norm();
+  const Problem without = prepare(args);
+  args.moments = hstu_heads(slot(4), HSTU_DTYPE_F32, 40, 1, 2);
+  const Problem with = prepare(args);
+  EXPECT_EQ(text(with), text(without) + " moments=1");
+  EXPECT_EQ(parse_problem(text(with)), with);
+  EXPECT_EQ(parse_problem(text(without)), without) << "as records were written before there were any";
+}
+
 TEST(Prepare, KeyOfAddmm) {
   auto args = test::sample_addmm();
   EXPECT_EQ(
@@ -35,7 +45,8 @@ TEST(Prepare, KeyOfAddmm) {
 
 TEST(Prepare, KeyOfAddmmWithBiasRowAndPartialActivation) {
   auto args = test::sample_addmm();
-  args.y = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
+  args.residual = {};
+  args.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
   args.activation_columns = 32;
   const Problem problem = prepare(args);
   EXPECT_EQ(problem[addmm::kBias], 1);
@@ -54,7 +65,7 @@ TEST(Prepare, ActivationColumnsMeanNothingWithoutActivation) {
 TEST(Prepare, KeyOfAttention) {
   auto args = test::sample_attention();
   EXPECT_EQ(text(prepare(args)),
-            "hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=2 offset_dtype=i64 target_dtype=i32 "
+            "attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=2 offset_dtype=i64 target_dtype=i32 "
             "mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=4 total=64 max_seq_len=32 "
             "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0");
   EXPECT_EQ(args.alpha, 0.125f);
@@ -63,11 +74,11 @@ TEST(Prepare, KeyOfAttention) {
 
 TEST(Prepare, AttentionOptionsAreFactsNotValues) {
   auto args = test::sample_attention();
-  args.num_targets = {};
+  args.mask.num_targets = {};
   args.attn_scale.shape[0] = 1;
-  args.contextual_seq_len = 3;
-  args.max_attn_len = 9;
-  args.min_full_attn_seq_len = 2;
+  args.mask.contextual_seq_len = 3;
+  args.mask.max_attn_len = 9;
+  args.mask.min_full_attn_seq_len = 2;
   args.scaling_seqlen = 7;
   args.alpha = -0.5f;
   const Problem problem = prepare(args);
@@ -79,31 +90,32 @@ TEST(Prepare, AttentionOptionsAreFactsNotValues) {
   EXPECT_EQ(args.scaling_seqlen, 7);
   EXPECT_EQ(args.alpha, -0.5f);
   auto other = args;
-  other.contextual_seq_len = 4;
-  other.max_attn_len = 10;
+  other.mask.contextual_seq_len = 4;
+  other.mask.max_attn_len = 10;
   EXPECT_EQ(prepare(other), problem);
 }
 
 TEST(Prepare, MinFullWithoutMaxAttnLenIsOff) {
   auto args = test::sample_attention();
-  args.min_full_attn_seq_len = 5;
+  args.mask.min_full_attn_seq_len = 5;
   EXPECT_EQ(prepare(args)[attention::kMinFullAttn], 0);
-  EXPECT_EQ(args.min_full_attn_seq_len, 0);
+  EXPECT_EQ(args.mask.min_full_attn_seq_len, 0);
 }
 
 TEST(Prepare, BoundlessOptionsFitTheKernels32Bits) {
   auto args = test::sample_attention();
-  args.max_attn_len = args.contextual_seq_len = args.min_full_attn_seq_len = std::numeric_limits<int64_t>::max();
+  args.mask.max_attn_len = args.mask.contextual_seq_len = args.mask.min_full_attn_seq_len =
+      std::numeric_limits<int64_t>::max();
   prepare(args);
-  EXPECT_EQ(args.max_attn_len, 1 << 30);
-  EXPECT_EQ(args.contextual_seq_len, 1 << 30);
-  EXPECT_EQ(args.min_full_attn_seq_len, 1 << 30);
+  EXPECT_EQ(args.mask.max_attn_len, 1 << 30);
+  EXPECT_EQ(args.mask.contextual_seq_len, 1 << 30);
+  EXPECT_EQ(args.mask.min_full_attn_seq_len, 1 << 30);
 }
 
 TEST(Prepare, FullMask) {
   auto args = test::sample_attention();
-  args.num_targets = {};
-  args.mask = HSTU_MASK_FULL;
+  args.mask.num_targets = {};
+  args.mask.kind = HSTU_MASK_FULL;
   EXPECT_EQ(prepare(args)[attention::kMask], 1);
 }
 
@@ -154,15 +166,15 @@ TEST(Prepare, FillsContiguousStrides) {
 TEST(Prepare, StridesOfSingleElementsDoNotMatter) {
   auto args = test::sample_layer_norm();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 1, 96);
-  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 1, 96);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 1, 96);
   args.x.stride[0] = 7;
-  args.y.stride[0] = 1;
+  args.out.stride[0] = 1;
   EXPECT_EQ(prepare(args)[layer_norm::kVector], 8);
   EXPECT_EQ(args.x.stride[0], 96);
 
   args = test::sample_layer_norm();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 1);
-  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 1);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 1);
   args.weight.shape[0] = args.bias.shape[0] = 1;
   args.x.stride[1] = 5;
   EXPECT_NO_THROW(prepare(args));
@@ -191,10 +203,10 @@ TEST(Prepare, VectorIsTheLargestAccessThatAlwaysFits) {
                               {HSTU_DTYPE_F32, 0, 514, 512, 2},             //
                               {HSTU_DTYPE_F32, 4, 512, 512, 1}}) {
     auto args = sized<hstu_layer_norm_args>();
-    args.x = {slot(0, c.byte_offset), c.dtype, 2, {3, c.dim}, {c.stride, 1}};
-    args.y = hstu_matrix(slot(1), c.dtype, 3, c.dim);
+    args.x = {slot(0, c.byte_offset), c.dtype, 2, 0, {3, c.dim}, {c.stride, 1}};
+    args.out = hstu_matrix(slot(1), c.dtype, 3, c.dim);
     EXPECT_EQ(prepare(args)[layer_norm::kVector], c.expected) << c.byte_offset << " " << c.stride << " " << c.dim;
-    std::swap(args.x, args.y);
+    std::swap(args.x, args.out);
     EXPECT_EQ(prepare(args)[layer_norm::kVector], c.expected) << "of the output";
   }
 }
@@ -232,7 +244,7 @@ TEST(Prepare, VectorsOfAddmmStandForOneOperandEach) {
   auto args = test::sample_addmm();
   args.x.data = slot(0, 2);
   args.w.stride[0] = 98;
-  args.y.data = slot(2, 8);
+  args.residual.data = slot(2, 8);
   const Problem problem = prepare(args);
   EXPECT_EQ(problem[addmm::kVectorX], 1);
   EXPECT_EQ(problem[addmm::kVectorW], 2);
@@ -253,15 +265,15 @@ TEST(Prepare, WeightStoredTransposed) {
 TEST(Prepare, WeightOfOneRowOrColumn) {
   auto args = test::sample_addmm();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_F16, 40, 1);
-  args.w = {slot(1), HSTU_DTYPE_F16, 2, {1, 96}, {4, 24}};  // stored [96, 1] in rows of 24: k = 1
+  args.w = {slot(1), HSTU_DTYPE_F16, 2, 0, {1, 96}, {4, 24}};  // stored [96, 1] in rows of 24: k = 1
   EXPECT_EQ(prepare(args)[addmm::kWeightTransposed], 1);
   EXPECT_EQ(args.w.stride[0], 1);
   EXPECT_EQ(args.w.stride[1], 24);
 
   args = test::sample_addmm();
-  args.w = {slot(1), HSTU_DTYPE_F16, 2, {64, 1}, {3, 77}};  // n = 1
-  args.y = {};
-  args.z = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 1);
+  args.w = {slot(1), HSTU_DTYPE_F16, 2, 0, {64, 1}, {3, 77}};  // n = 1
+  args.residual = {};
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 1);
   EXPECT_EQ(prepare(args)[addmm::kWeightTransposed], 0);
   EXPECT_EQ(args.w.stride[0], 3);
 }
@@ -270,10 +282,10 @@ TEST(Prepare, WeightOfOneRowOrColumn) {
 
 TEST(Prepare, AllowedAliases) {
   auto norm = test::sample_layer_norm();
-  norm.y = norm.x;
+  norm.out = norm.x;
   EXPECT_NO_THROW(prepare(norm));
   auto addmm = test::sample_addmm();
-  addmm.z = addmm.y;
+  addmm.out = addmm.residual;
   EXPECT_NO_THROW(prepare(addmm));
   auto attention = test::sample_attention();
   attention.k = attention.q;  // inputs may be one another
@@ -284,7 +296,7 @@ TEST(Prepare, ColumnsOfOneBufferAreDistinct) {
   // u | v | q | k in rows of 384 elements; the result goes where u stood.
   auto args = test::sample_attention();
   const auto columns = [](int64_t first, int64_t dim) {
-    return hstu_tensor{slot(0, 2 * first), HSTU_DTYPE_BF16, 3, {50, 2, dim}, {384, dim, 1}};
+    return hstu_tensor{slot(0, 2 * first), HSTU_DTYPE_BF16, 3, 0, {50, 2, dim}, {384, dim, 1}};
   };
   args.out = columns(0, 32);
   args.v = columns(64, 32);
@@ -303,10 +315,11 @@ TEST(Prepare, ColumnsOfOneBufferAreDistinct) {
 TEST(Prepare, OutputAroundASmallInput) {
   // The bias row lies in the padding behind the output's first row.
   auto args = test::sample_addmm();
-  args.z = {slot(3), HSTU_DTYPE_F16, 2, {40, 96}, {200, 1}};
-  args.y = hstu_vector(slot(3, 200), HSTU_DTYPE_F16, 96);
+  args.residual = {};
+  args.out = {slot(3), HSTU_DTYPE_F16, 2, 0, {40, 96}, {200, 1}};
+  args.bias = hstu_vector(slot(3, 200), HSTU_DTYPE_F16, 96);
   EXPECT_NO_THROW(prepare(args));
-  args.y = hstu_vector(slot(3, 220), HSTU_DTYPE_F16, 96);  // runs into the second row
+  args.bias = hstu_vector(slot(3, 220), HSTU_DTYPE_F16, 96);  // runs into the second row
   EXPECT_THROW(prepare(args), Error);
 }
 
@@ -319,7 +332,7 @@ TEST(Prepare, HeadsMayLieOutsideRows) {
 
 TEST(Prepare, BroadcastInputsAreFine) {
   auto args = test::sample_addmm();
-  args.y.stride[0] = 0;
+  args.residual.stride[0] = 0;
   EXPECT_EQ(prepare(args)[addmm::kVectorZ], 4);  // of lines that overlap
 }
 
@@ -327,9 +340,9 @@ TEST(Prepare, BroadcastInputsAreFine) {
 
 TEST(Prepare, ZeroSizesAreLegal) {
   auto norm = test::sample_layer_norm();
-  norm.x = norm.y = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, 96);
+  norm.x = norm.out = hstu_matrix(nullptr, HSTU_DTYPE_F16, 0, 96);
   EXPECT_EQ(prepare(norm)[layer_norm::kRows], 0);
-  norm.x = norm.y = hstu_matrix(nullptr, HSTU_DTYPE_F16, 7, 0);
+  norm.x = norm.out = hstu_matrix(nullptr, HSTU_DTYPE_F16, 7, 0);
   norm.weight = norm.bias = hstu_vector(nullptr, HSTU_DTYPE_F16, 0);
   EXPECT_EQ(prepare(norm)[layer_norm::kDim], 0);
 
@@ -337,8 +350,9 @@ TEST(Prepare, ZeroSizesAreLegal) {
     auto addmm = test::sample_addmm();
     addmm.x = hstu_matrix(m * k > 0 ? slot(0) : nullptr, HSTU_DTYPE_F16, m, k);
     addmm.w = hstu_matrix(k * n > 0 ? slot(1) : nullptr, HSTU_DTYPE_F16, k, n);
-    addmm.z = hstu_matrix(m * n > 0 ? slot(2) : nullptr, HSTU_DTYPE_F16, m, n);
-    addmm.y = hstu_vector(n > 0 ? slot(3) : nullptr, HSTU_DTYPE_F16, n);
+    addmm.out = hstu_matrix(m * n > 0 ? slot(2) : nullptr, HSTU_DTYPE_F16, m, n);
+    addmm.residual = {};
+    addmm.bias = hstu_vector(n > 0 ? slot(3) : nullptr, HSTU_DTYPE_F16, n);
     const Problem problem = prepare(addmm);
     EXPECT_EQ(problem[addmm::kN], n);
     EXPECT_EQ(problem[addmm::kK], k);
@@ -350,7 +364,7 @@ TEST(Prepare, ZeroSizesAreLegal) {
   attention.attn_scale = hstu_vector(nullptr, HSTU_DTYPE_F32, 0);
   EXPECT_EQ(prepare(attention)[attention::kTotal], 0);
   attention.seq_offsets.shape[0] = 1;  // no sequence at all
-  attention.num_targets = hstu_vector(nullptr, HSTU_DTYPE_I32, 0);
+  attention.mask.num_targets = hstu_vector(nullptr, HSTU_DTYPE_I32, 0);
   EXPECT_EQ(prepare(attention)[attention::kBatch], 0);
 
   auto norm_mul = test::sample_norm_mul();

@@ -35,8 +35,8 @@ TEST(Problem, RareFieldsAreInTextsWhereTheyAreNotZero) {
   auto args = test::sample_addmm();
   const std::string usual = text(prepare(args));
   EXPECT_EQ(usual.find("z_dtype"), std::string::npos);
-  args.z.dtype = HSTU_DTYPE_E5M2;
-  args.z_descale = hstu_vector(test::slot(5), HSTU_DTYPE_F32, 1);
+  args.out.dtype = HSTU_DTYPE_E5M2;
+  args.out_descale = hstu_vector(test::slot(5), HSTU_DTYPE_F32, 1);
   const Problem problem = prepare(args);
   EXPECT_NE(text(problem).find(" split=0 z_dtype=e5m2 m="), std::string::npos) << text(problem);
   EXPECT_EQ(parse_problem(text(problem)), problem);

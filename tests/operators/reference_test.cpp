@@ -34,7 +34,7 @@ void run(Args args) {
 struct AddmmForm {
   const char* name;
   bool transposed;
-  int bias_rank;  ///< 0: none
+  int added;  ///< bits: 1 a bias row, 2 a residual
   hstu_activation activation;
   int64_t activation_columns;
 };
@@ -62,21 +62,21 @@ TEST_P(ReferenceAddmm, EqualsItsFormula) {
   args.x = memory.random(kF32, {m, k}, {.row_padding = 3});
   args.w =
       form.transposed ? test::transposed(memory.random(kF32, {n, k}, {.row_padding = 2})) : memory.random(kF32, {k, n});
-  if (form.bias_rank == 1) args.y = memory.random(kF32, {n});
-  if (form.bias_rank == 2) args.y = memory.random(kF32, {m, n}, {.row_padding = 5});
-  args.z = memory.poison(kF32, {m, n});
+  if (form.added & 1) args.bias = memory.random(kF32, {n});
+  if (form.added & 2) args.residual = memory.random(kF32, {m, n}, {.row_padding = 5});
+  args.out = memory.poison(kF32, {m, n});
   args.activation = form.activation;
   args.activation_columns = form.activation_columns;
 
   const auto at = [](const hstu_tensor& t, int64_t i, int64_t j) {
     return static_cast<double>(static_cast<const float*>(t.data)[i * t.stride[0] + j * t.stride[1]]);
   };
-  const Exact exact = exact_result(args, &hstu_addmm_args::z);
+  const Exact exact = exact_result(args, &hstu_addmm_args::out);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = 0; j < n; ++j) {
-      double sum = form.bias_rank == 0   ? 0
-                   : form.bias_rank == 1 ? static_cast<double>(static_cast<const float*>(args.y.data)[j])
-                                         : at(args.y, i, j);
+      double sum = 0;
+      if (form.added & 1) sum += static_cast<double>(static_cast<const float*>(args.bias.data)[j]);
+      if (form.added & 2) sum += at(args.residual, i, j);
       for (int64_t l = 0; l < k; ++l) sum += at(args.x, i, l) * at(args.w, l, j);
       const bool active = form.activation_columns == 0 || j < form.activation_columns;
       const double expected = active ? activated(form.activation, sum) : sum;
@@ -88,6 +88,8 @@ INSTANTIATE_TEST_SUITE_P(Forms, ReferenceAddmm,
                          testing::Values(AddmmForm{"Plain", false, 0, HSTU_ACTIVATION_NONE, 0},
                                          AddmmForm{"BiasRow", false, 1, HSTU_ACTIVATION_NONE, 0},
                                          AddmmForm{"Residual", false, 2, HSTU_ACTIVATION_NONE, 0},
+                                         AddmmForm{"BiasRowAndResidual", false, 3, HSTU_ACTIVATION_NONE, 0},
+                                         AddmmForm{"SiluOfBoth", true, 3, HSTU_ACTIVATION_SILU, 100},
                                          AddmmForm{"Silu", false, 1, HSTU_ACTIVATION_SILU, 0},
                                          AddmmForm{"SiluOfSomeColumns", false, 2, HSTU_ACTIVATION_SILU, 257},
                                          AddmmForm{"Gelu", false, 1, HSTU_ACTIVATION_GELU, 0},
@@ -101,12 +103,12 @@ TEST(ReferenceAddmmEdges, WithoutTermsOnlyTheBiasIsLeft) {
   auto args = sized<hstu_addmm_args>();
   args.x = memory.poison(kBf16, {3, 0});
   args.w = memory.poison(kBf16, {0, 2});
-  args.z = memory.poison(kBf16, {3, 2});
+  args.out = memory.poison(kBf16, {3, 2});
   run(args);
-  EXPECT_EQ(test::values(args.z), std::vector<double>(6, 0));
-  args.y = memory.floats({1.5f, -2});
+  EXPECT_EQ(test::values(args.out), std::vector<double>(6, 0));
+  args.bias = memory.floats({1.5f, -2});
   run(args);
-  EXPECT_EQ(test::values(args.z), (std::vector<double>{1.5, -2, 1.5, -2, 1.5, -2}));
+  EXPECT_EQ(test::values(args.out), (std::vector<double>{1.5, -2, 1.5, -2, 1.5, -2}));
 }
 
 TEST(ReferenceAddmmEdges, ResidualMayBeTheResult) {
@@ -114,13 +116,13 @@ TEST(ReferenceAddmmEdges, ResidualMayBeTheResult) {
   auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {20, 6});
   args.w = memory.random(kF32, {6, 9});
-  args.y = memory.random(kF32, {20, 9});
-  args.z = memory.poison(kF32, {20, 9});
+  args.residual = memory.random(kF32, {20, 9});
+  args.out = memory.poison(kF32, {20, 9});
   run(args);
-  const auto apart = test::values(args.z);
-  args.z = args.y;
+  const auto apart = test::values(args.out);
+  args.out = args.residual;
   run(args);
-  EXPECT_EQ(test::values(args.z), apart);
+  EXPECT_EQ(test::values(args.out), apart);
 }
 
 // ---- Norms
@@ -130,7 +132,7 @@ hstu_layer_norm_args layer_norm_args(HostMemory& memory, int64_t rows, int64_t d
   args.x = memory.random(kBf16, {rows, dim});
   args.weight = memory.random(kF32, {dim});
   args.bias = memory.random(kF32, {dim});
-  args.y = memory.poison(kBf16, {rows, dim});
+  args.out = memory.poison(kBf16, {rows, dim});
   return args;
 }
 
@@ -139,7 +141,7 @@ TEST(ReferenceLayerNorm, ConstantRowsAndSingleColumnsBecomeTheBias) {
   for (const int64_t dim : {1, 5}) {
     auto args = layer_norm_args(memory, 3, dim);
     test::fill(args.x, 7.25);
-    const Exact exact = exact_result(args, &hstu_layer_norm_args::y);
+    const Exact exact = exact_result(args, &hstu_layer_norm_args::out);
     const auto bias = test::values(args.bias);
     for (size_t i = 0; i < exact.size(); ++i) EXPECT_EQ(exact[i], bias[i % bias.size()]);
   }
@@ -150,7 +152,7 @@ TEST(ReferenceLayerNorm, WithoutWeightRowsHaveMeanZeroAndVarianceOne) {
   auto args = layer_norm_args(memory, 4, 100);
   args.weight = args.bias = {};
   args.eps = 1e-12f;
-  const Exact exact = exact_result(args, &hstu_layer_norm_args::y);
+  const Exact exact = exact_result(args, &hstu_layer_norm_args::out);
   for (size_t row = 0; row < 4; ++row) {
     double sum = 0, squares = 0;
     for (size_t i = 0; i < 100; ++i) {
@@ -166,10 +168,10 @@ TEST(ReferenceLayerNorm, MayWorkInPlace) {
   HostMemory memory;
   auto args = layer_norm_args(memory, 6, 33);
   run(args);
-  const auto apart = test::values(args.y);
-  args.y = args.x;
+  const auto apart = test::values(args.out);
+  args.out = args.x;
   run(args);
-  EXPECT_EQ(test::values(args.y), apart);
+  EXPECT_EQ(test::values(args.out), apart);
 }
 
 TEST(ReferenceNormMul, GroupNormIgnoresASingleConcatAndTheActivation) {
@@ -275,17 +277,17 @@ TEST(ReferenceAttention, TakesColumnsOfOneBuffer) {
 TEST(ReferenceAttention, TypesOfIntegersDoNotMatter) {
   HostMemory memory;
   auto args = attention_args(memory, {7, 9});
-  args.num_targets = memory.integers(HSTU_DTYPE_I32, {2, 3});
+  args.mask.num_targets = memory.integers(HSTU_DTYPE_I32, {2, 3});
   const Exact wide = exact_result(args, &hstu_attention_args::out);
   args.seq_offsets = memory.integers(HSTU_DTYPE_I32, {0, 7, 16});
-  args.num_targets = memory.integers(HSTU_DTYPE_I64, {2, 3});
+  args.mask.num_targets = memory.integers(HSTU_DTYPE_I64, {2, 3});
   EXPECT_EQ(exact_result(args, &hstu_attention_args::out), wide);
 }
 
 TEST(ReferenceAttention, TargetsDoNotSeeOneAnother) {
   HostMemory memory;
   auto args = attention_args(memory, {9});
-  args.num_targets = memory.integers(HSTU_DTYPE_I32, {3});
+  args.mask.num_targets = memory.integers(HSTU_DTYPE_I32, {3});
   const Exact before = exact_result(args, &hstu_attention_args::out);
   test::randomise(test::rows_of(args.k, 7, 1), memory.random_numbers());
   test::randomise(test::rows_of(args.v, 7, 1), memory.random_numbers());
@@ -298,7 +300,7 @@ TEST(ReferenceAttention, RefusesImpossibleIntegers) {
   const auto refused = [&](const std::vector<int64_t>& offsets, const std::vector<int64_t>& targets, const char* text) {
     auto args = attention_args(memory, {4, 4});
     args.seq_offsets = memory.integers(HSTU_DTYPE_I64, offsets);
-    if (!targets.empty()) args.num_targets = memory.integers(HSTU_DTYPE_I64, targets);
+    if (!targets.empty()) args.mask.num_targets = memory.integers(HSTU_DTYPE_I64, targets);
     prepare(args);
     try {
       reference::run(args);

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace hstujit::test {
 
@@ -26,7 +27,7 @@ inline void* slot(int index, int64_t byte_offset = 0) {
 /// A matrix at a slot, with any strides.
 inline hstu_tensor stored(int index, hstu_dtype dtype, int64_t rows, int64_t columns, int64_t row_stride,
                           int64_t column_stride) {
-  return {slot(index), dtype, 2, {rows, columns}, {row_stride, column_stride}};
+  return {slot(index), dtype, 2, 0, {rows, columns}, {row_stride, column_stride}};
 }
 
 /// x, y [40, 96] bf16; weight and bias f32.
@@ -35,7 +36,7 @@ inline hstu_layer_norm_args sample_layer_norm() {
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
   args.weight = hstu_vector(slot(1), HSTU_DTYPE_F32, 96);
   args.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
-  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
   return args;
 }
 
@@ -44,8 +45,8 @@ inline hstu_addmm_args sample_addmm() {
   auto args = sized<hstu_addmm_args>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_F16, 40, 64);
   args.w = hstu_matrix(slot(1), HSTU_DTYPE_F16, 64, 96);
-  args.y = hstu_matrix(slot(2), HSTU_DTYPE_F16, 40, 96);
-  args.z = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 96);
+  args.residual = hstu_matrix(slot(2), HSTU_DTYPE_F16, 40, 96);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 96);
   args.activation = HSTU_ACTIVATION_SILU;
   return args;
 }
@@ -58,7 +59,7 @@ inline hstu_attention_args sample_attention() {
   args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 50, 2, 32);
   args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 50, 2, 32);
   args.seq_offsets = hstu_vector(slot(4), HSTU_DTYPE_I64, 4);
-  args.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I32, 3);
+  args.mask.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I32, 3);
   args.attn_scale = hstu_vector(slot(6), HSTU_DTYPE_F32, 50);
   args.max_seq_len = 20;
   return args;
@@ -76,7 +77,7 @@ inline hstu_attention_fp8_args sample_attention_fp8() {
   args.v_descale = hstu_vector(slot(6), HSTU_DTYPE_F32, 2);
   args.scaling = HSTU_FP8_ATTENTION_HEAD;
   args.seq_offsets = hstu_vector(slot(7), HSTU_DTYPE_I64, 4);
-  args.num_targets = hstu_vector(slot(8), HSTU_DTYPE_I32, 3);
+  args.mask.num_targets = hstu_vector(slot(8), HSTU_DTYPE_I32, 3);
   args.max_seq_len = 20;
   return args;
 }
@@ -89,13 +90,13 @@ inline hstu_delta_attention_args sample_delta() {
   args.v = hstu_heads(slot(2), HSTU_DTYPE_BF16, 50, 2, 32);
   args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 15, 4, 32);
   args.seq_offsets = hstu_vector(slot(4), HSTU_DTYPE_I64, 4);
-  args.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I32, 3);
+  args.mask.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I32, 3);
   args.max_seq_len = 20;
   return args;
 }
 
 inline hstu_tensor sample_pages(int index, int64_t dim) {
-  return {slot(index), HSTU_DTYPE_BF16, 4, {9, 32, 2, dim}, {}};
+  return {slot(index), HSTU_DTYPE_BF16, 4, 0, {9, 32, 2, dim}, {}};
 }
 
 /// The same against 9 pages of 32 rows.
@@ -110,7 +111,7 @@ inline hstu_paged_attention_args sample_paged() {
   args.page_offsets = hstu_vector(slot(8), HSTU_DTYPE_I32, 4);
   args.page_ids = hstu_vector(slot(9), HSTU_DTYPE_I32, 7);
   args.last_page_lens = hstu_vector(slot(10), HSTU_DTYPE_I32, 3);
-  args.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I64, 3);
+  args.mask.num_targets = hstu_vector(slot(5), HSTU_DTYPE_I64, 3);
   args.max_seq_len = 100;
   return args;
 }
@@ -180,6 +181,7 @@ void expect_refused(Args args, const Spoiled<Args>& spoiled) {
 /// Stores a value that the enum lacks, as a C caller can.
 template <class Enum>
 void set_code(Enum& target, int code) {
+  static_assert(std::is_enum_v<Enum> && sizeof target == sizeof code);
   std::memcpy(&target, &code, sizeof target);
 }
 

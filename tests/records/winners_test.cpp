@@ -1,7 +1,7 @@
 // The table of records in memory: exact and nearest.
 #include "records/winners.hpp"
 
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 #include "tuner/fixtures.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ Record record_of(const Problem& problem, const std::string& config, const std::s
 }
 
 Problem attention_problem(int32_t batch, int32_t total, int32_t max_seq_len, int32_t heads = 4) {
-  Problem p{Op::hstu_attention, {}};
+  Problem p{Op::attention, {}};
   p[attention::kDtype] = HSTU_DTYPE_BF16;
   p[attention::kHeadDimQk] = p[attention::kHeadDimV] = 128;
   p[attention::kNumHeads] = heads;

@@ -31,7 +31,8 @@ class KernelFolder : public testing::Test {
 
 TEST(IncludedNames, AreThoseOfQuotedIncludeLines) {
   EXPECT_EQ(included_names("#include \"a.cuh\"\n  #  include\t\"prim/b.cuh\"  // why\n#include <c>\n"
-                           "// #include \"d.cuh\"\nint include;\n#include \"e.cuh\""),
+                           "// #include \"d.cuh\"\nint include;\nint x;  #include \"f.cuh\"\n\t## include \"g.cuh\"\n"
+                           "#include \"e.cuh\""),
             (std::vector<std::string>{"a.cuh", "prim/b.cuh", "e.cuh"}));
   EXPECT_TRUE(included_names("").empty());
   EXPECT_TRUE(included_names("#include \"never closed\n#define include \"x\"\n").empty());

@@ -88,10 +88,10 @@ hstu_attention_args attention_args(HostMemory& memory, const AttentionCase& c) {
 
   args.seq_offsets = memory.integers(c.offset_dtype, offsets);
   if (c.targets != Targets::absent)
-    args.num_targets = memory.integers(c.target_dtype, targets_of(c, memory.random_numbers()));
+    args.mask.num_targets = memory.integers(c.target_dtype, targets_of(c, memory.random_numbers()));
   if (c.scale == Scale::one) args.attn_scale = memory.floats({0.03f});
   if (c.scale == Scale::rows) args.attn_scale = memory.random(HSTU_DTYPE_F32, {total});
-  args.num_softmax_heads = c.softmax_heads;
+  args.num_softmax_heads = static_cast<int32_t>(c.softmax_heads);
   if (c.lse) args.lse = memory.poison(HSTU_DTYPE_F32, {c.softmax_heads, total});
   const int64_t longest = c.lengths.empty() ? 1 : *std::max_element(c.lengths.begin(), c.lengths.end());
   args.max_seq_len = c.max_seq_len > 0 ? c.max_seq_len : longest;

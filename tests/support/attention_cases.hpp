@@ -79,16 +79,16 @@ template <class Case, class Args>
 void set_mask_and_bias(HostMemory& memory, const Case& c, hstu_dtype counts, int64_t total, int64_t longest,
                        Args& args) {
   const auto batch = static_cast<int64_t>(c.lengths.size());
-  args.mask = c.mask;
-  args.contextual_seq_len = c.own_contexts ? 0 : c.contextual;
-  if (c.own_contexts) args.num_contexts = random_counts(memory, counts, batch, c.contextual);
-  args.max_attn_len = c.max_attn_len;
-  args.min_full_attn_seq_len = c.min_full;
-  args.target_group_size = c.group;
-  args.window_left = c.left;
-  args.window_right = c.right;
+  args.mask.kind = c.mask;
+  args.mask.contextual_seq_len = c.own_contexts ? 0 : c.contextual;
+  if (c.own_contexts) args.mask.num_contexts = random_counts(memory, counts, batch, c.contextual);
+  args.mask.max_attn_len = c.max_attn_len;
+  args.mask.min_full_attn_seq_len = c.min_full;
+  args.mask.target_group_size = static_cast<int32_t>(c.group);
+  args.mask.window_left = c.left;
+  args.mask.window_right = c.right;
   if (c.mask == HSTU_MASK_INTERVALS)
-    args.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, args.max_seq_len);
+    args.mask.intervals = random_intervals(memory, c.interval_heads, c.intervals, total, args.max_seq_len);
   if (c.bias == Bias::absent) return;
   const int64_t positions = bias_positions(c.bias, longest);
   args.rab = memory.random(c.dtype, {batch, c.bias == Bias::of_heads ? c.heads : 1, positions, positions});

@@ -63,7 +63,7 @@ void place_pages(HostMemory& memory, const CacheCase& c, const std::vector<int64
   const auto part_of = [&](const hstu_tensor& both, int64_t part) {
     std::byte* const at = static_cast<std::byte*>(both.data) + part * page * size_of(c.dtype);
     return hstu_tensor{
-        at, c.dtype, 4, {pages, c.page_size, c.kv_heads, c.dim_qk}, {2 * page, c.kv_heads * c.dim_qk, c.dim_qk, 1}};
+        at, c.dtype, 4, 0, {pages, c.page_size, c.kv_heads, c.dim_qk}, {2 * page, c.kv_heads * c.dim_qk, c.dim_qk, 1}};
   };
   const auto make = [&](int64_t dim) {
     const int64_t padding = c.page_padding > 0 ? pages : 0;  // in rows, at least as much
@@ -71,6 +71,7 @@ void place_pages(HostMemory& memory, const CacheCase& c, const std::vector<int64
     return hstu_tensor{t.data,
                        t.dtype,
                        4,
+                       0,
                        {pages, c.page_size, c.kv_heads, dim},
                        {c.page_size * t.stride[0] + c.page_padding, t.stride[0], t.stride[1], 1}};
   };
@@ -94,6 +95,7 @@ hstu_tensor slot_of(const hstu_tensor& cache, int64_t page, int64_t slot) {
   return {static_cast<std::byte*>(cache.data) + offset * size_of(cache.dtype),
           cache.dtype,
           2,
+          0,
           {cache.shape[2], cache.shape[3]},
           {cache.stride[2], 1}};
 }
@@ -126,7 +128,7 @@ hstu_delta_attention_args delta_args(HostMemory& memory, const CacheCase& c) {
   args.v = memory.poison(c.dtype, {offsets.back() + 3, c.kv_heads, c.dim_v}, c.layout);
   for (const hstu_tensor* t : {&args.k, &args.v}) randomise(rows_of(*t, 0, offsets.back()), memory.random_numbers());
   args.seq_offsets = memory.integers(c.integer_dtype, offsets);
-  if (c.targets != Targets::absent) args.num_targets = memory.integers(c.integer_dtype, batch.targets);
+  if (c.targets != Targets::absent) args.mask.num_targets = memory.integers(c.integer_dtype, batch.targets);
   return args;
 }
 
@@ -148,7 +150,7 @@ hstu_paged_attention_args paged_args(HostMemory& memory, const CacheCase& c) {
         randomise(slot_of(*t, page, position % c.page_size), memory.random_numbers());
     }
   if (c.targets == Targets::absent) return args;
-  args.num_targets = memory.integers(c.integer_dtype, batch.targets);
+  args.mask.num_targets = memory.integers(c.integer_dtype, batch.targets);
   const int64_t total = args.q.shape[0];
   args.k = memory.poison(c.dtype, {total, c.kv_heads, c.dim_qk}, c.layout);
   args.v = memory.poison(c.dtype, {total, c.kv_heads, c.dim_v}, c.layout);

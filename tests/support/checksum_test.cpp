@@ -65,12 +65,12 @@ TEST_P(AttentionChecksum, IsReproduced) {
   args.v = hstu_heads(v.data(), HSTU_DTYPE_F32, 15, 2, 2);
   args.out = hstu_heads(out.data(), HSTU_DTYPE_F32, 15, 2, 2);
   args.seq_offsets = hstu_vector(offsets, HSTU_DTYPE_I32, 5);
-  if (c.targets) args.num_targets = hstu_vector(targets, HSTU_DTYPE_I64, 4);
+  if (c.targets) args.mask.num_targets = hstu_vector(targets, HSTU_DTYPE_I64, 4);
   args.alpha = 0.5f;
   args.max_seq_len = 8;
-  args.contextual_seq_len = c.contextual;
-  args.max_attn_len = c.max_attn_len;
-  args.min_full_attn_seq_len = c.min_full;
+  args.mask.contextual_seq_len = c.contextual;
+  args.mask.max_attn_len = c.max_attn_len;
+  args.mask.min_full_attn_seq_len = c.min_full;
   prepare(args);
   std::vector<double> exact(out.size());
   double* const outputs[kMostOutputs] = {exact.data()};
@@ -101,10 +101,10 @@ TEST(DeltaAttentionChecksum, IsReproduced) {
   args.v = hstu_heads(v.data(), HSTU_DTYPE_F32, 17, 2, 2);
   args.out = hstu_heads(out.data(), HSTU_DTYPE_F32, 6, 2, 2);
   args.seq_offsets = hstu_vector(offsets, HSTU_DTYPE_I32, 4);
-  args.num_targets = hstu_vector(targets, HSTU_DTYPE_I64, 3);
+  args.mask.num_targets = hstu_vector(targets, HSTU_DTYPE_I64, 3);
   args.alpha = 0.5f;
   args.max_seq_len = 8;
-  args.max_attn_len = 2;
+  args.mask.max_attn_len = 2;
   prepare(args);
   expect_sums(exact_values(args, out.size()), 0.102873135, 0.698743464);
 }
@@ -138,18 +138,18 @@ std::vector<double> exact_by_sequence(const Spoil& spoil) {
 TEST(ExtendedAttentionChecksum, ContextsAndGroupsOfTargetsAreReproduced) {
   static const int64_t contexts[] = {2, 0, 1, 0}, targets[] = {4, 0, 0, 0};
   const auto exact = exact_by_sequence([](hstu_attention_args& args, int b) {
-    args.contextual_seq_len = contexts[b];
-    args.num_targets = hstu_vector(&targets[b], HSTU_DTYPE_I64, 1);
-    args.target_group_size = 2;
+    args.mask.contextual_seq_len = contexts[b];
+    args.mask.num_targets = hstu_vector(&targets[b], HSTU_DTYPE_I64, 1);
+    args.mask.target_group_size = 2;
   });
   expect_sums(exact, 0.055301657, -0.714636286);
 }
 
 TEST(ExtendedAttentionChecksum, LocalWindowIsReproduced) {
   const auto exact = exact_by_sequence([](hstu_attention_args& args, int) {
-    args.mask = HSTU_MASK_LOCAL;
-    args.window_left = 2;
-    args.window_right = 1;
+    args.mask.kind = HSTU_MASK_LOCAL;
+    args.mask.window_left = 2;
+    args.mask.window_right = 1;
   });
   expect_sums(exact, 0.149055395, 2.34255149);
 }
@@ -188,7 +188,7 @@ TEST(LayerNormChecksum, IsReproduced) {
   args.x = hstu_matrix(x.data(), HSTU_DTYPE_F32, 3, 6);
   args.weight = hstu_vector(weight.data(), HSTU_DTYPE_F32, 6);
   args.bias = hstu_vector(bias.data(), HSTU_DTYPE_F32, 6);
-  args.y = hstu_matrix(y.data(), HSTU_DTYPE_F32, 3, 6);
+  args.out = hstu_matrix(y.data(), HSTU_DTYPE_F32, 3, 6);
   prepare(args);
   EXPECT_EQ(args.eps, 1e-5f);
   std::vector<double> exact(18);
@@ -252,8 +252,8 @@ TEST_P(GatedMlpChecksum, IsReproduced) {
   std::vector<float> out(15);
   auto args = sized<hstu_gated_mlp_args>();
   args.x = hstu_matrix(x.data(), HSTU_DTYPE_F32, 3, 4);
-  args.gate = {const_cast<float*>(gate.data()), HSTU_DTYPE_F32, 2, {4, 5}, {1, 4}};
-  args.up = {const_cast<float*>(up.data()), HSTU_DTYPE_F32, 2, {4, 5}, {1, 4}};
+  args.gate = {const_cast<float*>(gate.data()), HSTU_DTYPE_F32, 2, 0, {4, 5}, {1, 4}};
+  args.up = {const_cast<float*>(up.data()), HSTU_DTYPE_F32, 2, 0, {4, 5}, {1, 4}};
   args.out = hstu_matrix(out.data(), HSTU_DTYPE_F32, 3, 5);
   args.activation = GetParam().activation;
   args.activate_gate = GetParam().activate_gate;

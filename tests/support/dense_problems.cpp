@@ -46,6 +46,23 @@ std::span<const std::string_view> dense_problems() {
       "weight_transposed=1 vector_x=8 vector_w=8 vector_z=2 gather_y=0 allow_tf32=0 split=0 m=64",
       "addmm dtype=bf16 n=512 k=65536 bias=0 bias_dtype=none activation=0 act_columns=0 x_transposed=1 "
       "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=512",
+      // A bias row and a residual: aligned, gathered, in f32, of few rows, of few tiles, in FP8, in parts.
+      "addmm dtype=bf16 n=512 k=1536 bias=3 bias_dtype=bf16 activation=0 act_columns=0 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=65536",
+      "addmm dtype=f16 n=2048 k=512 bias=3 bias_dtype=f32 activation=3 act_columns=500 x_transposed=0 "
+      "weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536",
+      "addmm dtype=bf16 n=500 k=100 bias=3 bias_dtype=bf16 activation=1 act_columns=500 x_transposed=0 "
+      "weight_transposed=1 vector_x=0 vector_w=0 vector_z=4 gather_y=1 allow_tf32=0 split=0 m=4096",
+      "addmm dtype=f32 n=2048 k=512 bias=3 bias_dtype=f32 activation=3 act_columns=2048 x_transposed=0 "
+      "weight_transposed=0 vector_x=4 vector_w=4 vector_z=4 gather_y=0 allow_tf32=0 split=0 m=65536",
+      "addmm dtype=bf16 n=512 k=512 bias=3 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16",
+      "addmm dtype=f16 n=4096 k=4096 bias=3 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 "
+      "weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=64",
+      "addmm dtype=bf16 n=512 k=1536 bias=3 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 "
+      "weight_transposed=0 vector_x=8 vector_w=8 vector_z=16 gather_y=0 allow_tf32=0 split=0 z_dtype=e4m3 m=65536",
+      "addmm dtype=bf16 n=130 k=67 bias=3 bias_dtype=bf16 activation=1 act_columns=65 x_transposed=0 "
+      "weight_transposed=0 vector_x=1 vector_w=2 vector_z=1 gather_y=0 allow_tf32=0 split=1 m=128",
       // Several outputs, cut at whole boxes and anywhere.
       "addmm dtype=bf16 n=2048 k=512 bias=1 bias_dtype=bf16 activation=1 act_columns=512 x_transposed=0 "
       "weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=64 m=65536",

@@ -9,21 +9,29 @@
 
 namespace hstujit::test {
 
+template <class Args>
+hstu_tensor& targets_of(Args& args) {
+  if constexpr (requires { args.mask; })
+    return args.mask.num_targets;
+  else
+    return args.num_targets;
+}
+
 /// Makes the call with num_targets below zero in every sequence and compares it with the oracle of the call that has
 /// none. The outputs are written where they are without targets.
 template <class Args>
 void expect_no_targets(HostMemory& memory, Args args, const std::vector<Expected<Args>>& outputs) {
   if (test_device()->cpu) GTEST_SKIP() << "refused there";
-  const auto batch = static_cast<size_t>(args.num_targets.shape[0]);
+  const auto batch = static_cast<size_t>(targets_of(args).shape[0]);
   Args none = args;
-  none.num_targets = memory.integers(HSTU_DTYPE_I64, std::vector<int64_t>(batch, 0));
+  targets_of(none) = memory.integers(HSTU_DTYPE_I64, std::vector<int64_t>(batch, 0));
   const std::vector<Exact> exact = test_device()->compile_only ? std::vector<Exact>{} : exact_results(none, outputs);
   for (const hstu_dtype dtype : {HSTU_DTYPE_I32, HSTU_DTYPE_I64}) {
     const int64_t least =
         dtype == HSTU_DTYPE_I32 ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int64_t>::min();
     std::vector<int64_t> targets;
     for (size_t b = 0; b < batch; ++b) targets.push_back(b % 3 == 0 ? least : b % 3 == 1 ? -1 : least + 5);
-    args.num_targets = memory.integers(dtype, targets);
+    targets_of(args) = memory.integers(dtype, targets);
     DeviceCall call(memory, op_of<Args>(), &args);
     ASSERT_EQ(call.status(), HSTU_OK) << call.error();
     if (!test_device()->compile_only) expect_correct(call, args, outputs, exact);

@@ -51,6 +51,21 @@ std::span<const std::string_view> fp8_problems() {
       "activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=16 fast=0 split=64 m=65536",
       "fp8_gemm dtype=e5m2 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=2 scaling_b=3 bias=2 bias_dtype=f32 "
       "activation=3 act_columns=100 vector_a=16 vector_b=16 vector_out=1 fast=0 split=0 m=65536",
+      // A bias row and a residual: each schedule, both generations, in parts, in FP8.
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=3 bias_dtype=bf16 "
+      "activation=0 act_columns=0 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=3 bias_dtype=bf16 "
+      "activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=1 split=64 m=131072",
+      "fp8_gemm dtype=f16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=512 scaling_a=1 scaling_b=1 bias=3 bias_dtype=f32 "
+      "activation=3 act_columns=2000 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536",
+      "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=512 k=512 scaling_a=2 scaling_b=3 bias=3 bias_dtype=bf16 "
+      "activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=8 fast=0 split=0 m=65536",
+      "fp8_gemm dtype=f32 dtype_a=e4m3 dtype_b=e5m2 n=130 k=77 scaling_a=0 scaling_b=1 bias=3 bias_dtype=bf16 "
+      "activation=1 act_columns=65 vector_a=1 vector_b=1 vector_out=1 fast=0 split=1 m=128",
+      "fp8_gemm dtype=e4m3 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=1 scaling_b=1 bias=3 bias_dtype=f32 "
+      "activation=1 act_columns=512 vector_a=16 vector_b=16 vector_out=16 fast=0 split=0 residual_dtype=bf16 m=65536",
+      "fp8_gemm dtype=e5m2 dtype_a=e4m3 dtype_b=e4m3 n=512 k=1536 scaling_a=2 scaling_b=3 bias=3 bias_dtype=bf16 "
+      "activation=3 act_columns=100 vector_a=16 vector_b=16 vector_out=1 fast=0 split=0 residual_dtype=f32 m=65536",
       // GELU.
       "fp8_gemm dtype=bf16 dtype_a=e4m3 dtype_b=e4m3 n=2048 k=2048 scaling_a=1 scaling_b=1 bias=1 bias_dtype=bf16 "
       "activation=3 act_columns=2048 vector_a=16 vector_b=16 vector_out=8 fast=1 split=0 m=65536",

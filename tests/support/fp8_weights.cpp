@@ -1,6 +1,6 @@
 #include "support/fp8_weights.hpp"
 
-#include "operators/attention/hstu_attention_fp8.hpp"
+#include "operators/attention/attention_fp8.hpp"
 #include "operators/attention/mask.hpp"
 #include "operators/fp8/fp8_scales.hpp"
 #include "operators/reference.hpp"
@@ -51,7 +51,7 @@ class Head {
         head_(head),
         kv_head_(head * args.k.shape[1] / args.q.shape[1]),
         sequence_(b),
-        mask_(reference::sequence_mask(attention_, b, first_, head)),
+        mask_(reference::sequence_mask(attention_.mask, b, first_, head)),
         dim_qk_(args.q.shape[2]),
         dim_v_(args.v.shape[2]),
         keys_(n_ * dim_qk_),

@@ -76,7 +76,7 @@ TEST(ErrorOfFp8Weights, OfManyKeysGrowsAsTheirRoot) {
 TEST(ErrorOfFp8Weights, GoesByTheGreatestValuesThatABlockSees) {
   HostMemory memory;
   Args args = args_of(memory, 256, 0.5, HSTU_FP8_ATTENTION_BLOCK);
-  args.max_attn_len = 1;  // a row sees itself and the one before
+  args.mask.max_attn_len = 1;  // a row sees itself and the one before
   auto* const v = static_cast<float*>(args.v_descale.data);
   const double step = error_of_fp8_weights(args)[0];
   v[0] = 4096;

@@ -24,8 +24,8 @@ void set_result(HostMemory& memory, int64_t n, Residual residual, Args& args) {
   const hstu_dtype dtype = static_cast<hstu_dtype>(args.attn.dtype);
   const int64_t m = args.attn.shape[0];
   args.out = residual == Residual::in_place ? memory.random(dtype, {m, n}) : memory.poison(dtype, {m, n});
-  if (residual == Residual::in_place) args.x = args.out;
-  if (residual == Residual::apart) args.x = memory.random(dtype, {m, n});
+  if (residual == Residual::in_place) args.residual = args.out;
+  if (residual == Residual::apart) args.residual = memory.random(dtype, {m, n});
 }
 
 }  // namespace hstujit::test

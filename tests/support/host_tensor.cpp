@@ -13,7 +13,7 @@ constexpr size_t kAlignment = 256, kGuard = 512;
 hstu_tensor dense(hstu_dtype dtype, std::initializer_list<int64_t> shape, const Layout& layout) {
   hstu_tensor t{};
   t.dtype = dtype;
-  t.rank = static_cast<int32_t>(shape.size());
+  t.rank = static_cast<int16_t>(shape.size());
   std::copy(shape.begin(), shape.end(), t.shape);
   int64_t stride = 1;
   for (int d = t.rank - 1; d >= 0; --d) {
@@ -133,7 +133,7 @@ hstu_tensor transposed(hstu_tensor t) {
 
 hstu_tensor as_heads(const hstu_tensor& matrix, int64_t heads) {
   const int64_t dim = matrix.shape[1] / heads;
-  return {matrix.data, matrix.dtype, 3, {matrix.shape[0], heads, dim}, {matrix.stride[0], dim, 1}};
+  return {matrix.data, matrix.dtype, 3, 0, {matrix.shape[0], heads, dim}, {matrix.stride[0], dim, 1}};
 }
 
 std::vector<int64_t> offsets_of(const std::vector<int64_t>& lengths) {

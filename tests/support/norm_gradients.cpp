@@ -77,4 +77,26 @@ std::vector<Expected<Args>> expected_gradients(const Args& given) {
   return outputs;
 }
 
+Expected<hstu_layer_norm_args> expected_moments(const hstu_layer_norm_args& given) {
+  hstu_layer_norm_args args = given;
+  prepare(args);
+  const auto count = static_cast<double>(args.x.shape[1]);
+  const double of_sums = 4 * 0x1p-24 * std::sqrt(count);
+  Exact allowance;
+  std::vector<double> x(static_cast<size_t>(args.x.shape[1]));
+  for (int64_t row = 0; row < args.x.shape[0]; ++row) {
+    load(args.x, row * args.x.stride[0], args.x.shape[1], x.data());
+    double mean = 0, size = 0, squares = 0, size_of_squares = 0;
+    for (const double value : x) mean += value / count, size += value * value;
+    for (const double value : x) {
+      const double square = (value - mean) * (value - mean);
+      squares += square, size_of_squares += square * square;
+    }
+    const double of_mean = of_sums * std::sqrt(size) / count + 0x1p-23 * std::fabs(mean);
+    allowance.push_back(of_mean);
+    allowance.push_back(of_sums * std::sqrt(size_of_squares) + 0x1p-21 * squares + count * of_mean * of_mean);
+  }
+  return {&hstu_layer_norm_args::moments, {2e-5, 0, 1}, allowance};
+}
+
 }  // namespace hstujit::test

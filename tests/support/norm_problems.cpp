@@ -9,6 +9,8 @@ std::span<const std::string_view> norm_problems() {
       "layer_norm dtype=f32 weight_dtype=none has_weight=0 fp8=none scaling=0 dim=257 vector=1 rows=1024",
       "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536",
       "layer_norm dtype=f32 weight_dtype=f32 has_weight=1 fp8=e5m2 scaling=2 dim=4100 vector=4 rows=1024",
+      "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=65536 moments=1",
+      "layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536 moments=1",
       "rms_norm dtype=f16 weight_dtype=f16 has_weight=1 fp8=e4m3 scaling=2 dim=1024 activation=0 vector=8 rows=65536",
       "layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=2 dim=1001 vector=1 rows=4096",
       "layer_norm dtype=f16 weight_dtype=none has_weight=0 fp8=e5m2 scaling=1 dim=20002 vector=2 rows=512",

@@ -1,4 +1,5 @@
 // Random problems of attention, of its caches and of what its masks and biases are made by.
+#include "support/attention_gradients.hpp"
 #include "support/cache_cases.hpp"
 #include "support/fp8_weights.hpp"
 #include "support/random_draw.hpp"
@@ -89,6 +90,19 @@ void draw_attention(Draw& d) {
   d.correct<Args>(args, {{&Args::out, tolerance_of(c.dtype, args.out)}});
 }
 
+void draw_attention_backward(Draw& d) {
+  using Args = hstu_attention_backward_args;
+  AttentionGradientCase c{.forward = attention_case(d, d.each_floating())};
+  if (d.kernel.seldom()) c.forward.softmax_heads = d.kernel.up_to(c.forward.heads);
+  if (d.kernel.seldom())
+    c.forward.bias = d.kernel.any({Bias::shared, Bias::of_heads, Bias::short_of_positions, Bias::short_in_chunks});
+  c.dq = d.kernel.below(4) > 0, c.dk = d.kernel.below(4) > 0, c.dv = !(c.dq || c.dk) || d.kernel.below(4) > 0;
+  c.drab = d.kernel.coin(), c.d_attn_scale = d.kernel.coin();
+  c.accumulate = d.problem.coin(), c.in_one_buffer = d.kernel.coin();
+  const Args args = attention_gradient_args(d.memory, c);
+  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
+}
+
 /// Of e4m3, as attention.h has them, between a half and one and a half.
 hstu_tensor descale(Draw& d, hstu_fp8_attention_scaling scaling, int64_t batch, int64_t heads, int64_t total) {
   if (scaling == HSTU_FP8_ATTENTION_TENSOR) return d.memory.floats({0.9f});
@@ -125,12 +139,13 @@ void draw_attention_fp8(Draw& d) {
   args.q_descale = descale(d, scaling, batch, args.q.shape[1], total);
   args.k_descale = descale(d, scaling, batch, args.k.shape[1], total);
   args.v_descale = descale(d, scaling, batch, args.k.shape[1], total);
-  args.seq_offsets = a.seq_offsets, args.num_targets = a.num_targets, args.attn_scale = a.attn_scale;
-  args.intervals = a.intervals, args.num_contexts = a.num_contexts;
-  args.mask = a.mask, args.max_seq_len = a.max_seq_len;
-  args.contextual_seq_len = a.contextual_seq_len, args.max_attn_len = a.max_attn_len;
-  args.min_full_attn_seq_len = a.min_full_attn_seq_len, args.target_group_size = a.target_group_size;
-  args.window_left = a.window_left, args.window_right = a.window_right;
+  args.seq_offsets = a.seq_offsets, args.mask.num_targets = a.mask.num_targets, args.attn_scale = a.attn_scale;
+  args.mask.intervals = a.mask.intervals, args.mask.num_contexts = a.mask.num_contexts;
+  args.mask.kind = a.mask.kind, args.max_seq_len = a.max_seq_len;
+  args.mask.contextual_seq_len = a.mask.contextual_seq_len, args.mask.max_attn_len = a.mask.max_attn_len;
+  args.mask.min_full_attn_seq_len = a.mask.min_full_attn_seq_len,
+  args.mask.target_group_size = a.mask.target_group_size;
+  args.mask.window_left = a.mask.window_left, args.mask.window_right = a.mask.window_right;
   args.fast_sums = d.kernel.coin();
   args.struct_size = sizeof args;
   // Rounded weights make 2.7e-2 on average.
@@ -179,7 +194,7 @@ void draw_flash(Draw& d) {
   using Args = hstu_flash_attention_args;
   Args args{};
   const hstu_dtype dtype = d.each_floating();
-  args.mask = d.each({HSTU_MASK_CAUSAL, HSTU_MASK_FULL});
+  args.mask.kind = d.each({HSTU_MASK_CAUSAL, HSTU_MASK_FULL});
   const bool jagged = d.each({0, 1}) != 0, lse = d.kernel.coin();
   const int64_t heads = d.kernel.up_to(4), dim_qk = head_dim(d), dim_v = d.kernel.coin() ? dim_qk : head_dim(d);
   const Layout layout = layout_of_heads(d, dtype);
@@ -242,22 +257,27 @@ void draw_rel_bias(Draw& d) {
     for (int64_t i = 0, time = 1'700'000'000; i < n; ++i)
       times.push_back(time += d.problem.below(d.problem.below(40) == 0 ? int64_t{1} << 34 : 90'000));
   const hstu_tensor t = d.integers(kI64, times);
-  args.timestamps = {t.data, t.dtype, 2, {batch, n}, {n, 1}};
+  args.timestamps = {t.data, t.dtype, 2, 0, {batch, n}, {n, 1}};
   args.position_weights = bias_weights(d, table, heads, 2 * n - 1);
   args.time_weights = bias_weights(d, table, heads, d.problem.any<int64_t>({1, 20, 129}));
   const hstu_tensor rab = d.matrices(dtype, batch * heads, n, n, Contents::poison);
-  args.rab = {rab.data, rab.dtype, 4, {batch, heads, n, n}, {heads * rab.stride[0], rab.stride[0], rab.stride[1], 1}};
+  args.rab = {
+      rab.data, rab.dtype, 4, 0, {batch, heads, n, n}, {heads * rab.stride[0], rab.stride[0], rab.stride[1], 1}};
   d.correct<Args>(args, {{&Args::rab, rounded_sum(dtype)}});
 }
 
 }  // namespace
 
 std::span<const RandomOperator> random_attention() {
-  static constexpr RandomOperator kAll[] = {
-      {Op::hstu_attention, draw_attention},   {Op::hstu_attention_fp8, draw_attention_fp8},
-      {Op::delta_hstu_attention, draw_delta}, {Op::paged_hstu_attention, draw_paged},
-      {Op::append_kv_cache, draw_append},     {Op::flash_attention, draw_flash},
-      {Op::build_sla_func, draw_sla},         {Op::rel_bias, draw_rel_bias}};
+  static constexpr RandomOperator kAll[] = {{Op::attention, draw_attention},
+                                            {Op::attention_backward, draw_attention_backward},
+                                            {Op::attention_fp8, draw_attention_fp8},
+                                            {Op::delta_attention, draw_delta},
+                                            {Op::paged_attention, draw_paged},
+                                            {Op::append_kv_cache, draw_append},
+                                            {Op::flash_attention, draw_flash},
+                                            {Op::build_sla_func, draw_sla},
+                                            {Op::rel_bias, draw_rel_bias}};
   return kAll;
 }
 

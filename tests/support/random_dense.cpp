@@ -43,36 +43,41 @@ std::vector<int64_t> parts_of(Draw& d, int64_t n, int64_t multiple) {
 /// Results in these parts, apart from each other.
 template <class Args>
 void set_parts(Draw& d, hstu_dtype dtype, int64_t m, const std::vector<int64_t>& parts, Args& args) {
-  hstu_tensor* const all[] = {&args.z, &args.z1, &args.z2, &args.z3};
+  hstu_tensor* const all[] = {&args.out, &args.out1, &args.out2, &args.out3};
   for (size_t i = 0; i < parts.size(); ++i) *all[i] = d.matrix(dtype, m, parts[i], Contents::poison);
+}
+
+/// Whether a line of one of them stands for all of its lines: their roundings to TF32 are the same in each term of a
+/// sum and do not cancel, as tolerances of TF32 suppose.
+bool repeats(std::initializer_list<const hstu_tensor*> operands) {
+  return std::any_of(operands.begin(), operands.end(), [](const hstu_tensor* t) { return t->stride[0] == 0; });
 }
 
 void draw_addmm(Draw& d) {
   using Args = hstu_addmm_args;
-  enum Added { none, row, residual, in_place };
   Args args{};
   const hstu_dtype dtype = d.each_floating();
-  const hstu_dtype row_dtype = d.each({kF32, kBf16, kF16});
-  const Added added = d.each({row, none, residual, in_place});
-  const bool quantises = added != in_place && d.kernel.seldom();
+  const hstu_dtype row = d.each({kF32, kNone, kBf16, kF16});
+  const auto residual = d.each({Residual::absent, Residual::apart, Residual::in_place});
+  const bool in_place = residual == Residual::in_place, quantises = !in_place && d.kernel.seldom();
   const Extents e(d);
   args.x = d.ordered_matrix(dtype, e.m, e.k);
   args.w = d.ordered_matrix(dtype, e.k, e.n, deviation(e.k));
   const hstu_dtype stored = quantises ? d.kernel.fp8() : dtype;
-  if (added == in_place)
-    args.y = args.z = d.matrix(dtype, e.m, e.n);
+  if (in_place)
+    args.residual = args.out = d.matrix(dtype, e.m, e.n);
   else
     set_parts(d, stored, e.m, parts_of(d, e.n, 1), args);
-  if (added == row) args.y = d.strided_vector(row_dtype, e.n);
-  if (added == residual) args.y = d.ordered_matrix(dtype, e.m, e.n);
-  if (quantises) args.z_descale = d.memory.floats({0.02f});
+  if (row != kNone) args.bias = d.strided_vector(row, e.n);
+  if (residual == Residual::apart) args.residual = d.ordered_matrix(dtype, e.m, e.n);
+  if (quantises) args.out_descale = d.memory.floats({0.02f});
   args.activation =
       d.kernel.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU, HSTU_ACTIVATION_GELU_TANH});
   if (args.activation != HSTU_ACTIVATION_NONE && d.kernel.seldom()) args.activation_columns = d.kernel.below(e.n + 1);
-  args.allow_tf32 = dtype == kF32 && !quantises && d.kernel.coin();
+  args.allow_tf32 = dtype == kF32 && !quantises && d.kernel.coin() && !repeats({&args.x, &args.w});
   Tolerance tolerance = args.allow_tf32 ? Tolerance{2e-3, 1 << 14} : rounded_once(dtype);
   if (quantises) tolerance = rounded_to_fp8(stored);
-  d.correct(args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  d.correct(args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 void draw_gated_mlp(Draw& d) {
@@ -89,7 +94,7 @@ void draw_gated_mlp(Draw& d) {
   const hstu_dtype stored = quantises ? d.kernel.fp8() : dtype;
   args.out = d.matrix(stored, e.m, e.n, Contents::poison);
   if (quantises) args.out_descale = d.memory.floats({0.01f});
-  args.allow_tf32 = dtype == kF32 && !quantises && d.kernel.coin();
+  args.allow_tf32 = dtype == kF32 && !quantises && d.kernel.coin() && !repeats({&args.x, &args.gate, &args.up});
   // An error of a factor shows in the product as large as the other factor is.
   // In TF32 each of the two factors is a sum of products of operands that were rounded to 11 bits.
   Tolerance tolerance = args.allow_tf32 ? Tolerance{2e-3, 1 << 15} : rounded_once(dtype);
@@ -124,8 +129,8 @@ void draw_gated_addmm(Draw& d) {
   set_norm(d.memory, weight, args);
   args.w = aligned_weight(d, dtype, 3 * dim, n, transposed_too);
   args.out = aligned(d, dtype, m, n, residual == Residual::in_place ? Contents::normal : Contents::poison);
-  if (residual == Residual::in_place) args.x = args.out;
-  if (residual == Residual::apart) args.x = aligned(d, dtype, m, n);
+  if (residual == Residual::in_place) args.residual = args.out;
+  if (residual == Residual::apart) args.residual = aligned(d, dtype, m, n);
   // g is rounded as the oracle has it, but from f32: now and then to a neighbour.
   Tolerance tolerance = rounded_once(dtype);
   tolerance.ulps_of_row = 0.35;
@@ -143,8 +148,8 @@ void draw_norm_addmm(Draw& d) {
   args.norm_weight = d.memory.random(weight, {k}, {}, 1, 0.3),
   args.norm_bias = d.memory.random(weight, {k}, {}, 0, 0.3);
   args.w = aligned_weight(d, dtype, k, n, d.kernel.coin());
-  if (row != kNone) args.y = d.strided_vector(row, n);
-  hstu_tensor* const all[] = {&args.z, &args.z1, &args.z2, &args.z3};
+  if (row != kNone) args.bias = d.strided_vector(row, n);
+  hstu_tensor* const all[] = {&args.out, &args.out1, &args.out2, &args.out3};
   const std::vector<int64_t> parts = parts_of(d, n, 64);
   for (size_t i = 0; i < parts.size(); ++i) *all[i] = aligned(d, dtype, m, parts[i], Contents::poison);
   args.activation = d.kernel.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU});
@@ -152,7 +157,7 @@ void draw_norm_addmm(Draw& d) {
   // Normed rows are rounded as the oracle has them, but from f32: now and then to a neighbour.
   Tolerance tolerance = rounded_once(dtype);
   tolerance.ulps_of_row = 0.35;
-  d.correct(args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  d.correct(args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 }  // namespace

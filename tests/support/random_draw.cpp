@@ -96,7 +96,7 @@ hstu_tensor Draw::vector(hstu_dtype dtype, int64_t count, Contents contents, dou
 hstu_tensor Draw::strided_vector(hstu_dtype dtype, int64_t count, double mean) {
   if (!kernel.seldom()) return vector(dtype, count, Contents::normal, mean);
   const hstu_tensor t = matrix(dtype, count, 2, Contents::normal, mean);
-  return {t.data, t.dtype, 1, {count}, {t.stride[0]}};
+  return {t.data, t.dtype, 1, 0, {count}, {t.stride[0]}};
 }
 
 hstu_tensor Draw::matrix(hstu_dtype dtype, int64_t rows, int64_t columns, Contents contents, double mean,
@@ -105,7 +105,14 @@ hstu_tensor Draw::matrix(hstu_dtype dtype, int64_t rows, int64_t columns, Conten
 }
 
 hstu_tensor Draw::ordered_matrix(hstu_dtype dtype, int64_t rows, int64_t columns, double deviation) {
-  switch (kernel.below(5)) {
+  switch (kernel.below(6)) {
+    case 5: {  // one line, as often as there are lines
+      hstu_tensor t = matrix(dtype, 1, columns, Contents::normal, 0, deviation);
+      t.shape[0] = rows;
+      t.stride[0] = 0;
+      t.flags = HSTU_STRIDES_GIVEN;
+      return t;
+    }
     case 0: {
       hstu_tensor t = matrix(dtype, rows, 2 * columns, Contents::normal, 0, deviation);
       t.shape[1] = columns;
@@ -123,7 +130,7 @@ hstu_tensor Draw::ordered_matrix(hstu_dtype dtype, int64_t rows, int64_t columns
 hstu_tensor Draw::matrices(hstu_dtype dtype, int64_t count, int64_t rows, int64_t columns, Contents contents) {
   const int64_t gap = kernel.seldom() ? problem.up_to(2) : 0;
   const hstu_tensor t = matrix(dtype, count * (rows + gap), columns, contents);
-  return {t.data, t.dtype, 3, {count, rows, columns}, {(rows + gap) * t.stride[0], t.stride[0], 1}};
+  return {t.data, t.dtype, 3, 0, {count, rows, columns}, {(rows + gap) * t.stride[0], t.stride[0], 1}};
 }
 
 hstu_tensor Draw::integers(hstu_dtype dtype, const std::vector<int64_t>& values) {

@@ -67,7 +67,7 @@ class Draw {
   hstu_tensor strided_vector(hstu_dtype dtype, int64_t count, double mean = 0);
   hstu_tensor matrix(hstu_dtype dtype, int64_t rows, int64_t columns, Contents contents = Contents::normal,
                      double mean = 0, double deviation = 1);
-  /// Rows, columns or neither contiguous.
+  /// Rows, columns or neither contiguous, or all rows in one place.
   hstu_tensor ordered_matrix(hstu_dtype dtype, int64_t rows, int64_t columns, double deviation = 1);
   /// [count, rows, columns], maybe with rows between the matrices.
   hstu_tensor matrices(hstu_dtype dtype, int64_t count, int64_t rows, int64_t columns,

@@ -57,10 +57,11 @@ void draw_dequantize(Draw& d) {
   using Args = hstu_dequantize_fp8_args;
   Args args{};
   const hstu_dtype dtype = d.each_floating();
-  args.scaling = d.each({kRow, kGroup, kBlock, kTensor});
-  const int64_t columns = d.width(), rows = rows_of(d, args.scaling, columns);
+  const hstu_fp8_scaling scaling = d.each({kRow, kGroup, kBlock, kTensor});
+  args.scaling = scaling;
+  const int64_t columns = d.width(), rows = rows_of(d, scaling, columns);
   args.q = d.matrix(d.each({HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2}), rows, columns);
-  args.descale = descales(d, args.scaling, rows, columns, false);
+  args.descale = descales(d, scaling, rows, columns, false);
   args.x = d.matrix(dtype, rows, columns, Contents::poison);
   d.correct(args, {&Args::x}, rounded_once(dtype));
 }
@@ -93,22 +94,21 @@ void set_parts(Draw& d, hstu_dtype dtype, int64_t m, int64_t n, hstu_fp8_gemm_ar
 
 void draw_gemm(Draw& d) {
   using Args = hstu_fp8_gemm_args;
-  enum Added { none, row, residual };
   Args args{};
-  args.a_scaling = d.each({kTensor, kRow, kGroup, kBlock}), args.b_scaling = d.each({kTensor, kRow, kGroup, kBlock});
+  args.x_scaling = d.each({kTensor, kRow, kGroup, kBlock}), args.w_scaling = d.each({kTensor, kRow, kGroup, kBlock});
   const hstu_dtype dtype = d.kernel.any({kBf16, kF16, kF32, HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2});
   const bool quantises = dtype == HSTU_DTYPE_E4M3 || dtype == HSTU_DTYPE_E5M2;
-  const Added added = d.kernel.any({row, none, residual});
+  const bool row = d.kernel.coin(), residual = d.kernel.coin();
   const bool wide = d.kernel.below(5) == 0;
   const int64_t n = wide ? d.kernel.up_to(5000) : d.kernel.coin() ? 16 * d.kernel.up_to(20) : d.kernel.up_to(330);
   const int64_t k = d.kernel.coin() ? 16 * d.kernel.up_to(wide ? 10 : 30) : d.kernel.up_to(wide ? 140 : 460);
   const int64_t m = d.in_octave(wide ? 12 : 130);
-  args.a = d.matrix(d.kernel.fp8(), m, k);
-  args.b = d.matrix(d.kernel.fp8(), n, k, Contents::normal, 0, 1 / std::sqrt(static_cast<double>(k)));
-  args.a_descale = descales(d, args.a_scaling, m, k, false);
-  args.b_descale = descales(d, args.b_scaling, n, k, false);
-  if (added == row) args.bias = d.vector(d.kernel.any({kF32, kF32, kBf16, kF16}), n);
-  if (added == residual) args.bias = d.matrix(quantises ? d.kernel.floating() : dtype, m, n);
+  args.x = d.matrix(d.kernel.fp8(), m, k);
+  args.w = d.matrix(d.kernel.fp8(), n, k, Contents::normal, 0, 1 / std::sqrt(static_cast<double>(k)));
+  args.x_descale = descales(d, args.x_scaling, m, k, false);
+  args.w_descale = descales(d, args.w_scaling, n, k, false);
+  if (row) args.bias = d.vector(d.kernel.any({kF32, kF32, kBf16, kF16}), n);
+  if (residual) args.residual = d.matrix(quantises ? d.kernel.floating() : dtype, m, n);
   set_parts(d, dtype, m, n, args);
   if (quantises) args.out_descale = d.memory.floats({0.02f});
   args.activation =

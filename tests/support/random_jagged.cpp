@@ -10,8 +10,19 @@ namespace {
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16, kI32 = HSTU_DTYPE_I32,
                      kI64 = HSTU_DTYPE_I64, kNone = HSTU_DTYPE_NONE;
 
-/// Of elements whose bits are moved: of one, two, four and eight bytes.
-hstu_dtype each_element(Draw& d) { return d.each({kBf16, kF32, HSTU_DTYPE_E4M3, kI64}); }
+/// Of elements whose bits are moved: of every size, which is all that kernels know of them.
+hstu_dtype each_element(Draw& d) {
+  switch (d.each({2, 4, 1, 8})) {
+    case 1:
+      return d.problem.any({HSTU_DTYPE_E4M3, HSTU_DTYPE_U8});
+    case 2:
+      return d.problem.any({kBf16, HSTU_DTYPE_I16});
+    case 4:
+      return kF32;
+    default:
+      return d.problem.any({kI64, HSTU_DTYPE_F64});
+  }
+}
 
 std::vector<int64_t> short_rows(Draw& d, int64_t columns, int64_t least = 0) {
   return d.lengths(8, std::clamp<int64_t>(6'000 / columns, 2, 30), least);
@@ -59,7 +70,7 @@ void draw_bmm(Draw& d) {
   const bool transposed_too = d.kernel.coin();
   const hstu_tensor t = transposed_too ? d.matrix(dtype, batch * n, k, Contents::normal, 0, deviation)
                                        : d.matrix(dtype, batch * k, n, Contents::normal, 0, deviation);
-  args.dense = {t.data, t.dtype, 3, {batch, k, n}, {(transposed_too ? n : k) * t.stride[0], t.stride[0], 1}};
+  args.dense = {t.data, t.dtype, 3, 0, {batch, k, n}, {(transposed_too ? n : k) * t.stride[0], t.stride[0], 1}};
   if (transposed_too) args.dense.stride[1] = 1, args.dense.stride[2] = t.stride[0];
   args.seq_offsets = d.integers(offsets_of(lengths));
   args.out = d.matrix(dtype, rows, n, Contents::poison);
@@ -243,7 +254,8 @@ void draw_transpose(Draw& d) {
   const hstu_dtype dtype = each_element(d), offset = d.kernel.integer(), length = d.kernel.integer();
   args.rows = d.problem.up_to(12), args.columns = d.problem.up_to(20);
   const std::vector<int64_t> lengths = of_vector(d, args.rows * args.columns);
-  args.lengths = d.integers(length, lengths), args.offsets = d.integers(offset, offsets_of(lengths));
+  args.offsets = d.integers(offset, offsets_of(lengths));
+  if (d.problem.coin()) args.lengths = d.integers(length, lengths);
   args.values = d.vector(dtype, sum(lengths), Contents::bits);
   args.out = d.vector(dtype, sum(lengths), Contents::poison);
   args.out_lengths = d.vector(length, args.rows * args.columns, Contents::poison);

@@ -45,7 +45,20 @@ void set_rows(Draw& d, hstu_dtype dtype, hstu_dtype weight, int64_t columns, int
 template <class Args>
 void set_result(Draw& d, Args& args) {
   const auto dtype = static_cast<hstu_dtype>(args.x.dtype);
-  args.y = d.kernel.below(6) == 0 ? args.x : d.matrix(dtype, args.x.shape[0], args.x.shape[1], Contents::poison);
+  args.out = d.kernel.below(6) == 0 ? args.x : d.matrix(dtype, args.x.shape[0], args.x.shape[1], Contents::poison);
+}
+
+/// With the moments that some calls of layer norm leave.
+template <class Args>
+void correct_norm(Draw& d, Args args, std::vector<Expected<Args>> outputs) {
+  if constexpr (requires { args.moments; }) {
+    if (d.kernel.coin()) args.moments = d.memory.poison(kF32, {args.x.shape[0], 1, 2});
+    if (present(args.moments) && d.runs()) {
+      args.struct_size = sizeof args;
+      outputs.push_back(expected_moments(args));
+    }
+  }
+  d.correct<Args>(args, std::move(outputs));
 }
 
 /// Norms that may go to FP8.
@@ -63,11 +76,12 @@ void draw_norm(Draw& d) {
   }
   if (!quantises) {
     set_result(d, args);
-    return d.correct(args, {&Args::y}, rounded_once(dtype));
+    const Exact of_terms(static_cast<size_t>(args.x.shape[0] * columns), 3e-6);
+    return correct_norm<Args>(d, args, {{&Args::out, rounded_once(dtype), of_terms}});
   }
-  args.y = d.matrix(d.kernel.fp8(), args.x.shape[0], columns, Contents::poison);
+  args.out = d.matrix(d.kernel.fp8(), args.x.shape[0], columns, Contents::poison);
   set_scaling(d, args.x.shape[0], columns, args);
-  d.correct<Args>(args, quantised(args, &Args::y, silu && dtype == kBf16));
+  correct_norm<Args>(d, args, quantised(args, &Args::out, silu && dtype == kBf16));
 }
 
 void draw_swish(Draw& d) {
@@ -76,7 +90,7 @@ void draw_swish(Draw& d) {
   const int64_t columns = d.width();
   set_rows(d, dtype, weight, columns, columns, args);
   set_result(d, args);
-  d.correct(args, {&hstu_swish_layer_norm_args::y}, rounded_once(dtype));
+  d.correct(args, {&hstu_swish_layer_norm_args::out}, rounded_once(dtype));
 }
 
 void draw_group_norm(Draw& d) {
@@ -86,7 +100,7 @@ void draw_group_norm(Draw& d) {
   const int64_t columns = std::max<int64_t>(d.width() / args.num_groups, 1) * args.num_groups;
   set_rows(d, dtype, weight, columns, args.num_groups, args);
   set_result(d, args);
-  d.correct(args, {&hstu_group_norm_args::y}, rounded_once(dtype));
+  d.correct(args, {&hstu_group_norm_args::out}, rounded_once(dtype));
 }
 
 void draw_norm_mul(Draw& d) {
@@ -133,12 +147,12 @@ void draw_rope(Draw& d) {
   args.sine = d.matrix(angle, length, halves ? head_dim / 2 : head_dim);
   args.head_dim = halves ? head_dim : 0;
   if (!quantises) {
-    args.y = d.matrices(dtype, batch, length, columns, Contents::poison);
-    return d.correct(args, {&Args::y}, rounded_once(dtype));
+    args.out = d.matrices(dtype, batch, length, columns, Contents::poison);
+    return d.correct(args, {&Args::out}, rounded_once(dtype));
   }
-  args.y = d.matrices(d.kernel.fp8(), batch, length, columns, Contents::poison);
+  args.out = d.matrices(d.kernel.fp8(), batch, length, columns, Contents::poison);
   set_scaling(d, batch * length, columns, args);
-  d.correct<Args>(args, quantised(args, &Args::y, false));
+  d.correct<Args>(args, quantised(args, &Args::out, false));
 }
 
 void draw_layer_norm_backward(Draw& d) {
@@ -170,7 +184,7 @@ void draw_softmax(Draw& d) {
   const int64_t columns = d.width();
   args.x = d.matrix(dtype, d.rows(columns), columns, Contents::normal, 0, d.problem.any({1.0, 5.0}));
   set_result(d, args);
-  d.correct<hstu_softmax_args>(args, {{&hstu_softmax_args::y, rounded_once(dtype)}});
+  d.correct<hstu_softmax_args>(args, {{&hstu_softmax_args::out, rounded_once(dtype)}});
 }
 
 void draw_dropout(Draw& d) {
@@ -182,7 +196,7 @@ void draw_dropout(Draw& d) {
   const int64_t columns = d.width();
   args.x = d.matrix(dtype, d.rows(columns), columns);
   set_result(d, args);
-  d.correct(args, {&hstu_dropout_args::y}, rounded_once(dtype));
+  d.correct(args, {&hstu_dropout_args::out}, rounded_once(dtype));
 }
 
 }  // namespace

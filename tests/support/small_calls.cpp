@@ -11,36 +11,65 @@ namespace {
 // Twelve rows in three sequences, and as many in the parts and pages that they have.
 constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "small calls", "dtype": "f32",
 "operators": [
-{"op": "hstu_attention", "max_seq_len": 5, "target_group_size": 2, "max_attn_len": 3, "min_full_attn_seq_len": 1,
+{"op": "attention", "max_seq_len": 5, "target_group_size": 2, "max_attn_len": 3, "min_full_attn_seq_len": 1,
  "num_softmax_heads": 1, "tensors": {
   "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "num_targets": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 1]}}},
   "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 2, 0]}}},
   "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "out": [12, 2, 4], "attn_scale": [12], "rab": [3, 1, 5, 5],
   "lse": [1, 12]}},
-{"op": "hstu_attention", "name": "hstu_attention by intervals", "mask": "intervals", "max_seq_len": 5, "tensors": {
+{"op": "attention", "name": "hstu_attention by intervals", "mask": "intervals", "max_seq_len": 5, "tensors": {
   "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "intervals": {"dtype": "i32", "values": {"batch": 36, "lengths": 2}, "shape": [1, 3, 12]},
   "q": [12, 2, 8], "k": [12, 1, 8], "v": [12, 1, 4], "out": [12, 2, 4], "moments": [12, 2, 2]}},
-{"op": "hstu_attention_fp8", "max_seq_len": 5, "scaling": "sequence", "contextual_seq_len": 1, "tensors": {
+{"op": "attention_backward", "max_seq_len": 5, "target_group_size": 2, "max_attn_len": 3, "min_full_attn_seq_len": 1,
+ "num_softmax_heads": 1, "accumulate": true, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "num_targets": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 1]}}},
+  "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 2, 0]}}},
+  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "dout": [12, 2, 4], "out": [12, 2, 4], "lse": [1, 12],
+  "attn_scale": [12], "rab": [3, 1, 5, 5], "dq": [12, 2, 8], "dk": [12, 2, 8], "dv": [12, 2, 4],
+  "drab": [3, 1, 5, 5], "d_attn_scale": [12]}},
+{"op": "attention_backward", "name": "attention_backward by intervals", "mask": "intervals", "max_seq_len": 5,
+ "tensors": {
+  "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "intervals": {"dtype": "i32", "values": {"batch": 36, "lengths": 2}, "shape": [1, 3, 12]},
+  "q": [12, 2, 8], "k": [12, 1, 8], "v": [12, 1, 4], "dout": [12, 2, 4], "attn_scale": [1], "dk": [12, 1, 8],
+  "dv": [12, 1, 4], "d_attn_scale": [1]}},
+{"op": "attention_backward", "name": "attention_backward of all pairs", "mask": "full", "max_seq_len": 5,
+ "scaling_seqlen": 3, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "q": [12, 4, 8], "k": [12, 2, 8], "v": [12, 2, 8], "dout": [12, 4, 8], "rab": [3, 4, 4, 4], "dq": [12, 4, 8],
+  "dk": [12, 2, 8], "dv": [12, 2, 8], "drab": [3, 4, 4, 4]}},
+{"op": "attention_backward", "name": "attention_backward of a window", "mask": "local", "max_seq_len": 5,
+ "window_left": 2, "window_right": 1, "num_softmax_heads": 2, "alpha": 0.5, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "q": [12, 2, 4], "k": [12, 2, 4], "v": [12, 2, 8], "dout": [12, 2, 8], "out": [12, 2, 8], "lse": [2, 12],
+  "dq": [12, 2, 4], "dk": [12, 2, 4]}},
+{"op": "attention_backward", "name": "attention_backward behind contexts", "max_seq_len": 5, "contextual_seq_len": 2,
+ "max_attn_len": 2, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "num_targets": {"dtype": "i32", "values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 0, 1]}}},
+  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "dout": [12, 2, 4], "dq": [12, 2, 8], "dv": [12, 2, 4]}},
+{"op": "attention_fp8", "max_seq_len": 5, "scaling": "sequence", "contextual_seq_len": 1, "tensors": {
   "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "num_targets": {"dtype": "i32", "values": {"batch": 3, "lengths": 1}},
   "q": {"shape": [12, 2, 16], "dtype": "e4m3"}, "k": {"shape": [12, 2, 16], "dtype": "e4m3"},
   "v": {"shape": [12, 2, 16], "dtype": "e4m3"}, "q_descale": [3, 2], "k_descale": [3, 2], "v_descale": [3, 2],
   "out": {"shape": [12, 2, 16], "dtype": "bf16"}}},
-{"op": "hstu_attention_fp8", "name": "hstu_attention_fp8 by blocks", "max_seq_len": 5, "scaling": "block", "tensors": {
+{"op": "attention_fp8", "name": "hstu_attention_fp8 by blocks", "max_seq_len": 5, "scaling": "block", "tensors": {
   "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "num_contexts": {"dtype": "i32", "values": {"batch": 3, "lengths": 1}}, "attn_scale": [1],
   "q": {"shape": [12, 2, 16], "dtype": "e4m3"}, "k": {"shape": [12, 2, 16], "dtype": "e4m3"},
   "v": {"shape": [12, 2, 16], "dtype": "e4m3"}, "q_descale": [1, 2], "k_descale": [1, 2], "v_descale": [1, 2],
   "out": {"shape": [12, 2, 16], "dtype": "bf16"}}},
-{"op": "delta_hstu_attention", "max_seq_len": 5, "max_q_len": 3, "tensors": {
+{"op": "delta_attention", "max_seq_len": 5, "max_q_len": 3, "tensors": {
   "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "q_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [3, 1, 2]}}},
   "num_targets": {"values": {"batch": 3, "lengths": 1}},
   "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 0, 2]}}},
   "q": [6, 2, 8], "k": [12, 1, 8], "v": [12, 1, 4], "out": [6, 2, 4], "attn_scale": [6], "rab": [3, 2, 5, 5]}},
-{"op": "paged_hstu_attention", "max_seq_len": 9, "max_q_len": 3, "tensors": {
+{"op": "paged_attention", "max_seq_len": 9, "max_q_len": 3, "tensors": {
   "page_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
   "page_ids": {"values": {"batch": 5, "lengths": {"kind": "explicit", "lengths": [3, 0, 4, 1, 2]}}},
   "last_page_lens": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 1, 1]}}},
@@ -139,12 +168,12 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "lengths": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [3, 1, 2]}}},
   "values": [6], "without_first": [3], "without_last": [3]}},
 {"op": "layer_norm", "scaling": "group", "tensors": {"x": [3, 8], "weight": [8], "bias": [8],
-  "y": {"shape": [3, 8], "dtype": "e4m3"}, "descale": [3, 1]}},
-{"op": "rms_norm", "scaling": "row", "tensors": {"x": [3, 8], "weight": [8], "y": {"shape": [3, 8], "dtype": "e5m2"},
+  "out": {"shape": [3, 8], "dtype": "e4m3"}, "descale": [3, 1], "moments": [3, 1, 2]}},
+{"op": "rms_norm", "scaling": "row", "tensors": {"x": [3, 8], "weight": [8], "out": {"shape": [3, 8], "dtype": "e5m2"},
   "descale": [3]}},
-{"op": "swish_layer_norm", "tensors": {"x": [3, 8], "weight": [8], "bias": [8], "y": [3, 8]}},
-{"op": "group_norm", "num_groups": 2, "tensors": {"x": [3, 8], "weight": [2], "bias": [2], "y": [3, 8]}},
-{"op": "rms_norm_rope", "tensors": {"x": [2, 3, 8], "weight": [8], "cosine": [3, 4], "sine": [3, 4], "y": [2, 3, 8]}},
+{"op": "swish_layer_norm", "tensors": {"x": [3, 8], "weight": [8], "bias": [8], "out": [3, 8]}},
+{"op": "group_norm", "num_groups": 2, "tensors": {"x": [3, 8], "weight": [2], "bias": [2], "out": [3, 8]}},
+{"op": "rms_norm_rope", "tensors": {"x": [2, 3, 8], "weight": [8], "cosine": [3, 4], "sine": [3, 4], "out": [2, 3, 8]}},
 {"op": "norm_mul", "scaling": "row", "concat_u": 1, "concat_x": 1, "tensors": {"attn": [3, 8], "u": [3, 8],
   "weight": [8], "bias": [8], "out": {"shape": [3, 24], "dtype": "e4m3"}, "descale": [3]}},
 {"op": "layer_norm_backward", "accumulate": true, "tensors": {
@@ -153,8 +182,8 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "dbias": [8]}},
 {"op": "layer_norm_backward", "name": "layer_norm_backward without weight", "tensors": {
   "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
-{"op": "softmax", "tensors": {"x": [3, 8], "y": [3, 8]}},
-{"op": "dropout", "ratio": 0.5, "tensors": {"x": [3, 8], "y": [3, 8]}},
+{"op": "softmax", "tensors": {"x": [3, 8], "out": [3, 8]}},
+{"op": "dropout", "ratio": 0.5, "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "fp8_amax", "tensors": {"x": [3, 8], "amax": [256]}},
 {"op": "quantize_fp8", "scaling": "tensor", "tensors": {"x": [3, 8], "q": {"shape": [3, 8], "dtype": "e4m3"},
   "descale": [1], "amax": [256]}},
@@ -162,23 +191,23 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "q": {"shape": [3, 8], "dtype": "e5m2"}, "descale": [1], "static_descale": [1]}},
 {"op": "dequantize_fp8", "scaling": "group", "tensors": {"q": {"shape": [3, 8], "dtype": "e4m3"}, "descale": [3, 1],
   "x": [3, 8]}},
-{"op": "addmm", "tensors": {"x": [3, 4], "w": [4, 8], "y": [3, 8], "z": {"shape": [3, 2], "dtype": "e4m3"},
-  "z1": {"shape": [3, 2], "dtype": "e4m3"}, "z2": {"shape": [3, 3], "dtype": "e4m3"},
-  "z3": {"shape": [3, 1], "dtype": "e4m3"}, "z_descale": {"shape": [1], "mean": 1, "deviation": 0}}},
-{"op": "fp8_gemm", "a_scaling": "row", "b_scaling": "row", "tensors": {"a": {"shape": [3, 4], "dtype": "e4m3"},
-  "b": {"shape": [8, 4], "dtype": "e4m3"}, "a_descale": [3], "b_descale": [8], "bias": [8],
+{"op": "addmm", "tensors": {"x": [3, 4], "w": [4, 8], "residual": [3, 8], "out": {"shape": [3, 2], "dtype": "e4m3"},
+  "out1": {"shape": [3, 2], "dtype": "e4m3"}, "out2": {"shape": [3, 3], "dtype": "e4m3"},
+  "out3": {"shape": [3, 1], "dtype": "e4m3"}, "out_descale": {"shape": [1], "mean": 1, "deviation": 0}}},
+{"op": "fp8_gemm", "x_scaling": "row", "w_scaling": "row", "tensors": {"x": {"shape": [3, 4], "dtype": "e4m3"},
+  "w": {"shape": [8, 4], "dtype": "e4m3"}, "x_descale": [3], "w_descale": [8], "bias": [8],
   "out": {"shape": [3, 2], "dtype": "e4m3"}, "out1": {"shape": [3, 2], "dtype": "e4m3"},
   "out2": {"shape": [3, 3], "dtype": "e4m3"}, "out3": {"shape": [3, 1], "dtype": "e4m3"},
   "out_descale": {"shape": [1], "mean": 1, "deviation": 0}}},
 {"op": "gated_mlp", "activation": "silu", "tensors": {"x": [3, 4], "gate": [4, 8], "up": [4, 8],
   "out": {"shape": [3, 8], "dtype": "e4m3"}, "out_descale": {"shape": [1], "mean": 1, "deviation": 0}}},
-{"op": "norm_addmm", "tensors": {"x": [3, 4], "norm_weight": [4], "norm_bias": [4], "w": [4, 8], "y": [8], "z": [3, 2],
-  "z1": [3, 2], "z2": [3, 3], "z3": [3, 1]}},
+{"op": "norm_addmm", "tensors": {"x": [3, 4], "norm_weight": [4], "norm_bias": [4], "w": [4, 8], "bias": [8], "out": [3, 2],
+  "out1": [3, 2], "out2": [3, 3], "out3": [3, 1]}},
 {"op": "gated_addmm", "tensors": {"attn": [3, 8], "u": [3, 8], "moments": {"shape": [3, 2, 2], "mean": 1, "deviation": 0},
-  "weight": [8], "bias": [8], "w": [24, 4], "x": [3, 4], "out": [3, 4]}},
+  "weight": [8], "bias": [8], "w": [24, 4], "residual": [3, 4], "out": [3, 4]}},
 {"op": "gated_fp8_gemm", "dtype": "bf16", "tensors": {"attn": [3, 8], "u": [3, 8],
   "moments": {"shape": [3, 2, 2], "dtype": "f32", "mean": 1, "deviation": 0}, "weight": [8], "bias": [8],
-  "w": {"shape": [4, 24], "dtype": "e4m3"}, "w_descale": {"shape": [4], "dtype": "f32", "mean": 1}, "x": [3, 4],
+  "w": {"shape": [4, 24], "dtype": "e4m3"}, "w_descale": {"shape": [4], "dtype": "f32", "mean": 1}, "residual": [3, 4],
   "out": [3, 4]}}
 ]})j";
 

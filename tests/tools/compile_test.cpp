@@ -80,9 +80,9 @@ TEST_F(ToolCompiles, WarmBeginsWithWhatTakesLongestAndEndsWithKernelsThatOthersH
   const std::string mixed = file("mixed.json", R"({"format": "hstujit-workload-1", "name": "mixed", "operators": [
       {"op": "layer_norm", "name": "norm", "rows": 9, "dim": 64},
       {"op": "layer_norm", "name": "norm of more", "rows": 90000, "dim": 64},
-      {"op": "hstu_attention", "name": "plain", )" +
-                                                   tensors + R"(,
-      {"op": "hstu_attention", "name": "window", "max_attn_len": 16, )" +
+      {"op": "attention", "name": "plain", )" + tensors +
+                                                   R"(,
+      {"op": "attention", "name": "window", "max_attn_len": 16, )" +
                                                    tensors + "]}");
   const Outcome outcome =
       run({"warm", mixed, "--arch", "sm_90a"}, {{"HSTUJIT_LIBNVRTC", fake_nvrtc_path()}, {"HSTUJIT_LOG", "debug"}});
@@ -202,7 +202,7 @@ TEST_F(ToolCompiles, BenchNamesTheFiguresThatADeviceLacks) {
     {"op": "layer_norm", "rows": 1000, "dim": 64},
     {"op": "gated_addmm", "name": "gated, 64 rows",
      "tensors": {"attn": [64, 64], "u": [64, 64], "moments": {"shape": [64, 1, 2], "dtype": "f32"}, "weight": [64],
-                 "bias": [64], "w": [192, 64], "x": [64, 64], "out": [64, 64]},
+                 "bias": [64], "w": [192, 64], "residual": [64, 64], "out": [64, 64]},
      "figure": {"id": "gated_64", "rate": "tflops"}}]})");
   const std::string said = "left out, for sm_80 lacks the operator: gated, 64 rows\n";
   const Outcome outcome = run({"bench", workload, "--arch", "sm_80"});

@@ -50,7 +50,7 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 TEST_F(ToolPacks, TwoBuildsAreBitIdentical) {
   std::ofstream(workload()) << R"({"format": "hstujit-workload-1", "name": "norms", "operators": [
       {"op": "layer_norm", "rows": 1000, "dim": 64},
-      {"op": "hstu_attention", "num_heads": 2, "attn_dim": 64, "sequences": {"batch": 8, "history": 256}}]})";
+      {"op": "attention", "num_heads": 2, "attn_dim": 64, "sequences": {"batch": 8, "history": 256}}]})";
   const Outcome first = build("one", "sm_80,sm_90a", "store one");
   ASSERT_EQ(first.code, 0) << first.err;
   EXPECT_TRUE(contains(first.out, "norms: 4 kernels")) << first.out;

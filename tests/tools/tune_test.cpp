@@ -42,7 +42,8 @@ TEST_F(ToolTunes, KeepsAWinnerThatOtherStoresCanImport) {
   const Outcome tuned = run(tune(sanitizer_share(10) > 1 ? "60" : "5"));
   ASSERT_EQ(tuned.code, 0) << tuned.err;
   EXPECT_TRUE(contains(tuned.out, "2.00x")) << "anything but the default is faster on this driver\n" << tuned.out;
-  const std::string progress = R"(\d+ %  my norm: \d+/\d+( finals)?, \d+\.\d/s, (best .+|no time yet), \d+ s left)";
+  const std::string progress =
+      R"(\d+ %  my norm: \d+/\d+( finals)?, \d+\.\d/s, cores \d+ %, GPU \d+ %, (best .+|no time yet), \d+ s left)";
   EXPECT_TRUE(has_match(tuned.err, progress)) << tuned.err;
   EXPECT_FALSE(contains(tuned.err, "\r")) << "in plain lines, as this is no terminal\n" << tuned.err;
   EXPECT_TRUE(contains(run({"show", "--records"}).out, "NVIDIA H200 sm_90a"));
@@ -92,6 +93,33 @@ TEST_F(ToolTunes, WritesTheSpacesThatItMeasuredCompletely) {
   EXPECT_TRUE(contains(space.source, "layer_norm_sm80 for layer_norm dtype=")) << space.source;
   EXPECT_GT(space.recorded.space.size(), 3u);
   EXPECT_LT(space.recorded.best(), *space.recorded.seconds[0]) << "anything but the default is faster on this driver";
+  EXPECT_TRUE(contains(space.clock, "NVRTC")) << space.clock;
+  ASSERT_EQ(space.recorded.trials.size(), space.recorded.space.size());
+  for (const TrialSeconds& trial : space.recorded.trials) {
+    EXPECT_GT(trial.compiling.value_or(0), 0);
+    EXPECT_GT(trial.measuring.value_or(0), 0);
+  }
+}
+
+TEST_F(ToolTunes, NeverCallsOutOfTimeASuccess) {
+  const auto until = [&](const char* share, const char* budget) {
+    std::vector<std::string> arguments = tune(budget);
+    arguments.insert(arguments.end(), {"--again", "--until", share});
+    return run(arguments);
+  };
+  const Outcome cut = until("0.001%", "0");
+  EXPECT_EQ(cut.code, 1) << cut.out;
+  EXPECT_TRUE(contains(cut.out, "out of time")) << cut.out;
+  EXPECT_TRUE(contains(cut.out, " % more expected")) << cut.out;
+  EXPECT_TRUE(contains(cut.err, "1 of 1 problems ran out of time")) << cut.err;
+  const Outcome settled = until("90%", "600");
+  EXPECT_EQ(settled.code, 0) << settled.err;
+  EXPECT_TRUE(contains(settled.out, "settled")) << settled.out;
+  for (const char* wrong : {"-1%", "x", "1%%", "101"}) {
+    const Outcome refused = until(wrong, "1");
+    EXPECT_EQ(refused.code, 2) << wrong;
+    EXPECT_TRUE(contains(refused.out + refused.err, "use a share from 0 to 1, or per cent")) << refused.err;
+  }
 }
 
 TEST_F(ToolTunes, MergesTheDatabaseOfAnotherStore) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -19,7 +20,7 @@ hstu_layer_norm_args norm(int64_t rows, int64_t dim = 512) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(at(1), HSTU_DTYPE_BF16, rows, dim);
-  args.y = hstu_matrix(at(2), HSTU_DTYPE_BF16, rows, dim);
+  args.out = hstu_matrix(at(2), HSTU_DTYPE_BF16, rows, dim);
   args.weight = hstu_vector(at(3), HSTU_DTYPE_F32, dim);
   args.bias = hstu_vector(at(4), HSTU_DTYPE_F32, dim);
   return args;
@@ -33,9 +34,9 @@ hstu_attention_args attention(int64_t batch, int64_t rows, int64_t longest) {
   args.v = hstu_heads(at(3), HSTU_DTYPE_BF16, rows, 4, 128);
   args.out = hstu_heads(at(4), HSTU_DTYPE_BF16, rows, 4, 128);
   args.seq_offsets = hstu_vector(at(5), HSTU_DTYPE_I32, batch + 1);
-  args.num_targets = hstu_vector(at(6), HSTU_DTYPE_I32, batch);
+  args.mask.num_targets = hstu_vector(at(6), HSTU_DTYPE_I32, batch);
   args.max_seq_len = longest;
-  args.max_attn_len = 64;
+  args.mask.max_attn_len = 64;
   return args;
 }
 
@@ -104,6 +105,30 @@ TEST_F(TrafficTest, AWorkloadAsksForTheSameProblems) {
   EXPECT_EQ(all[1].problem, a);
   EXPECT_EQ(all[0].count, 7);
   EXPECT_EQ(all[1].count, 5);
+}
+
+TEST_F(TrafficTest, StridesOfZeroAndExactZerosComeBack) {
+  hstu_addmm_args product{};
+  product.struct_size = sizeof product;
+  product.x = {at(1), HSTU_DTYPE_F16, 2, HSTU_STRIDES_GIVEN, {1000, 64}, {0, 0}};
+  product.w = hstu_matrix(at(2), HSTU_DTYPE_F16, 64, 96);
+  product.out = hstu_matrix(at(3), HSTU_DTYPE_F16, 1000, 96);
+  const Problem expanded = count(traffic_, product);
+  hstu_layer_norm_args exact = norm(10);
+  exact.eps = HSTU_EXACT_ZERO;
+  count(traffic_, exact);
+  ASSERT_EQ(read_back().size(), 2u);
+  EXPECT_EQ(left_out_, 0);
+  for (Calls& calls : calls_)
+    if (auto* const back = std::get_if<hstu_addmm_args>(&calls.calls[0].args)) {
+      EXPECT_EQ(back->x.flags, HSTU_STRIDES_GIVEN);
+      EXPECT_EQ(back->x.stride[0], 0);
+      EXPECT_EQ(back->x.stride[1], 0);
+      EXPECT_EQ(extent_bytes(back->x), 2);
+    } else {
+      EXPECT_TRUE(std::signbit(std::get<hstu_layer_norm_args>(calls.calls[0].args).eps));
+    }
+  for (const Need& need : needs(calls_)) EXPECT_TRUE(need.problem.op != Op::addmm || need.problem == expanded);
 }
 
 TEST_F(TrafficTest, MadeUpLengthsAddUpAndStayWithinTheLongest) {

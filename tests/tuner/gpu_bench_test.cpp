@@ -103,7 +103,7 @@ class BenchOnFakeGpu : public testing::Test {
     hstu_layer_norm_args args{};
     args.struct_size = sizeof args;
     args.x = hstu_matrix(reinterpret_cast<void*>(256), HSTU_DTYPE_BF16, rows, 32);
-    args.y = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 40), HSTU_DTYPE_BF16, rows, 32);
+    args.out = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 40), HSTU_DTYPE_BF16, rows, 32);
     return args;
   }
 
@@ -219,7 +219,7 @@ TEST_F(BenchOnFakeGpu, WatchesRowsOutsideOfSequences) {
   for (size_t i = 0; i < 4; ++i)
     *tensors[i] = hstu_heads(reinterpret_cast<void*>((i + 1) << 32), HSTU_DTYPE_BF16, kRows, kHeads, kDim);
   args.seq_offsets = hstu_vector(offsets.data(), HSTU_DTYPE_I64, 6);
-  args.num_targets = hstu_vector(targets.data(), HSTU_DTYPE_I64, 5);
+  args.mask.num_targets = hstu_vector(targets.data(), HSTU_DTYPE_I64, 5);
   args.max_seq_len = 32;
   const Problem problem = prepare(args);
   GpuBench bench(driver(), facts_, problem, &args, options_);

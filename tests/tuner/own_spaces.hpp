@@ -57,8 +57,12 @@ inline RecordedSpace visited(const OwnSpace& own) {
   std::vector<Config> points;
   for (const Config& point : all.points())
     if (own.taken(point)) points.push_back(point);
-  return RecordedSpace(Space(values, points, all.standard()),
-                       [&](const Config& c) { return own.named.recorded.seconds[*all.index(c)]; });
+  const RecordedSpace& recorded = own.named.recorded;
+  RecordedSpace part(Space(values, points, all.standard()),
+                     [&](const Config& c) { return recorded.seconds[*all.index(c)]; });
+  if (!recorded.trials.empty())
+    for (const Config& point : part.space.points()) part.trials.push_back(recorded.trials[*all.index(point)]);
+  return part;
 }
 
 }  // namespace hstujit::test

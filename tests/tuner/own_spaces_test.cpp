@@ -20,7 +20,7 @@ TEST(OwnSpaces, CoverAttentionAndProducts) {
   std::map<std::string_view, size_t> points;
   for (const OwnSpace& own : own_spaces()) points[operator_of(own.problem.op).name] += own.named.recorded.space.size();
   for (const auto& [op, count] : points) std::printf("%s: %zu configurations\n", std::string(op).c_str(), count);
-  EXPECT_GE(points["hstu_attention"], 2000u);
+  EXPECT_GE(points["attention"], 2000u);
   EXPECT_GE(points["addmm"], 2000u);
 }
 
@@ -56,24 +56,26 @@ TEST(OwnSpaces, RulesRefuseNothingThatIsAnyGood) {
   }
 }
 
-/// T1 speaks of 2,000 configurations and more; the tuner searches spaces up to kExhaustiveLimit completely. Between
-/// them a twentieth is very little; what it gives is printed.
+/// T1 speaks of 2,000 configurations and more; a twentieth of fewer is very little. What it gives is printed.
 TEST(OwnSpaces, TheTunersPartIsSearchedBetterThanAtRandom) {
   constexpr int kSeeds = 40;
+  constexpr size_t kSmall = 256;
   int searched = 0;
   for (const OwnSpace& own : own_spaces()) {
     const RecordedSpace part = visited(own);
     const size_t size = part.space.size();
-    if (size <= kExhaustiveLimit) continue;
+    if (size <= kSmall) continue;
     ++searched;
-    const auto reached = simulate_seeds("local", part, size / 20, kSeeds);
     const auto blind = simulate_seeds("random", part, size / 20, kSeeds);
-    std::printf(
-        "%s: %zu configurations, %zu evaluations: median %.1f %%, 10th percentile %.1f %%; at random %.1f, "
-        "%.1f\n",
-        own.name.c_str(), size, size / 20, 100 * reached[kSeeds / 2], 100 * reached[kSeeds / 10],
-        100 * blind[kSeeds / 2], 100 * blind[kSeeds / 10]);
-    EXPECT_GE(reached[kSeeds / 2], blind[kSeeds / 2]);
+    for (const char* strategy : {"model", "local"}) {
+      const auto reached = simulate_seeds(strategy, part, size / 20, kSeeds);
+      std::printf(
+          "%s, %s: %zu configurations, %zu evaluations: median %.1f %%, 10th percentile %.1f %%; at random %.1f, "
+          "%.1f\n",
+          own.name.c_str(), strategy, size, size / 20, 100 * reached[kSeeds / 2], 100 * reached[kSeeds / 10],
+          100 * blind[kSeeds / 2], 100 * blind[kSeeds / 10]);
+      EXPECT_GE(reached[kSeeds / 2], blind[kSeeds / 2]);
+    }
   }
   EXPECT_GT(searched, 0);
 }

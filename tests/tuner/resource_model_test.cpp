@@ -13,9 +13,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace hstujit {
 namespace {
@@ -89,6 +94,81 @@ INSTANTIATE_TEST_SUITE_P(T3, Model,
                                          Case{"attn_fwd_sm80", "sm_90a", 2}, Case{"addmm_sm90", "sm_90a", 4},
                                          Case{"addmm_sm80", "sm_90a", 8}),
                          [](const auto& each) { return std::string(each.param.family) + "_for_" + each.param.target; });
+
+/// A problem whose space is tried at its edge: for each demand of registers, where the least of them are left.
+struct Edge {
+  const char *family, *target, *name, *problem;
+};
+
+void PrintTo(const Edge& edge, std::ostream* out) { *out << edge.family << " for " << edge.problem; }
+
+int budget_of(const Family& family, const Problem& problem, const Config& config) {
+  const Resources needs = family.resources(problem, config);
+  return register_budget(needs.min_blocks, needs.threads);
+}
+
+/// Of each demand of registers the point that leaves least, of points alike the last.
+std::map<int, Config> tightest(const Family& family, const Problem& problem, const DeviceFacts& device) {
+  std::map<int, Config> points;
+  const Space space = enumerate(family, problem, device);
+  for (const Config& config : space.points()) {
+    const auto [at, added] = points.try_emplace(family.resources(problem, config).registers, config);
+    if (budget_of(family, problem, config) <= budget_of(family, problem, at->second)) at->second = config;
+  }
+  return points;
+}
+
+/// The next tighter number of blocks for the same threads; none where shared memory or threads end first.
+std::optional<Config> tighter(const Family& family, const Problem& problem, Config config, const DeviceFacts& device) {
+  const auto knob = std::ranges::find(family.knobs, std::string_view("blocks_per_sm"), &Knob::name);
+  auto& blocks = config.value[static_cast<size_t>(knob - family.knobs.begin())];
+  const auto next = std::ranges::upper_bound(knob->values, blocks);
+  if (next == knob->values.end()) return std::nullopt;
+  blocks = *next;
+  const Resources needs = family.resources(problem, config);
+  if (needs.threads * blocks > device.threads_per_sm || !smem_holds(device, blocks, needs.smem_bytes))
+    return std::nullopt;
+  return config;
+}
+
+class ModelAtTheEdge : public testing::TestWithParam<Edge> {};
+
+TEST_P(ModelAtTheEdge, TakesNothingThatSpillsAndRefusesLittleElse) {
+  HSTU_NEEDS_NVRTC();
+  const Family& family = *family_named(GetParam().family);
+  const DeviceFacts device = *facts_of_target(GetParam().target);
+  const Problem problem = parse_problem(GetParam().problem).value();
+  Jit jit({.store_path = "", .system_store_path = "", .kernels_path = "", .nvrtc_path = Environment::read().libnvrtc});
+  int refused = 0;
+  std::vector<std::string> for_nothing;
+  for (const auto& [registers, config] : tightest(family, problem, device)) {
+    EXPECT_EQ(fate(jit, family, problem, config, device), Fate::sound) << text(family, config);
+    const auto beyond = tighter(family, problem, config, device);
+    if (!beyond) continue;
+    ++refused;
+    if (fate(jit, family, problem, *beyond, device) == Fate::sound) for_nothing.push_back(text(family, *beyond));
+  }
+  EXPECT_LE(2 * std::ssize(for_nothing), refused) << testing::PrintToString(for_nothing) << " do not spill";
+}
+
+#define LAYER_NORM_BACKWARD(dtype, weight, moments, dresidual, dim, vector)                                    \
+  "layer_norm_backward dtype=" dtype " weight_dtype=" weight " gradient_dtype=" weight " has_moments=" moments \
+  " has_dresidual=" dresidual " has_dx=1 has_dweight=1 has_dbias=1 dim=" dim " vector=" vector " rows=262144"
+
+constexpr Edge kEdges[] = {
+    {"layer_norm_bwd_sm80", "sm_90a", "usual", LAYER_NORM_BACKWARD("bf16", "bf16", "0", "0", "512", "8")},
+    {"layer_norm_bwd_sm80", "sm_90a", "dresidual", LAYER_NORM_BACKWARD("bf16", "bf16", "0", "1", "512", "8")},
+    {"layer_norm_bwd_sm80", "sm_90a", "wide", LAYER_NORM_BACKWARD("f16", "f16", "1", "0", "2048", "8")},
+    {"layer_norm_bwd_sm80", "sm_90a", "odd", LAYER_NORM_BACKWARD("bf16", "bf16", "1", "1", "333", "1")},
+    {"layer_norm_bwd_sm80", "sm_90a", "partly", LAYER_NORM_BACKWARD("bf16", "f32", "0", "0", "300", "4")},
+    {"layer_norm_bwd_sm80", "sm_80", "dresidual", LAYER_NORM_BACKWARD("f32", "f32", "1", "1", "512", "4")},
+    {"layer_norm_bwd_sm80", "sm_80", "odd", LAYER_NORM_BACKWARD("f16", "f16", "0", "1", "1023", "1")},
+};
+#undef LAYER_NORM_BACKWARD
+
+INSTANTIATE_TEST_SUITE_P(T3, ModelAtTheEdge, testing::ValuesIn(kEdges), [](const auto& each) {
+  return std::string(each.param.family) + "_for_" + each.param.target + "_" + each.param.name;
+});
 
 /// Whatever a shipped job measured on a real device, its winner above all.
 TEST(ResourceModel, TakesEveryShippedTrial) {

@@ -78,7 +78,7 @@ std::vector<Config> order_of(Search& search, const RecordedSpace& recorded) {
 }
 
 class EveryStrategy : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, testing::Values("exhaustive", "random", "local"));
+INSTANTIATE_TEST_SUITE_P(Search, EveryStrategy, testing::Values("exhaustive", "random", "local", "model"));
 
 TEST_P(EveryStrategy, VisitsEveryPointOnceWhenLetRun) {
   for (const RecordedSpace& recorded : {RecordedSpace(corner(), smooth_time), rough(corner())}) {
@@ -102,7 +102,7 @@ TEST_P(EveryStrategy, IsDeterministicUnderItsSeed) {
 TEST_P(EveryStrategy, StartsWithTheDefaultThenTheHints) {
   const RecordedSpace recorded = smooth();
   const Config hint{{128, 64, 8, 3, 1, 2}}, outside{{7, 7, 7}};
-  const auto search = make_search(GetParam(), recorded.space, {outside, hint}, 1);
+  const auto search = make_search(GetParam(), recorded.space, {.hints = {outside, hint}}, 1);
   EXPECT_EQ(search->next(), recorded.space.standard());
   EXPECT_EQ(search->next(), hint);
 }
@@ -152,7 +152,7 @@ TEST(LocalSearch, NeedsATwentiethOfARoughSpaceWithFailures) {
 TEST(LocalSearch, AGoodHintSavesEvaluations) {
   const RecordedSpace recorded = smooth();
   const Config hint{{128, 64, 8, 3, 1, 2}};
-  const auto search = make_search("local", recorded.space, {hint}, 1);
+  const auto search = make_search("local", recorded.space, {.hints = {hint}}, 1);
   EXPECT_GE(simulate(*search, recorded, 30).back(), 0.99);
 }
 
@@ -186,11 +186,6 @@ TEST(Simulator, ReadsTheSpaceOfARecordedJob) {
 }
 
 TEST(Search, KnowsNoOtherStrategies) { EXPECT_EQ(make_search("magic", tiled_space(), {}, 1), nullptr); }
-
-TEST(Search, SmallSpacesAreSearchedCompletely) {
-  EXPECT_EQ(default_strategy(Space({{1, 2}}, {Config{{1}}, Config{{2}}}, Config{{1}})), "exhaustive");
-  EXPECT_EQ(default_strategy(tiled_space()), "local");
-}
 
 }  // namespace
 }  // namespace hstujit

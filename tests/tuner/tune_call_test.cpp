@@ -24,7 +24,7 @@ double run_layer_norm(const CUlaunchConfig* config, const char*, void** params, 
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(p.x, HSTU_DTYPE_BF16, p.rows, kDim);
-  args.y = hstu_matrix(p.y, HSTU_DTYPE_BF16, p.rows, kDim);
+  args.out = hstu_matrix(p.y, HSTU_DTYPE_BF16, p.rows, kDim);
   prepare(args);
   operator_of(Op::layer_norm).reference(&args, nullptr);
   return config->blockDimX == 256 ? 40 : 60;
@@ -43,7 +43,7 @@ TEST(TuneCall, LeavesARecordThatTheNextChoiceTakes) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 30), HSTU_DTYPE_BF16, 128, kDim);
-  args.y = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 40), HSTU_DTYPE_BF16, 128, kDim);
+  args.out = hstu_matrix(reinterpret_cast<void*>(uintptr_t{1} << 40), HSTU_DTYPE_BF16, 128, kDim);
   const Problem problem = prepare(args);
 
   Jit jit({});

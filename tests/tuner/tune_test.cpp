@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <deque>
+#include <latch>
 #include <map>
 #include <set>
 
@@ -122,6 +124,28 @@ Compile compiler(const TableBench& bench) {
   };
 }
 
+/// Kernels come at once, in the order of their orders: what is decided then depends on the tuner alone.
+class OrderlyCores : public Cores {
+ public:
+  explicit OrderlyCores(const TableBench& bench) : compile_(compiler(bench)) {}
+  size_t count() const override { return 4; }
+  double now() const override { return 0; }
+  void order(Order order) override { done_.push_back(make(order)); }
+  std::optional<Compiled> take(double) override {
+    if (done_.empty()) return std::nullopt;
+    Compiled first = std::move(done_.front());
+    done_.pop_front();
+    return first;
+  }
+  Compiled make(const Order& order) override { return {order.ticket, compile_(order.source()), nullptr, 0.1}; }
+  std::vector<uint64_t> drop_waiting() override { return {}; }
+  double busy() const override { return 0; }
+
+ private:
+  const Compile compile_;
+  std::deque<Compiled> done_;
+};
+
 TuneTask task(std::vector<const Family*> families = {&kToy}) {
   return {kProblem, kDevice, std::move(families), {"NVIDIA H200", "", "digest", "0.1.0", 13000}};
 }
@@ -141,6 +165,21 @@ const Trial& trial_of(const std::vector<Job>& jobs, const std::string& config) {
 
 class Tune : public testing::Test {
  protected:
+  /// On cores that are the same every time.
+  static TuneResult run_orderly(TableBench& bench, Records& records, const TuneTask& t, const TuneOptions& o) {
+    struct Same : Bench {
+      explicit Same(Bench& b) : bench(b) {}
+      Verdict verify(const Candidate& c) override { return bench.verify(c); }
+      Sample measure(const Candidate& c, int repetitions) override { return bench.measure(c, repetitions); }
+      bool alive() override { return bench.alive(); }
+      Bench& bench;
+    };
+    OrderlyCores cores(bench);
+    const std::vector<TuneProblem> alone = {{t, 1, [&] { return std::make_unique<Same>(bench); }}};
+    const auto outcomes = tune(alone, records, cores, o);
+    if (outcomes[0].error) std::rethrow_exception(outcomes[0].error);
+    return *outcomes[0].result;
+  }
   TuneResult run(const TuneOptions& o = options(), const TuneTask& t = task()) {
     return tune(t, records, bench, compiler(bench), o);
   }
@@ -257,7 +296,7 @@ TEST_F(Tune, CancellingKeepsWhatIsKnownAndResumingRepeatsNone) {
   o.cancel = &cancel;
   o.progress = [&](const TuneProgress& p) { cancel = p.done >= 7; };
   const TuneResult first = run(o);
-  EXPECT_TRUE(first.cancelled);
+  EXPECT_TRUE(first.cancelled());
   EXPECT_EQ(first.measured, 7);
   EXPECT_NE(winner(), "none");
   EXPECT_EQ(records.jobs()[0].state, JobState::cancelled);
@@ -381,8 +420,8 @@ TEST_F(Tune, StopsWithItsBudgetAndStillHoldsFinals) {
   TuneOptions o = options();
   o.budget_ms = 60;
   const TuneResult result = run(o);
-  EXPECT_TRUE(result.out_of_time);
-  EXPECT_FALSE(result.cancelled);
+  EXPECT_TRUE(result.out_of_time());
+  EXPECT_FALSE(result.cancelled());
   EXPECT_LT(result.measured, 20);
   EXPECT_GE(result.measured, 1);
   EXPECT_NE(winner(), "none");
@@ -488,7 +527,7 @@ TEST_F(Tune, LargeSpacesAreSearchedInPartAndDeterministically) {
     TuneOptions o = options();
     o.cancel = &cancel;
     o.progress = [&](const TuneProgress& p) { cancel = p.done >= 64; };
-    const TuneResult result = tune(task({&kBig}), own, big, compiler(big), o);
+    const TuneResult result = run_orderly(big, own, task({&kBig}), o);
     order = big.verified;
     EXPECT_LT(static_cast<double>(result.record.trial.timing.median_ns), 1.02e5);
   }
@@ -510,7 +549,7 @@ TEST_F(Tune, StartsFromWhatNeighboursFoundGood) {
   neighbour.trials = {test::standard_trial(100'000), test::trial("tile=128 stages=4", 50'000)};
   for (Trial& t : neighbour.trials) t.family = "toy_sm80";
   records.absorb({neighbour});
-  run();
+  run_orderly(bench, records, task(), options());
   ASSERT_GE(bench.verified.size(), 2u);
   EXPECT_EQ(bench.verified[1], "tile=128 stages=4");
 }
@@ -532,6 +571,55 @@ TEST_F(Tune, CompilesAheadInABoundedNumberOfThreads) {
       o);
   EXPECT_EQ(over.load(), 0);
   EXPECT_GT(together.load(), 0);
+}
+
+TEST_F(Tune, MakesItsBenchWhileTheDefaultIsCompiled) {
+  std::latch open{1};
+  CompilePool pool(1, [&](const Source& source) {
+    open.wait();  // for ever, if the bench waited for the kernel
+    return compiler(bench)(source);
+  });
+  const std::vector<TuneProblem> alone = {{task(), 1, [&] {
+                                             open.count_down();
+                                             auto made = std::make_unique<TableBench>();
+                                             made->table = bench.table;
+                                             return made;
+                                           }}};
+  const auto outcomes = tune(alone, records, pool, options());
+  ASSERT_TRUE(outcomes[0].result);
+  EXPECT_EQ(outcomes[0].result->measured, 20);
+}
+
+TEST_F(Tune, ABenchThatCannotBeMadeIsTheProblemsError) {
+  CompilePool pool(1, compiler(bench));
+  const auto refuse = []() -> std::unique_ptr<Bench> { fail(HSTU_ERROR_OUT_OF_MEMORY, "no room"); };
+  const auto make = [] { return std::make_unique<TableBench>(); };
+  TuneTask other = task();
+  other.problem = test::rows_problem(1 << 20);
+  const auto outcomes = tune(std::vector<TuneProblem>{{task(), 1, refuse}, {other, 1, make}}, records, pool, options());
+  ASSERT_TRUE(outcomes[0].error);
+  try {
+    std::rethrow_exception(outcomes[0].error);
+  } catch (const Error& error) { EXPECT_EQ(error.status(), HSTU_ERROR_OUT_OF_MEMORY); }
+  EXPECT_TRUE(outcomes[1].result) << "others go on";
+}
+
+TEST_F(Tune, ABrokenDeviceEndsAllProblemsAndBlamesOne) {
+  CompilePool pool(1, compiler(bench));
+  bench.table["tile=32 stages=3"] = {1e-6, true, false, true, false, true};
+  const auto make = [&] {
+    auto made = std::make_unique<TableBench>();
+    made->table = bench.table;
+    return made;
+  };
+  TuneTask other = task();
+  other.problem = test::rows_problem(1 << 20);
+  const auto outcomes = tune(std::vector<TuneProblem>{{task(), 1, make}, {other, 1, make}}, records, pool, options());
+  int failed = 0;
+  for (const TuneOutcome& outcome : outcomes) EXPECT_TRUE(outcome.error);
+  for (const Job& job : records.jobs())
+    for (const Trial& trial : job.trials) failed += trial.status == TrialStatus::failed;
+  EXPECT_EQ(failed, 1);
 }
 
 TEST_F(Tune, ProgressCountsUpToAll) {

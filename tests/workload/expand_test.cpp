@@ -1,5 +1,5 @@
 // Expansion: the calls, shapes, strides and keys that a workload stands for.
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/norm/norm_mul.hpp"
 #include "support/element.hpp"
@@ -63,8 +63,8 @@ TEST(ExpandDlrm, IsFiveProblemsAndThreeWhereStagesAreOneCall) {
     const double history = 64 + std::round(1920.0 * b / 31);
     pairs += history * (history + 1) / 2 + 2048 * (history + 1);
   }
-  EXPECT_EQ(found[2].work.flops, pairs * 4 * 2 * (128 + 128));
-  EXPECT_EQ(found[1].work.flops + found[4].work.flops, 2.0 * 98304 * (512 * 2048 + 1536 * 512));
+  EXPECT_EQ(found[2].cost.flops, pairs * 4 * 2 * (128 + 128));
+  EXPECT_EQ(found[1].cost.flops + found[4].cost.flops, 2.0 * 98304 * (512 * 2048 + 1536 * 512));
 }
 
 TEST(ExpandDlrmInFp8, IsFiveProblemsAndTwoWhereTheOutputStageIsOneCall) {
@@ -99,8 +99,8 @@ TEST(ExpandDlrm, IsThreeCallsALayerWhereBothStagesAreOne) {
   ASSERT_EQ(both.calls.size(), 15u);
   EXPECT_EQ(neither.calls.size(), 25u);
   const auto& project = args_of<hstu_norm_addmm_args>(both, 3);
-  EXPECT_EQ(shape(project.z), (List{98304, 512}));
-  EXPECT_EQ(shape(project.z1), (List{98304, 1536}));
+  EXPECT_EQ(shape(project.out), (List{98304, 512}));
+  EXPECT_EQ(shape(project.out1), (List{98304, 1536}));
   EXPECT_EQ(both.calls[3].places[0].buffer, both.calls[2].places[7].buffer) << "its x is the layer in front's out";
   EXPECT_EQ(both.calls[3].places[5].buffer, both.find("workspace")) << "u";
   EXPECT_EQ(both.calls[3].places[5].offset, both.calls[5].places[1].offset) << "u";
@@ -114,7 +114,7 @@ TEST(ExpandStack, CutsUvqkIntoColumnsInThatOrder) {
   const Calls calls = expand_stack(workload(kSmall));
   const int64_t u = 48, columns = 2 * (48 + 16);
   const auto& projection = args_of<hstu_addmm_args>(calls, 1);
-  EXPECT_EQ(shape(projection.z), (List{12, columns}));
+  EXPECT_EQ(shape(projection.out), (List{12, columns}));
   EXPECT_EQ(projection.activation, HSTU_ACTIVATION_SILU);
   EXPECT_EQ(projection.activation_columns, u);
 
@@ -122,7 +122,7 @@ TEST(ExpandStack, CutsUvqkIntoColumnsInThatOrder) {
   const auto& attention = args_of<hstu_attention_args>(calls, 2);
   const int buffer = calls.find("workspace");
   for (const int slot : {0, 1, 2}) EXPECT_EQ(call.places[static_cast<size_t>(slot)].buffer, buffer);
-  const int64_t uvqk = calls.calls[1].places[3].offset, bytes = size_of(attention.q.dtype);  // elements of one byte
+  const int64_t uvqk = calls.calls[1].places[4].offset, bytes = size_of(attention.q.dtype);  // elements of one byte
   EXPECT_EQ(call.places[2].offset, uvqk + bytes * u) << "v";
   EXPECT_EQ(call.places[0].offset, uvqk + bytes * 2 * u) << "q";
   EXPECT_EQ(call.places[1].offset, uvqk + bytes * (2 * u + 16)) << "k";
@@ -136,7 +136,7 @@ TEST(ExpandStack, ChainsLayersWithoutOverwritingTheInput) {
   const Calls calls = expand_stack(workload(kSmall));
   ASSERT_EQ(calls.calls.size(), 15u);
   const auto buffer = [&](size_t call, size_t slot) { return calls.calls[call].places[slot].buffer; };
-  constexpr size_t kResidual = 2, kOut = 3;
+  constexpr size_t kResidual = 3, kOut = 4;
   EXPECT_EQ(buffer(0, 0), calls.find("x"));
   for (const size_t layer : {0, 5, 10}) {
     EXPECT_EQ(buffer(layer + 4, kResidual), buffer(layer, 0)) << "the residual is the layer's input";
@@ -178,7 +178,7 @@ TEST(ExpandOperators, TakesRowsFromTheSequences) {
       expand(workload(R"("sequences": {"batch": 2, "history": 5, "targets": 2}, "operators": [
       {"op": "layer_norm", "dim": 32}, {"op": "addmm", "k": 8, "n": 8}, {"op": "norm_mul", "dim": 8}])"));
   EXPECT_EQ(shape(args_of<hstu_layer_norm_args>(all[0], 0).x), (List{14, 32}));
-  EXPECT_EQ(shape(args_of<hstu_addmm_args>(all[1], 0).z), (List{14, 8}));
+  EXPECT_EQ(shape(args_of<hstu_addmm_args>(all[1], 0).out), (List{14, 8}));
   EXPECT_EQ(shape(args_of<hstu_norm_mul_args>(all[2], 0).out), (List{14, 8}));
   EXPECT_EQ(all[0].name, "layer_norm 14 x 32");
 }
@@ -188,10 +188,11 @@ TEST(ExpandOperators, PutsOptionsIntoTheKey) {
       {"op": "addmm", "m": 4, "k": 8, "n": 16, "bias": "residual", "activation": "silu", "weight_transposed": true},
       {"op": "addmm", "m": 4, "k": 8, "n": 16, "bias": "none"},
       {"op": "norm_mul", "rows": 3, "dim": 8, "num_groups": 2, "concat_u": true, "concat_x": true},
-      {"op": "hstu_attention", "num_heads": 1, "attn_dim": 8, "max_attn_len": 3, "contextual_seq_len": 1,
-       "sequences": {"batch": 1, "history": 5, "targets": 1, "integer_dtype": "i32"}}])"));
+      {"op": "attention", "num_heads": 1, "attn_dim": 8, "max_attn_len": 3, "contextual_seq_len": 1,
+       "sequences": {"batch": 1, "history": 5, "targets": 1, "integer_dtype": "i32"}},
+      {"op": "addmm", "m": 4, "k": 8, "n": 16, "bias": "both"}])"));
   const std::vector<Need> found = needs(all);
-  ASSERT_EQ(found.size(), 4u);
+  ASSERT_EQ(found.size(), 5u);
   EXPECT_EQ(found[0].problem[addmm::kBias], 2);
   EXPECT_EQ(found[0].problem[addmm::kWeightTransposed], 1);
   EXPECT_EQ(found[0].problem[addmm::kActivation], HSTU_ACTIVATION_SILU);
@@ -202,6 +203,7 @@ TEST(ExpandOperators, PutsOptionsIntoTheKey) {
   EXPECT_EQ(found[3].problem[attention::kTargetDtype], HSTU_DTYPE_I32);
   EXPECT_EQ(found[3].problem[attention::kMaxAttnLen], 1);
   EXPECT_EQ(found[3].problem[attention::kContextual], 1);
+  EXPECT_EQ(found[4].problem[addmm::kBias], 3);
 }
 
 TEST(ExpandOperators, AddsUpTheCountsOfEqualProblems) {
@@ -229,7 +231,7 @@ TEST(ExpandOperators, PassesOnWhatTheOperatorObjectsTo) {
 }
 
 TEST(ExpandOperators, RefusesOffsetsBeyondTheirType) {
-  const Workload w = workload(R"("operators": [{"op": "hstu_attention", "num_heads": 1, "attn_dim": 8,
+  const Workload w = workload(R"("operators": [{"op": "attention", "num_heads": 1, "attn_dim": 8,
     "sequences": {"batch": 4, "history": 1000000000, "integer_dtype": "i32"}}])");
   try {
     expand(w);

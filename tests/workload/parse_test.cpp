@@ -68,10 +68,10 @@ TEST(ParseWorkload, ReadsEveryOperator) {
     {"op": "layer_norm", "dim": 32, "weighted": false, "name": "n", "count": 2.5},
     {"op": "addmm", "m": 5, "k": 8, "n": 16, "bias": "residual", "activation": "silu", "activation_columns": 8,
      "weight_transposed": true, "dtype": "bf16"},
-    {"op": "hstu_attention", "num_heads": 2, "attn_dim": 32, "mask": "full"},
+    {"op": "attention", "num_heads": 2, "attn_dim": 32, "mask": "full"},
     {"op": "norm_mul", "rows": 9, "dim": 64, "concat_u": true, "concat_x": true, "num_groups": 4},
     {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu"},
-    {"op": "addmm", "m": 5, "k": 8, "n": 16, "activation": "gelu_tanh"}])"));
+    {"op": "addmm", "m": 5, "k": 8, "n": 16, "bias": "both", "activation": "gelu_tanh"}])"));
   ASSERT_EQ(w.operators.size(), 6u);
   EXPECT_EQ(w.operators[0].count, 2.5);
   EXPECT_EQ(w.operators[0].dtype, HSTU_DTYPE_F16);
@@ -82,6 +82,9 @@ TEST(ParseWorkload, ReadsEveryOperator) {
   EXPECT_EQ(std::get<NormMulSpec>(w.operators[3].spec).num_groups, 4);
   EXPECT_EQ(std::get<AddmmSpec>(w.operators[4].spec).activation, HSTU_ACTIVATION_GELU);
   EXPECT_EQ(std::get<AddmmSpec>(w.operators[5].spec).activation, HSTU_ACTIVATION_GELU_TANH);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[1].spec).bias, AddmmSpec::Bias::residual);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[4].spec).bias, AddmmSpec::Bias::row);
+  EXPECT_EQ(std::get<AddmmSpec>(w.operators[5].spec).bias, AddmmSpec::Bias::both);
 }
 
 struct Refusal {
@@ -141,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "/operators/0/cols: unknown"},
         Refusal{"RowsFromNowhere", one_operator(R"("op": "layer_norm", "dim": 8)"),
                 "/operators/0: it has no rows of its own"},
-        Refusal{"SequencesFromNowhere", one_operator(R"("op": "hstu_attention", "num_heads": 1, "attn_dim": 8)"),
+        Refusal{"SequencesFromNowhere", one_operator(R"("op": "attention", "num_heads": 1, "attn_dim": 8)"),
                 "/operators/0: it has no sequences of its own"},
         Refusal{"Count", one_operator(R"("op": "layer_norm", "rows": 1, "dim": 8, "count": 0)"),
                 "/operators/0/count: 0: it must be positive"},

@@ -1,8 +1,12 @@
 // Entries that spell an operator's args struct, from the text to the args.
+#include "operators/problem.hpp"
 #include "support/error.hpp"
 #include "workload/calls.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
 
 namespace hstujit {
 namespace {
@@ -38,8 +42,38 @@ TEST(SpelledCall, TakesShapesTypesStridesAndAttributes) {
   EXPECT_EQ(calls.result, 4);
 }
 
+TEST(SpelledCall, StridesOfZeroAreMeant) {
+  const Calls calls = expanded(R"({"op": "addmm", "dtype": "f32", "tensors": {
+    "x": {"shape": [7, 8], "stride": [0, 0]}, "w": [8, 16], "out": [7, 16]}})");
+  const auto& args = std::get<hstu_addmm_args>(calls.calls[0].args);
+  EXPECT_EQ(args.x.flags, HSTU_STRIDES_GIVEN);
+  EXPECT_EQ(args.x.stride[0], 0);
+  EXPECT_EQ(args.x.stride[1], 0);
+  EXPECT_EQ(calls.buffers[0].elements, 1);
+  EXPECT_EQ(args.w.flags, 0);
+}
+
+TEST(SpelledCall, AnExactZeroKeepsItsSign) {
+  const Calls calls = expanded(R"({"op": "layer_norm", "eps": -0.0, "tensors": {"x": [7, 8], "out": [7, 8]}})");
+  const auto& args = std::get<hstu_layer_norm_args>(calls.calls[0].args);
+  EXPECT_EQ(args.eps, 0);
+  EXPECT_TRUE(std::signbit(args.eps));
+}
+
+TEST(SpelledCall, TakesEveryElementType) {
+  for (const auto& [word, dtype] : {std::pair{"u8", HSTU_DTYPE_U8}, {"i16", HSTU_DTYPE_I16}, {"f64", HSTU_DTYPE_F64}}) {
+    const Calls calls = expanded(fmt::format(R"({{"op": "dense_to_jagged", "dtype": "f32", "tensors": {{
+      "offsets": {{"offsets": {{"batch": 1, "lengths": 2}}}}, "dense": {{"shape": [1, 2, 3], "dtype": "{0}"}},
+      "out": {{"shape": [2, 3], "dtype": "{0}"}}}}}})",
+                                             word));
+    EXPECT_EQ(std::get<hstu_dense_to_jagged_args>(calls.calls[0].args).out.dtype, dtype);
+    EXPECT_EQ(name_of(dtype), word);
+    EXPECT_EQ(dtype_named(word), dtype);
+  }
+}
+
 TEST(SpelledCall, ExtentsFollowTheDrawnSequences) {
-  const Calls calls = expanded(R"j({"op": "hstu_attention", "max_seq_len": "longest(seq_offsets)", "tensors": {
+  const Calls calls = expanded(R"j({"op": "attention", "max_seq_len": "longest(seq_offsets)", "tensors": {
     "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [4, 0, 9]}}},
     "num_targets": {"values": {"batch": 3, "lengths": 2}},
     "attn_scale": {"shape": ["total(seq_offsets) + 2"], "dtype": "f32"},
@@ -49,7 +83,7 @@ TEST(SpelledCall, ExtentsFollowTheDrawnSequences) {
   EXPECT_EQ(args.q.shape[0], 15);
   EXPECT_EQ(args.seq_offsets.dtype, HSTU_DTYPE_I32);
   EXPECT_EQ(args.seq_offsets.shape[0], 4);
-  EXPECT_EQ(args.num_targets.dtype, HSTU_DTYPE_I64);
+  EXPECT_EQ(args.mask.num_targets.dtype, HSTU_DTYPE_I64);
   EXPECT_EQ(args.max_seq_len, 9);
   const auto offsets = static_cast<size_t>(calls.find("seq_offsets"));
   EXPECT_EQ(calls.buffers[offsets].list, (std::vector<int64_t>{0, 4, 4, 13}));
@@ -62,24 +96,24 @@ TEST(SpelledCall, IntegersTakeAShape) {
     "seq_offsets": {"offsets": {"batch": 2, "lengths": 4}}, "q": [8, 2, 32], "k": [8, 2, 32], "v": [8, 2, 16],
     "out": [8, 2, 16], "intervals": {"dtype": "i32", "shape": [1, 3, "total(seq_offsets)"],
     "values": {"batch": )j";
-  const Calls calls = expanded(R"({"op": "hstu_attention", )" + rest + R"(24, "lengths": 2}}}})");
+  const Calls calls = expanded(R"({"op": "attention", )" + rest + R"(24, "lengths": 2}}}})");
   const auto& args = std::get<hstu_attention_args>(calls.calls[0].args);
-  EXPECT_EQ(args.intervals.rank, 3);
-  EXPECT_EQ(args.intervals.shape[1], 3);
-  EXPECT_EQ(args.intervals.shape[2], 8);
+  EXPECT_EQ(args.mask.intervals.rank, 3);
+  EXPECT_EQ(args.mask.intervals.shape[1], 3);
+  EXPECT_EQ(args.mask.intervals.shape[2], 8);
   EXPECT_EQ(calls.buffers[static_cast<size_t>(calls.find("intervals"))].elements, 24);
-  EXPECT_NE(refusal(R"({"op": "hstu_attention", )" + rest + R"(23, "lengths": 2}}}})").find("23 numbers"),
+  EXPECT_NE(refusal(R"({"op": "attention", )" + rest + R"(23, "lengths": 2}}}})").find("23 numbers"),
             std::string::npos);
 }
 
 TEST(SpelledCall, WeightsAreScaledByTheirDepth) {
-  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "z": [4, 8]}})");
+  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "out": [4, 8]}})");
   EXPECT_EQ(calls.buffers[1].deviation, 0.125f);
   EXPECT_EQ(calls.buffers[0].deviation, 1);
 }
 
 TEST(SpelledCall, CarriesItsFigure) {
-  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "z": [4, 8]},
+  const Calls calls = expanded(R"({"op": "addmm", "tensors": {"x": [4, 64], "w": [64, 8], "out": [4, 8]},
     "figure": {"id": "f", "rate": "of_copy", "target": 95},
     "family_figures": [{"id": "g", "rate": "tflops", "family": "addmm_sm80"}]})");
   ASSERT_TRUE(calls.calls[0].figure);
@@ -101,30 +135,30 @@ TEST(SpelledCall, RefusalsNameTheField) {
            Case{R"j({"op": "addmm", "tensors": {"x": "big"}})j", "/operators/0/tensors/x"},
            Case{R"j({"op": "addmm", "tensors": {"x": {"shape": [4, 4], "mean": 1e39}}})j",
                 "/operators/0/tensors/x/mean: 1e+39: it must fit a float"},
-           Case{R"j({"op": "dropout", "ratio": -1e300, "tensors": {"x": [4, 4], "y": [4, 4]}})j",
+           Case{R"j({"op": "dropout", "ratio": -1e300, "tensors": {"x": [4, 4], "out": [4, 4]}})j",
                 "/operators/0/ratio: -1e+300: it must fit a float"},
-           Case{R"j({"op": "softmax", "tensors": {"x": ["9223372036854775807 + 1"], "y": [4, 4]}})j",
+           Case{R"j({"op": "softmax", "tensors": {"x": ["9223372036854775807 + 1"], "out": [4, 4]}})j",
                 "/tensors/x/0: \"9223372036854775807\": it must be from"},
-           Case{R"j({"op": "softmax", "tensors": {"x": [1099511627776, 1099511627776], "y": [4, 4]}})j",
+           Case{R"j({"op": "softmax", "tensors": {"x": [1099511627776, 1099511627776], "out": [4, 4]}})j",
                 "\"x\": so many elements overflow"},
            Case{R"j({"op": "softmax", "tensors": {"x": {"shape": [1099511627776, 4], "stride": [1099511627776, 1]},
-                    "y": [4, 4]}})j",
+                    "out": [4, 4]}})j",
                 "\"x\": its shape and strides overflow"},
            Case{R"j({"op": "addmm", "tensors": {"x": [4, "rows"]}})j", "/operators/0/tensors/x/1: \"rows\": use"},
-           Case{R"j({"op": "addmm", "tensors": {"x": ["total(w)", 4], "w": [4, 4], "z": [4, 4]}})j",
+           Case{R"j({"op": "addmm", "tensors": {"x": ["total(w)", 4], "w": [4, 4], "out": [4, 4]}})j",
                 "\"w\" holds no lengths"},
-           Case{R"j({"op": "addmm", "tensors": {"x": [4, 64], "w": [32, 8], "z": [4, 8]}})j", "w.shape[0] = 32"},
+           Case{R"j({"op": "addmm", "tensors": {"x": [4, 64], "w": [32, 8], "out": [4, 8]}})j", "w.shape[0] = 32"},
            Case{R"j({"op": "addmm", "tensors": {"x": {"shape": [4, 4], "stride": [1]}}})j", "/tensors/x/stride"},
-           Case{R"j({"op": "addmm", "activation": "relu", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]}})j",
+           Case{R"j({"op": "addmm", "activation": "relu", "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]}})j",
                 "/operators/0/activation: \"relu\": use one of none, silu, sigmoid"},
-           Case{R"j({"op": "hstu_attention", "tensors": {"seq_offsets": [4]}})j", "/tensors/seq_offsets: it holds"},
-           Case{R"j({"op": "hstu_attention", "tensors": {"seq_offsets": {"dtype": "i32"}}})j", "either"},
-           Case{R"j({"op": "addmm", "epsilon": 1, "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]}})j",
+           Case{R"j({"op": "attention", "tensors": {"seq_offsets": [4]}})j", "/tensors/seq_offsets: it holds"},
+           Case{R"j({"op": "attention", "tensors": {"seq_offsets": {"dtype": "i32"}}})j", "either"},
+           Case{R"j({"op": "addmm", "epsilon": 1, "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]}})j",
                 "/operators/0/epsilon: unknown"},
-           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]},
+           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]},
                     "figure": {"id": "f", "rate": "speed"}})j",
                 "/operators/0/figure/rate"},
-           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "z": [4, 4]},
+           Case{R"j({"op": "addmm", "tensors": {"x": [4, 4], "w": [4, 4], "out": [4, 4]},
                     "family_figures": [{"id": "f", "rate": "gbs", "family": "addmm_sm81"}]})j",
                 "/operators/0/family_figures/0/family: \"addmm_sm81\": hstu-tune ops"},
        })

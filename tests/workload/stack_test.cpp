@@ -221,7 +221,7 @@ TEST(SmallVersion, KeepsTheLayerAndShrinksTheTraffic) {
   const Workload small = small_version(w);
   EXPECT_EQ(small.stack->hidden_dim, w.stack->hidden_dim);
   EXPECT_EQ(small.stack->layers, 2);
-  EXPECT_LT(work_of(expand_stack(small).calls[1], expand_stack(small)).flops, 1e9);
+  EXPECT_LT(cost_of(expand_stack(small).calls[1], expand_stack(small)).flops, 1e9);
 }
 
 }  // namespace

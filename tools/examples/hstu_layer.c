@@ -166,15 +166,15 @@ static void run_layer(hstu_context* context, const layer_buffers* layer, const v
   norm.x = matrix(x, kEmbedding);
   norm.weight = vector(layer->norm_weight, kEmbedding);
   norm.bias = vector(layer->norm_bias, kEmbedding);
-  norm.y = matrix(layer->normed, kEmbedding);
+  norm.out = matrix(layer->normed, kEmbedding);
   norm.eps = 1e-6f;
   must_hstu(hstu_layer_norm(context, &norm, stream), "layer norm");
 
   hstu_addmm_args projection = {.struct_size = sizeof projection};
-  projection.x = norm.y;
+  projection.x = norm.out;
   projection.w = hstu_matrix(layer->uvqk_weight, HSTU_DTYPE_BF16, kEmbedding, kUvqk);
-  projection.y = vector(layer->uvqk_bias, kUvqk);
-  projection.z = matrix(layer->uvqk, kUvqk);
+  projection.bias = vector(layer->uvqk_bias, kUvqk);
+  projection.out = matrix(layer->uvqk, kUvqk);
   projection.activation = HSTU_ACTIVATION_SILU; /* on u alone */
   projection.activation_columns = kV;
   must_hstu(hstu_addmm(context, &projection, stream), "UVQK projection");
@@ -185,7 +185,7 @@ static void run_layer(hstu_context* context, const layer_buffers* layer, const v
   attention.v = uvqk_heads(layer, kV, kHiddenDim);
   attention.out = hstu_heads(layer->attn, HSTU_DTYPE_BF16, kRows, kHeads, kHiddenDim);
   attention.seq_offsets = hstu_vector(layer->offsets, HSTU_DTYPE_I64, kBatch + 1);
-  attention.num_targets = hstu_vector(layer->targets, HSTU_DTYPE_I32, kBatch);
+  attention.mask.num_targets = hstu_vector(layer->targets, HSTU_DTYPE_I32, kBatch);
   attention.max_seq_len = kLongest;
   must_hstu(hstu_attention(context, &attention, stream), "attention");
 
@@ -203,8 +203,8 @@ static void run_layer(hstu_context* context, const layer_buffers* layer, const v
   hstu_addmm_args output = {.struct_size = sizeof output};
   output.x = gate.out;
   output.w = hstu_matrix(layer->output_weight, HSTU_DTYPE_BF16, kGated, kEmbedding);
-  output.y = matrix(x, kEmbedding); /* the residual */
-  output.z = matrix(out, kEmbedding);
+  output.residual = matrix(x, kEmbedding);
+  output.out = matrix(out, kEmbedding);
   must_hstu(hstu_addmm(context, &output, stream), "output projection");
 }
 

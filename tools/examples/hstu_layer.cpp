@@ -141,15 +141,15 @@ class Layer {
     norm.x = matrix(x, kRows, kEmbedding);
     norm.weight = vector(norm_weight_, kEmbedding);
     norm.bias = vector(norm_bias_, kEmbedding);
-    norm.y = matrix(normed_, kRows, kEmbedding);
+    norm.out = matrix(normed_, kRows, kEmbedding);
     norm.eps = 1e-6f;
     check(hstu_layer_norm(context, &norm, stream), "layer norm");
 
     auto projection = sized<hstu_addmm_args>();
-    projection.x = norm.y;
+    projection.x = norm.out;
     projection.w = matrix(uvqk_weight_, kEmbedding, kUvqk);
-    projection.y = vector(uvqk_bias_, kUvqk);
-    projection.z = matrix(uvqk_, kRows, kUvqk);
+    projection.bias = vector(uvqk_bias_, kUvqk);
+    projection.out = matrix(uvqk_, kRows, kUvqk);
     projection.activation = HSTU_ACTIVATION_SILU;  // on u alone
     projection.activation_columns = kV;
     check(hstu_addmm(context, &projection, stream), "UVQK projection");
@@ -160,7 +160,7 @@ class Layer {
     attention.v = uvqk_heads(kV, kHiddenDim);
     attention.out = hstu_heads(attn_.get(), HSTU_DTYPE_BF16, kRows, kHeads, kHiddenDim);
     attention.seq_offsets = hstu_vector(offsets_.get(), HSTU_DTYPE_I64, kBatch + 1);
-    attention.num_targets = hstu_vector(targets_.get(), HSTU_DTYPE_I32, kBatch);
+    attention.mask.num_targets = hstu_vector(targets_.get(), HSTU_DTYPE_I32, kBatch);
     attention.max_seq_len = kLongest;
     check(hstu_attention(context, &attention, stream), "attention");
 
@@ -178,8 +178,8 @@ class Layer {
     auto output = sized<hstu_addmm_args>();
     output.x = gate.out;
     output.w = matrix(output_weight_, kGated, kEmbedding);
-    output.y = matrix(x, kRows, kEmbedding);  // the residual
-    output.z = matrix(out, kRows, kEmbedding);
+    output.residual = matrix(x, kRows, kEmbedding);
+    output.out = matrix(out, kRows, kEmbedding);
     check(hstu_addmm(context, &output, stream), "output projection");
   }
 

@@ -58,8 +58,8 @@ std::vector<const Need*> first_needs(const Traffic& traffic, size_t limit) {
 std::span<const Need* const> next_batch(std::span<const Need* const> needs) {
   constexpr double kBytes = 8e9;
   size_t count = 1;
-  for (double bytes = needs[0]->work.bytes; count < needs.size(); ++count) {
-    bytes += needs[count]->work.bytes;
+  for (double bytes = needs[0]->cost.bytes; count < needs.size(); ++count) {
+    bytes += needs[count]->cost.bytes;
     if (bytes > kBytes) break;
   }
   return needs.first(count);

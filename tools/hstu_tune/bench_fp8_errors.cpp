@@ -90,7 +90,7 @@ Values exact_product(Host& host, const hstu_tensor& x, const hstu_tensor& w) {
   args.w = w;
   std::swap(args.w.shape[0], args.w.shape[1]);
   std::swap(args.w.stride[0], args.w.stride[1]);
-  args.z = host.matrix(HSTU_DTYPE_F32, kM, kN, 4);  // left alone
+  args.out = host.matrix(HSTU_DTYPE_F32, kM, kN, 4);  // left alone
   return exact_product(args);
 }
 
@@ -110,7 +110,7 @@ struct DeviceProduct {
 DeviceProduct device_product(BenchRun& bench, hstu_fp8_gemm_args args) {
   const auto memory = gpu_memory(bench.driver(), ordinal_of(bench.device));
   const hstu_tensor host_out = args.out;
-  for (hstu_tensor* t : {&args.a, &args.b, &args.a_descale, &args.b_descale, &args.out}) *t = on_device(*memory, *t);
+  for (hstu_tensor* t : {&args.x, &args.w, &args.x_descale, &args.w_descale, &args.out}) *t = on_device(*memory, *t);
   if (const hstu_status status = hstu_fp8_gemm(bench.host.get(), &args, nullptr); status != HSTU_OK)
     throw Error(status, hstu_last_error());
   memory->synchronise();
@@ -146,12 +146,12 @@ void measure(BenchRun& bench, const Scales& scales, int64_t k) {
   const Quantised a = quantised(host, x, scales.a), b = quantised(host, w, scales.b);
   hstu_fp8_gemm_args args{};
   args.struct_size = sizeof args;
-  args.a = a.q;
-  args.b = b.q;
-  args.a_descale = a.descale;
-  args.b_descale = b.descale;
-  args.a_scaling = scales.a;
-  args.b_scaling = scales.b;
+  args.x = a.q;
+  args.w = b.q;
+  args.x_descale = a.descale;
+  args.w_descale = b.descale;
+  args.x_scaling = scales.a;
+  args.w_scaling = scales.b;
   args.out = host.matrix(HSTU_DTYPE_F16, kM, kN, 2);
   const Values exact = exact_product(args);
   bench.report.add({quantisation_id(scales, k), 100 * distance(exact, exact_product(host, x, w)), "%", false,

@@ -30,23 +30,25 @@ struct Result {
   std::string configuration, family;
 
   double seconds() const { return static_cast<double>(timing.median_ns) * 1e-9; }
-  double tflops() const { return need->work.flops / seconds() * 1e-12; }
-  double gbs() const { return need->work.bytes / seconds() * 1e-9; }
+  double tflops() const { return need->cost.flops / seconds() * 1e-12; }
+  double gbs() const { return need->cost.bytes / seconds() * 1e-9; }
 };
 
 /// Before each operator: what the one before drew must not slow its clocks.
 constexpr auto kRest = std::chrono::milliseconds(100);
 
 bool plain_product(const hstu_addmm_args& args) {
-  return args.x.dtype != HSTU_DTYPE_F32 && args.y.rank < 2 && args.z1.dtype == HSTU_DTYPE_NONE &&
-         args.w.stride[0] != 1 && args.x.stride[0] == args.x.shape[1] && args.z.stride[0] == args.z.shape[1];
+  return args.x.dtype != HSTU_DTYPE_F32 && args.residual.dtype == HSTU_DTYPE_NONE &&
+         args.out1.dtype == HSTU_DTYPE_NONE && args.w.stride[0] != 1 && args.x.stride[0] == args.x.shape[1] &&
+         args.out.stride[0] == args.out.shape[1];
 }
 
 /// cuBLASLt on the operands of a product, without its activation; a residual it does not take. Null where that means
 /// nothing.
 std::unique_ptr<CublasLtProduct> vendor_product(const Need& need, const hstu_addmm_args& args) {
   if (need.problem.op != Op::addmm || !plain_product(args)) return nullptr;
-  return CublasLtProduct::create(args.x.dtype, args.z.shape[0], args.z.shape[1], args.x.shape[1], args.y.rank == 1);
+  return CublasLtProduct::create(args.x.dtype, args.out.shape[0], args.out.shape[1], args.x.shape[1],
+                                 args.bias.rank == 1);
 }
 
 size_t index_of(const Need& need) { return static_cast<size_t>(need.call - need.calls->calls.data()); }
@@ -67,7 +69,7 @@ void time(BenchRun& bench, Stopwatch& watch, const Need& need, const Stack& stac
   std::vector<GpuWork> works = {work};
   if (vendor)
     works.push_back([&, workspace = memory->allocate(CublasLtProduct::kWorkspaceBytes)](CUstream stream) {
-      vendor->run(args.x.data, args.w.data, args.y.data, args.z.data, workspace, stream);
+      vendor->run(args.x.data, args.w.data, args.bias.data, args.out.data, workspace, stream);
     });
   std::this_thread::sleep_for(kRest);
   const std::vector<Timing> timings = watch.cold(works);
@@ -89,8 +91,8 @@ Result measure(BenchRun& bench, const Need& need, const Stack& stack, bool with_
   result.configuration = text(choice);
   result.family = choice.family->name;
   constexpr double kMany = 256e6;
-  if (result.figure && result.figure->rate == FigureSpec::Rate::gbs && need.work.bytes < kMany)
-    result.copy_gbs = measure_copy(bench, static_cast<size_t>(need.work.bytes));
+  if (result.figure && result.figure->rate == FigureSpec::Rate::gbs && need.cost.bytes < kMany)
+    result.copy_gbs = measure_copy(bench, static_cast<size_t>(need.cost.bytes));
   return result;
 }
 

@@ -134,7 +134,7 @@ void fused_silu(BenchRun& bench, Stopwatch& watch) {
     const auto vendor = CublasLtProduct::create(HSTU_DTYPE_BF16, s.m, s.n, s.k, true);
     if (!vendor) return;
     hstu_addmm_args call = operands.addmm(s.m, s.k, s.n);
-    call.y = operands.row(HSTU_DTYPE_BF16, s.n);
+    call.bias = operands.row(HSTU_DTYPE_BF16, s.n);
     call.activation = HSTU_ACTIVATION_SILU;
     const size_t bytes = static_cast<size_t>(s.m * s.n * 2);
     void *product = operands.space(s.m * s.n * 2), *result = operands.space(s.m * s.n * 2);
@@ -142,7 +142,7 @@ void fused_silu(BenchRun& bench, Stopwatch& watch) {
     const std::string family = operands.ready(call);
     const auto t = watch.cold({[&](CUstream stream) { operands.run(call, stream); },
                                [&](CUstream stream) {
-                                 vendor->run(call.x.data, call.w.data, call.y.data, product, workspace, stream);
+                                 vendor->run(call.x.data, call.w.data, call.bias.data, product, workspace, stream);
                                  operands.copy(result, product, bytes, stream);
                                }});
     ratios.add(id, {family}, seconds(t[0]), seconds(t[1]), s.k == 512 ? 150 : 125);
@@ -190,9 +190,9 @@ void fp8(BenchRun& bench, Stopwatch& watch) {
         [&](CUstream stream) { operands.run(rows, stream); }, [&](CUstream stream) { operands.run(wide, stream); },
         [&](CUstream stream) { operands.run(blocks, stream); }, [&](CUstream stream) { operands.run(fast, stream); }};
     if (vendor.product) {
-      vendor.product->set_descales(rows.a_descale.data, rows.b_descale.data);
+      vendor.product->set_descales(rows.x_descale.data, rows.w_descale.data);
       works.push_back([&](CUstream stream) {
-        vendor.product->run(rows.a.data, rows.b.data, nullptr, wide.z.data, workspace, stream);
+        vendor.product->run(rows.x.data, rows.w.data, nullptr, wide.out.data, workspace, stream);
       });
     }
     const auto t = watch.cold(works);
@@ -223,15 +223,15 @@ void norm_chain(BenchRun& bench, Stopwatch& watch) {
     norm.weight = operands.row(HSTU_DTYPE_BF16, s.k);
     norm.bias = operands.row(HSTU_DTYPE_BF16, s.k);
     hstu_layer_norm_args quantising = norm;
-    norm.y = operands.matrix(HSTU_DTYPE_BF16, s.m, s.k);
-    quantising.y = product.a;
-    quantising.descale = product.a_descale;
+    norm.out = operands.matrix(HSTU_DTYPE_BF16, s.m, s.k);
+    quantising.out = product.x;
+    quantising.descale = product.x_descale;
     quantising.scaling = HSTU_FP8_ROW;
     hstu_quantize_fp8_args quantise{};
     quantise.struct_size = sizeof quantise;
-    quantise.x = norm.y;
-    quantise.q = product.a;
-    quantise.descale = product.a_descale;
+    quantise.x = norm.out;
+    quantise.q = product.x;
+    quantise.descale = product.x_descale;
     quantise.scaling = HSTU_FP8_ROW;
     const std::vector<std::string> families = {operands.ready(product), operands.ready(norm),
                                                operands.ready(quantising), operands.ready(quantise)};

@@ -9,7 +9,7 @@ namespace {
 const Family& family_for(std::string_view name, const Problem& problem, const DeviceFacts& device) {
   const Family* family = family_named(name);
   if (!family) fail(HSTU_ERROR_INVALID_ARGUMENT, "family: there is none named \"{}\"; hstu-tune ops lists them", name);
-  if (family->op != problem.op || !family->covers(problem, device))
+  if (!covers(*family, problem, device))
     fail(HSTU_ERROR_INVALID_ARGUMENT, "family: {} does not cover {}", name, text(problem));
   return *family;
 }

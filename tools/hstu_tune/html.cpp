@@ -112,9 +112,9 @@ std::string page(std::string_view title, std::string_view body) {
       escaped(title), kStyle, body);
 }
 
-std::optional<double> bound_seconds(const Work& work, std::string_view device_class) {
+std::optional<double> bound_seconds(const Cost& cost, std::string_view device_class) {
   for (const Peak& peak : kPeaks)
-    if (device_class.starts_with(peak.device)) return std::max(work.flops / peak.flops, work.bytes / peak.bytes);
+    if (device_class.starts_with(peak.device)) return std::max(cost.flops / peak.flops, cost.bytes / peak.bytes);
   return std::nullopt;
 }
 

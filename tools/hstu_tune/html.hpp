@@ -19,7 +19,7 @@ std::string escaped(std::string_view text);
 std::string page(std::string_view title, std::string_view body);
 
 /// The least time that the work can take on a device of this class, after its data sheet; nothing for unknown devices.
-std::optional<double> bound_seconds(const Work& work, std::string_view device_class);
+std::optional<double> bound_seconds(const Cost& cost, std::string_view device_class);
 
 /// Every complete candidate of a job as a dot on a logarithmic axis of time, the winner and the default marked, the
 /// bound as a line. Inline SVG; hovering names the configuration.

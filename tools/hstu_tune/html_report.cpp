@@ -43,7 +43,7 @@ std::vector<Chapter> chapters_of(const Records& records, const Traffic* traffic)
                     precision_advice(record, all)};
     if (traffic)
       for (const Need& need : traffic->needs)
-        if (need.problem == record.problem) chapter.bound = html::bound_seconds(need.work, record.device_class);
+        if (need.problem == record.problem) chapter.bound = html::bound_seconds(need.cost, record.device_class);
     chapters.push_back(std::move(chapter));
   }
   // The largest gains in time first: that is what a reader looks for.

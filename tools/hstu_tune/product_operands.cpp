@@ -52,7 +52,7 @@ hstu_addmm_args ProductOperands::addmm(int64_t m, int64_t k, int64_t n, const hs
   args.w = matrix(HSTU_DTYPE_BF16, k, n, 1 / std::sqrt(static_cast<float>(k)));
   if (shared) return args;
   args.x = matrix(HSTU_DTYPE_BF16, m, k);
-  args.z = tensor(HSTU_DTYPE_BF16, space(m * n * 2), {m, n});
+  args.out = tensor(HSTU_DTYPE_BF16, space(m * n * 2), {m, n});
   return args;
 }
 
@@ -61,13 +61,13 @@ hstu_fp8_gemm_args ProductOperands::fp8_gemm(int64_t m, int64_t k, int64_t n, hs
   hstu_fp8_gemm_args args{};
   if (shared) args = *shared;
   args.struct_size = sizeof args;
-  args.a_scaling = a;
-  args.b_scaling = b;
-  args.a_descale = descale(a, m, k);
-  args.b_descale = descale(b, n, k);
+  args.x_scaling = a;
+  args.w_scaling = b;
+  args.x_descale = descale(a, m, k);
+  args.w_descale = descale(b, n, k);
   if (shared) return args;
-  args.a = matrix(HSTU_DTYPE_E4M3, m, k);
-  args.b = matrix(HSTU_DTYPE_E4M3, n, k);
+  args.x = matrix(HSTU_DTYPE_E4M3, m, k);
+  args.w = matrix(HSTU_DTYPE_E4M3, n, k);
   args.out = tensor(HSTU_DTYPE_BF16, space(m * n * 2), {m, n});
   return args;
 }

@@ -33,7 +33,7 @@ Progress::Progress(FILE* out) : out_(out), terminal_(isatty(fileno(out)) == 1) {
 
 Progress::~Progress() { clear(); }
 
-// Work does not end because nobody can watch it.
+// Cost does not end because nobody can watch it.
 void Progress::put(const std::string& text) { std::fputs(text.c_str(), out_); }
 
 void Progress::clear() {

@@ -28,6 +28,12 @@ std::optional<NamedSpace> complete_space(const std::vector<Job>& jobs, const Fam
   return std::nullopt;
 }
 
+/// On what the recorded trials took their time.
+std::string clock_text(const Context& context, const Job& job) {
+  return fmt::format("{}, {} threads at a time; trials on {}", job.evidence.compiler, default_compile_threads(),
+                     context.facts().name);
+}
+
 void write(const std::string& path, const NamedSpace& space) {
   if (const int error = write_output(path, bytes_of(space)))
     fail(HSTU_ERROR_STORE, "{}: cannot be written: {}", path, std::strerror(error));
@@ -36,14 +42,18 @@ void write(const std::string& path, const NamedSpace& space) {
 
 }  // namespace
 
-SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, Width width, const std::string& folder) {
+SpacesWritten record_spaces(Context& context, const TuningOutcome& outcome, Width width, const std::string& folder) {
   SpacesWritten written;
-  for (const Need& need : needs) {
+  for (const Tuned& one : outcome.problems) {
+    const Need& need = *one.need;
     const auto jobs = context.records().jobs(need.problem, context.facts().device_class());
     for (const Family* family : families_for(need.problem, context.facts())) {
-      const auto space =
-          complete_space(jobs, *family, enumerate(*family, need.problem, context.facts(), nullptr, width));
+      auto space = complete_space(jobs, *family, enumerate(*family, need.problem, context.facts(), nullptr, width));
       ++(space ? written.complete : written.incomplete);
+      if (space && one.result) {
+        add_trial_seconds(space->recorded, *family, one.result->costs);
+        space->clock = clock_text(context, jobs.back());
+      }
       if (space)
         write(fmt::format("{}/{}-{:016x}.space.zst", folder, family->name, digest(text(need.problem)).high), *space);
     }

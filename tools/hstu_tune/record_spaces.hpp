@@ -2,10 +2,9 @@
 #pragma once
 
 #include "hstu_tune/command.hpp"
-#include "tuner/space.hpp"
+#include "hstu_tune/tuning.hpp"
 
 #include <string>
-#include <vector>
 
 namespace hstujit::tool {
 
@@ -14,6 +13,6 @@ namespace hstujit::tool {
 struct SpacesWritten {
   int complete = 0, incomplete = 0;
 };
-SpacesWritten record_spaces(Context& context, const std::vector<Need>& needs, Width width, const std::string& folder);
+SpacesWritten record_spaces(Context& context, const TuningOutcome& outcome, Width width, const std::string& folder);
 
 }  // namespace hstujit::tool

@@ -104,7 +104,7 @@ struct Part {
   const Call* call = nullptr;
   int calls = 0;
   double seconds = 0;
-  Work work;
+  Cost cost;
 };
 
 std::vector<Part> parts_of(const Calls& calls, const std::vector<double>& seconds) {
@@ -112,17 +112,17 @@ std::vector<Part> parts_of(const Calls& calls, const std::vector<double>& second
   for (size_t i = 0; i < calls.calls.size(); ++i) {
     const Call& call = calls.calls[i];
     auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.call->name == call.name; });
-    if (part == parts.end()) part = parts.insert(parts.end(), Part{&call, 0, 0, work_of(call, calls)});
+    if (part == parts.end()) part = parts.insert(parts.end(), Part{&call, 0, 0, cost_of(call, calls)});
     ++part->calls;
     part->seconds += seconds[i];
   }
   return parts;
 }
 
-std::string rate_text(const Work& work, double seconds) {
-  const bool compute = work.flops > 100 * work.bytes;
-  return compute ? fmt::format("{:.0f} TFLOP/s", work.flops / seconds * 1e-12)
-                 : fmt::format("{:.0f} GB/s", work.bytes / seconds * 1e-9);
+std::string rate_text(const Cost& cost, double seconds) {
+  const bool compute = cost.flops > 100 * cost.bytes;
+  return compute ? fmt::format("{:.0f} TFLOP/s", cost.flops / seconds * 1e-12)
+                 : fmt::format("{:.0f} GB/s", cost.bytes / seconds * 1e-9);
 }
 
 void print_parts(const Calls& calls, const std::vector<Part>& parts, Context& context, Report& report) {
@@ -133,12 +133,12 @@ void print_parts(const Calls& calls, const std::vector<Part>& parts, Context& co
     const Plan& plan = context.plan_for(problem_of(*part.call, calls), nullptr, nullptr);
     const double each = part.seconds / part.calls;
     table.add({part.call->name, fmt::format("{}", part.calls), duration_text(each),
-               fmt::format("{:.1f} %", 100 * part.seconds / total), rate_text(part.work, each), text(plan.choice)});
+               fmt::format("{:.1f} %", 100 * part.seconds / total), rate_text(part.cost, each), text(plan.choice)});
     report["parts"].push_back({{"name", part.call->name},
                                {"calls", part.calls},
                                {"seconds", each},
-                               {"flops", part.work.flops},
-                               {"bytes", part.work.bytes},
+                               {"flops", part.cost.flops},
+                               {"bytes", part.cost.bytes},
                                {"configuration", text(plan.choice)}});
   }
   table.print();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 namespace hstujit::tool {
 namespace {
@@ -22,6 +23,16 @@ int gpu_count() {
 int gpu_of(const Shard& shard) {
   const int count = gpu_count();
   return count > 0 ? shard.local % count : 0;
+}
+
+/// "1%" or "0.01" as 0.01.
+std::optional<double> share_of(const std::string& text) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view rest(end, text.data() + text.size());
+  if (status != std::errc() || (!rest.empty() && rest != "%")) return std::nullopt;
+  const double share = rest.empty() ? value : value / 100;
+  return share >= 0 && share <= 1 ? std::optional(share) : std::nullopt;
 }
 
 struct Options {
@@ -75,6 +86,7 @@ int execute_on_all(const Options& options) {
   if (!options.tuning.strategy.empty()) command.insert(command.end(), {"--strategy", options.tuning.strategy});
   if (options.tuning.again) command.push_back("--again");
   if (options.tuning.by_time) command.push_back("--by-time");
+  if (options.tuning.until > 0) command.insert(command.end(), {"--until", fmt::format("{}", options.tuning.until)});
   return tune_in_processes(command, std::max(1, processes), store);
 }
 
@@ -95,11 +107,17 @@ int execute(const Options& given) {
   const std::string path = context->records().path();
   fmt::print("{} configurations measured; records in {}\n", outcome.measured(), path.empty() ? "memory only" : path);
   if (outcome.interrupted) complain("interrupted; what was measured is kept, the same command goes on from there");
+  const int late = options.tuning.until > 0 ? outcome.out_of_time() : 0;
+  if (late > 0)
+    complain(
+        "{} of {} problems ran out of time before more was expected to gain less than --until asks for; raise "
+        "--budget, or take the gain that the table expects to be left",
+        late, outcome.problems.size());
   SpacesWritten spaces;
-  if (!options.spaces.empty()) spaces = record_spaces(*context, traffic->needs, options.tuning.width, options.spaces);
+  if (!options.spaces.empty()) spaces = record_spaces(*context, outcome, options.tuning.width, options.spaces);
   if (spaces.incomplete > 0)
     complain("{} spaces were not measured completely and not written; raise --budget", spaces.incomplete);
-  return outcome.failed() || outcome.interrupted || spaces.incomplete > 0 ? 1 : 0;
+  return outcome.failed() || outcome.interrupted || late > 0 || spaces.incomplete > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -109,12 +127,20 @@ void add_tune(Command& program) {
   Command command = program.subcommand("tune", "Find the best configuration of each of a workload's problems");
   command.option("workload", options->workload, "Workload file").required();
   command.option("--budget", options->tuning.budget_s, "Seconds, all problems together").not_negative().shows_default();
-  command.option("--strategy", options->tuning.strategy, "exhaustive, local or random (default: by the space)")
-      .one_of({"exhaustive", "local", "random"});
+  command
+      .option(
+          "--until", [options](const std::string& text) { options->tuning.until = *share_of(text); },
+          "End a problem when a second more of it is expected to make it faster by less than this, 1% say "
+          "(default: when everything is measured, or with the budget)")
+      .checked([](const std::string& text) {
+        return share_of(text) ? std::string() : text + ": use a share from 0 to 1, or per cent with the sign";
+      });
+  command.option("--strategy", options->tuning.strategy, "model, local, random or exhaustive (default: model)")
+      .one_of({"model", "local", "random", "exhaustive"});
   command.option("--seed", options->tuning.seed, "Of the search and its inputs").shows_default();
   command.flag("--again", options->tuning.again, "Measure anew what was tuned before");
   command.flag("--by-time", options->tuning.by_time,
-               "Share the budget by the time that the traffic spends in each problem, not equally");
+               "Let a problem's gain count by the time that the traffic spends in it (default: half so, half equally)");
   command
       .option("--shard", options->shard,
               "I/N: every N-th problem from the I-th on, counted from 0, in a store of its own (default: as "

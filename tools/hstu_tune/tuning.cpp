@@ -12,26 +12,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
+#include <exception>
+#include <functional>
 
 namespace hstujit::tool {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-/// Time that several problems share.
-class Budget {
- public:
-  explicit Budget(double seconds) : total_(seconds) {}
-  double left() const { return std::max(0.0, total_ - std::chrono::duration<double>(Clock::now() - start_).count()); }
-  int64_t share_ms(double share) const { return to_integer<int64_t>(left() * 1e3 * share, 0, kLongestMs); }
-
- private:
-  static constexpr int64_t kLongestMs = int64_t{1} << 40;  // three decades
-
-  double total_;
-  Clock::time_point start_ = Clock::now();
-};
 
 std::string best_text(const TuneProgress& now) {
   if (now.best_seconds <= 0) return "no time yet";
@@ -43,39 +28,30 @@ std::string best_text(const TuneProgress& now) {
 
 double seconds_of(const Need& need) {
   constexpr double kBytesPerSecond = 3e12, kFlopsPerSecond = 4e14, kLeastSeconds = 2e-6;
-  const double bound = std::max({need.work.bytes / kBytesPerSecond, need.work.flops / kFlopsPerSecond, kLeastSeconds});
+  const double bound = std::max({need.cost.bytes / kBytesPerSecond, need.cost.flops / kFlopsPerSecond, kLeastSeconds});
   return need.count * bound;
 }
 
-/// How far all problems are: those behind us, and this one's share of its time or of its space, whichever is further.
-void show(Progress& progress, const TuneProgress& now, const std::string& name, size_t index, size_t count,
-          const Budget& budget) {
+/// How far it is: by the time or by the problems, whichever is further.
+void show(Progress& progress, const TuneProgress& now, const std::string& name, size_t count) {
   const double time = now.elapsed_seconds + now.left_seconds;
-  const double here = std::max(time > 0 ? now.elapsed_seconds / time : 0.0,
-                               now.total > 0 ? static_cast<double>(now.done) / now.total : 0.0);
-  const double rate = now.elapsed_seconds > 0 ? now.fresh / now.elapsed_seconds : 0;
-  progress.show((static_cast<double>(index) + std::min(here, 1.0)) / static_cast<double>(count),
-                fmt::format("{}: {}/{}{}, {:.1f}/s, {}, {:.0f} s left", name, now.done, now.total,
-                            now.finals ? " finals" : "", rate, best_text(now), budget.left()));
+  const double share =
+      std::max(time > 0 ? now.elapsed_seconds / time : 0.0, static_cast<double>(now.over) / static_cast<double>(count));
+  const double rate = now.elapsed_seconds > 0 ? now.fresh_of_all / now.elapsed_seconds : 0;
+  progress.show(share, fmt::format("{}: {}/{}{}, {:.1f}/s, cores {:.0f} %, GPU {:.0f} %, {}, {:.0f} s left", name,
+                                   now.done, now.total, now.finals ? " finals" : "", rate, 100 * now.cores_busy,
+                                   100 * now.gpu_busy, best_text(now), now.left_seconds));
 }
 
-/// What a problem counts for among the others: its calls times a lower bound of its time, on any recent GPU; half of
-/// the budget is shared equally, so that every problem gets some.
+/// What a gain counts for: the problem's calls times a lower bound of its time, on any recent GPU, as a share of all;
+/// and as much again shared equally, so that every problem gets some of the budget.
 std::vector<double> weights_of(const std::vector<Need>& needs, bool by_time) {
-  std::vector<double> weights(needs.size(), 1.0);
-  if (!by_time) return weights;
   double sum = 0;
   for (const Need& need : needs) sum += seconds_of(need);
-  for (size_t i = 0; i < needs.size(); ++i)
-    weights[i] = 1 + static_cast<double>(needs.size()) * seconds_of(needs[i]) / sum;
+  std::vector<double> weights;
+  for (const Need& need : needs)
+    weights.push_back(static_cast<double>(needs.size()) * seconds_of(need) / sum + (by_time ? 0 : 1));
   return weights;
-}
-
-/// Of the time that is left when the problem's turn comes.
-double share_of(const std::vector<double>& weights, size_t index) {
-  double left = 0;
-  for (size_t i = index; i < weights.size(); ++i) left += weights[i];
-  return weights[index] / left;
 }
 
 class Tuner {
@@ -84,30 +60,58 @@ class Tuner {
       : context_(context),
         memory_(gpu_memory(context.driver(), ordinal)),
         current_(context.driver(), context.device_context()),
-        options_(options),
-        budget_(options.budget_s) {}
+        options_(options) {}
 
-  /// `share`: of the time that is left.
-  Tuned tune(const Need& need, size_t index, size_t count, double share) {
-    Tuned tuned{&need, std::nullopt, ""};
-    if (options_.only_missing && context_.records().find(need.problem, context_.facts().device_class())) return tuned;
+  std::vector<Tuned> tune(const std::vector<Need>& needs) {
+    std::vector<Tuned> all;
+    std::vector<size_t> asked;  // places in `all` of what is tuned
+    std::vector<AnyArgs> args;
+    std::vector<CallToTune> calls;
+    const std::vector<double> weights = weights_of(needs, options_.by_time);
+    args.reserve(needs.size());
+    for (size_t i = 0; i < needs.size(); ++i) {
+      all.push_back({&needs[i], std::nullopt, ""});
+      if (options_.only_missing && has_record(needs[i])) continue;
+      try {
+        args.push_back(prepared(*needs[i].call, *needs[i].calls, [this](const Buffer& b) { return upload(b); }));
+        calls.push_back({needs[i].problem, address(args.back()), weights[i]});
+        asked.push_back(i);
+      } catch (const Error& error) { all.back().error = error.message(); }
+    }
+    const auto name = [&](size_t problem) { return all[asked[problem]].need->call->name; };
+    const auto outcomes =
+        tune_calls(context_.driver(), context_.facts(), context_.jit(), context_.records(), calls, options(name));
+    for (size_t i = 0; i < outcomes.size(); ++i) take(outcomes[i], all[asked[i]]);
+    return all;
+  }
+
+ private:
+  bool has_record(const Need& need) const {
+    return context_.records().find(need.problem, context_.facts().device_class()).has_value();
+  }
+
+  TuneOptions options(const std::function<std::string(size_t)>& name) {
+    constexpr double kLongestMs = double{int64_t{1} << 40};  // three decades
     TuneOptions job;
-    job.budget_ms = budget_.share_ms(share);
+    job.budget_ms = to_integer<int64_t>(std::min(options_.budget_s * 1e3, kLongestMs), 0, int64_t{1} << 40);
+    job.until = options_.until;
     job.seed = options_.seed;
     job.strategy = options_.strategy;
     job.width = options_.width;
     job.again = options_.again;
     job.cancel = &Interrupt::flag();
-    job.progress = [&](const TuneProgress& now) { show(progress_, now, need.call->name, index, count, budget_); };
-    try {
-      const AnyArgs args = prepared(*need.call, *need.calls, [this](const Buffer& b) { return upload(b); });
-      tuned.result = tune_call(context_.driver(), context_.facts(), context_.jit(), context_.records(), need.problem,
-                               address(args), job);
-    } catch (const Error& error) { tuned.error = error.message(); }
-    return tuned;
+    job.progress = [this, name](const TuneProgress& now) { show(progress_, now, name(now.problem), now.problems); };
+    return job;
   }
 
- private:
+  static void take(const TuneOutcome& outcome, Tuned& tuned) {
+    tuned.result = outcome.result;
+    if (!outcome.error) return;
+    try {
+      std::rethrow_exception(outcome.error);
+    } catch (const Error& error) { tuned.error = error.message(); }
+  }
+
   void* upload(const Buffer& buffer) {
     const std::vector<std::byte> bytes = encode(buffer.list, buffer.dtype);
     void* data = memory_->allocate(bytes.size());
@@ -119,17 +123,26 @@ class Tuner {
   const std::unique_ptr<Memory> memory_;
   const CurrentContext current_;
   const TuningOptions& options_;
-  const Budget budget_;
   Progress progress_;
 };
+
+/// Why it ended, and what it expects to have left.
+std::string end_of(const TuneResult& result) {
+  constexpr double kWorthAWord = 0.0005;
+  std::string text = result.end == SearchEnd::exhausted     ? ""
+                     : result.end == SearchEnd::settled     ? ", settled"
+                     : result.end == SearchEnd::out_of_time ? ", out of time"
+                                                            : ", interrupted";
+  if (result.end != SearchEnd::exhausted && result.rest && *result.rest >= kWorthAWord)
+    text += fmt::format(", {:.1f} % more expected", 100 * *result.rest);
+  return text;
+}
 
 std::string remark(const TuneResult& result) {
   std::string text = fmt::format("{} measured", result.measured);
   if (result.reused > 0) text += fmt::format(", {} known", result.reused);
   if (result.failed > 0) text += fmt::format(", {} rejected", result.failed);
-  if (result.out_of_time) text += ", out of time";
-  if (result.cancelled) text += ", interrupted";
-  return text;
+  return text + end_of(result);
 }
 
 }  // namespace
@@ -144,13 +157,15 @@ bool TuningOutcome::failed() const {
   return std::any_of(problems.begin(), problems.end(), [](const Tuned& one) { return !one.error.empty(); });
 }
 
+int TuningOutcome::out_of_time() const {
+  return static_cast<int>(std::ranges::count_if(
+      problems, [](const Tuned& one) { return one.result && one.result->end == SearchEnd::out_of_time; }));
+}
+
 TuningOutcome tune_all(Context& context, int ordinal, const std::vector<Need>& needs, const TuningOptions& options) {
   const Interrupt interrupt;
-  Tuner tuner(context, ordinal, options);
-  const std::vector<double> weights = weights_of(needs, options.by_time);
   TuningOutcome outcome;
-  for (size_t i = 0; i < needs.size() && !Interrupt::asked(); ++i)
-    outcome.problems.push_back(tuner.tune(needs[i], i, needs.size(), share_of(weights, i)));
+  outcome.problems = Tuner(context, ordinal, options).tune(needs);
   outcome.interrupted = Interrupt::asked();
   return outcome;
 }

@@ -13,7 +13,8 @@ struct TuningOptions {
   double budget_s = 60;       ///< for all problems together
   bool only_missing = false;  ///< leave problems alone that have a record of any age
   bool again = false;         ///< measure anew what was tuned under the same circumstances
-  bool by_time = false;       ///< share the budget by the time that the traffic spends in each problem, not equally
+  double until = 0;           ///< see TuneOptions::until
+  bool by_time = false;       ///< a problem's gain counts for the time that the traffic spends in it, and for no more
   Width width = Width::usual;
   uint64_t seed = 1;
   std::string strategy;  ///< "": by the size of the space
@@ -32,10 +33,11 @@ struct TuningOutcome {
 
   int measured() const;  ///< configurations, over all problems
   bool failed() const;
+  int out_of_time() const;  ///< problems that the budget did not suffice for
 };
 
-/// Each problem gets its share of the time that is left, so that what one does not need goes to the next. Ctrl-C
-/// ends it early and keeps what was measured.
+/// All problems share the budget, which goes where gain is expected: see tuner/tune.hpp. Ctrl-C ends it early and keeps
+/// what was measured.
 TuningOutcome tune_all(Context& context, int ordinal, const std::vector<Need>& needs, const TuningOptions& options);
 
 /// A line per problem: winner, time, gain over the default configuration.

@@ -23,7 +23,7 @@ hstu_tensor tensor_of(void* data, hstu_dtype dtype, std::span<const int64_t> sha
   hstu_tensor t{};
   t.data = data;
   t.dtype = dtype;
-  t.rank = static_cast<int32_t>(shape.size());
+  t.rank = static_cast<int16_t>(shape.size());
   int64_t stride = 1;
   for (size_t d = shape.size(); d-- > 0;) {
     t.shape[d] = shape[d];
@@ -178,11 +178,11 @@ hstu_tensor columns_of(const hstu_tensor& matrix, int64_t column, int64_t column
 
 hstu_tensor as_heads(const hstu_tensor& matrix, int64_t heads) {
   const int64_t dim = matrix.shape[1] / heads;
-  return {matrix.data, matrix.dtype, 3, {matrix.shape[0], heads, dim}, {matrix.stride[0], dim, 1}};
+  return {matrix.data, matrix.dtype, 3, 0, {matrix.shape[0], heads, dim}, {matrix.stride[0], dim, 1}};
 }
 
 hstu_tensor as_matrix(const hstu_tensor& heads) {
-  return {heads.data, heads.dtype, 2, {heads.shape[0], heads.shape[1] * heads.shape[2]}, {heads.stride[0], 1}};
+  return {heads.data, heads.dtype, 2, 0, {heads.shape[0], heads.shape[1] * heads.shape[2]}, {heads.stride[0], 1}};
 }
 
 }  // namespace hstujit::verify

@@ -10,10 +10,11 @@ void addmm(GoldenCall& call) {
   hstu_addmm_args args{};
   args.x = call.input("mat1");
   args.w = call.input("mat2");
-  args.y = call.input("input");
-  args.z = call.output({args.x.shape[0], args.w.shape[1]});
+  const hstu_tensor added = call.input("input");
+  (added.rank == 1 ? args.bias : args.residual) = added;
+  args.out = call.output({args.x.shape[0], args.w.shape[1]});
   call.run(args);
-  call.compare("out", args.z);
+  call.compare("out", args.out);
 }
 
 /// Weights come as [n, k]; the activation is the gate's.

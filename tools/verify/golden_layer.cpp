@@ -9,13 +9,21 @@ void compute_output(GoldenCall& call) {
   hstu_compute_output_args args{};
   args.attn = stage.attn;
   args.u = stage.u;
-  args.x = call.input("x");
+  args.residual = call.input("x");
   args.norm_weight = stage.weight;
   args.norm_bias = stage.bias;
   args.output_weight = call.input("output_weight");
   args.out = call.output({args.attn.shape[0], args.output_weight.shape[1]});
-  args.options = {stage.eps,        stage.activation, stage.concat_u,       stage.concat_x,      stage.silu_u,
-                  stage.num_groups, stage.norm,       stage.dropout_stream, stage.dropout_ratio, stage.seed};
+  args.options = {.eps = stage.eps,
+                  .activation = stage.activation,
+                  .concat_u = stage.concat_u,
+                  .concat_x = stage.concat_x,
+                  .silu_u = stage.silu_u,
+                  .norm = stage.norm,
+                  .dropout_stream = stage.dropout_stream,
+                  .dropout_ratio = stage.dropout_ratio,
+                  .num_groups = stage.num_groups,
+                  .seed = stage.seed};
   call.run_chain(args);
   call.compare("out", args.out);
 }

@@ -27,7 +27,7 @@ Args norm_args(GoldenCall& call) {
   args.x = call.input("x");
   args.weight = call.input("weight");
   if constexpr (requires { args.bias; }) args.bias = call.input("bias");
-  args.y = call.output({args.x.shape[0], args.x.shape[1]});
+  args.out = call.output({args.x.shape[0], args.x.shape[1]});
   args.eps = call.number("eps");
   return args;
 }
@@ -35,7 +35,7 @@ Args norm_args(GoldenCall& call) {
 template <class Args>
 void run_norm(GoldenCall& call, const Args& args) {
   call.run(args);
-  call.compare("out", args.y);
+  call.compare("out", args.out);
 }
 
 /// And its gradients, where the case has any.

@@ -43,20 +43,21 @@ Call layer_norm_call(const LayerNormTensors& t, float eps) {
   args.x = t.x.tensor;
   args.weight = t.weight.tensor;
   args.bias = t.bias.tensor;
-  args.y = t.y.tensor;
+  args.out = t.out.tensor;
   args.eps = eps;
-  return call_with(Op::layer_norm, args, {t.x.place, t.weight.place, t.bias.place, t.y.place});
+  return call_with(Op::layer_norm, args, {t.x.place, t.weight.place, t.bias.place, t.out.place});
 }
 
 Call addmm_call(const AddmmTensors& t, hstu_activation activation, int64_t activation_columns) {
   auto args = sized<hstu_addmm_args>();
   args.x = t.x.tensor;
   args.w = t.w.tensor;
-  args.y = t.y.tensor;
-  args.z = t.z.tensor;
+  args.bias = t.bias.tensor;
+  args.residual = t.residual.tensor;
+  args.out = t.out.tensor;
   args.activation = activation;
   args.activation_columns = activation_columns;
-  return call_with(Op::addmm, args, {t.x.place, t.w.place, t.y.place, t.z.place});
+  return call_with(Op::addmm, args, {t.x.place, t.w.place, t.bias.place, t.residual.place, t.out.place});
 }
 
 Call attention_call(const AttentionTensors& t, const AttentionOptions& options, const Batch& batch) {
@@ -66,15 +67,15 @@ Call attention_call(const AttentionTensors& t, const AttentionOptions& options, 
   args.v = t.v.tensor;
   args.out = t.out.tensor;
   args.seq_offsets = t.seq_offsets.tensor;
-  args.num_targets = t.num_targets.tensor;
+  args.mask.num_targets = t.num_targets.tensor;
   args.alpha = options.alpha;
-  args.mask = options.mask;
+  args.mask.kind = options.mask;
   args.max_seq_len = options.max_seq_len > 0 ? options.max_seq_len : std::max<int64_t>(batch.longest, 1);
   args.scaling_seqlen = options.scaling_seqlen;
-  args.contextual_seq_len = options.contextual_seq_len;
-  args.max_attn_len = options.max_attn_len;
-  args.min_full_attn_seq_len = options.min_full_attn_seq_len;
-  return call_with(Op::hstu_attention, args,
+  args.mask.contextual_seq_len = options.contextual_seq_len;
+  args.mask.max_attn_len = options.max_attn_len;
+  args.mask.min_full_attn_seq_len = options.min_full_attn_seq_len;
+  return call_with(Op::attention, args,
                    {t.q.place, t.k.place, t.v.place, t.out.place, t.seq_offsets.place, t.num_targets.place});
 }
 

@@ -29,10 +29,10 @@ struct Batch {
 Batch batch_of(const Sequences& sequences);
 
 struct LayerNormTensors {
-  Placed x, weight, bias, y;
+  Placed x, weight, bias, out;
 };
 struct AddmmTensors {
-  Placed x, w, y, z;
+  Placed x, w, bias, residual, out;
 };
 struct AttentionTensors {
   Placed q, k, v, out, seq_offsets, num_targets;

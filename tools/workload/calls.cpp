@@ -69,12 +69,12 @@ Problem problem_of(const Call& call, const Calls& calls) {
   return operator_of(call.op).prepare(address(args));
 }
 
-Work work_of(const Call& call, const Calls& calls) {
+Cost cost_of(const Call& call, const Calls& calls) {
   std::deque<std::vector<std::byte>> contents;
   const AnyArgs args = prepared(call, calls, [&](const Buffer& buffer) -> void* {
     return contents.emplace_back(encode(buffer.list, buffer.dtype)).data();
   });
-  return operator_of(call.op).work(address(args));
+  return operator_of(call.op).cost(address(args));
 }
 
 std::vector<Need> needs_on(const DeviceFacts& device, const std::vector<Need>& all) {
@@ -92,7 +92,7 @@ std::vector<Need> needs(const std::vector<Calls>& all) {
       const auto known =
           std::find_if(result.begin(), result.end(), [&](const Need& n) { return n.problem == problem; });
       if (known == result.end())
-        result.push_back({problem, &calls, &call, call.count, work_of(call, calls)});
+        result.push_back({problem, &calls, &call, call.count, cost_of(call, calls)});
       else if (!calls.fused.any() || known->calls == &calls)  // else the same call of the same stack
         known->count += call.count;
     }

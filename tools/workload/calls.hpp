@@ -103,7 +103,7 @@ AnyArgs prepared(const Call& call, const Calls& calls, const std::function<void*
 
 /// Key of a call on buffers aligned to 256 bytes.
 Problem problem_of(const Call& call, const Calls& calls);
-Work work_of(const Call& call, const Calls& calls);
+Cost cost_of(const Call& call, const Calls& calls);
 
 /// One problem of a workload and the first of its calls.
 struct Need {
@@ -111,7 +111,7 @@ struct Need {
   const Calls* calls;
   const Call* call;
   double count;  ///< over all calls of this problem
-  Work work;     ///< of that call
+  Cost cost;     ///< of that call
 };
 
 /// The different problems in order of appearance; `all` must outlive them.

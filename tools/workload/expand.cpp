@@ -16,7 +16,7 @@ Call call_of(const LayerNormSpec& spec, const OperatorSpec& entry, const Workloa
     t.weight = build.input("weight", entry.dtype, {spec.dim}, 1, 0.1f);
     t.bias = build.input("bias", entry.dtype, {spec.dim}, 0, 0.1f);
   }
-  t.y = build.output("y", entry.dtype, {rows, spec.dim});
+  t.out = build.output("out", entry.dtype, {rows, spec.dim});
   return layer_norm_call(t, spec.eps);
 }
 
@@ -25,9 +25,10 @@ Call call_of(const AddmmSpec& spec, const OperatorSpec& entry, const Workload& w
   AddmmTensors t;
   t.x = build.input("x", entry.dtype, {m, spec.k});
   t.w = build.weight("w", entry.dtype, spec.k, spec.n, spec.weight_transposed);
-  if (spec.bias == AddmmSpec::Bias::row) t.y = build.input("bias", entry.dtype, {spec.n}, 0, 0.1f);
-  if (spec.bias == AddmmSpec::Bias::residual) t.y = build.input("residual", entry.dtype, {m, spec.n});
-  t.z = build.output("z", entry.dtype, {m, spec.n});
+  const bool both = spec.bias == AddmmSpec::Bias::both;
+  if (both || spec.bias == AddmmSpec::Bias::row) t.bias = build.input("bias", entry.dtype, {spec.n}, 0, 0.1f);
+  if (both || spec.bias == AddmmSpec::Bias::residual) t.residual = build.input("residual", entry.dtype, {m, spec.n});
+  t.out = build.output("out", entry.dtype, {m, spec.n});
   return addmm_call(t, spec.activation, spec.activation_columns);
 }
 
@@ -61,13 +62,13 @@ std::string shape_text(const hstu_tensor& t) {
   return text;
 }
 
-/// "layer_norm 65536 x 512", "hstu_attention 32 sequences, 98304 rows, 4 x 128"
+/// "layer_norm 65536 x 512", "attention 32 sequences, 98304 rows, 4 x 128"
 std::string default_name(const Call& call) {
   const auto x = [&](const hstu_tensor& t) { return fmt::format("{} x {}", t.shape[0], t.shape[1]); };
   std::string sizes;
   if (const auto* norm = std::get_if<hstu_layer_norm_args>(&call.args)) sizes = x(norm->x);
   if (const auto* product = std::get_if<hstu_addmm_args>(&call.args))
-    sizes = fmt::format("{} -> {}", x(product->x), product->z.shape[1]);
+    sizes = fmt::format("{} -> {}", x(product->x), product->out.shape[1]);
   if (const auto* attention = std::get_if<hstu_attention_args>(&call.args))
     sizes = fmt::format("{} sequences, {} rows, {} x {}", attention->seq_offsets.shape[0] - 1, attention->q.shape[0],
                         attention->q.shape[1], attention->q.shape[2]);

@@ -70,6 +70,10 @@ JsonObject::JsonObject(const Json& value, std::string pointer) : object_(value),
 
 const Json* JsonObject::find(std::string_view key) {
   asked_.emplace(key);
+  return peek(key);
+}
+
+const Json* JsonObject::peek(std::string_view key) const {
   const auto found = object_.find(key);
   return found == object_.end() ? nullptr : &*found;
 }

@@ -52,6 +52,8 @@ class JsonObject {
 
   /// The member, or null when there is none. Counts as taken.
   const Json* find(std::string_view key);
+  /// The same, but it does not count.
+  const Json* peek(std::string_view key) const;
   /// The member; throws when there is none.
   const Json& require(std::string_view key);
 

@@ -25,8 +25,10 @@ constexpr Word<hstu_activation> kActivations[] = {{"none", HSTU_ACTIVATION_NONE}
                                                   {"gelu", HSTU_ACTIVATION_GELU},
                                                   {"gelu_tanh", HSTU_ACTIVATION_GELU_TANH}};
 constexpr Word<hstu_mask> kMasks[] = {{"causal", HSTU_MASK_CAUSAL}, {"full", HSTU_MASK_FULL}};
-constexpr Word<AddmmSpec::Bias> kBiases[] = {
-    {"none", AddmmSpec::Bias::none}, {"row", AddmmSpec::Bias::row}, {"residual", AddmmSpec::Bias::residual}};
+constexpr Word<AddmmSpec::Bias> kBiases[] = {{"none", AddmmSpec::Bias::none},
+                                             {"row", AddmmSpec::Bias::row},
+                                             {"residual", AddmmSpec::Bias::residual},
+                                             {"both", AddmmSpec::Bias::both}};
 
 constexpr Word<hstu_dtype> kProjections[] = {{"e4m3", HSTU_DTYPE_E4M3}};
 constexpr Word<hstu_fp8_accumulation> kAccumulations[] = {{"128", HSTU_FP8_ACCUMULATE_128},
@@ -126,8 +128,11 @@ NormMulSpec parse_norm_mul(JsonObject& in) {
   return spec;
 }
 
-/// The operators as the words of "op".
+/// The operators as the words of "op"; or the name that one had before.
 Op parse_op(JsonObject& in) {
+  const Json* const given = in.find("op");
+  if (given && given->is_string())
+    if (const auto op = op_named(given->get_ref<const std::string&>())) return *op;
   Word<Op> words[kOpCount];
   for (int i = 0; i < kOpCount; ++i) words[i] = {name_of(static_cast<Op>(i)), static_cast<Op>(i)};
   return in.choice<Op>("op", words);
@@ -169,7 +174,7 @@ void parse_spec(JsonObject& in, Op op, OperatorSpec& entry) {
     entry.spec = parse_layer_norm(in);
   else if (op == Op::addmm)
     entry.spec = parse_addmm(in);
-  else if (op == Op::hstu_attention)
+  else if (op == Op::attention)
     entry.spec = parse_attention(in);
   else if (op == Op::norm_mul)
     entry.spec = parse_norm_mul(in);
@@ -197,9 +202,9 @@ OperatorSpec parse_operator(const Json& value, const std::string& pointer, const
   in.finish();
   if (needs_sequences(entry) && !workload.sequences)
     fail_at(pointer, "it has no {} of its own, and the workload no /sequences to take them from",
-            op == Op::hstu_attention ? "sequences"
-            : op == Op::addmm        ? "m"
-                                     : "rows");
+            op == Op::attention ? "sequences"
+            : op == Op::addmm   ? "m"
+                                : "rows");
   return entry;
 }
 

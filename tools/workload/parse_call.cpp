@@ -1,9 +1,11 @@
 // Entries of workload files that spell an operator's args struct, tensor by tensor.
 #include "workload/parse_call.hpp"
 
+#include "operators/aliases.hpp"
 #include "operators/operators.hpp"
 
 #include <charconv>
+#include <utility>
 
 namespace hstujit {
 namespace {
@@ -12,7 +14,8 @@ constexpr Range kExtent{0, int64_t{1} << 40};
 
 constexpr Word<hstu_dtype> kTypes[] = {{"bf16", HSTU_DTYPE_BF16}, {"f16", HSTU_DTYPE_F16}, {"f32", HSTU_DTYPE_F32},
                                        {"i32", HSTU_DTYPE_I32},   {"i64", HSTU_DTYPE_I64}, {"e4m3", HSTU_DTYPE_E4M3},
-                                       {"e5m2", HSTU_DTYPE_E5M2}};
+                                       {"e5m2", HSTU_DTYPE_E5M2}, {"u8", HSTU_DTYPE_U8},   {"i16", HSTU_DTYPE_I16},
+                                       {"f64", HSTU_DTYPE_F64}};
 
 constexpr Word<Extent::Term::Kind> kFacts[] = {{"batch", Extent::Term::Kind::batch},
                                                {"total", Extent::Term::Kind::total},
@@ -135,7 +138,7 @@ CallSpec::Scalar parse_scalar(const ScalarSlot& slot, const Json& value, const s
   scalar.name = slot.name;
   if (!slot.words.empty()) {
     scalar.extent = Extent{{{Extent::Term::Kind::number, parse_word(slot, value, pointer), {}}}};
-  } else if (slot.kind == ScalarSlot::Kind::f32) {
+  } else if (slot.kind == ScalarSlot::Kind::f32 || slot.kind == ScalarSlot::Kind::f64) {
     scalar.number = float_of(value, pointer);
   } else if (value.is_boolean()) {
     scalar.extent = Extent{{{Extent::Term::Kind::number, value.get<bool>() ? 1 : 0, {}}}};
@@ -145,6 +148,28 @@ CallSpec::Scalar parse_scalar(const ScalarSlot& slot, const Json& value, const s
   return scalar;
 }
 
+/// Of a tensor as a workload writes it; 0 of one whose shape nobody gave.
+size_t rank_of(const Json& tensor) {
+  if (tensor.is_array()) return tensor.size();
+  const auto shape = tensor.is_object() ? tensor.find("shape") : tensor.end();
+  return shape == tensor.end() ? 0 : shape->size();
+}
+
+bool applies(const OldMember& old, const Json* value) {
+  return value && (old.rank == 0 || rank_of(*value) == static_cast<size_t>(old.rank));
+}
+
+/// The member under its name, or under one that it had before, and that name.
+std::pair<std::string_view, const Json*> find_member(Op op, std::string_view name, JsonObject& in) {
+  bool of_another = false;  // what is called so here was renamed
+  for (const OldMember& old : old_members()) {
+    if (old.op != op) continue;
+    if (old.now == name && applies(old, in.peek(old.before))) return {old.before, in.find(old.before)};
+    of_another = of_another || (old.before == name && applies(old, in.peek(name)));
+  }
+  return {name, of_another ? nullptr : in.find(name)};
+}
+
 }  // namespace
 
 CallSpec parse_call(Op op, JsonObject& in, hstu_dtype dtype) {
@@ -152,13 +177,15 @@ CallSpec parse_call(Op op, JsonObject& in, hstu_dtype dtype) {
   spec.op = op;
   const Operator& entry = operator_of(op);
   JsonObject tensors(in.require("tensors"), in.pointer_of("tensors"));
-  for (const TensorSlot& slot : entry.tensors)
-    if (const Json* value = tensors.find(slot.name))
-      spec.tensors.push_back(parse_tensor(slot, *value, tensors.pointer_of(slot.name), dtype));
+  for (const TensorSlot& slot : entry.tensors) {
+    const auto [name, value] = find_member(op, slot.name, tensors);
+    if (value) spec.tensors.push_back(parse_tensor(slot, *value, tensors.pointer_of(name), dtype));
+  }
   tensors.finish();
-  for (const ScalarSlot& slot : entry.scalars)
-    if (const Json* value = in.find(slot.name))
-      spec.scalars.push_back(parse_scalar(slot, *value, in.pointer_of(slot.name)));
+  for (const ScalarSlot& slot : entry.scalars) {
+    const auto [name, value] = find_member(op, slot.name, in);
+    if (value) spec.scalars.push_back(parse_scalar(slot, *value, in.pointer_of(name)));
+  }
   return spec;
 }
 

@@ -83,9 +83,10 @@ Placed place(const TensorSpec& spec, const TensorSlot& slot, bool filled, const 
       slot.role == TensorRole::output && !filled
           ? build.output(spec.name, spec.dtype, room)
           : build.input(spec.name, spec.dtype, room, spec.mean.value_or(0), deviation_of(spec, slot, shape));
-  placed.tensor.rank = static_cast<int32_t>(shape.size());
+  placed.tensor.rank = static_cast<int16_t>(shape.size());
   std::copy(shape.begin(), shape.end(), placed.tensor.shape);
   std::copy(spec.stride.begin(), spec.stride.end(), placed.tensor.stride);
+  if (!spec.stride.empty()) placed.tensor.flags = HSTU_STRIDES_GIVEN;
   return placed;
 }
 
@@ -101,7 +102,7 @@ Placed place_integers(const TensorSpec& spec, const Lists& drawn, CallBuilder& b
   const int64_t elements = elements_of(spec.name, shape);
   if (elements != count)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "\"{}\" holds {} numbers for a shape of {}", spec.name, count, elements);
-  placed.tensor.rank = static_cast<int32_t>(shape.size());
+  placed.tensor.rank = static_cast<int16_t>(shape.size());
   std::copy(shape.begin(), shape.end(), placed.tensor.shape);
   std::fill_n(placed.tensor.stride, shape.size(), 0);  // contiguous
   return placed;
@@ -119,6 +120,11 @@ void set(const ScalarSlot& slot, const CallSpec::Scalar& scalar, const Lists& dr
   std::byte* const at = static_cast<std::byte*>(args) + slot.offset;
   if (slot.kind == ScalarSlot::Kind::f32) {
     std::memcpy(at, &scalar.number, sizeof scalar.number);
+    return;
+  }
+  if (slot.kind == ScalarSlot::Kind::f64) {
+    const double wide = static_cast<double>(scalar.number);
+    std::memcpy(at, &wide, sizeof wide);
     return;
   }
   const int64_t wide = value_of(*scalar.extent, drawn);

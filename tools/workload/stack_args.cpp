@@ -119,15 +119,17 @@ void StackArgs::fill(const Workload& workload, const Tensors& tensors, std::span
   args_.x = between_.front();
   args_.out = between_.back();
   args_.layers = layers_.data();
+  args_.layer_size = sizeof(hstu_layer_weights);
   args_.num_layers = spec.layers;
   if (!fp8_layers_.empty()) args_.fp8_layers = fp8_layers_.data();
+  args_.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
   args_.fp8_accumulation = fp8_layers_.empty() ? hstu_fp8_accumulation{} : spec.accumulation;
   args_.dims = {spec.num_heads, spec.attn_dim, spec.hidden_dim};
   args_.eps = args_.output.eps = spec.eps;
   args_.output.concat_u = args_.output.concat_x = spec.concat_ux;
   args_.attention = std::get<hstu_attention_args>(attention_call(tensors.integers, spec.attention, tensors.batch).args);
   args_.attention.seq_offsets = at(tensors.integers.seq_offsets);
-  args_.attention.num_targets = at(tensors.integers.num_targets);
+  args_.attention.mask.num_targets = at(tensors.integers.num_targets);
 }
 
 hstu_stack_args StackArgs::layer(int64_t index) const {

@@ -78,7 +78,7 @@ chain::FusedStages can_be_fused(const Workload& workload) {
 
 bool made_on(const DeviceFacts& device, const Calls& calls) {
   if (!calls.fused.any()) return !calls.calls[0].figure || is_covered(problem_of(calls.calls[0], calls), device);
-  const auto attention = std::ranges::find(calls.calls, Op::hstu_attention, &Call::op);
+  const auto attention = std::ranges::find(calls.calls, Op::attention, &Call::op);
   const auto problem = [&](const auto& call) { return problem_of(*call, calls); };
   return (!calls.fused.uvqk || chain::takes_fused(device, problem(attention - 1))) &&
          (!calls.fused.output || chain::takes_fused(device, problem(attention), problem(attention + 1)));

@@ -57,9 +57,9 @@ Matrix product(const Matrix& x, const Matrix& w) {
 Matrix quantised(Matrix x) {
   constexpr float kLargest = 448;
   for (int64_t r = 0; r < x.rows; ++r) {
-    float greatest = 1e-12f;
-    for (int64_t c = 0; c < x.columns; ++c) greatest = std::max(greatest, static_cast<float>(std::fabs(x.row(r)[c])));
-    const float multiplier = kLargest / greatest, descale = greatest / kLargest;
+    float amax = 1e-12f;
+    for (int64_t c = 0; c < x.columns; ++c) amax = std::max(amax, static_cast<float>(std::fabs(x.row(r)[c])));
+    const float multiplier = kLargest / amax, descale = amax / kLargest;
     for (int64_t c = 0; c < x.columns; ++c) {
       double& e = x.row(r)[c];
       const auto scaled = static_cast<double>(static_cast<float>(e) * multiplier);
@@ -75,15 +75,14 @@ Matrix quantised_by_bound(Matrix x, double gain, double deviations, double eps) 
   const int64_t dim = x.columns / 3, first = std::min<int64_t>(dim, 128);
   for (int64_t r = 0; r < x.rows; ++r) {
     const double *u = x.row(r), *attn = u + dim;
-    double head = 0, greatest = 0, mean = 0, variance = eps;
+    double head = 0, amax = 0, mean = 0, variance = eps;
     for (int64_t c = 0; c < dim; ++c) {
-      greatest = std::max(greatest, std::fabs(u[c]));
-      if (c < first) head = greatest;
+      amax = std::max(amax, std::fabs(u[c]));
+      if (c < first) head = amax;
       mean += attn[c] / static_cast<double>(dim);
     }
     for (int64_t c = 0; c < dim; ++c) variance += (attn[c] - mean) * (attn[c] - mean) / static_cast<double>(dim);
-    const double bound =
-        std::max(std::max(4 * head, greatest) * gain, std::fabs(mean) + deviations * std::sqrt(variance));
+    const double bound = std::max(std::max(4 * head, amax) * gain, std::fabs(mean) + deviations * std::sqrt(variance));
     const double multiplier = std::ldexp(1.0, 7 - std::ilogb(bound));
     for (int64_t c = 0; c < x.columns; ++c)
       x.row(r)[c] = E4m3::widen(E4m3::round(x.row(r)[c] * multiplier)) / multiplier;

@@ -70,7 +70,7 @@ struct LayerNormSpec {
 };
 
 struct AddmmSpec {
-  enum class Bias { none, row, residual };
+  enum class Bias { none, row, residual, both };
   int64_t m = 0, k = 0, n = 0;
   Bias bias = Bias::row;
   hstu_activation activation = HSTU_ACTIVATION_NONE;
@@ -123,7 +123,7 @@ struct CallSpec {
   std::vector<TensorSpec> tensors;
   struct Scalar {
     std::string name;
-    float number = 0;              ///< f32
+    float number = 0;              ///< f32, f64
     std::optional<Extent> extent;  ///< integers
   };
   std::vector<Scalar> scalars;

@@ -54,7 +54,7 @@ template <class Config>
 struct RowState {
   using T = AttnF32Shape<Config>;
   float o[T::kOwnGroups][4];
-  float maximum, sum;  // of softmax, of scores times alpha; the sum is of the lane's own keys
+  float max, sum;  // of online softmax, of scores times alpha; the sum is of the lane's own keys
 };
 
 // Rows [first, first + kRows) by row(position) to smem; those outside [begin, end) and columns from kDim on are zeros.
@@ -105,21 +105,21 @@ HSTU_PRIM void multiply_pv(RowState<Config>& row, const float* p, const float* v
   }
 }
 
-// Raises the running maximum to that of the seen scores and brings what was summed so far under it.
+// Raises the row's running maximum to the seen scores and rescales its sum and O with it.
 template <class Config>
-HSTU_PRIM void meet(RowState<Config>& row, const float (&s)[AttnF32Shape<Config>::kOwnKeys], u32 seen) {
-  float most = row.maximum;
+HSTU_PRIM void update_max(RowState<Config>& row, const float (&s)[AttnF32Shape<Config>::kOwnKeys], u32 seen) {
+  float new_max = row.max;
 #pragma unroll
   for (int n = 0; n < AttnF32Shape<Config>::kOwnKeys; ++n)
-    if (seen >> (n * 4) & 1) most = fmaxf(most, s[n]);
-  most = prim::lane_max<4>(most);
-  const float kept = expf(row.maximum - most);
-  row.maximum = most;
-  row.sum *= kept;
+    if (seen >> (n * 4) & 1) new_max = fmaxf(new_max, s[n]);
+  new_max = prim::lane_max<4>(new_max);
+  const float rescale = expf(row.max - new_max);
+  row.max = new_max;
+  row.sum *= rescale;
 #pragma unroll
   for (int g = 0; g < AttnF32Shape<Config>::kOwnGroups; ++g) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) row.o[g][i] *= kept;
+    for (int i = 0; i < 4; ++i) row.o[g][i] *= rescale;
   }
 }
 
@@ -153,12 +153,12 @@ HSTU_PRIM void add_block(const Params& p, const TileInfo<Config>& tile, RowState
     if constexpr (Config::kBias) s[n] += variant::RelativeBias<Config>(p, seq, head).at(position, key + lane + n * 4);
     s[n] *= alpha;
   }
-  if (Config::kSoftmax && softmax) meet<Config>(row, s, seen);
+  if (Config::kSoftmax && softmax) update_max<Config>(row, s, seen);
   float* weights = smem + T::kP + local * T::kPitchP;
 #pragma unroll
   for (int n = 0; n < T::kOwnKeys; ++n) {
     float weight = 0;
-    if (seen >> (n * 4) & 1) weight = Config::kSoftmax && softmax ? expf(s[n] - row.maximum) : silu(s[n]);
+    if (seen >> (n * 4) & 1) weight = Config::kSoftmax && softmax ? expf(s[n] - row.max) : silu(s[n]);
     if constexpr (Config::kSoftmax) row.sum += weight;
     weights[lane + n * 4] = weight;
   }
@@ -175,7 +175,7 @@ HSTU_PRIM float finish(const Params& p, const TileInfo<Config>& tile, const RowS
     const float total = prim::lane_sum<4>(row.sum);
     if (softmax) {
       if constexpr (Config::kLse) {
-        const float lse = total > 0 ? row.maximum + logf(total) : -__uint_as_float(0x7f800000u);
+        const float lse = total > 0 ? row.max + logf(total) : -__uint_as_float(0x7f800000u);
         if (position < tile.last && threadIdx.x % 4 == 0) *tile.sequence.lse(p, head, position) = lse;
       }
       return total > 0 ? 1.0f / total : 0.0f;  // a row without keys gives zeros
@@ -213,7 +213,7 @@ HSTU_PRIM void attend(const Params& p, const TileInfo<Config>& tile, float* smem
   const int position = tile.first + static_cast<int>(threadIdx.x) / 4;
   const bool softmax = Config::kSoftmax && (!Config::kSilu || head < num_softmax_heads<Config>(p));
   RowState<Config> row = {};
-  row.maximum = -3.0e38f;  // finite, so that a row that sees nothing yet subtracts a number
+  row.max = -3.0e38f;  // finite, so that a row that sees nothing yet subtracts a number
   load_rows<T::kBlockM, Config::kHeadDimQk, T::kPitchQk, kThreads>(
       smem, tile.first, tile.first, tile.last, [&](int at) { return tile.sequence.q(p, head, at); });
   for (int block = 0; block < tile.plan.blocks; ++block) {

@@ -60,8 +60,8 @@ struct HstuMask {
   int length;      // n
   int history;     // h
   int contextual;  // C
-  int window;      // W; of a local mask how far rows look back
-  int ahead;       // of a local mask how far they look ahead
+  int window;      // W; of a local mask window_left
+  int right;       // of a local mask window_right
   int full_from;   // first history row that ignores the window: h - F, or past every row
   int group;       // targets a group
 
@@ -70,7 +70,7 @@ struct HstuMask {
   // target_group_size, window_left, window_right, as far as Config reads them.
   template <class Params>
   HSTU_PRIM HstuMask(const Params& p, int seq, int n)
-      : length(n), history(n), contextual(0), window(0), ahead(0), full_from(n), group(1) {
+      : length(n), history(n), contextual(0), window(0), right(0), full_from(n), group(1) {
     if constexpr (Config::kContextual) contextual = contextual_rows(p, seq);
     if constexpr (Config::kHasTargets) {
       const auto targets = static_cast<const typename Config::Target*>(p.num_targets)[seq];
@@ -89,7 +89,7 @@ struct HstuMask {
     }
     if constexpr (Config::kLocal) {
       window = p.window_left >= 0 && p.window_left < n ? p.window_left : n;
-      ahead = p.window_right >= 0 && p.window_right < n ? p.window_right : n;
+      right = p.window_right >= 0 && p.window_right < n ? p.window_right : n;
     }
   }
 
@@ -98,7 +98,7 @@ struct HstuMask {
 
   // End of row i's interval.
   HSTU_PRIM int limit(int i) const {
-    if constexpr (Config::kLocal) return min_int(i + 1 + ahead, length);
+    if constexpr (Config::kLocal) return min_int(i + 1 + right, length);
     if constexpr (!Config::kCausal) return length;
     if (Config::kContextual && is_contextual(i)) return history;
     return Config::kHasTargets || Config::kContextual ? min_int(i, history) : i;

@@ -17,7 +17,7 @@ struct IntervalExtremes {
 };
 
 // Runs of neighbouring key blocks, in the order of keys, that hold what the tile's rows see, interval by interval. With
-// scales of blocks of rows key blocks lie as those do (attention/variant/scale_blocks.cuh): the sequence's first may be
+// per-block scales key blocks lie as those do (attention/variant/scale_blocks.cuh): the sequence's first may be
 // shorter.
 template <class Config>
 struct IntervalRuns : BlockLeads<Config::kBlockN, block_scales<Config>(0)> {

@@ -4,7 +4,7 @@
 // Keys of a plan lie in two ranges (attention/mask/hstu_mask.cuh): `upper`, keys that only the rows' own target groups
 // reach, or that lie apart, and `lower`, the union of the rows' intervals. Both are cut into blocks of kBlockN from
 // their first key on, so only a range's last block hangs over, and only at its end; the upper range's are visited
-// first. (With scales of blocks of rows the first block of a range ends where others of the tensor would,
+// first. (With per-block scales the first block of a range ends where others of the tensor would,
 // attention/variant/scale_blocks.cuh: what hangs over there is to be loaded as zeros.) What rows see of either range
 // are neighbouring blocks, and so are those among them that need no mask. Targets all see the same interval: what hangs
 // over there is to be loaded as zeros, whose silu is 0, and its block counts as seen wholly; under softmax or a bias it

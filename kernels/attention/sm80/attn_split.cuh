@@ -4,14 +4,26 @@
 // A sequence's queries are its newest rows, or all; its keys are jagged or lie in the pages of a cache.
 //
 // One block of threads per (block of kBlockM queries, head, sequence), and few of those: what counts is how many bytes
-// of K and V are on their way. So the warps split the keys. kKeyGroups groups of kRowWarps warps take the key blocks in
-// turn; each group has a ring of its own, filled by its own threads, and waits for nobody else. There is no softmax:
-// the groups' O are added at the end. A relative bias (Config::kBias) is what the scores are added to; prefetches run
-// as far ahead of it as the copies of its keys.
+// of K and V are in flight. So the warps split the keys. kKeyGroups groups of kRowWarps warps take the key blocks
+// round-robin; each group has a ring of its own, filled by its own threads, and waits for nobody else. There is no
+// softmax: the groups' O are added at the end. A relative bias (Config::kBias) is what the scores are added to;
+// prefetches run as far ahead of it as the copies of its keys.
 //
 //   Q tile  --cp.async--> smem --ldmatrix--> A
 //   K, V    --cp.async--> a ring of kStages each group --ldmatrix--> S = Q K^T, P = silu(S), O += P V
 //   O of the groups --> smem, pairwise sums --> the first group scales, stores
+//
+// What runs, and the function or the file behind each line, in attention/ unless it is of this file:
+//   for each row block of this block of threads                      attn_split_block()
+//     find it, its keys and its mask; plan its key blocks            find_tile(), plan_tile(), variant/, mask/
+//     copy Q                                                         sm80/tile_io.cuh
+//     for each key block of the warp's group                         attend()
+//       copy K and V of a later block, prefetch its bias             copy_block(): copy_keys(); TileBias
+//       look up the pages of the block behind that                   PagePrefetch, variant/cached_keys.cuh
+//       for each 16 or 32 keys: S = Q K^T + bias, mask, P = silu(S)  add_keys(), mask/
+//         O += P V                                                   add_keys()
+//     add up the groups' O                                           add_groups()
+//     scale O, to shared memory, then to out                         stage_output(), sm80/tile_io.cuh
 //
 // Shared memory   Q | kKeyGroups x kStages x (K, V) | TileInfo; O is summed and staged over it all (AttnSplitStorage)
 // Order           tile index -> (head, sequence) pair, row block from the sequence's end: neighbours share K and V
@@ -183,7 +195,7 @@ HSTU_PRIM const T* shuffled(const T* p, int lane) {
 // Where the rows of a group's next key block lie: lane i knows row i (and i + 32). Pages are looked up a block ahead,
 // so that nobody waits for them.
 template <class Config>
-struct PagesAhead {
+struct PagePrefetch {
   enum : int { kParts = (Config::kBlockN + 31) / 32 };
   int page[kParts];
 
@@ -198,10 +210,10 @@ struct PagesAhead {
 // become zeros.
 template <class Config, class Tile, int kDim>
 HSTU_PRIM void copy_keys(u32 base, const variant::CachedKeys<Config>& keys, const variant::RowsOf<Config>& in_shared,
-                         const PagesAhead<Config>& pages, int key, int begin) {
+                         const PagePrefetch<Config>& pages, int key, int begin) {
   using Element = typename Config::Element;
   constexpr int kThreads = AttnSplit<Config>::kGroupThreads, kChunks = Tile::kCols / 8;
-  constexpr int kAll = Tile::kRows * kChunks, kParts = PagesAhead<Config>::kParts;
+  constexpr int kAll = Tile::kRows * kChunks, kParts = PagePrefetch<Config>::kParts;
   constexpr int kPasses = (kAll + kThreads - 1) / kThreads;
   // The places of more take registers that wide heads do not leave; elements one by one want more of them.
   constexpr int kAtOnce = !Config::kVectorIo && AttnSplit<Config>::kColsV > 192 ? 4 : 8;
@@ -303,7 +315,7 @@ struct TileBias<Config, true> {
 
 // Key block `block` of the plan to the stage at `stage`; `next` comes after it, if there is one.
 template <class Config>
-HSTU_PRIM void copy_block(const TileInfo<Config>& tile, PagesAhead<Config>& pages, u32 stage, int block, int next) {
+HSTU_PRIM void copy_block(const TileInfo<Config>& tile, PagePrefetch<Config>& pages, u32 stage, int block, int next) {
   using T = AttnSplit<Config>;
   const int key = tile.plan.key_begin(block), begin = tile.plan.range_begin(block);
   copy_keys<Config, typename T::KTile, Config::kHeadDimQk>(stage, tile.keys, tile.keys.k, pages, key, begin);
@@ -358,7 +370,7 @@ HSTU_PRIM void add_keys(WarpState<Config>& w, u32 stage_bytes, int row, float ha
       }
     }
   }
-  const int lane = prim::thread_id() % 32;  // so that the rows' limits are not kept across blocks
+  const int lane = prim::thread_id() % 32;  // so that the rows' limits are not live across blocks
   const auto v_lane = w.v_lane.moved(stage_bytes);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
@@ -409,7 +421,7 @@ HSTU_PRIM void attend(const AttnSplitParams& p, WarpState<Config>& w, const Tile
   const typename Config::Mask::View view(mask, tile.plan, variant::max_int(first_row, tile.begin), last_row);
   const TileBias<Config> bias(p, tile.head);
   int next = group;  // block to copy
-  PagesAhead<Config> pages;
+  PagePrefetch<Config> pages;
   if constexpr (Config::kPageSize > 0) {
     if (next < blocks) pages.find(tile, next);
   }
@@ -456,7 +468,7 @@ HSTU_PRIM void attend(const AttnSplitParams& p, WarpState<Config>& w, const Tile
     stage = stage + 1 == kStages ? 0 : stage + 1;
   }
   // compute-sanitizer's racecheck counts a warp's barriers whatever their numbers are: were groups one apart, it would
-  // not see that the barriers behind meet, and report races across them. So all wait equally often.
+  // not see that the barriers behind are the same, and report races across them. So all wait equally often.
   if (blocks % kGroups > 0 && group >= blocks % kGroups) sync_group<Config>(group);
   prim::cp_async_wait<0>();
 }

@@ -37,7 +37,7 @@ struct AttnFwdSm80 {
 
   static_assert(Config::kRowsPerWarp % 16 == 0, "a warp owns whole m16 tiles");
   static_assert(kBlockN % 16 == 0, "a key block is whole k16 steps of P V");
-  enum : int { kAhead = Config::kStages == 2 ? 1 : 2 };  // how many key blocks the copies are ahead
+  enum : int { kPrefetchBlocks = Config::kStages == 2 ? 1 : 2 };  // how far copies run before products
   static_assert(Config::kStages >= 2, "the next block loads while this one computes");
 };
 

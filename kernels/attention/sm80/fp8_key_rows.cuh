@@ -10,7 +10,7 @@
 
 namespace hstu::tile {
 
-// Factors of a tensor's rows: one a head of a sequence, or with kBlockScales of 128 rows of the tensor.
+// Scales of a tensor's rows: per head of a sequence, or with kBlockScales per head and 128 rows of the tensor.
 struct Fp8Scales {
   const float* first;
   i64 stride, head_stride;
@@ -102,11 +102,11 @@ struct Fp8KeyRows {
 
   // The queries of a row block, to the tile at `base`.
   template <class Row>
-  HSTU_PRIM static void load_queries(const AttnFwdParams& p, const Row& tile, u32 base, int hidden_rows) {
+  HSTU_PRIM static void load_queries(const AttnFwdParams& p, const Row& tile, u32 base, int padding_rows) {
     load_fp8_rows<typename T::QTile, Config::kHeadDimQk, Config>(
         base, static_cast<const e4m3*>(p.q) + tile.head * p.q_head_stride, p.q_row_stride,
         {p.q_scale, p.q_scale_stride, p.q_scale_head_stride}, tile.sequence.row + tile.first_row, tile.seq, tile.head,
-        hidden_rows);
+        padding_rows);
   }
 };
 

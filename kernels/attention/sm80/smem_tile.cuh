@@ -50,9 +50,9 @@ struct LaneAddress {
 
   // row: the lane's row; half: which of the two chunks of a 16-column step the lane addresses.
   HSTU_PRIM LaneAddress(u32 base, u32 row, u32 half)
-      : wide(prim::settled(base + panel_offset<64>(row, half))),
-        narrow32(prim::settled(base + Tile::kBase32 + panel_offset<32>(row, half))),
-        narrow16(prim::settled(base + Tile::kBase16 + panel_offset<16>(row, half))) {}
+      : wide(prim::opaque(base + panel_offset<64>(row, half))),
+        narrow32(prim::opaque(base + Tile::kBase32 + panel_offset<32>(row, half))),
+        narrow16(prim::opaque(base + Tile::kBase16 + panel_offset<16>(row, half))) {}
 
   HSTU_PRIM LaneAddress moved(u32 bytes) const { return LaneAddress(*this, bytes); }
 

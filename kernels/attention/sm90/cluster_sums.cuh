@@ -75,7 +75,7 @@ struct ClusterSums {
     }
   }
   // All of them are read.
-  HSTU_PRIM void let_go() const {
+  HSTU_PRIM void release() const {
     const u32 read = prim::smem_addr(&storage.sums_read);
 #pragma unroll
     for (u32 other = 1; other < kSplit; ++other) prim::mbarrier_arrive_cluster(read, (rank + other) % kSplit);

@@ -3,7 +3,20 @@
 // attn_delta_sm90 and attn_paged_sm90 are this one.
 //   O_i = scale * sum over allowed keys j of silu(alpha q_i . k_j) v_j
 //
-// Few rows meet many keys: what counts is how many bytes of K and V are on their way, for which one thread and a deep
+// What runs, and the function or the file behind each line, in attention/sm90/ unless it is of this file:
+//   scheduler  for each tile, from the counter, or of the cluster's place   schedule.cuh, delta_tile.cuh
+//                describe it: which of its key blocks this block visits     delta_plan.cuh
+//                and what each warpgroup sees of them                       seen_blocks.cuh; data: seen_runs.cuh
+//   loader     for each tile copy Q; for each key block copy K, then V      load.cuh
+//                from jagged rows, or from pages that a warp looks up       delta_keys.cuh
+//   consumer   for each tile                                                DeltaConsumer::run()
+//                Q to registers                                             warpgroup.cuh
+//                for each block that its rows see                           hstu_mainloop.cuh, block_pipeline.cuh
+//                  S = Q K^T, mask, P = silu(S), O += P V                   scores.cuh, values.cuh
+//                of a cluster: share O; one block of it adds all of them    cluster_sums.cuh
+//                scale; O to memory by TMA                                  store() or store_sums(), store.cuh
+//
+// Few rows see many keys: what counts is how many bytes of K and V are in flight, for which one thread and a deep
 // ring suffice; the products of 64 rows, whether there are as many or not, take half of the time that their keys need
 // to come. Where there are fewer (tiles, heads) than SMs, clusters of blocks share the keys of a tile
 // (attention/sm90/cluster_sums.cuh).
@@ -18,7 +31,7 @@
 #pragma once
 #include "attention/sm90/cluster_sums.cuh"
 #include "attention/sm90/delta_tile.cuh"
-#include "attention/sm90/hstu_steps.cuh"
+#include "attention/sm90/hstu_mainloop.cuh"
 #include "attention/sm90/load.cuh"
 #include "attention/sm90/schedule.cuh"
 #include "attention/sm90/store.cuh"
@@ -37,12 +50,12 @@ struct DeltaRegisters {
 
 // One warpgroup's work: 64 rows of each tile.
 template <class Config>
-struct DeltaConsumer : HstuSteps<Config, DeltaTile<Config>, AttnSplitParams> {
+struct DeltaConsumer : HstuMainloop<Config, DeltaTile<Config>, AttnSplitParams> {
   using T = Shape<Config>;
   using Tile = DeltaTile<Config>;
   using Element = typename Config::Element;
-  using Steps = HstuSteps<Config, Tile, AttnSplitParams>;
-  using Steps::attend, Steps::find_scale, Steps::wg;
+  using Mainloop = HstuMainloop<Config, Tile, AttnSplitParams>;
+  using Mainloop::attend, Mainloop::find_scale, Mainloop::wg;
 
   // Rows before position 0 see nothing; full blocks do not ask.
   template <int kCount>
@@ -71,11 +84,11 @@ struct DeltaConsumer : HstuSteps<Config, DeltaTile<Config>, AttnSplitParams> {
       clear_absent(tile, o);
       store_panels<Element>(wg, o, panel, scale, tile.rows().queries(), tile.first_row, tile.head);
     }
-    sums.let_go();
+    sums.release();
   }
 
   HSTU_PRIM void run(const AttnSplitParams& p) {
-    RingPlace<kTileSlots> tile_place;
+    PipelineState<kTileSlots> tile_place;
     const ClusterSums<Config, Tile> sums(static_cast<SplitStorage<Config, Tile>&>(wg.storage), wg.base);
     u32 parity = 0;
 #pragma unroll 1
@@ -132,7 +145,7 @@ HSTU_PRIM void delta_block(const Params& p) {
     __syncthreads();
   const int group = prim::warp_id() / 4;
   if (group == T::kConsumers) {
-    prim::lower_registers<Registers::kProducer>();
+    prim::warpgroup_reg_dealloc<Registers::kProducer>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (kPaged ? role / 32 == 0 : role == 0) load<Config, Tile, kPaged>(p, storage, base);
     if (role / 32 == 1) {
@@ -143,7 +156,7 @@ HSTU_PRIM void delta_block(const Params& p) {
         schedule<Place, Config, Tile>(p.attn, p.tile_counters, storage);
     }
   } else {
-    prim::raise_registers<Registers::kConsumer>();
+    prim::warpgroup_reg_alloc<Registers::kConsumer>();
     DeltaConsumer<Config>{{{storage, &p.out, base, group, {}}}}.run(p.attn);
   }
   if constexpr (Config::kSplit > 1) {

@@ -1,5 +1,5 @@
 // Which key blocks a block of threads visits for a tile of the newest rows of a (sequence, head): all of the tile's
-// plan, or its share, where a cluster of Config::kSplit blocks takes them in turns.
+// plan, or its share, where a cluster of Config::kSplit blocks takes them round-robin.
 #pragma once
 #include "attention/mask/hstu_mask.cuh"
 #include "attention/mask/row_tiles.cuh"

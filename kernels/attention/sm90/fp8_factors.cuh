@@ -1,6 +1,6 @@
 // What the scales of q, k and v make of the factors of scores and output, for attn_fp8_sm90. A tile's are found by the
-// warp that describes it, while consumers are busy with the tile before; those of scales of 128 rows come with the
-// keys.
+// warp that describes it, while consumers are busy with the tile before; those of per-block scales (of 128 rows) come
+// with the keys.
 #pragma once
 #include "attention/attn_fwd.h"
 #include "attention/sm90/load.cuh"
@@ -23,14 +23,14 @@ HSTU_PRIM float weight_gain(float half_alpha) {
   return __uint_as_float(min(max(gain, __float_as_uint(1.0f)), __float_as_uint(1048576.0f)));
 }
 
-// Of a tile. With scales of 128 rows the first two lack those of k and v.
+// Of a tile. With per-block scales the first two lack those of k and v.
 struct TileFactors {
   float half_alpha;  // of q k: half of alpha and the scales of q and k
   float weight;      // of P: its gain
   float output;      // of P v: the scale of v over the gain
 };
 
-// Of scales of tensors, heads or sequences, which are one number a tile.
+// Of per-tensor, per-head or per-sequence scales, which are one number a tile.
 template <class Config>
 HSTU_PRIM TileFactors factors_of_pair(const AttnFwdParams& p, i64 seq, i64 head) {
   const i64 kv_head = variant::kv_head_of<Config>(static_cast<int>(head));
@@ -64,9 +64,9 @@ class KeyScales {
   int lead_;  // rows before the sequence
 };
 
-// Of scales of 128 rows. Since sums go on from block to block, P takes the scale of v before it is rounded, over the
-// greatest of the keys that the tile sees, which O gets back: what has small values loses bits of its weights before
-// others do. The gain goes by the greatest product of scales of k and v. By all lanes of a warp.
+// Of per-block scales. Since sums go on from block to block, P takes the scale of v before it is rounded, over the
+// largest of the keys that the tile sees, which O gets back: what has small values loses bits of its weights before
+// others do. The gain goes by the largest product of scales of k and v. By all lanes of a warp.
 template <class Config, class Tile>
 HSTU_PRIM TileFactors factors_of_blocks(const AttnFwdParams& p, const Tile& tile) {
   const KeyScales<Config> keys(p, tile.start, tile.head);
@@ -87,14 +87,14 @@ HSTU_PRIM TileFactors factors_of_blocks(const AttnFwdParams& p, const Tile& tile
   return {alpha, gain / v, v / gain};
 }
 
-// With scales of 128 rows: what makes P of the scores of each block of keys, in shared memory beside the ring of keys.
-// Twice as many slots as stages, for who has read a slot lets go of no more than the next block's keys.
+// With per-block scales: what makes P of the scores of each block of keys, in shared memory beside the ring of keys.
+// Twice as many slots as stages, for who has read a slot releases no more than the next block's keys.
 template <class Config>
 struct FactorSlots {
   enum : int { kCount = 2 * Config::kStages };
   u32 smem;
 
-  HSTU_PRIM u32 at(const tile::RingPlace<Config::kStages>& place) const {
+  HSTU_PRIM u32 at(const tile::PipelineState<Config::kStages>& place) const {
     return smem + 8 * (place.stage + place.parity * Config::kStages);
   }
 };
@@ -114,7 +114,7 @@ class KeyFactors {
     k_ = keys.k_scale(block);
     v_ = keys.v_scale(block);
   }
-  HSTU_PRIM void put(const tile::RingPlace<Config::kStages>& place) const {
+  HSTU_PRIM void put(const tile::PipelineState<Config::kStages>& place) const {
     const float half = tile_->factors.half_alpha * k_, gained = half * (tile_->factors.weight * v_);
     prim::st_shared(slots_.at(place), prim::Pair{{__float_as_uint(half), __float_as_uint(gained)}});
   }
@@ -145,9 +145,9 @@ class Factors {
 
   HSTU_PRIM Factors(const TileFactors& of, u32)
       : half_alpha(of.half_alpha), gained_alpha(of.half_alpha * of.weight), output(of.output) {}
-  // The next keys are those of this place of the ring, which have come: their factors are asked for, then used.
-  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>&) {}
-  HSTU_PRIM void settle() {}
+  // The next keys are those of this stage of the ring, which have come: their factors are loaded, then broadcast.
+  HSTU_PRIM void load(const tile::PipelineState<Config::kStages>&) {}
+  HSTU_PRIM void broadcast() {}
 };
 template <class Config>
 class Factors<Config, true> {
@@ -155,14 +155,14 @@ class Factors<Config, true> {
   float half_alpha, gained_alpha, output;
 
   HSTU_PRIM Factors(const TileFactors& of, u32 slots) : output(of.output), slots_{slots} {}
-  // By a warp's first lane, which lets go of the keys too.
-  HSTU_PRIM void come_to(const tile::RingPlace<Config::kStages>& place) {
+  // By a warp's first lane, which releases the keys too.
+  HSTU_PRIM void load(const tile::PipelineState<Config::kStages>& place) {
     pair_ = {{0, 0}};
     if (prim::lane_id() == 0) pair_ = prim::ld_shared8(slots_.at(place));
   }
   // To all lanes. What a reduction leaves lies in uniform registers: others the compiler puts where P of the block
-  // before is, and then waits for its products before it weighs (799 TFLOP/s instead of 846).
-  HSTU_PRIM void settle() {
+  // before is, and then waits for its products before its softmax or SiLU (799 TFLOP/s instead of 846).
+  HSTU_PRIM void broadcast() {
     half_alpha = __uint_as_float(prim::lane_max(pair_.word[0]));
     gained_alpha = __uint_as_float(prim::lane_max(pair_.word[1]));
   }

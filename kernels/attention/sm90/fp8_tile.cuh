@@ -1,4 +1,4 @@
-// Tiles of query rows of HSTU attention in FP8: with scales of 128 rows they lie along these.
+// Tiles of query rows of HSTU attention in FP8: with per-block scales (of 128 rows) they lie along their blocks.
 #pragma once
 #include "attention/sm90/fp8_factors.cuh"
 #include "attention/sm90/hstu_tile.cuh"
@@ -13,7 +13,7 @@ struct Fp8Rows : HstuRows {
   HSTU_PRIM tile::JaggedBox queries() const { return tile::JaggedBox(start, end); }
 };
 
-// With scales of 128 rows a tile's are those of a tile of the tensor, as far as they belong to the sequence.
+// With per-block scales a tile's rows are those of a tile of the tensor, as far as they belong to the sequence.
 template <class Config, class Tile>
 HSTU_PRIM Fp8Rows fp8_rows(const Tile& tile, const HstuRows& all) {
   constexpr int kBlockM = Shape<Config>::kBlockM;

@@ -19,12 +19,12 @@ struct Fp8Storage : Storage<Config, Tile> {
   u64 transposed_ring[2 * Shape<Config>::kTransposedStages];
   u64 factors[FactorSlots<Config>::kCount];
 };
-// Stages of transposed V: kTransposers warps fill them, warpgroups let go of them.
+// Stages of transposed V: kTransposers warps fill them, warpgroups release them.
 template <class Config>
 class TransposedRing {
  public:
   enum : int { kStages = Shape<Config>::kTransposedStages };
-  using Place = RingPlace<kStages>;
+  using State = PipelineState<kStages>;
   HSTU_PRIM explicit TransposedRing(u32 smem) : smem_(smem) {}
   HSTU_PRIM void init() const {
     for (u32 stage = 0; stage < kStages; ++stage) {
@@ -32,10 +32,10 @@ class TransposedRing {
       prim::mbarrier_init(empty(stage), Config::kConsumers);
     }
   }
-  HSTU_PRIM void wait_empty(const Place& at) const { prim::mbarrier_wait(empty(at.stage), at.parity ^ 1); }
-  HSTU_PRIM void fill(const Place& at) const { prim::mbarrier_arrive(full(at.stage)); }
-  HSTU_PRIM void wait(const Place& at) const { prim::mbarrier_wait(full(at.stage), at.parity); }
-  HSTU_PRIM void release(const Place& at) const {
+  HSTU_PRIM void wait_empty(const State& at) const { prim::mbarrier_wait(empty(at.stage), at.parity ^ 1); }
+  HSTU_PRIM void fill(const State& at) const { prim::mbarrier_arrive(full(at.stage)); }
+  HSTU_PRIM void wait(const State& at) const { prim::mbarrier_wait(full(at.stage), at.parity); }
+  HSTU_PRIM void release(const State& at) const {
     if (threadIdx.x % 128 == 0) prim::mbarrier_arrive(empty(at.stage));
   }
 
@@ -91,9 +91,9 @@ HSTU_PRIM void transpose(Fp8Storage<Config, Tile>& storage, u32 base, u32 warp) 
   using T = Shape<Config>;
   const u32 v_full = prim::smem_addr(storage.v_ring), v_empty = v_full + 8 * Config::kStages;
   const TransposedRing<Config> transposed(prim::smem_addr(storage.transposed_ring));
-  RingPlace<Config::kStages> from;
-  typename TransposedRing<Config>::Place to;
-  RingPlace<kTileSlots> tile_place;
+  PipelineState<Config::kStages> from;
+  typename TransposedRing<Config>::State to;
+  PipelineState<kTileSlots> tile_place;
 #pragma unroll 1
   for (;; tile_place.advance()) {
     prim::mbarrier_wait(prim::smem_addr(&storage.tile_full[tile_place.stage]), tile_place.parity);
@@ -121,7 +121,7 @@ HSTU_PRIM void transpose(Fp8Storage<Config, Tile>& storage, u32 base, u32 warp) 
 
 // S -> gain P in place: silu(x) = t tanh(t) + t with t = x / 2.
 template <class Factors, int kCount>
-HSTU_PRIM void weigh_gained(const Factors& f, float (&s)[kCount]) {
+HSTU_PRIM void silu_with_gain(const Factors& f, float (&s)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const float t = s[i] * f.half_alpha, gained = s[i] * f.gained_alpha;

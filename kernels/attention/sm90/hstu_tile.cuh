@@ -77,7 +77,7 @@ struct HstuPlace {
     step = (at.whole ? -1 : p.row_blocks) * T::kBlockM;
   }
 
-  // By how much the first tile is shorter than others: nothing, or with scales of blocks of rows what makes the others
+  // By how much the first tile is shorter than others: nothing, or with per-block scales what makes the others
   // begin where tiles of the tensor do. Its first_row then lies before the sequence.
   HSTU_PRIM int lead() const { return kAligned ? static_cast<int>(start) & (T::kBlockM - 1) : 0; }
   HSTU_PRIM bool has_row(int row) const {

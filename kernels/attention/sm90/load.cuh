@@ -10,7 +10,7 @@ namespace hstu::attn90 {
 // more, for a tile taken early may be another block of threads' idle time at the end.
 enum : int { kWantsAhead = 4 };
 
-// A plan of few runs of keys is copied to registers, and its description let go of before the keys come; one of many
+// A plan of few runs of keys is copied to registers, and its description released before the keys come; one of many
 // stays where it is until all are asked for, and so does one of keys that bring more.
 enum : int { kCopiedIntervals = 3 };
 template <class Plan, bool kCopied>
@@ -50,8 +50,8 @@ HSTU_PRIM void load(const Params& p, Storage<Config, Tile>& storage, u32 base, B
   using T = Shape<Config>;
   const KeyRing<Config> k_ring(prim::smem_addr(storage.k_ring));
   const ValueRing<Config> v_ring(prim::smem_addr(storage.v_ring));
-  RingPlace<Config::kStages> place;
-  RingPlace<kTileSlots> tile_place;
+  PipelineState<Config::kStages> place;
+  PipelineState<kTileSlots> tile_place;
   const u32 q_full = prim::smem_addr(&storage.q_full);
   const bool leads = !kWarp || prim::lane_id() == 0;
   u32 q_parity = 0;

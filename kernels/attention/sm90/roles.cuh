@@ -29,12 +29,12 @@ HSTU_PRIM void run(const Params& p) {
   __syncthreads();
   const int group = prim::warp_id() / 4;
   if (group == T::kConsumers) {
-    prim::lower_registers<T::kProducerRegisters>();
+    prim::warpgroup_reg_dealloc<T::kProducerRegisters>();
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) load(p, storage, base);
     if (role / 32 == 1) schedule<Place>(p.attn, p.tile_counters, storage);
   } else {
-    prim::raise_registers<T::kConsumerRegisters>();
+    prim::warpgroup_reg_alloc<T::kConsumerRegisters>();
     Consumer<Config>{{storage, &p.out, base, group, {}}}.run(p.attn);
   }
 }

@@ -36,7 +36,7 @@ struct TileOrder {
 
 // The description of a tile is complete, as far as the lane wrote it.
 template <class Config, class Tile>
-HSTU_PRIM void hand_over(Storage<Config, Tile>& storage, u32 stage) {
+HSTU_PRIM void publish_tile(Storage<Config, Tile>& storage, u32 stage) {
   if (prim::lane_id() < writers<Tile>(0)) prim::mbarrier_arrive(prim::smem_addr(&storage.tile_full[stage]));
 }
 
@@ -49,8 +49,8 @@ template <class Place, class Config, class Tile, class Params>
 HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, Tile>& storage) {
   const u32 count = Place::places(p);
   const bool leads = prim::lane_id() == 0;
-  RingPlace<kTileSlots> place;
-  tile::TileTaker tiles(counters);
+  PipelineState<kTileSlots> place;
+  tile::DynamicTileScheduler scheduler(counters);
   bool claimed = false, waits = false;  // waits: until the loader asks for the tile behind the one described last
   u32 wanted_parity = 0;
   const auto await_need = [&] {
@@ -88,7 +88,7 @@ HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, 
           await_empty();
           at.describe(plan, storage.tile[place.stage]);
         }
-        hand_over(storage, place.stage);
+        publish_tile(storage, place.stage);
         place.advance();
         waits = true;
         if (!more) break;
@@ -99,20 +99,20 @@ HSTU_PRIM void schedule(const Params& p, TileCounter* counters, Storage<Config, 
     if (leads) {
       if (!claimed) {  // only now, for the first tile needs no counter
         claimed = true;
-        tiles.claim();
+        scheduler.claim();
       }
       await_need();
-      if ((exist & 1) == 0 && index >= gridDim.x) tiles.pass_over(index + (exist == 0 ? 32 : __ffs(exist) - 1));
-      next = tiles.take();
+      if ((exist & 1) == 0 && index >= gridDim.x) scheduler.skip_to(index + (exist == 0 ? 32 : __ffs(exist) - 1));
+      next = scheduler.next_tile();
     }
     index = __shfl_sync(prim::kFullWarp, next, 0);
   }
   if (leads) {
-    tiles.leave();
+    scheduler.leave();
     prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity ^ 1);
     storage.tile[place.stage].first_row = -1;
   }
-  hand_over(storage, place.stage);
+  publish_tile(storage, place.stage);
 }
 
 // The same of the one place that a cluster of Config::kSplit blocks shares: a tile is described when nothing is left of
@@ -121,20 +121,20 @@ template <class Place, class Config, class Tile, class Params>
 HSTU_PRIM void describe_place(const Params& p, Storage<Config, Tile>& storage) {
   const bool leads = prim::lane_id() == 0;
   if (!leads && !Place::kByWarp) return;
-  RingPlace<kTileSlots> place;
+  PipelineState<kTileSlots> place;
 #pragma unroll 1
   for (Place at(p, blockIdx.x / Config::kSplit); at.exists(); at.first_row += at.step) {
     if constexpr (Place::kByWarp)
       at.describe(p, storage.tile[place.stage]);
     else
       at.describe(at.plan(), storage.tile[place.stage]);
-    hand_over(storage, place.stage);
+    publish_tile(storage, place.stage);
     prim::mbarrier_wait(prim::smem_addr(&storage.tile_empty[place.stage]), place.parity);
     if constexpr (Place::kByWarp) __syncwarp();
     place.advance();
   }
   if (leads) storage.tile[place.stage].first_row = -1;
-  hand_over(storage, place.stage);
+  publish_tile(storage, place.stage);
 }
 
 }  // namespace hstu::attn90

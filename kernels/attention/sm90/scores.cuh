@@ -10,7 +10,7 @@ namespace hstu::attn90 {
 
 // What S of a stage's keys is added to: their bias, with its signs changed by `flip`, a word of two of them.
 template <class Config, class Tile>
-HSTU_PRIM void begin_scores(const Warpgroup<Config, Tile>& wg, float (&s)[Config::kBlockN / 2], u32 stage, u32 flip) {
+HSTU_PRIM void init_scores(const Warpgroup<Config, Tile>& wg, float (&s)[Config::kBlockN / 2], u32 stage, u32 flip) {
   using T = Shape<Config>;
   using Element = typename Config::Element;
   if constexpr (Config::kBias) {
@@ -31,7 +31,7 @@ HSTU_PRIM void begin_scores(const Warpgroup<Config, Tile>& wg, float (&s)[Config
 // The same from a bias that does not come with the stage: of keys from `key` on and the thread's rows, `row` and the
 // eighth behind it.
 template <class Config, int kCount>
-HSTU_PRIM void begin_scores(const variant::RelativeBias<Config>& bias, float (&s)[kCount], int row, int key) {
+HSTU_PRIM void init_scores(const variant::RelativeBias<Config>& bias, float (&s)[kCount], int row, int key) {
   const int first = key + static_cast<int>(prim::lane_id()) % 4 * 2;
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
@@ -44,7 +44,7 @@ HSTU_PRIM void begin_scores(const variant::RelativeBias<Config>& bias, float (&s
   }
 }
 
-// S = Q K^T for kKeys keys from `row` of the stage on, added to what begin_scores() left; one group of products.
+// S = Q K^T for kKeys keys from `row` of the stage on, added to what init_scores() left; one group of products.
 template <int kKeys, class Config, class Tile>
 HSTU_PRIM void issue_qk(const Warpgroup<Config, Tile>& wg, float (&s)[kKeys / 2],
                         const u32 (&q)[Shape<Config>::kQWords][4], u32 stage, int row) {
@@ -68,7 +68,7 @@ HSTU_PRIM void issue_qk(const Warpgroup<Config, Tile>& wg, float (&s)[kKeys / 2]
 
 // S -> P in place, Params has half_alpha: silu(x) = t tanh(t) + t with t = x / 2.
 template <class Params, int kCount>
-HSTU_PRIM void weigh(const Params& p, float (&s)[kCount]) {
+HSTU_PRIM void silu_in_place(const Params& p, float (&s)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
     const float t = s[i] * p.half_alpha;
@@ -81,17 +81,17 @@ struct Silu {
   enum : bool { kZeroIsNothing = !kBias };
   const Params& p;
 
-  HSTU_PRIM static float hidden() { return 0.0f; }
+  HSTU_PRIM static float masked_score() { return 0.0f; }
   HSTU_PRIM static constexpr bool zero_is_nothing() { return kZeroIsNothing; }
   HSTU_PRIM static constexpr bool negates() { return false; }
   HSTU_PRIM static constexpr u32 flip() { return 0; }
   template <int kCount>
-  HSTU_PRIM static bool meet(const float (&)[kCount], float (&)[2]) {
+  HSTU_PRIM static bool update_max(const float (&)[kCount], float (&)[2]) {
     return false;
   }
-  template <bool kSome, int kCount>
-  HSTU_PRIM void weigh(float (&s)[kCount]) const {
-    attn90::weigh(p, s);
+  template <bool kMasked, int kCount>
+  HSTU_PRIM void make_p(float (&s)[kCount]) const {
+    silu_in_place(p, s);
   }
 };
 template <class Element, int kCount>
@@ -124,10 +124,10 @@ struct SeenWords<kKeys, Mask, true> {
   }
 };
 
-// `hidden` for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see. kShared: by
-// all lanes.
+// `masked_score` for the keys from `key` on that the thread's rows, `row` and the eighth behind it, do not see.
+// kShared: by all lanes.
 template <int kKeys, bool kShared = false, class Mask>
-HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int key, float hidden = 0.0f) {
+HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int key, float masked_score = 0.0f) {
   const int lane = prim::lane_id();
   const SeenWords<kKeys, Mask, kShared> words{mask, row, key};
 #pragma unroll
@@ -140,7 +140,7 @@ HSTU_PRIM void apply_mask(float (&s)[kKeys / 2], const Mask& mask, int row, int 
 #pragma unroll
         for (int e = 0; e < 2; ++e) {
           float& x = s[n * 4 + half * 2 + e];
-          x = seen & (1u << (n % 4 * 8 + e)) ? x : hidden;
+          x = seen & (1u << (n % 4 * 8 + e)) ? x : masked_score;
         }
       }
     }

@@ -40,8 +40,8 @@ struct SeenRuns {
   variant::BlockRange of[Config::kConsumers][kRanges];
   variant::IntervalExtremes extremes[Config::kConsumers][kRanges];
 
-  // Makes the plan and finds what is seen of it, for the tile's rows from `position` in the sequence on, with scales of
-  // blocks of rows those before `end` alone. By all lanes of a warp, of which the first kCount write.
+  // Makes the plan and finds what is seen of it, for the tile's rows from `position` in the sequence on, with
+  // per-block scales those before `end` alone. By all lanes of a warp, of which the first kCount write.
   template <class Plan>
   HSTU_PRIM void find(const TileBounds<Config>& mask, Plan& plan, int position, int end = 0) {
     const int lane = prim::lane_id();

@@ -3,8 +3,11 @@
 //   load.cuh       Q, K and V by TMA                                                    one thread
 //   warpgroup.cuh  what a consumer knows, fragments of Q; scores.cuh  S = Q K^T, mask, P;
 //   softmax.cuh    P of softmax; values.cuh  O += P V; store.cuh  the rows of O          kConsumers warpgroups
-// A kernel (attn_fwd_sm90.cuh, flash_attn_sm90.cuh) brings its tiles (hstu_tile.cuh, flash_tile.cuh) and says how the
-// steps of a consumer follow each other.
+//   block_pipeline.cuh, hstu_mainloop.cuh  how a consumer's products and weights overlap over the key blocks of a tile
+// A kernel (attn_fwd_sm90.cuh, flash_attn_sm90.cuh) brings its tiles (hstu_tile.cuh, flash_tile.cuh).
+//
+// In the words of CUTLASS: the loader is the producer warp, tile_place is a PipelineState, a Place of the order is a
+// work tile of a dynamic persistent tile scheduler, HstuMainloop the collective mainloop, store.cuh the epilogue.
 #pragma once
 #include "prim/types.cuh"
 
@@ -62,7 +65,7 @@ struct Shape {
   enum : int { kQWords = kQSteps > 0 ? kQSteps : 1 };
   enum : int { kQBytes = kPanelsQk * kBlockM * 128 };
   enum : int { kKBytes = kPanelsQk * kBlockN * 128, kVBytes = kPanelsV * kBlockN * 128 };
-  // Where a warp stages its 16 rows of O, boxes of 64 columns in turn, or adds up its sums of FP8.
+  // Where a warp stages its 16 rows of O, boxes of 64 columns round-robin, or adds up its sums of FP8.
   enum : int { kOPanels = (Config::kHeadDimV + 63) / 64, kOBoxes = kOPanels < 2 ? kOPanels : 2 };
   enum : int { kSumBytes = promote_keys<Config, kElementBytes> > 0 ? kColsV / 2 * 128 : 0 };
   enum : int { kOWarpBytes = kSumBytes > kOBoxes * 2048 ? kSumBytes : kOBoxes * 2048 };

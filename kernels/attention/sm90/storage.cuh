@@ -8,20 +8,20 @@
 
 namespace hstu::attn90 {
 
-using tile::RingPlace;
+using tile::PipelineState;
 
-// Let go of by a thread of each warpgroup; where factors of scores lie beside the keys, by the lane of each warp that
+// Released by a thread of each warpgroup; where factors of scores lie beside the keys, by the lane of each warp that
 // reads them.
 template <class Config>
 using KeyRing = tile::TmaRing<Config::kStages, (variant::block_scales<Config>(0) ? 4 : 1) * Config::kConsumers>;
 
-// Values that are to be transposed are let go of by those who do it.
+// Values that are to be transposed are released by those who do it.
 template <class Config>
 using ValueRing =
     tile::TmaRing<Config::kStages, Shape<Config>::kTransposesV ? Shape<Config>::kTransposers : Config::kConsumers>;
 
-// How many lanes of a warp write a tile's description. Each hands over what it wrote, and all lanes that read it let go
-// of it; one for all of them behind __syncwarp() would do, but that is a chain which racecheck does not follow.
+// How many lanes of a warp write a tile's description. Each hands over what it wrote, and all lanes that read it
+// release it; one for all of them behind __syncwarp() would do, but that is a chain which racecheck does not follow.
 template <class Tile>
 HSTU_PRIM constexpr auto writers(int) -> decltype(Tile::kWriters + 0) {
   return Tile::kWriters;

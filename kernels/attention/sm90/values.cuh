@@ -42,7 +42,7 @@ HSTU_PRIM void own_rows(const Warpgroup<Config, Tile>& wg, const Params& p, floa
   }
 #pragma unroll
   for (float& s : score) s = prim::lane_sum<4>(s);
-  weigh(p, score);
+  silu_in_place(p, score);
   const u32 rounded = prim::pack2<Element>(score[0], score[1]);
   const float weight[2] = {prim::unpack_lo<Element>(rounded), prim::unpack_hi<Element>(rounded)};
 #pragma unroll
@@ -55,7 +55,7 @@ HSTU_PRIM void own_rows(const Warpgroup<Config, Tile>& wg, const Params& p, floa
       o[step * 8 + i * 2 + 1] += weight[i % 2] * prim::unpack_hi<Element>(v[i]);
     }
   }
-  wg.sync();  // all warps have read what one thread lets go of
+  wg.sync();  // all warps have read what one thread releases
 }
 
 }  // namespace hstu::attn90

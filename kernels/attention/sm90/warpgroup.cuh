@@ -16,7 +16,7 @@ template <class Config, class Tile>
 struct Warpgroup {
   using T = Shape<Config>;
   using Element = typename Config::Element;
-  using Ring = RingPlace<Config::kStages>;
+  using Ring = PipelineState<Config::kStages>;
 
   Storage<Config, Tile>& storage;
   const TensorMap* out;  // of O, in boxes of 64 columns and a warp's 16 rows
@@ -41,7 +41,7 @@ struct Warpgroup {
   HSTU_PRIM u32 warp_staging() const {
     return base + T::kOOffset + (group * 4 + threadIdx.x % 128 / 32) * T::kOWarpBytes;
   }
-  // Until all of the warpgroup's warps have come here. One thread lets go of a stage for all of them: products bring
+  // Until all of the warpgroup's warps have come here. One thread releases a stage for all of them: products bring
   // them together before it does, and where there were none, this. Else a warp that comes late to the stage would find
   // it filled for the next lap, and wait for ever.
   HSTU_PRIM void sync() const { prim::named_barrier_sync(8 + group, 128); }
@@ -58,7 +58,7 @@ struct Warpgroup {
     return rows + step / 4 * kRows * 128 + row * 128 + (((step % 4 * 2 + lane / 16) ^ (row & 7)) << 4);
   }
 
-  // -Q for a negative logit scale, so that the greatest score has the greatest weight.
+  // -Q for a negative logit scale, so that the maximum score has the largest weight.
   HSTU_PRIM void negate_q() const {
 #pragma unroll
     for (int panel = 0; panel < T::kPanelsQk; ++panel) {

@@ -1,5 +1,5 @@
-// Scales of FP8 tensors for 128 rows each, counted from row 0 of the tensor on (Config::kBlockScales): sequences begin
-// anywhere in them. A Config that says nothing has scales of whole sequences, heads or tensors.
+// Per-block scales of FP8 tensors: one for 128 rows, counted from row 0 of the tensor on (Config::kBlockScales).
+// Sequences begin anywhere in them. A Config that says nothing has per-sequence, per-head or per-tensor scales.
 #pragma once
 #include "prim/types.cuh"
 

@@ -1,7 +1,9 @@
 // From scores to weights in attention. A warp carries one of these through the key blocks of its rows:
-//   meet(p, s, o)      looks at the scores of more keys (after the mask) before any of their weights is asked for
-//   weight(p, m, h, s) the weight of one score of row 8 h + lane / 4 of row tile m; f32, rounded by the caller
-//   finish(...)        what O of that row is multiplied with at the end
+//   update_max(p, s, o)  raises the rows' running maximum to more scores (after the mask) and rescales O with it;
+//   before
+//                        any of their weights is asked for
+//   weight(p, m, h, s)   the weight of one score of row 8 h + lane / 4 of row tile m; f32, rounded by the caller
+//   finish(...)          what O of that row is multiplied with at the end
 #pragma once
 #include "attention/attn_fwd.h"
 #include "attention/sm80/attn_tiles.cuh"
@@ -15,10 +17,11 @@ namespace hstu::variant {
 template <class Config>
 struct SiluWeights {
   enum : bool { kZeroIsNothing = true };  // silu(0) = 0: keys that are zeros add nothing
-  HSTU_PRIM static float hidden_score(const AttnFwdParams&) { return 0.0f; }
+  HSTU_PRIM static float masked_score(const AttnFwdParams&) { return 0.0f; }
 
   template <int kRowTiles, int kTiles, int kOutTiles>
-  HSTU_PRIM void meet(const AttnFwdParams&, float (&)[kRowTiles][kTiles][4], float (&)[kRowTiles][kOutTiles][4]) {}
+  HSTU_PRIM void update_max(const AttnFwdParams&, float (&)[kRowTiles][kTiles][4], float (&)[kRowTiles][kOutTiles][4]) {
+  }
 
   // silu(x) = t tanh(t) + t with t = x / 2
   HSTU_PRIM float weight(const AttnFwdParams& p, int, int, float s) const {
@@ -36,16 +39,17 @@ struct SiluWeights {
   }
 };
 
-// exp(alpha s - maximum), in base 2 with a running maximum and sum a row; both are of scores times alpha log2(e).
+// Online softmax: exp(alpha s - row_max) in base 2, with a running maximum and sum a row, of scores times alpha
+// log2(e).
 template <class Config>
 struct SoftmaxWeights {
   enum : int { kRowTiles = AttnFwdSm80<Config>::kRowTiles };
   enum : bool { kZeroIsNothing = false };
   // Minus infinity once it is scaled.
-  HSTU_PRIM static float hidden_score(const AttnFwdParams& p) { return p.log2_alpha < 0 ? infinity() : -infinity(); }
+  HSTU_PRIM static float masked_score(const AttnFwdParams& p) { return p.log2_alpha < 0 ? infinity() : -infinity(); }
 
-  float maximum[kRowTiles][2];
-  float sum[kRowTiles][2];  // of the lane's own weights
+  float row_max[kRowTiles][2];
+  float row_sum[kRowTiles][2];  // of the lane's own weights
 
   HSTU_PRIM SoftmaxWeights() {
 #pragma unroll
@@ -53,49 +57,50 @@ struct SoftmaxWeights {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
         // Finite, so that a row that sees nothing yet subtracts a number.
-        maximum[m][half] = -3.0e38f;
-        sum[m][half] = 0.0f;
+        row_max[m][half] = -3.0e38f;
+        row_sum[m][half] = 0.0f;
       }
     }
   }
 
   template <int kTiles, int kOutTiles>
-  HSTU_PRIM void meet(const AttnFwdParams& p, float (&s)[kRowTiles][kTiles][4], float (&o)[kRowTiles][kOutTiles][4]) {
+  HSTU_PRIM void update_max(const AttnFwdParams& p, float (&s)[kRowTiles][kTiles][4],
+                            float (&o)[kRowTiles][kOutTiles][4]) {
 #pragma unroll
     for (int m = 0; m < kRowTiles; ++m) {
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float most = maximum[m][half];
+        float new_max = row_max[m][half];
 #pragma unroll
         for (int n = 0; n < kTiles; ++n) {
 #pragma unroll
-          for (int e = 0; e < 2; ++e) most = fmaxf(most, s[m][n][half * 2 + e] *= p.log2_alpha);
+          for (int e = 0; e < 2; ++e) new_max = fmaxf(new_max, s[m][n][half * 2 + e] *= p.log2_alpha);
         }
-        most = prim::lane_max<4>(most);
-        const float kept = prim::ex2_approx(maximum[m][half] - most);
-        maximum[m][half] = most;
-        sum[m][half] *= kept;
+        new_max = prim::lane_max<4>(new_max);
+        const float rescale = prim::ex2_approx(row_max[m][half] - new_max);
+        row_max[m][half] = new_max;
+        row_sum[m][half] *= rescale;
 #pragma unroll
         for (int n = 0; n < kOutTiles; ++n) {
-          o[m][n][half * 2] *= kept;
-          o[m][n][half * 2 + 1] *= kept;
+          o[m][n][half * 2] *= rescale;
+          o[m][n][half * 2 + 1] *= rescale;
         }
       }
     }
   }
 
   HSTU_PRIM float weight(const AttnFwdParams&, int m, int half, float s) {
-    const float weight = prim::ex2_approx(s - maximum[m][half]);
-    sum[m][half] += weight;
+    const float weight = prim::ex2_approx(s - row_max[m][half]);
+    row_sum[m][half] += weight;
     return weight;
   }
 
   HSTU_PRIM float finish(const AttnFwdParams& p, const typename Config::Sequences& sequence, int head, int m, int half,
                          int position, bool exists) const {
     constexpr float kLn2 = 0.693147180559945f;
-    const float total = prim::lane_sum<4>(sum[m][half]);
+    const float total = prim::lane_sum<4>(row_sum[m][half]);
     if constexpr (Config::kLse) {
-      const float lse = total > 0 ? (maximum[m][half] + prim::lg2_approx(total)) * kLn2 : -infinity();
+      const float lse = total > 0 ? (row_max[m][half] + prim::lg2_approx(total)) * kLn2 : -infinity();
       if (exists && prim::lane_id() % 4 == 0) *sequence.lse(p, head, position) = lse;
     }
     return total > 0 ? 1.0f / total : 0.0f;  // a row without keys gives zeros

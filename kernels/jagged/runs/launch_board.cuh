@@ -5,7 +5,7 @@
 // So what lies before a tile waits for sums alone, never for what another block found before one of its own. What is
 // added up, and in which order, depends on t alone: sums of floating-point numbers are the same in each run.
 //
-// Tiles are handed out in order by the launch's counter (tile/tile_counter.cuh), so a block waits for tiles alone whose
+// Tiles come in order from the launch's counter (tile/tile_counter.cuh), so a block waits for tiles alone whose
 // blocks run already. A launch has a board from when its first block asks until it gives its counter back. Where all
 // boards are taken it has none: the block with the first tile does all of them then, on a board in shared memory, where
 // few entries are enough. Entries need no clearing: half of each word is the tag of the launch that wrote it, counted
@@ -122,10 +122,11 @@ class SumBefore {
   u32 upto_ = 0;
 };
 
-// The counter and the board of a launch. One thread a block of threads, as TileTaker.
-class BoardTaker : public TileTaker {
+// The counter and the board of a launch. One thread a block of threads, as DynamicTileScheduler.
+class BoardTileScheduler : public DynamicTileScheduler {
  public:
-  HSTU_PRIM explicit BoardTaker(LaunchMemory* memory) : TileTaker(memory->counters), boards_(&memory->boards) {}
+  HSTU_PRIM explicit BoardTileScheduler(LaunchMemory* memory)
+      : DynamicTileScheduler(memory->counters), boards_(&memory->boards) {}
   // Any thread, ahead of find(): brings to L2 what that reads.
   HSTU_PRIM void prefetch() const {
     prim::prefetch_l2(&boards_->taken);
@@ -150,7 +151,7 @@ class BoardTaker : public TileTaker {
   // After the last sum of the block is posted, and what lies before its last tile is found.
   HSTU_PRIM void leave() const {
     __threadfence();
-    TileTaker::leave([&] {
+    DynamicTileScheduler::leave([&] {
       const u32 found = prim::exchange(&at_->board, 0u);
       if (found == 0 || found == kNone) return;
       give_back(found - 1);

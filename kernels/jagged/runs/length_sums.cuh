@@ -8,7 +8,7 @@
 // Barriers  three for so many lengths as a block adds up at once: they are there; the warps' sums are; all sums are.
 // Config    facts: LeftLength, RightLength, Offset (i32, i64, or tile::Dense where there is none); Row (i32 or i64, of
 //           rows and sums of them); kAccessBytes (of an element: 8, 4, 2 or 1); kGroup and kEntries, sequences of a sum
-//           that is kept, and such sums, at most; kEach, sequences of a thread whose lengths a block adds up at once;
+//           that is stored, and such sums, at most; kEach, sequences of a thread whose lengths a block adds up at once;
 //           kThreads, of a block.
 #pragma once
 #include "jagged/jagged_lengths.h"
@@ -25,8 +25,8 @@ struct alignas(2 * sizeof(Row)) RowSums {
 };
 
 // RowSums of what lies before sequence `first` and each of the `count` ones from there, and behind them; all counted
-// from there. In kAcross columns: neither threads that have neighbours nor those that have kAcross sequences each meet
-// in a bank.
+// from there. In kAcross columns: neither threads that have neighbours nor those that have kAcross sequences each
+// conflict in a bank.
 template <class Row, int kAcross, int kRows>
 struct SumsBefore {
   const Row *out_sums, *other_sums;
@@ -49,8 +49,8 @@ class VectorCopy {
   enum : bool { kGivenOther = false, kReordered = false, kSameRows = false };
   HSTU_PRIM static Sums sums_of(const Sums& lengths) { return lengths; }
   HSTU_PRIM static void finish(u32, const Sums&, const Sums&) {}
-  HSTU_PRIM static i64 base_ahead(u32) { return 0; }
-  HSTU_PRIM static i64 row_ahead(u32 warp, i64 each) { return warp * each; }
+  HSTU_PRIM static i64 prefetch_base(u32) { return 0; }
+  HSTU_PRIM static i64 prefetch_row(u32 warp, i64 each) { return warp * each; }
 
  protected:
   HSTU_PRIM static u64 address(const void* data, i64 row) {
@@ -62,7 +62,7 @@ template <class Config>
 struct SumsStorage {
   enum : int { kEach = Config::kEach, kAtOnce = Config::kThreads * kEach, kWarps = Config::kThreads / 32 };
   enum : bool { kGroups = Config::kGroup > 1 };
-  // Sums kept, or lengths that become such.
+  // Sums stored, or lengths that become such.
   enum : int { kPlaces = kGroups ? int{kAtOnce} : (Config::kEntries + kAtOnce - 1) / kAtOnce * kAtOnce };
   using Row = typename Config::Row;
   enum : int { kRows = (kPlaces + 128 / sizeof(Row)) / kEach };
@@ -84,7 +84,8 @@ struct SumsStorage {
 //   key(output, sums)     the row of the output at which a sequence with these sums begins
 //   Runs<Before>          runs as jagged/runs/runs.cuh has them, of an output and SumsBefore, counted from its first
 //   read(), rows_read()   a tensor that is read
-//   base_ahead(warp) + row_ahead(warp, each)  a row of it of about the first that go to an output, if each warp has so
+//   prefetch_base(warp) + prefetch_row(warp, each)  a row of it of about the first that go to an output, if each warp
+//   has so
 //                         many; the base comes from memory
 //   finish(sequence, before, rows)  once for each sequence, by one block
 template <class Config, class Copy>
@@ -100,7 +101,7 @@ class LengthSums {
 
   HSTU_PRIM LengthSums(const JaggedLengthsParams& p, Storage& storage) : p_(p), copy_(p), storage_(storage) {}
 
-  // By the whole block; meanwhile() while the first lengths are on their way, behind() when they are there: neither
+  // By the whole block; meanwhile() while the first lengths are in flight, behind() when they are there: neither
   // where there are none. A barrier is last.
   template <class Meanwhile, class Behind>
   HSTU_PRIM void add_up(const Meanwhile& meanwhile, const Behind& behind) const {
@@ -132,7 +133,7 @@ class LengthSums {
   }
 
   // visit(runs, low, high, run, last): runs of rows [low, high) of an output, of which `run` has the first; there are
-  // sums as far as run `last`. For all rows in turn that sums are at hand of, until it is false.
+  // sums as far as run `last`. For all rows, one after the other, that sums are at hand of, until it is false.
   template <class Visit>
   HSTU_PRIM void find_runs(Rows span, const Visit& visit) const {
     int drift = 0;
@@ -173,7 +174,7 @@ class LengthSums {
         rows[i] = first + own(i) < batch() ? copy_.sums_of(copy_.lengths(first + own(i))) : Sums{0, 0};
       if (first == 0) meanwhile();
     } else {
-      // None is waited for before all are on their way and meanwhile() is done.
+      // None is waited for before all are in flight and meanwhile() is done.
       if (__builtin_expect(as_they_lie, Copy::kReordered)) {
         if constexpr (Copy::kReordered) {
 #pragma unroll
@@ -186,8 +187,8 @@ class LengthSums {
       if (first == 0) meanwhile();
 #pragma unroll
       for (int i = 0; i < kEach; ++i) {
-        rows[i].out = prim::settled(rows[i].out);
-        if constexpr (kOther) rows[i].other = prim::settled(rows[i].other);
+        rows[i].out = prim::opaque(rows[i].out);
+        if constexpr (kOther) rows[i].other = prim::opaque(rows[i].other);
         rows[i] = first + own(i) < batch() ? copy_.sums_of(rows[i]) : Sums{0, 0};
       }
     }

@@ -12,7 +12,7 @@
 // Barriers  two a chunk: the warps' sums are there; the starts are.
 // Config    facts: LeftLength, RightLength (i32, i64, or tile::Dense where there is one part); kAccessBytes,
 //           kRowAccesses as in jagged/runs/jagged_copy.cuh.
-//           knobs: kThreads, kRows (of a block), kAccesses (of a thread on their way at once), kMinBlocks.
+//           knobs: kThreads, kRows (of a block), kAccesses (of a thread in flight at once), kMinBlocks.
 #pragma once
 #include "jagged/jagged_lengths.h"
 #include "jagged/runs/block_scan.cuh"

@@ -30,10 +30,10 @@ HSTU_PRIM prim::Quad joined(const prim::Quad& low, const prim::Quad& high, u32 s
   return {{word[0], word[1], word[2], word[3]}};
 }
 
-// kAccesses x 512 bytes that a whole warp copies to `to`, a multiple of 16, from `from`, wherever that is: on their way
+// kAccesses x 512 bytes that a whole warp copies to `to`, a multiple of 16, from `from`, wherever that is: in flight
 // first, then written. Reads up to 15 bytes before and behind.
 template <int kBytes, int kAccesses>
-struct SpanOnItsWay {
+struct SpanInFlight {
   prim::Quad data[kAccesses];
 
   HSTU_PRIM void load(u64 from) {
@@ -87,7 +87,7 @@ class SpanCopier {
     return inside(first_, from, kSpanRows * kBytes) ? from : 0;
   }
 
-  // By a whole warp, whatever runs there are: a piece a lane and access. Those that lie in one run are on their way at
+  // By a whole warp, whatever runs there are: a piece a lane and access. Those that lie in one run are in flight at
   // once, and meanwhile the others are copied.
   HSTU_PRIM void copy() const {
     constexpr int kTogether = kAccesses < 2 ? kAccesses : 2;
@@ -140,7 +140,7 @@ class SpanCopier {
     return runs_.start(first + 1) > row ? first : find_sequence(runs_, first + 1, last, row);
   }
 
-  // Of the piece at row `at`, four on their way at once.
+  // Of the piece at row `at`, four in flight at once.
   HSTU_PRIM void copy_elements(Row at, int last) const {
     constexpr int kAtOnce = kPieceRows < 4 ? kPieceRows : 4;
     int run = first_;

@@ -4,14 +4,14 @@
 //   sums of a block (jagged/runs/length_sums.cuh) ──► a warp's span: its runs, copied (jagged/runs/runs.cuh) ──► the
 //   next span
 //
-// Work      Blocks stay. Units of spans are dealt to their warps, and the last ones handed out by the launch's counter
-//           (tile/tile_counter.cuh): SMs differ in speed, but one counter hands out 600 a microsecond at most. While a
-//           span is on its way the warp finds out where the next one comes from.
+// Work      Persistent. Units of spans are scheduled to warps statically, and the last ones by the launch's counter
+//           (tile/tile_counter.cuh): SMs differ in speed, but one counter gives 600 a microsecond at most. While a
+//           span is in flight the warp finds out where the next one comes from.
 // Limits    On an H200, 35,651,584 elements of 4 bytes in 4096 sequences, of a copy: concatenation 78 %, splitting 79,
 //           transposition 77, removal 81; 65,536 sequences 42 and 43. A plain copy of as many bytes has 96. What is
 //           busy, concatenating: 42 % of issue slots, 65 of DRAM, 75 of L2; warps wait for memory, and for the blocks
-//           that end last. A fourth of the units handed out costs 4 % more than a sixteenth.
-// Config    of jagged/runs/length_sums.cuh; knobs: kThreads, kAccesses (pieces of 16 bytes of a thread on their way at
+//           that end last. A fourth of the units by the counter costs 4 % more than a sixteenth.
+// Config    of jagged/runs/length_sums.cuh; knobs: kThreads, kAccesses (pieces of 16 bytes of a thread in flight at
 //           once), kSpans (of a unit), kMinBlocks.
 #pragma once
 #include "jagged/runs/length_sums.cuh"
@@ -23,7 +23,7 @@ namespace hstu::tile {
 template <class Config>
 struct RunsStorage {
   SumsStorage<Config> sums;
-  TileTaker taker{nullptr};
+  DynamicTileScheduler scheduler{nullptr};
   u32 ended, unused;  // warps
 };
 
@@ -37,7 +37,7 @@ class RunsByLengths {
   using AllSums = LengthSums<Config, Copy>;
   enum : int { kWarps = Config::kThreads / 32, kBytes = Config::kAccessBytes };
   enum : int { kSpanRows = Config::kAccesses * 512 / kBytes };
-  enum : int { kAheadBytes = 4096 };                                                // of a warp
+  enum : int { kPrefetchBytes = 4096 };                                             // of a warp
   enum : u32 { kSteps = Config::kSpans * (Copy::kSameRows ? Copy::kOutputs : 1) };  // of a unit
   using Row = typename Config::Row;
 
@@ -53,50 +53,51 @@ class RunsByLengths {
   HSTU_PRIM void run() {
     sums_.add_up(
         [this] {
-          bring_ahead();
+          prefetch_l2();
           if (threadIdx.x == 0) claim();
         },
         [] {});
-    Turns turns(*this);
+    Steps steps(*this);
     Place place = {nullptr, 0};
-    if (turns.left()) place = place_of(turns.unit, turns.step);
+    if (steps.left()) place = place_of(steps.unit, steps.step);
 #pragma unroll 1
-    while (turns.left()) {
-      const u32 unit = turns.unit, step = turns.step;
-      SpanOnItsWay<kBytes, Config::kAccesses> span;
+    while (steps.left()) {
+      const u32 unit = steps.unit, step = steps.step;
+      SpanInFlight<kBytes, Config::kAccesses> span;
       if (place.from != 0) span.load(place.from);
-      turns.go_on(*this);
+      steps.advance(*this);
       Place next = {nullptr, 0};
-      if (turns.left()) next = place_of(turns.unit, turns.step);  // meanwhile
+      if (steps.left()) next = place_of(steps.unit, steps.step);  // meanwhile
       if (place.from != 0)
         span.store(place.to, place.from);
       else
         copy_runs(unit, step);
       place = next;
     }
-    if (is_counted() && prim::lane_id() == 0 && atomicAdd(&storage_.ended, 1u) == kWarps - 1) storage_.taker.leave();
+    if (is_counted() && prim::lane_id() == 0 && atomicAdd(&storage_.ended, 1u) == kWarps - 1)
+      storage_.scheduler.leave();
   }
 
  private:
   HSTU_PRIM static u32 all_warps() { return gridDim.x * kWarps; }
-  HSTU_PRIM bool is_counted() const { return p_.units > p_.dealt_units; }
+  HSTU_PRIM bool is_counted() const { return p_.units > p_.static_units; }
   HSTU_PRIM void claim() {
     storage_.ended = 0;
     if (!is_counted()) return;
-    TileTaker taker(static_cast<TileCounter*>(p_.tile_counters));
-    taker.claim();
-    storage_.taker = taker;
+    DynamicTileScheduler scheduler(static_cast<TileCounter*>(p_.tile_counters));
+    scheduler.claim();
+    storage_.scheduler = scheduler;
   }
 
-  // The steps of a warp: units that are dealt, then those that it takes, each asked for a unit ahead.
-  struct Turns {
+  // The steps of a warp: units scheduled statically, then those of the counter, each prefetched a unit ahead.
+  struct Steps {
     u32 unit, step = 0;
-    HSTU_PRIM explicit Turns(const RunsByLengths& all) : units_(all.p_.units) {
+    HSTU_PRIM explicit Steps(const RunsByLengths& all) : units_(all.p_.units) {
       unit = blockIdx.x * kWarps + threadIdx.x / 32;
       if (unit < units_) next_ = after(all, unit);
     }
     HSTU_PRIM bool left() const { return unit < units_; }
-    HSTU_PRIM void go_on(const RunsByLengths& all) {
+    HSTU_PRIM void advance(const RunsByLengths& all) {
       if (++step < kSteps) return;
       step = 0;
       unit = prim::uniform(next_);
@@ -105,22 +106,23 @@ class RunsByLengths {
 
    private:
     HSTU_PRIM u32 after(const RunsByLengths& all, u32 unit) const {
-      if (unit + all_warps() < all.p_.dealt_units) return unit + all_warps();
+      if (unit + all_warps() < all.p_.static_units) return unit + all_warps();
       if (!all.is_counted() || prim::lane_id() != 0) return units_;
-      return all.p_.dealt_units + all.storage_.taker.take() - gridDim.x;
+      return all.p_.static_units + all.storage_.scheduler.next_tile() - gridDim.x;
     }
     const u32 units_;
     u32 next_ = 0;  // the first lane's
   };
 
   // What the warps read first, about: as if lengths were alike. It comes from memory while lengths are added up.
-  HSTU_PRIM void bring_ahead() const {
+  HSTU_PRIM void prefetch_l2() const {
     if (p_.units <= all_warps() || prim::lane_id() != 0) return;
-    const i64 rows = copy_.rows_read(), each = kAheadBytes / kBytes;
+    const i64 rows = copy_.rows_read(), each = kPrefetchBytes / kBytes;
     const u32 warp = blockIdx.x * kWarps + threadIdx.x / 32;
-    const i64 row = copy_.base_ahead(warp) + copy_.row_ahead(warp, each);
+    const i64 row = copy_.prefetch_base(warp) + copy_.prefetch_row(warp, each);
     const u64 from = (reinterpret_cast<u64>(copy_.read()) + static_cast<u64>(row * kBytes)) & ~15ull;
-    if (row > each && row + 2 * each <= rows) prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kAheadBytes);
+    if (row > each && row + 2 * each <= rows)
+      prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kPrefetchBytes);
   }
 
   // A step's span, which begins with a line of memory, where the output does not.

@@ -5,10 +5,10 @@
 //   lane each run ──bulk copy──► stage of kStages ──► consumer warps: pieces of 16 bytes, put in place by two reads ──►
 //   result
 //
-// Work      A block stays, one an SM. It has kPipes pipes of a producer warp, kConsumers warps and a ring of stages.
-//           Chunks of the result, kChunkBytes from a line of memory on, are handed out by the launch's counter
-//           (tile/tile_counter.cuh), each asked for a chunk ahead. A stage takes up to 32 runs; what a chunk has beyond
-//           goes to the next one.
+// Work      Persistent, a block an SM. It has kPipes pipes of a producer warp, kConsumers warps and a ring of stages.
+//           Chunks of the result, kChunkBytes from a line of memory on, come from the launch's counter
+//           (tile/tile_counter.cuh), each prefetched a chunk ahead. A stage takes up to 32 runs; what a chunk has
+//           beyond goes to the next one.
 // Memory    A run is read with all that shares 16 bytes with it, where the tensor has that; at the tensor's ends
 //           element by element. Where copies of the same rows go to two results they are read once.
 // Limits    Memory, and a start of 3 us until sums are there and a first chunk is asked for: meanwhile what is read
@@ -45,7 +45,7 @@ struct RunsRingStorage {
   } header[kStages];
   u64 full[kStages], empty[kStages];
   SumsStorage<Config> sums;
-  TileTaker taker{nullptr};
+  DynamicTileScheduler scheduler{nullptr};
   u32 ended, unused;  // pipes
 };
 
@@ -65,7 +65,7 @@ class RunsRing {
     kWarps = Config::kThreads / 32
   };
   enum : int { kPartBytes = 512, kParts = Config::kChunkBytes / kPartBytes, kRuns = Storage::kRuns };
-  enum : int { kAheadBytes = (80 << 10) / kWarps / 128 * 128, kNever = 0x7fffffff };
+  enum : int { kPrefetchBytes = (80 << 10) / kWarps / 128 * 128, kNever = 0x7fffffff };
   enum : u32 { kSteps = Copy::kSameRows ? Copy::kOutputs : 1 };  // of a unit
   static_assert(kWarps == kPipes * (1 + kConsumers), "a pipe has a producer and its consumers");
 
@@ -84,9 +84,9 @@ class RunsRing {
         [this, &ahead] {
           if (threadIdx.x == Config::kThreads - 1) init_barriers();
           if (threadIdx.x == 0) claim();
-          ahead = copy_.base_ahead(warp_of_all());
+          ahead = copy_.prefetch_base(warp_of_all());
         },
-        [this, &ahead] { bring_ahead(ahead); });
+        [this, &ahead] { prefetch_l2(ahead); });
     if (p_.units == 0) return;
     const int warp = static_cast<int>(prim::warp_id()), pipe = warp / (1 + kConsumers), role = warp % (1 + kConsumers);
     if (role == 0)
@@ -104,23 +104,23 @@ class RunsRing {
     }
     prim::mbarrier_fence_init();
   }
-  HSTU_PRIM bool is_counted() const { return p_.units > p_.dealt_units; }
+  HSTU_PRIM bool is_counted() const { return p_.units > p_.static_units; }
   HSTU_PRIM void claim() {
     storage_.ended = 0;
     if (!is_counted()) return;
-    TileTaker taker(static_cast<TileCounter*>(p_.tile_counters));
-    taker.claim();
-    storage_.taker = taker;
+    DynamicTileScheduler scheduler(static_cast<TileCounter*>(p_.tile_counters));
+    scheduler.claim();
+    storage_.scheduler = scheduler;
   }
 
   // What is read first, about: as if lengths were alike. It comes from memory while they are added up.
   HSTU_PRIM static u32 warp_of_all() { return blockIdx.x * kWarps + threadIdx.x / 32; }
-  HSTU_PRIM void bring_ahead(i64 base) const {
+  HSTU_PRIM void prefetch_l2(i64 base) const {
     if (p_.units <= gridDim.x * kPipes || prim::lane_id() != 0) return;
-    const i64 row = base + copy_.row_ahead(warp_of_all(), kAheadBytes / kBytes);
-    if (row + kAheadBytes / kBytes + 16 > copy_.rows_read()) return;
+    const i64 row = base + copy_.prefetch_row(warp_of_all(), kPrefetchBytes / kBytes);
+    if (row + kPrefetchBytes / kBytes + 16 > copy_.rows_read()) return;
     const u64 from = (reinterpret_cast<u64>(copy_.read()) + static_cast<u64>(row * kBytes) + 15) & ~15ull;
-    prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kAheadBytes);
+    prim::bulk_prefetch_l2(reinterpret_cast<const char*>(from), kPrefetchBytes);
   }
 
   // Rows [low, high) of an output, or of both, are still to be read; row is the chunk's first.
@@ -150,7 +150,7 @@ class RunsRing {
     return static_cast<u32>(static_cast<u64>(units) * static_cast<u64>(p_.right_share) >> 32);
   }
 
-  // A pipe's chunks in turn, for a whole warp. The next unit is asked for as soon as one begins.
+  // A pipe's chunks, one after the other, for a whole warp. The next unit is asked for as soon as one begins.
   class Chunks {
     enum : int { kDrifts = Copy::kSameRows ? 1 : Copy::kOutputs };
 
@@ -182,20 +182,20 @@ class RunsRing {
         if (++step_ >= kSteps) {
           step_ = 0;
           unit_ = prim::uniform(next_);
-          if (asked_) unit_ = min(unit_ + all.p_.dealt_units, units_);
+          if (asked_) unit_ = min(unit_ + all.p_.static_units, units_);
           if (!left()) return;
-          asked_ = all.is_counted() && unit_ + gridDim.x * kPipes >= all.p_.dealt_units;
+          asked_ = all.is_counted() && unit_ + gridDim.x * kPipes >= all.p_.static_units;
           if (!asked_)
             next_ = min(unit_ + gridDim.x * kPipes, units_);
           else if (prim::lane_id() == 0)
-            next_ = all.storage_.taker.ask();
+            next_ = all.storage_.scheduler.prefetch_index();
         }
         chunk = all.chunk_of(unit_, step_);
       }
     }
     const u32 units_;
     // next: the first lane's, not waited for before it is needed; asked: from the launch's counter, counted from the
-    // units that are dealt.
+    // statically scheduled units.
     u32 unit_ = 0, step_ = kSteps, next_;
     bool asked_ = false;
     int drift_[kDrifts] = {};
@@ -205,10 +205,10 @@ class RunsRing {
   HSTU_PRIM u32 empty(int stage) const { return prim::smem_addr(&storage_.empty[stage]); }
 
   // Stages of a pipe, from its first on, and the parity that their barriers are waited for with.
-  struct Turn {
+  struct PipelineState {
     int stage = 0;
     u32 parity;
-    HSTU_PRIM void go_on() {
+    HSTU_PRIM void advance() {
       if (++stage < kStages) return;
       stage = 0;
       parity ^= 1;
@@ -216,33 +216,33 @@ class RunsRing {
   };
 
   HSTU_PRIM void produce(int first_stage, int pipe) {
-    Turn turn{0, 1};
+    PipelineState state{0, 1};
     Chunks chunks(*this, pipe);
 #pragma unroll 1
     while (chunks.left()) {
-      prim::mbarrier_wait(empty(first_stage + turn.stage), turn.parity);
-      if (fill(first_stage + turn.stage, chunks)) turn.go_on();
+      prim::mbarrier_wait(empty(first_stage + state.stage), state.parity);
+      if (fill(first_stage + state.stage, chunks)) state.advance();
     }
-    const int stage = first_stage + turn.stage;
-    prim::mbarrier_wait(empty(stage), turn.parity);
+    const int stage = first_stage + state.stage;
+    prim::mbarrier_wait(empty(stage), state.parity);
     const bool leads = prim::lane_id() == 0;
     if (leads) storage_.header[stage].runs = 0;
     prim::mbarrier_arrive(full(stage));
-    if (leads && is_counted() && atomicAdd(&storage_.ended, 1u) == kPipes - 1) storage_.taker.leave();
+    if (leads && is_counted() && atomicAdd(&storage_.ended, 1u) == kPipes - 1) storage_.scheduler.leave();
   }
 
   HSTU_PRIM void consume(int first_stage, int consumer) const {
-    Turn turn{0, 0};
+    PipelineState state{0, 0};
 #pragma unroll 1
     while (true) {
-      const int stage = first_stage + turn.stage;
-      prim::mbarrier_wait(full(stage), turn.parity);
+      const int stage = first_stage + state.stage;
+      prim::mbarrier_wait(full(stage), state.parity);
       const auto& header = storage_.header[stage];
       if (header.runs == 0) return;
       write(stage, consumer, header.out, 0);
       if (Copy::kSameRows && header.second != nullptr) write(stage, consumer, header.second, kBytes);
       prim::mbarrier_arrive(empty(stage));
-      turn.go_on();
+      state.advance();
     }
   }
 

@@ -5,7 +5,7 @@
 //   ──► smem, sorted ──► written behind as many as are below
 //
 // Elements  are told apart by key and index, so that equal keys are parted like others and keep their order.
-// Rooms     A range with more elements than the block has room for is sorted in several turns: what was found is a
+// Rooms     A range with more elements than the block has room for is sorted in several rounds: what was found is a
 //           sample of it, which says where to cut.
 // Work      Each block reads all keys, mostly from L2: n^2 / (elements a block has) reads, and no comparison more.
 // Config    Key (i32, i64). knobs: kThreads, kRoom (elements, a power of two).
@@ -76,7 +76,7 @@ class SampleSort {
     sort(padded);
   }
 
-  // One of each of kSample equal spans of elements, anywhere in it: a regular pattern of keys does not meet it.
+  // One of each of kSample equal spans of elements, anywhere in it: a regular pattern of keys does not hit it.
   HSTU_PRIM void take_sample() const {
     for (int i = rank(); i < kSample; i += kThreads) {
       const i64 begin = i64{p_.count} * i / kSample, end = i64{p_.count} * (i + 1) / kSample;

@@ -1,5 +1,5 @@
 // The gradient of rows whose sums over columns a team holds in registers. A team takes one row after the other; the
-// next kRowsAhead are on their way to shared memory, where each thread has its own pieces. No barrier in teams within a
+// next kRowsAhead are in flight to shared memory, where each thread has its own pieces. No barrier in teams within a
 // warp.
 #pragma once
 #include "norm/rows/backward_rows.cuh"
@@ -24,33 +24,34 @@ class HeldRows {
 
   const LayerNormBwdParams& p_;
   const RowTeam<Shape>& team_;
-  const DealtRows<Shape>& rows_;
-  const typename Kernel::Ahead ahead_;
-  const typename Kernel::AheadMoments ahead_moments_;
+  const GridStrideRows<Shape>& rows_;
+  const typename Kernel::Prefetched prefetched_;
+  const typename Kernel::PrefetchedMoments prefetched_moments_;
   RowPacks<Shape, Weight> weight_;
 
  public:
   typename Kernel::HeldSums sums;
 
   // Starts the first rows. smem: Kernel::kRowsBytes
-  HSTU_PRIM HeldRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team, const DealtRows<Shape>& rows,
+  HSTU_PRIM HeldRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team, const GridStrideRows<Shape>& rows,
                      const unsigned char* smem)
-      : p_(p), team_(team), rows_(rows), ahead_(smem), ahead_moments_(smem + Kernel::Ahead::kSmemBytes) {
+      : p_(p), team_(team), rows_(rows), prefetched_(smem), prefetched_moments_(smem + Kernel::Prefetched::kSmemBytes) {
 #pragma unroll
     for (int slot = 0; slot < Config::kRowsAhead; ++slot) start(slot, slot, 0);
     if constexpr (kReadsWeight) load_row<Shape>(weight_, static_cast<const Weight*>(p.weight), team);
   }
 
-  // All turns of a block. exchange: places for two rows.
+  // All steps of a block. exchange: places for two rows.
   HSTU_PRIM void run(GradientSums* exchange) {
     int slot = 0;
 #pragma unroll 1
-    for (int turn = 0; turn < rows_.turns; ++turn) {
-      ahead_.template wait<Config::kRowsAhead - 1>();
+    for (int step = 0; step < rows_.steps; ++step) {
+      if constexpr (Config::kInStep) __syncthreads();
+      prefetched_.template wait<Config::kRowsAhead - 1>();
       Row row;
-      const u32 taken = read(row, slot);
-      start(slot, turn + Config::kRowsAhead, taken);
-      take(row, turn, exchange + turn % 2 * Shape::kBlockWarps);
+      const u32 consumed = read(row, slot);
+      start(slot, step + Config::kRowsAhead, consumed);
+      process_row(row, step, exchange + step % 2 * Shape::kBlockWarps);
       slot = slot + 1 == Config::kRowsAhead ? 0 : slot + 1;
     }
   }
@@ -59,52 +60,52 @@ class HeldRows {
   HSTU_PRIM static int piece(int slot, int input, int access) {
     return (slot * Kernel::kInputs + input) * Shape::kAccesses + access;
   }
-  HSTU_PRIM void start_input(int slot, int input, const void* tensor, i64 offset, bool has, u32 taken) const {
-    const Element* mine = prim::settled(static_cast<const Element*>(tensor) + offset + team_.column(0));
+  HSTU_PRIM void start_input(int slot, int input, const void* tensor, i64 offset, bool has, u32 consumed) const {
+    const Element* mine = prim::opaque(static_cast<const Element*>(tensor) + offset + team_.column(0));
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a)
-      ahead_.start(piece(slot, input, a), mine + a * Shape::kStep, has && team_.holds(a), taken);
+      prefetched_.start(piece(slot, input, a), mine + a * Shape::kStep, has && team_.holds(a), consumed);
   }
   // A row that is none, or what lies beyond its end, becomes zeros.
-  HSTU_PRIM void start(int slot, int turn, u32 taken) const {
-    const bool has = turn < rows_.rows;
-    const i64 row = rows_.row(turn);
-    if constexpr (Kernel::kReadsX) start_input(slot, Kernel::kX, p_.x, row * p_.x_row_stride, has, taken);
-    start_input(slot, Kernel::kDout, p_.dout, row * p_.dout_row_stride, has, taken);
+  HSTU_PRIM void start(int slot, int step, u32 consumed) const {
+    const bool has = step < rows_.rows;
+    const i64 row = rows_.row(step);
+    if constexpr (Kernel::kReadsX) start_input(slot, Kernel::kX, p_.x, row * p_.x_row_stride, has, consumed);
+    start_input(slot, Kernel::kDout, p_.dout, row * p_.dout_row_stride, has, consumed);
     if constexpr (Config::kHasDresidual)
-      start_input(slot, Kernel::kDresidual, p_.dresidual, row * p_.dresidual_row_stride, has, taken);
+      start_input(slot, Kernel::kDresidual, p_.dresidual, row * p_.dresidual_row_stride, has, consumed);
     if constexpr (Kernel::kReadsMoments)
-      ahead_moments_.start(slot, p_.moments + row * p_.moments_row_stride, has, taken);
-    ahead_.commit();
+      prefetched_moments_.start(slot, p_.moments + row * p_.moments_row_stride, has, consumed);
+    prefetched_.commit();
   }
   // Returns words that depend on all that was read.
   HSTU_PRIM u32 read(Row& row, int slot) const {
-    u32 taken = 0;
+    u32 consumed = 0;
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
       Pack packed;
-      ahead_.take(packed, piece(slot, Kernel::kDout, a));
+      prefetched_.read(packed, piece(slot, Kernel::kDout, a));
       unpack(row.dout[a], packed);
-      taken ^= packed.word[0];
+      consumed ^= packed.word[0];
       if constexpr (Kernel::kReadsX) {
-        ahead_.take(packed, piece(slot, Kernel::kX, a));
+        prefetched_.read(packed, piece(slot, Kernel::kX, a));
         unpack(row.x[a], packed);
-        taken ^= packed.word[0];
+        consumed ^= packed.word[0];
       }
       if constexpr (Config::kHasDresidual) {
-        ahead_.take(row.dresidual[a], piece(slot, Kernel::kDresidual, a));
-        taken ^= row.dresidual[a].word[0];
+        prefetched_.read(row.dresidual[a], piece(slot, Kernel::kDresidual, a));
+        consumed ^= row.dresidual[a].word[0];
       }
     }
     if constexpr (Kernel::kReadsMoments) {
       RowPack<float, 2> packed;
-      ahead_moments_.take(packed, slot);
+      prefetched_moments_.read(packed, slot);
       row.moments = {__uint_as_float(packed.word[0]), __uint_as_float(packed.word[1])};
-      taken ^= packed.word[0];
+      consumed ^= packed.word[0];
     }
-    return taken;
+    return consumed;
   }
-  HSTU_PRIM void weigh(Values& g, const Values& dout, int access) const {
+  HSTU_PRIM void apply_weight(Values& g, const Values& dout, int access) const {
     Values w;
     if constexpr (Config::kHasWeight) unpack(w, weight_[access]);
 #pragma unroll
@@ -123,7 +124,7 @@ class HeldRows {
 #pragma unroll
     for (int a = 0; a < Shape::kAccesses; ++a) {
       Values g = {};
-      if constexpr (Config::kHasDx) weigh(g, row.dout[a], a);
+      if constexpr (Config::kHasDx) apply_weight(g, row.dout[a], a);
 #pragma unroll
       for (int v = 0; v < Shape::kVector; ++v) sums.add(team_.holds(a) ? row.x[a][v] : sums.pivot, g[v], Kernel::kRest);
     }
@@ -131,7 +132,7 @@ class HeldRows {
     return finish_row<Config::kHasMoments, Kernel::kRest, Shape>(sums, exchange, p_.eps);
   }
 
-  HSTU_PRIM void take(const Row& row, int turn, GradientSums* exchange) {
+  HSTU_PRIM void process_row(const Row& row, int step, GradientSums* exchange) {
     RowGradient gradient = {};
     if constexpr (Kernel::kReadsX) gradient = gradient_of(row, exchange);
     RowPacks<Shape, Element> dx;
@@ -142,20 +143,20 @@ class HeldRows {
 #pragma unroll
         for (int v = 0; v < Shape::kVector; ++v) xhat[v] = gradient.normalised(row.x[a][v]);
       }
-      if (turn < rows_.valid_rows) {
+      if (step < rows_.valid_rows) {
         if constexpr (Config::kHasDweight) sums.add_products(0, a, row.dout[a], xhat);
         if constexpr (Config::kHasDbias) sums.add(Kernel::kDbias, a, row.dout[a]);
       }
       if constexpr (Config::kHasDx) result(dx[a], row, a, xhat, gradient);
     }
     if constexpr (Config::kHasDx) {
-      if (turn < rows_.rows)
-        store_row<Shape>(static_cast<Element*>(p_.dx) + rows_.row(turn) * p_.dx_row_stride, dx, team_);
+      if (step < rows_.rows)
+        store_row<Shape>(static_cast<Element*>(p_.dx) + rows_.row(step) * p_.dx_row_stride, dx, team_);
     }
   }
   HSTU_PRIM void result(Pack& dx, const Row& row, int access, const Values& xhat, const RowGradient& gradient) const {
     Values value, more = {};
-    weigh(value, row.dout[access], access);
+    apply_weight(value, row.dout[access], access);
     if constexpr (Config::kHasDresidual) unpack(more, row.dresidual[access]);
 #pragma unroll
     for (int v = 0; v < Shape::kVector; ++v) {

@@ -22,15 +22,15 @@ class LongRows {
   HSTU_PRIM LongRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team, float* sums)
       : p_(p), team_(team), sums_(sums) {}
 
-  HSTU_PRIM void run(const DealtRows<Shape>& rows, GradientSums* exchange, float* partials) const {
+  HSTU_PRIM void run(const GridStrideRows<Shape>& rows, GradientSums* exchange, float* partials) const {
     each_column([&](int column) {
       const Values zero = {};
 #pragma unroll
       for (int s = 0; s < Kernel::kSums; ++s) write(sums_, s, column, zero);
     });
 #pragma unroll 1
-    for (int turn = 0; turn < rows.turns; ++turn)
-      take(rows.row(turn), turn < rows.valid_rows, exchange + turn % 2 * Shape::kBlockWarps);
+    for (int step = 0; step < rows.steps; ++step)
+      process_row(rows.row(step), step < rows.valid_rows, exchange + step % 2 * Shape::kBlockWarps);
     if (sums_ == partials) return;
     each_column([&](int column) {
 #pragma unroll
@@ -100,7 +100,7 @@ class LongRows {
     return finish_row<Config::kHasMoments, Kernel::kRest, Shape>(sums, exchange, p_.eps);
   }
 
-  HSTU_PRIM void take(i64 row, bool counts, GradientSums* exchange) const {
+  HSTU_PRIM void process_row(i64 row, bool counts, GradientSums* exchange) const {
     RowGradient gradient = {};
     if constexpr (Kernel::kReadsX) gradient = sums_of(row, exchange);
     each_column([&](int column) {

@@ -3,8 +3,8 @@
 #pragma once
 #include "norm/layer_norm_bwd.h"
 #include "norm/rows/column_sums.cuh"
-#include "norm/rows/own_ahead.cuh"
 #include "norm/rows/row_gradient.cuh"
+#include "norm/rows/thread_prefetch.cuh"
 
 namespace hstu::tile {
 
@@ -26,23 +26,28 @@ struct LayerNormBwd {
   enum : int { kPitch = (Shape::kDim + kPartialsLine - 1) / kPartialsLine * kPartialsLine };
   static_assert(kSums + Config::kHasDx > 0, "nothing to compute");
 
-  // Inputs of a row, in shared memory while they are on their way.
+  // Registers of a thread, and of them 4 for each of the partials that it adds up.
+  enum : int { kBudget = 65536 / (Shape::kThreads * Config::kBlocksPerSm) };
+  enum : int { kPartialsAtOnce = !Config::kEagerJoin ? 1 : kBudget >= 96 ? 12 : kBudget >= 64 ? 8 : 2 };
+
+  // Inputs of a row, in shared memory while they are in flight.
   enum : int { kX = 0, kDout = kReadsX, kDresidual = kDout + 1, kInputs = kDresidual + Config::kHasDresidual };
   enum : int { kPieceBytes = Shape::kVector * static_cast<int>(sizeof(Element)) };
   enum : int { kPieces = Shape::kLooped ? 0 : Config::kRowsAhead * kInputs * Shape::kAccesses };
-  using Ahead = OwnAhead<kPieces, Shape::kThreads, kPieceBytes>;
-  using AheadMoments = OwnAhead<Shape::kLooped || !kReadsMoments ? 0 : Config::kRowsAhead, Shape::kThreads, 8>;
+  using Prefetched = ThreadPrefetch<kPieces, Shape::kThreads, kPieceBytes>;
+  using PrefetchedMoments =
+      ThreadPrefetch<Shape::kLooped || !kReadsMoments ? 0 : Config::kRowsAhead, Shape::kThreads, 8>;
   using HeldSums = HeldColumnSums<Shape, kSums ? kSums : 1>;
   enum : int { kLongSumsBytes = Shape::kLooped ? kSums * kPitch * 4 : 0 };
   enum : bool { kLongSumsShared = kLongSumsBytes <= 131072 };  // of 163 KB that a block of sm_80 may have
 
-  // Shared memory: exchange of two rows; then rows on their way, or sums of long ones, and behind them the sums that
+  // Shared memory: exchange of two rows; then rows in flight, or sums of long ones, and behind them the sums that
   // blocks and teams exchange.
   enum : int {
     kExchangeBytes = Shape::kWarps > 1 ? 2 * Shape::kBlockWarps* static_cast<int>(sizeof(GradientSums)) : 16
   };
-  enum : int { kAheadBytes = int{Ahead::kSmemBytes} + int{AheadMoments::kSmemBytes} };
-  enum : int { kRowsBytes = !Shape::kLooped ? int{kAheadBytes} : kLongSumsShared ? int{kLongSumsBytes} : 0 };
+  enum : int { kPrefetchBytes = int{Prefetched::kSmemBytes} + int{PrefetchedMoments::kSmemBytes} };
+  enum : int { kRowsBytes = !Shape::kLooped ? int{kPrefetchBytes} : kLongSumsShared ? int{kLongSumsBytes} : 0 };
   enum : int { kTeamsBytes = Shape::kLooped || kSums == 0 ? 0 : int{HeldSums::kSmemBytes} };
   enum : int { kTotalsBytes = kSums == 0 ? 0 : add_partials_smem_bytes<Shape::kThreads> };
   enum : int { kJoinBytes = int{kTeamsBytes} > int{kTotalsBytes} ? int{kTeamsBytes} : int{kTotalsBytes} };
@@ -51,17 +56,17 @@ struct LayerNormBwd {
   };
 };
 
-// The rows of a team, a turn each; all teams of a block take as many turns, the last one perhaps without a row.
+// The rows of a team, a step each; all teams of a block take as many steps, the last one perhaps without a row.
 template <class Shape>
-struct DealtRows {
-  i64 first, step;       // of the rows, from one to the next
-  int turns;             // of the block
+struct GridStrideRows {
+  i64 first, stride;     // of the rows, from one to the next
+  int steps;             // of the block
   int rows, valid_rows;  // of the team: those that exist, and of them those that enter sums over rows
 
-  HSTU_PRIM DealtRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team)
+  HSTU_PRIM GridStrideRows(const LayerNormBwdParams& p, const RowTeam<Shape>& team)
       : first(static_cast<i64>(blockIdx.x) * Shape::kRowsAtOnce + team.row),
-        step(static_cast<i64>(gridDim.x) * Shape::kRowsAtOnce) {
-    turns = below(p.rows + team.row);
+        stride(static_cast<i64>(gridDim.x) * Shape::kRowsAtOnce) {
+    steps = below(p.rows + team.row);
     rows = below(p.rows);
     valid_rows = rows;
     if (!p.valid_rows) return;
@@ -69,10 +74,10 @@ struct DealtRows {
         p.valid_rows_i64 ? *static_cast<const i64*>(p.valid_rows) : *static_cast<const i32*>(p.valid_rows);
     valid_rows = below(valid < p.rows ? valid : p.rows);
   }
-  HSTU_PRIM i64 row(int turn) const { return first + turn * step; }
+  HSTU_PRIM i64 row(int index) const { return first + index * stride; }
 
  private:
-  HSTU_PRIM int below(i64 end) const { return end > first ? static_cast<int>((end - first + step - 1) / step) : 0; }
+  HSTU_PRIM int below(i64 end) const { return end > first ? static_cast<int>((end - first + stride - 1) / stride) : 0; }
 };
 
 // Mean and sum of squared deviations of a row, as its forward left them.

@@ -2,9 +2,9 @@
 //
 //   registers of a thread ──► the block's teams, through shared memory ──► partials[block] ──► last blocks: results
 //
-// A thread sums its columns over the rows of its team; rows are dealt to teams by their number alone, and all sums are
-// joined in the order of teams and blocks, so that results are the same in every run of the same grid. Rows too long
-// for registers are summed in shared memory, or where that is too small in the block's partials.
+// A thread sums its columns over the rows of its team; rows are assigned to teams by their number alone, and all sums
+// are joined in the order of teams and blocks, so that results are the same in every run of the same grid. Rows too
+// long for registers are summed in shared memory, or where that is too small in the block's partials.
 #pragma once
 #include "norm/layer_norm_bwd.h"
 #include "norm/rows/row_norm.cuh"
@@ -62,17 +62,32 @@ template <int kThreads>
 constexpr int add_partials_smem_bytes = (kThreads / 8 < 16 ? kThreads / 8 : 16) * kPieceColumns * 4;
 
 // One piece of the columns of a sum over all blocks' partials, by all threads: column(c, total) for each of its first
-// `columns`.
-template <int kThreads, class Column>
+// `columns`. kAtOnce: partials that a thread asks for before it adds them up in the same order; with 1 it waits for
+// each before it asks for the next.
+template <int kThreads, int kAtOnce, class Column>
 HSTU_PRIM void add_partials(const float* partials, i64 block_pitch, int columns, float* smem, const Column& column) {
   constexpr int kGroups = kThreads / 8 < 16 ? kThreads / 8 : 16;  // of 8 threads with 4 columns each
   const int thread = static_cast<int>(threadIdx.x), group = thread / 8, first = thread % 8 * 4;
   float sum[4] = {};
-#pragma unroll 8
-  for (u32 block = static_cast<u32>(group); group < kGroups && block < gridDim.x; block += kGroups) {
-    const prim::Quad quad = prim::ld_global(partials + block * block_pitch + first);
+  const auto add = [&](const prim::Quad& quad) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) sum[i] += __uint_as_float(quad.word[i]);
+  };
+  if constexpr (kAtOnce == 1) {
+#pragma unroll 8
+    for (u32 block = static_cast<u32>(group); group < kGroups && block < gridDim.x; block += kGroups)
+      add(prim::ld_global(partials + block * block_pitch + first));
+  } else {
+#pragma unroll 1
+    for (u32 block = static_cast<u32>(group); group < kGroups && block < gridDim.x; block += kAtOnce * kGroups) {
+      prim::Quad quads[kAtOnce];
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i)
+        quads[i] = prim::ld_global(partials + min(block + i * kGroups, gridDim.x - 1) * block_pitch + first);
+#pragma unroll
+      for (int i = 0; i < kAtOnce; ++i)
+        if (block + i * kGroups < gridDim.x) add(quads[i]);
+    }
   }
 #pragma unroll
   for (int i = 0; i < 4; ++i)

@@ -1,5 +1,5 @@
 // Dropout of values in registers. The random bits of an element need nothing but its index, so they are drawn while the
-// values are on their way, and kept as one bit each.
+// values are in flight, and stored as one bit each.
 #pragma once
 #include "norm/dropout.h"
 #include "norm/rows/philox.cuh"

@@ -1,5 +1,5 @@
 // norm_rows.cuh for outputs that need the row again beside its norm: a team takes its kRowsPerThread rows one after the
-// other, the next on its way while one is normed. A row stays as stored and is unpacked once for the statistics and
+// other, the next in flight while one is normed. A row stays as stored and is unpacked once for the statistics and
 // once for the results, which leaves registers for more blocks; weight and bias stay in shared memory, for all rows of
 // a block.
 //
@@ -34,7 +34,7 @@ HSTU_PRIM void norm_rows_in_turn(const RowNormParams& p) {
     load_row<Shape>(to, static_cast<const Element*>(p.x) + rows.matrix_row(row) * p.x_row_stride, team);
   };
   load(packs, team.row);
-  affine.join(packs, team, rows);
+  affine.start_loads(packs, team, rows);
   affine.share();
 #pragma unroll 1
   for (int row = team.row; row < Shape::kRowsPerBlock; row += Shape::kRowsAtOnce) {

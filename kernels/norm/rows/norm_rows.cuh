@@ -3,6 +3,17 @@
 //
 //   x row ──16-byte loads──► registers ──shuffles──► mean, rstd ──► (x - mean) * rstd * weight + bias ──► y row
 //
+// What runs, and the function or the file behind each line, in norm/rows/ unless it is of this file:
+//   each team, once, for its kRowsPerThread rows            norm_held_rows()
+//     load the rows; start loads of weight and bias         row_norm.cuh: load_row(); row_affine.cuh: start_loads()
+//     mean, then squares about it, in registers             row_norm.cuh: row_moments()
+//       of several warps: one exchange                      row_norm.cuh: reduce_warps()
+//     both to the gradient's moments, if it asks for them   row_norm.cuh: save_moments()
+//     normalise, weight and bias                            row_affine.cuh: finish(), apply()
+//     SiLU or swish                                         norm_output.cuh
+//     store, or amax of a unit, scale, round to FP8, store  row_norm.cuh: store_row(); row_quantiser.cuh
+//   rows too long for registers: a block reads each thrice  norm_long_row(): long_row_moments(), apply_long()
+//
 // Work      a team of kThreadsPerRow threads per row, kRowsPerThread rows a thread at once (norm/rows/row_norm.cuh).
 //           Rows too long for registers are taken by a whole block each and read three times.
 // Grid      one block per kRowsPerBlock rows. Small blocks in a plain grid came nearest to a copy: a block's slot is
@@ -13,8 +24,9 @@
 //           access to x, y, weight and bias), kHasWeight, kHasBias; kGroupNorm (weight and bias have one value per
 //           group; otherwise kGroups is 1); kCentred false for RMS norm; Output NormOnly, SiluOfNorm or SwishOfNorm;
 //           Fp8 and kScaling of a y in FP8 (norm/rows/row_quantiser.cuh; several rows a thread:
-//           norm/rows/norm_fp8_in_turn.cuh). knobs: kThreads, kThreadsPerRow, kRowsPerThread, kWeights
-//           (norm/rows/row_affine.cuh); kMinBlocks: of an SM, for which the compiler must leave registers.
+//           norm/rows/norm_fp8_in_turn.cuh); kMoments, of layer norm alone, to leave moments. knobs: kThreads,
+//           kThreadsPerRow, kRowsPerThread, kWeights (norm/rows/row_affine.cuh); kMinBlocks: of an SM, for which the
+//           compiler must leave registers.
 // Sources   Ba et al. 2016, arXiv:1607.06450; joining of partial variances: Chan, Golub, LeVeque 1983.
 #pragma once
 #include "norm/row_norm.h"
@@ -38,7 +50,7 @@ HSTU_PRIM void norm_held_rows(const RowNormParams& p, const RowTeam<Shape>& team
     const Element* from = static_cast<const Element*>(p.x) + rows.matrix_row(row) * p.x_row_stride;
     load_row<Shape>(packs[r], from + rows.group(row) * Shape::kDim, team);
   }
-  affine.join(packs[0], team, rows);
+  affine.start_loads(packs[0], team, rows);
 
   float x[kRows][Shape::kAccesses][Shape::kVector];
 #pragma unroll
@@ -48,6 +60,13 @@ HSTU_PRIM void norm_held_rows(const RowNormParams& p, const RowTeam<Shape>& team
   }
   RowMoments moments[kRows];
   row_moments<Config::kCentred, Shape, Element>(moments, x, team, exchange, p.eps);
+  if constexpr (saves_moments<Config>(0)) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      const int row = team.row + r * Shape::kRowsAtOnce;
+      if (team.lane == 0 && rows.has(row)) save_moments(p, rows.matrix_row(row), moments[r]);
+    }
+  }
   affine.finish(team, moments[0]);
 
 #pragma unroll
@@ -80,6 +99,9 @@ HSTU_PRIM void norm_long_row(const RowNormParams& p, const RowTeam<Shape>& team,
   const Element* from = static_cast<const Element*>(p.x) + rows.matrix_row(0) * p.x_row_stride + group * Shape::kDim;
   Element* to = static_cast<Element*>(p.y) + rows.matrix_row(0) * p.y_row_stride + group * Shape::kDim;
   const RowMoments moments = long_row_moments<Config::kCentred, Shape>(from, team, exchange, p.eps);
+  if constexpr (saves_moments<Config>(0)) {
+    if (team.lane == 0) save_moments(p, rows.matrix_row(0), moments);
+  }
 #pragma unroll 4
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (!team.holds(a)) continue;

@@ -1,19 +1,32 @@
-// Rows through a norm to FP8, with a scale for each row or for 128 columns of one, whatever their length and alignment:
+// Rows through a norm to FP8, with per-row scales or one for 128 columns of a row, whatever their length and alignment:
 // the body of the families *_norm_fp8 and *_rope_fp8. Where rows are held and accesses are 4 elements or more,
 // norm/rows/row_quantiser.cuh does the same with wider ones.
 //
 //   x row ──► registers ──► mean, rstd ──► results, a span of 128 columns in each warp ──max──► scale ──► y row
 //
+// What runs, and the function behind each line, of this file unless another is named:
+//   each team, once, for its row                          norm_spans()
+//     load the spans of each warp, if they can be held    Spans
+//     mean; then squares about it                         span_moments()
+//     both to the gradient's moments, if asked for        row_norm.cuh: save_moments()
+//     by groups: for each span of the warp                quantise_spans()
+//       results, their amax over the warp                 span_results(): Row::result()
+//       scale; round to FP8, store                        tile/fp8_row.cuh, store_span()
+//     by rows: results of all spans, amax over the team   span_results(), SpanTeam::amax()
+//       scale; for each span (results again, unless held) span_results()
+//         round to FP8, store                             store_span()
+//
 // Work      a team of kThreadsPerRow threads a row; where that is one warp, several rows a block. Warp w takes spans w,
 //           w + kWarps, ... of 128 columns, and each lane four columns of a span, by accesses of kVector neighbours
 //           that lie side by side with those of the other lanes. So a span is a unit of scaling by groups.
 // Memory    up to kHeldSpans spans a warp stay in registers. Longer rows are read again for each pass, mostly from L2:
-//           for their sum (unless the mean is 0), their squares, their greatest result (unless groups are scaled), and
+//           for their sum (unless the mean is 0), their squares, their amax (unless groups are scaled), and
 //           the results.
 // Moments   the squares are summed about the mean as it comes out in f32; a second sum has what that leaves.
 // Shared    four words a warp of a team of several: what its reductions exchange, each its own.
 // Config    facts: Element, Fp8; kScaling kPerRow or kPerGroup; kDim (0 too); kVector 1, 2 or 4 (elements of an aligned
-//           access to all tensors); kCentred false for RMS norm; and what Row wants.
+//           access to all tensors); kCentred false for RMS norm; kMoments, of layer norm alone, to leave moments; and
+//           what Row wants.
 //           knob: kThreadsPerRow, from which kThreads and kHeldSpans follow.
 // Tried     docs/experiments/norm.md
 // Row       one row of the family: at(), where what lies under a column begins; result(), what becomes of an access; y.
@@ -38,7 +51,7 @@ struct SpanShape {
   static_assert(kDim % kVector == 0 && kAccesses * kVector * 32 == kScaleSpan,
                 "an access must not cross the end of a row or of a span");
   static_assert((kWarps & (kWarps - 1)) == 0 && kThreads % kThreadsPerRow == 0, "a block is made of whole teams");
-  static_assert(kWarps == 1 || kRowsPerBlock == 1, "teams of several warps meet at the block's barriers");
+  static_assert(kWarps == 1 || kRowsPerBlock == 1, "teams of several warps synchronise at the block's barriers");
 };
 
 // Where this thread stands in its team, and the sums of the team.
@@ -75,7 +88,7 @@ class SpanTeam {
     x = prim::lane_sum(x);
     return kWarps == 1 ? x : prim::lane_sum<kWarps>(__uint_as_float(shares(exchange, __float_as_uint(x))));
   }
-  HSTU_PRIM u32 greatest(int exchange, u32 x) const {
+  HSTU_PRIM u32 amax(int exchange, u32 x) const {
     x = prim::lane_max(x);
     return kWarps == 1 ? x : prim::lane_max(shares(exchange, x));
   }
@@ -165,22 +178,23 @@ HSTU_PRIM RowMoments span_moments(Spans<Config, Row>& spans, const SpanTeam<Span
     moments.rest = divide<kCount>(rest);
     squares = __fmaf_rn(-rest, moments.rest, squares);
   }
+  moments.squares = squares;
   moments.rstd = prim::rsqrt_approx(__fmaf_rn(squares, 1.0f / kCount, eps));
   return moments;
 }
 
-// Results in the place of a span's values; the greatest of their magnitudes so far, as bits of a float.
+// Results in the place of a span's values; their amax so far, as bits of a float.
 template <class Config, class Row, class Values>
-HSTU_PRIM u32 span_results(Values& x, u32 greatest, const SpanTeam<SpanShape<Config>>& team, const Row& row, int step,
+HSTU_PRIM u32 span_results(Values& x, u32 amax, const SpanTeam<SpanShape<Config>>& team, const Row& row, int step,
                            const RowMoments& moments) {
   using Shape = SpanShape<Config>;
 #pragma unroll
   for (int a = 0; a < Shape::kAccesses; ++a) {
     if (team.holds(step, a)) row.result(x[a], team.column(step, a), moments);
 #pragma unroll
-    for (int v = 0; v < Shape::kVector; ++v) greatest = max(greatest, __float_as_uint(x[a][v]) & 0x7fffffffu);
+    for (int v = 0; v < Shape::kVector; ++v) amax = max(amax, __float_as_uint(x[a][v]) & 0x7fffffffu);
   }
-  return greatest;
+  return amax;
 }
 
 template <class Config, class Row, class Values>
@@ -227,9 +241,9 @@ HSTU_PRIM void quantise_spans(const Params& p, Spans<Config, Row>& spans, const 
       if (team.leads_warp()) descale[team.span(step) * p.descale_column_stride] = down;
     });
   } else {
-    u32 greatest = 0;
-    spans.each([&](Values& x, int step) { greatest = span_results<Config>(x, greatest, team, row, step, moments); });
-    const Scale scale(team.greatest(3, greatest));
+    u32 amax = 0;
+    spans.each([&](Values& x, int step) { amax = span_results<Config>(x, amax, team, row, step, moments); });
+    const Scale scale(team.amax(3, amax));
     const float down = scale.descale(), up = scale.multiplier();
     if (!writes) return;
     if (team.leads()) *descale = down;
@@ -249,6 +263,9 @@ HSTU_PRIM void norm_spans(const Params& p) {
   const Row row(p, block.row);
   Spans<Config, Row> spans(team, row);
   const RowMoments moments = span_moments(spans, team, p.eps);
+  if constexpr (saves_moments<Config>(0)) {
+    if (block.writes && team.leads()) save_moments(p, block.row, moments);
+  }
   quantise_spans(p, spans, row, moments, block, team);
 }
 

@@ -23,8 +23,8 @@ HSTU_PRIM void normalise(float (&norm)[Count], const float (&x)[Count], const Ro
   }
 }
 
-// Weight and bias of the rows that a thread holds. join() when the loads of the rows are under way, finish() when the
-// statistics stand, apply() then.
+// Weight and bias of the rows that a thread holds. start_loads() when the loads of the rows are under way, finish()
+// when the statistics stand, apply() then.
 template <class Config, class Shape>
 class RowAffine {
   using Weight = typename Config::Weight;
@@ -42,7 +42,7 @@ class RowAffine {
   const Weight* bias_;
   unsigned char* smem_;
   Packs weight_pack_, bias_pack_;  // of this thread's columns, as stored, since they serve many rows
-  prim::Quad share_[kShares];      // on its way to shared memory, which holds weight, then bias
+  prim::Quad share_[kShares];      // in flight to shared memory, which holds weight, then bias
   float group_weight_[Shape::kRowsPerThread], group_bias_[Shape::kRowsPerThread];
 
   static HSTU_PRIM int share_at(int i) { return static_cast<int>(threadIdx.x) + i * Shape::kThreads; }
@@ -94,7 +94,7 @@ class RowAffine {
       : weight_(static_cast<const Weight*>(weight)), bias_(static_cast<const Weight*>(bias)), smem_(smem) {}
 
   // `row` is any row of this thread, whose use then waits for these loads as well; see await_both.
-  HSTU_PRIM void join(Row& row, const RowTeam<Shape>& team, const RowBlock<Shape>& rows) {
+  HSTU_PRIM void start_loads(Row& row, const RowTeam<Shape>& team, const RowBlock<Shape>& rows) {
     [[maybe_unused]] const u32 zero = prim::opaque_zero();
     if constexpr (kFirst) {
       load_columns(team);
@@ -108,7 +108,7 @@ class RowAffine {
       load_share();
 #pragma unroll
       for (const prim::Quad& quad : share_) row[0].word[0] ^= quad.word[0] & zero;
-      if constexpr (Shape::kWarps > 1) store_share();  // the barrier of join_warps follows
+      if constexpr (Shape::kWarps > 1) store_share();  // the barrier of reduce_warps follows
     }
     if constexpr (Config::kGroupNorm) {
 #pragma unroll
@@ -122,7 +122,8 @@ class RowAffine {
 
   // Instead of finish(): shares are put down now, for apply_shared().
   HSTU_PRIM void share() {
-    static_assert(kShared && Shape::kWarps == 1, "weights of a team of several warps are shared by join() already");
+    static_assert(kShared && Shape::kWarps == 1,
+                  "weights of a team of several warps are shared by start_loads() already");
     store_share();
     __syncthreads();
   }

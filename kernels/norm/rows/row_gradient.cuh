@@ -37,7 +37,7 @@ struct RowGradient {
 
 // Sums over the lanes of a team's warp. moments: the pivot is the mean and the same in all warps, squares are known.
 template <bool kHasMoments, bool kRest, class Shape>
-HSTU_PRIM void join_lanes(GradientSums& s) {
+HSTU_PRIM void reduce_lanes(GradientSums& s) {
   float sums[4] = {s.g, s.gc, s.squares, s.rest};
   constexpr int kCount = kHasMoments ? 2 : kRest ? 4 : 3;
   float used[kCount];
@@ -61,7 +61,7 @@ HSTU_PRIM RowGradient row_gradient(float mean, float squares, float g, float gc,
 // Brings the sums of a team's warps together: in, this warp's, equal in all its lanes. exchange: a place for each warp
 // of the block, which the next row must not use. By all threads.
 template <bool kHasMoments, class Shape>
-HSTU_PRIM RowGradient join_warps(const GradientSums& mine, GradientSums* exchange, float eps) {
+HSTU_PRIM RowGradient reduce_warps(const GradientSums& mine, GradientSums* exchange, float eps) {
   constexpr int kWarps = Shape::kWarps, kDim = Shape::kDim;
   const int warp = static_cast<int>(threadIdx.x / 32), first_warp = warp & -kWarps;
   const int lane = static_cast<int>(threadIdx.x % 32), of_lane = lane & (kWarps - 1);
@@ -88,9 +88,9 @@ HSTU_PRIM RowGradient join_warps(const GradientSums& mine, GradientSums* exchang
 // What follows from a warp's joined sums; of a team within a warp without an exchange.
 template <bool kHasMoments, bool kRest, class Shape>
 HSTU_PRIM RowGradient finish_row(GradientSums& s, GradientSums* exchange, float eps) {
-  join_lanes<kHasMoments, kRest, Shape>(s);
+  reduce_lanes<kHasMoments, kRest, Shape>(s);
   if constexpr (Shape::kWarps > 1) {
-    return join_warps<kHasMoments, Shape>(s, exchange, eps);
+    return reduce_warps<kHasMoments, Shape>(s, exchange, eps);
   } else if constexpr (kRest && !kHasMoments) {
     const float beyond = divide<Shape::kDim>(s.rest);
     return row_gradient<Shape::kDim>(s.pivot + beyond, __fmaf_rn(-s.rest, beyond, s.squares), s.g,

@@ -3,7 +3,7 @@
 #include "families/attention/attn_f32.hpp"
 #include "families/attention/attn_split.hpp"
 #include "families/families.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 
 #include <algorithm>
 
@@ -39,10 +39,10 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnDeltaF32Sm80 = attn_f32::family<shape_of>("attn_delta_f32_sm80", Op::delta_hstu_attention, covers,
+const Family kAttnDeltaF32Sm80 = attn_f32::family<shape_of>("attn_delta_f32_sm80", Op::delta_attention, covers,
                                                             write_config, bind<hstu_delta_attention_args>);
 
-const Family kAttnPagedF32Sm80 = attn_f32::family<shape_of>("attn_paged_f32_sm80", Op::paged_hstu_attention, covers,
+const Family kAttnPagedF32Sm80 = attn_f32::family<shape_of>("attn_paged_f32_sm80", Op::paged_attention, covers,
                                                             write_config, bind<hstu_paged_attention_args>);
 
 }  // namespace hstujit

@@ -4,7 +4,7 @@
 #include "attention/attn_paged_sm90.h"
 #include "families/attention/attn_split.hpp"
 #include "operators/attention/attention_checks.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>

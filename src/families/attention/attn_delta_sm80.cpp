@@ -12,6 +12,6 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnDeltaSm80 = attn_split::family("attn_delta_sm80", Op::delta_hstu_attention, attn_split::covers, bind);
+const Family kAttnDeltaSm80 = attn_split::family("attn_delta_sm80", Op::delta_attention, attn_split::covers, bind);
 
 }  // namespace hstujit

@@ -4,7 +4,7 @@
 
 #include "families/attention/attn_delta90.hpp"
 #include "families/families.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 
 namespace hstujit {
 namespace {
@@ -24,7 +24,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 const Family kAttnDeltaSm90 = {
     .name = "attn_delta_sm90",
     .room = "attention",
-    .op = Op::delta_hstu_attention,
+    .op = Op::delta_attention,
     .min_compute_capability = 90,
     .knobs = attn_delta90::kKnobs,
     .rules = attn_delta90::kRules,

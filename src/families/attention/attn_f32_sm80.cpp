@@ -2,7 +2,7 @@
 #include "families/attention/attn_f32.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 
 #include <algorithm>
 
@@ -35,6 +35,6 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnF32Sm80 = attn_f32::family<shape_of>("attn_f32_sm80", Op::hstu_attention, covers, write_config, bind);
+const Family kAttnF32Sm80 = attn_f32::family<shape_of>("attn_f32_sm80", Op::attention, covers, write_config, bind);
 
 }  // namespace hstujit

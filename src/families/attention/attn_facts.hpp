@@ -2,10 +2,15 @@
 // options in its arguments.
 #pragma once
 
+#include "attention/attn_bwd.h"
 #include "attention/attn_fwd.h"
 #include "families/family.hpp"
 
 namespace hstujit::attn_facts {
+
+/// The factor of scores whose exp() comes from 2^x. Of a logit scale of 0 it is what weighs all keys alike, yet leaves
+/// minus infinity, the score of a key that is hidden, what it is.
+float log2_alpha(float alpha);
 
 /// The element types, head dims and flags of an hstu_attention problem.
 void write(ConfigText& text, const Problem& problem);
@@ -16,6 +21,10 @@ void fill(hstu::AttnFwdParams& params, const hstu_attention_args& args, const Pr
 /// The same of hstu_attention_fp8; element types are the family's to say.
 void write_fp8(ConfigText& text, const Problem& problem);
 void fill(hstu::AttnFwdParams& params, const hstu_attention_fp8_args& args, const Problem& problem);
+
+/// The same of hstu_attention_backward.
+void write_backward(ConfigText& text, const Problem& problem);
+void fill(hstu::AttnBwdParams& params, const hstu_attention_backward_args& args, const Problem& problem);
 
 /// The order of tiles of `block_m` rows, row_blocks a pair, of sequences of at most `rows`, in sections of so many
 /// pairs.

@@ -4,8 +4,8 @@
 #include "families/attention/attn_facts.hpp"
 #include "families/attention/attn_space.hpp"
 #include "families/families.hpp"
-#include "operators/attention/hstu_attention.hpp"
-#include "operators/attention/hstu_attention_fp8.hpp"
+#include "operators/attention/attention.hpp"
+#include "operators/attention/attention_fp8.hpp"
 
 #include <algorithm>
 
@@ -51,6 +51,6 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 }  // namespace
 
 const Family kAttnFp8Sm80 =
-    attn_space::family<shape_of>("attn_fp8_sm80", Op::hstu_attention_fp8, covers, write_config, bind);
+    attn_space::family<shape_of>("attn_fp8_sm80", Op::attention_fp8, covers, write_config, bind);
 
 }  // namespace hstujit

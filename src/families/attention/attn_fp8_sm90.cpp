@@ -3,8 +3,8 @@
 #include "families/attention/attn90.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
-#include "operators/attention/hstu_attention.hpp"
-#include "operators/attention/hstu_attention_fp8.hpp"
+#include "operators/attention/attention.hpp"
+#include "operators/attention/attention_fp8.hpp"
 
 #include <algorithm>
 
@@ -111,7 +111,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 const Family kAttnFp8Sm90 = {
     .name = "attn_fp8_sm90",
     .room = "attention",
-    .op = Op::hstu_attention_fp8,
+    .op = Op::attention_fp8,
     .min_compute_capability = 90,
     .knobs = kKnobs,
     .rules = kRules,

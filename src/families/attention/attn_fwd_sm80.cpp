@@ -3,7 +3,7 @@
 #include "families/attention/attn_facts.hpp"
 #include "families/attention/attn_space.hpp"
 #include "families/families.hpp"
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 
 #include <algorithm>
 
@@ -59,7 +59,6 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnFwdSm80 =
-    attn_space::family<shape_of>("attn_fwd_sm80", Op::hstu_attention, covers, write_config, bind);
+const Family kAttnFwdSm80 = attn_space::family<shape_of>("attn_fwd_sm80", Op::attention, covers, write_config, bind);
 
 }  // namespace hstujit

@@ -4,8 +4,8 @@
 #include "families/attention/attn90.hpp"
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/attention/attention_checks.hpp"
-#include "operators/attention/hstu_attention.hpp"
 
 #include <algorithm>
 
@@ -159,7 +159,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 const Family kAttnFwdSm90 = {
     .name = "attn_fwd_sm90",
     .room = "attention",
-    .op = Op::hstu_attention,
+    .op = Op::attention,
     .min_compute_capability = 90,
     .knobs = kKnobs,
     .rules = kRules,

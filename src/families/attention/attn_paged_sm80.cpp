@@ -12,6 +12,6 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnPagedSm80 = attn_split::family("attn_paged_sm80", Op::paged_hstu_attention, attn_split::covers, bind);
+const Family kAttnPagedSm80 = attn_split::family("attn_paged_sm80", Op::paged_attention, attn_split::covers, bind);
 
 }  // namespace hstujit

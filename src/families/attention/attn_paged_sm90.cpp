@@ -4,7 +4,7 @@
 
 #include "families/attention/attn_delta90.hpp"
 #include "families/families.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 #include "operators/operators.hpp"
 
 namespace hstujit {
@@ -37,7 +37,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   encode_tensor_map(pages ? paged_map(a.k_cache, rows) : jagged_map(a.q, rows), k->k.pages);
   encode_tensor_map(pages ? paged_map(a.v_cache, rows) : jagged_map(a.q, rows), k->v.pages);
   if (p[delta_attention::kRab] != 0) attn90::encode_bias(a.rab, c, *k);
-  if (!present(a.num_targets)) return;
+  if (!present(a.mask.num_targets)) return;
   encode_tensor_map(jagged_map(a.k, c[attn90::kBlockN]), k->k.new_rows);
   encode_tensor_map(jagged_map(a.v, c[attn90::kBlockN]), k->v.new_rows);
 }
@@ -47,7 +47,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 const Family kAttnPagedSm90 = {
     .name = "attn_paged_sm90",
     .room = "attention",
-    .op = Op::paged_hstu_attention,
+    .op = Op::paged_attention,
     .min_compute_capability = 90,
     .knobs = attn_delta90::kKnobs,
     .rules = attn_delta90::kRules,

@@ -1,10 +1,10 @@
 #include "families/attention/attn_split.hpp"
 
 #include "families/attention/attn_grid.hpp"
+#include "operators/attention/attention.hpp"
 #include "operators/attention/attention_checks.hpp"
 #include "operators/attention/cache_pages.hpp"
-#include "operators/attention/delta_attention.hpp"
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 
 #include <algorithm>
 
@@ -80,7 +80,7 @@ const std::span<const Rule> kRules = kAllRules;
 
 Facts facts_of(const Problem& p) {
   const auto dtype = [&](int field) { return static_cast<hstu_dtype>(p[field]); };
-  if (p.op == Op::hstu_attention) {
+  if (p.op == Op::attention) {
     namespace a = attention;
     return {dtype(a::kDtype),
             dtype(a::kOffsetDtype),
@@ -194,29 +194,29 @@ void fill(hstu::AttnSplitParams& p, const Args& a, const Problem& problem, int64
   p.k = a.k.data;
   p.v = a.v.data;
   p.out = a.out.data;
-  p.num_targets = a.num_targets.data;
+  p.num_targets = a.mask.num_targets.data;
   p.attn_scale = static_cast<const float*>(a.attn_scale.data);
-  p.intervals = a.intervals.data;
+  p.intervals = a.mask.intervals.data;
   p.q_row_stride = a.q.stride[0], p.q_head_stride = a.q.stride[1];
   p.k_row_stride = a.k.stride[0], p.k_head_stride = a.k.stride[1];
   p.v_row_stride = a.v.stride[0], p.v_head_stride = a.v.stride[1];
   p.out_row_stride = a.out.stride[0], p.out_head_stride = a.out.stride[1];
-  p.intervals_head_stride = a.intervals.shape[0] == 1 ? 0 : a.intervals.stride[0];
-  p.intervals_bound_stride = a.intervals.stride[1];
+  p.intervals_head_stride = a.mask.intervals.shape[0] == 1 ? 0 : a.mask.intervals.stride[0];
+  p.intervals_bound_stride = a.mask.intervals.stride[1];
   p.batch = static_cast<int>(batch);
   p.num_heads = static_cast<int>(a.q.shape[1]);
   p.heads_per_kv = 1;
   p.half_alpha = a.alpha / 2;
   p.scale = 1.0f / static_cast<float>(a.scaling_seqlen);
   p.attn_scale_stride = facts.attn_scale && !facts.one_scale;
-  p.contextual_seq_len = static_cast<int>(a.contextual_seq_len);
-  p.max_attn_len = static_cast<int>(a.max_attn_len);
-  p.min_full_attn_seq_len = static_cast<int>(a.min_full_attn_seq_len);
-  p.target_group_size = static_cast<int>(a.target_group_size);
-  p.window_left = static_cast<int>(a.window_left);
-  p.window_right = static_cast<int>(a.window_right);
-  p.num_contexts = a.num_contexts.data;
-  p.wide_contexts = a.num_contexts.dtype == HSTU_DTYPE_I64;
+  p.contextual_seq_len = static_cast<int>(a.mask.contextual_seq_len);
+  p.max_attn_len = static_cast<int>(a.mask.max_attn_len);
+  p.min_full_attn_seq_len = static_cast<int>(a.mask.min_full_attn_seq_len);
+  p.target_group_size = static_cast<int>(a.mask.target_group_size);
+  p.window_left = static_cast<int>(a.mask.window_left);
+  p.window_right = static_cast<int>(a.mask.window_right);
+  p.num_contexts = a.mask.num_contexts.data;
+  p.wide_contexts = a.mask.num_contexts.dtype == HSTU_DTYPE_I64;
   p.rab = a.rab.data;
   p.rab_positions = static_cast<int>(a.rab.shape[2]);
   p.rab_batch_stride = a.rab.stride[0], p.rab_head_stride = a.rab.shape[1] == 1 ? 0 : a.rab.stride[1];

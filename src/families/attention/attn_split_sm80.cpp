@@ -1,7 +1,7 @@
 // attn_split_sm80: jagged HSTU attention under masks given as data, kernels/attention/attn_split_sm80.cuh.
 #include "families/attention/attn_split.hpp"
 #include "families/families.hpp"
-#include "operators/attention/hstu_attention.hpp"
+#include "operators/attention/attention.hpp"
 
 namespace hstujit {
 namespace {
@@ -25,6 +25,6 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
 
 }  // namespace
 
-const Family kAttnSplitSm80 = attn_split::family("attn_split_sm80", Op::hstu_attention, covers, bind);
+const Family kAttnSplitSm80 = attn_split::family("attn_split_sm80", Op::attention, covers, bind);
 
 }  // namespace hstujit

@@ -1,10 +1,10 @@
 #include "families/attention/flash_attn.hpp"
 
+#include "families/attention/attn_facts.hpp"
 #include "operators/attention/flash_attention.hpp"
 #include "operators/operators.hpp"
 
 #include <algorithm>
-#include <numbers>
 
 namespace hstujit::flash_attn {
 namespace {
@@ -65,8 +65,9 @@ void fill(hstu::AttnFwdParams& k, const hstu_flash_attention_args& a, const Exte
   k.seq_offsets = a.seq_offsets.data;
   k.batch = static_cast<int>(extents.batch);
   k.num_heads = static_cast<int>(extents.heads);
-  k.half_alpha = a.scale / 2;
-  k.log2_alpha = a.scale * std::numbers::log2e_v<float>;
+  const auto alpha = static_cast<float>(a.scale);
+  k.half_alpha = alpha / 2;
+  k.log2_alpha = attn_facts::log2_alpha(alpha);
   k.queries = static_cast<int>(jagged ? 0 : a.q.shape[2]);
   k.keys = static_cast<int>(jagged ? 0 : a.k.shape[2]);
 }

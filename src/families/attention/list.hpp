@@ -22,5 +22,7 @@
   X(AttnFp8Sm80) \
   X(BuildSlaFuncSm80) \
   X(RelBiasSm90) \
-  X(RelBiasSm80)
+  X(RelBiasSm80) \
+  X(AttnBwdSm80) \
+  X(AttnBwdF32Sm80)
 // clang-format on

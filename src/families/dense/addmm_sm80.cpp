@@ -3,8 +3,10 @@
 #include "families/families.hpp"
 #include "operators/dense/addmm.hpp"
 #include "operators/dense/product_terms.hpp"
+#include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 #include "tile/addmm.h"
+#include "tile/addmm_terms.h"
 
 #include <algorithm>
 #include <bit>
@@ -28,8 +30,8 @@ constexpr int32_t kPersistentValues[] = {0, 1};
 constexpr int32_t kMinBlocksValues[] = {1, 2, 3, 4};
 
 constexpr Knob kKnobs[kKnobCount] = {
-    {"block_m", kBlockMValues, "rows of z a block: reuse of w, against waste on few rows"},
-    {"block_n", kBlockNValues, "columns of z a block: reuse of x"},
+    {"block_m", kBlockMValues, "rows of out a block: reuse of w, against waste on few rows"},
+    {"block_n", kBlockNValues, "columns of out a block: reuse of x"},
     {"block_k", kBlockKValues, "k per slice: fewer barriers, for shared memory"},
     {"warps_m", kWarpsMValues, "warps along m"},
     {"warps_n", kWarpsNValues, "warps along n; 64x64 a warp gives the most products per byte of shared memory"},
@@ -51,7 +53,7 @@ int held_registers(const Problem& p, const Config& c) {
 
 int smem_bytes(const Problem& p, const Config& c) {
   const int slice = (c[kBlockM] + c[kBlockN]) * c[kBlockK] * element_bytes(p);
-  const int staging = 16 * (warp_n(c) + 8) * element_bytes(p);  // of a warp: 16 rows of its part of z, padded
+  const int staging = 16 * (warp_n(c) + 8) * element_bytes(p);  // of a warp: 16 rows of its part of out, padded
   return c[kStages] * slice + warps(c) * staging;
 }
 
@@ -70,6 +72,11 @@ bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   constexpr int kAddressing = 40;
   const int budget = register_budget(c[kMinBlocks], threads(c));
   return held_registers(p, c) + kAddressing <= budget;
+}
+/// Both are held beside the sums in front of an activation; slices of 64 k unroll to more addresses, too.
+bool both_terms_leave_registers(const Problem& p, const Config& c, const DeviceFacts&) {
+  const bool both = p[addmm::kBias] == (hstu::kRowBias | hstu::kResidual) && p[addmm::kActivation] != 0;
+  return !both || warp_m(c) * warp_n(c) < 64 * 64 || c[kBlockK] <= 32;
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_holds(device, c[kMinBlocks], smem_bytes(p, c));
@@ -98,6 +105,8 @@ constexpr Rule kRules[] = {
     {"f32, whose sums and fragments count twice, and gathered operands take parts of 32 x 32 at most, a tile a block",
      small_parts_where_registers_go_elsewhere},
     {"accumulators and fragments would not fit the registers", registers_suffice},
+    {"a bias and a residual in front of an activation take registers: slices of 32 k beside parts of 64 x 64",
+     both_terms_leave_registers},
     {"the slices of min_blocks blocks must fit the shared memory of an SM", smem_fits},
     {"4 to 16 warps an SM, 8 at least where one takes 64 x 64", enough_warps, true},
     {"the tile must not be larger than the matrix", rows_are_used},
@@ -161,7 +170,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
-  const int64_t m = a.z.shape[0], n = a.w.shape[1];
+  const int64_t m = a.out.shape[0], n = a.w.shape[1];
   const int64_t tiles = ceil_div(m, c[kBlockM]) * ceil_div(n, c[kBlockN]);
   const int64_t resident = int64_t{device.sm_count} * c[kMinBlocks];
   launch.grid[0] = static_cast<uint32_t>(c[kPersistent] ? std::min(tiles, resident) : tiles);
@@ -170,19 +179,21 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   auto& k = launch.emplace<hstu::AddmmParams>();
   k.x = a.x.data;
   k.w = a.w.data;
-  k.y = a.y.data;
+  k.bias = a.bias.data;
+  k.residual = a.residual.data;
   k.m = m;
   k.n = n;
   k.k = a.x.shape[1];
   k.x_row_stride = line_stride(a.x, 1, p[addmm::kXTransposed] == 0);
   k.w_row_stride = line_stride(a.w, 0, p[addmm::kWeightTransposed] != 0);
-  k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
+  k.residual_row_stride = a.residual.stride[0];
   k.x_column_stride = element_stride(a.x, 1);
   k.w_column_stride = element_stride(a.w, 0);
-  k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
+  k.bias_stride = a.bias.stride[0];
+  k.residual_column_stride = a.residual.stride[1];
   k.act_columns = a.activation_columns;
-  k.z_descale = static_cast<const float*>(a.z_descale.data);
-  set_result({&a.z, &a.z1, &a.z2, &a.z3}, k);
+  k.out_descale = static_cast<const float*>(a.out_descale.data);
+  set_result({&a.out, &a.out1, &a.out2, &a.out3}, k);
 }
 
 }  // namespace

@@ -17,14 +17,14 @@ Facts facts(const Problem& p, const Config& c) {
   f.n = p[addmm::kN];
   f.k = p[addmm::kK];
   f.w_along_k = p[addmm::kWeightTransposed] != 0;
-  f.residual = p[addmm::kBias] == hstu::kResidual;
-  if (p[addmm::kBias] == hstu::kRowBias) f.epilogue_bytes = 2 * 4 * (c[tma_product::kBlockN] + 16);
-  if (f.residual) f.epilogue_bytes = 8 * 8;  // a barrier a warp
+  f.residual = (p[addmm::kBias] & hstu::kResidual) != 0;
+  if ((p[addmm::kBias] & hstu::kRowBias) != 0) f.epilogue_bytes = 2 * 4 * (c[tma_product::kBlockN] + 16);
+  if (f.residual) f.epilogue_bytes += 8 * 8;  // a barrier a warp
   return f;
 }
 
 bool residual_fits_beside_accumulators(const Problem& p, const Config& c, const DeviceFacts&) {
-  const bool ahead = p[addmm::kZDtype] != HSTU_DTYPE_NONE && p[addmm::kBias] == hstu::kResidual;
+  const bool ahead = p[addmm::kZDtype] != HSTU_DTYPE_NONE && (p[addmm::kBias] & hstu::kResidual) != 0;
   return !ahead || tma_product::accumulators(c) <= 128;
 }
 constexpr auto kRules = tma_product::rules<facts>(std::array<Rule, 1>{
@@ -37,7 +37,7 @@ bool covers(const Problem& p, const DeviceFacts& device) {
   return device.target == "sm_90a" && p[addmm::kDtype] != HSTU_DTYPE_F32 && p[addmm::kVectorX] == 8 &&
          p[addmm::kVectorW] == 8 && p[addmm::kVectorZ] == (fp8 ? 16 : 8) && p[addmm::kSplit] % 64 == 0 &&
          p[addmm::kN] > 0 && p[addmm::kK] > 0 && p[addmm::kM] < tma_product::kMostRows &&
-         (p[addmm::kBias] != hstu::kResidual || p[addmm::kGatherY] == 0);
+         ((p[addmm::kBias] & hstu::kResidual) == 0 || p[addmm::kGatherY] == 0);
 }
 
 Config default_config(const Problem& p, const DeviceFacts& device) {
@@ -69,21 +69,21 @@ void fill(const hstu_addmm_args& a, const Problem& p, const Config& c, const Fac
   tma_product::encode_operand(a.x, 1, p[addmm::kXTransposed] == 0, c[tma_product::kBlockM], 1, k.x);
   tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[tma_product::kBlockN],
                               static_cast<int>(launch.cluster), k.w);
-  if (f.residual) tma_product::encode_rows(a.y, k.y);
-  tma_product::encode_result({&a.z, &a.z1, &a.z2, &a.z3}, k.z, k.z_first);
-  k.bias = a.y.data;
-  k.bias_stride = a.y.rank == 1 ? a.y.stride[0] : 0;
+  if (f.residual) tma_product::encode_rows(a.residual, k.residual);
+  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.out, k.out_first);
+  k.bias = a.bias.data;
+  k.bias_stride = a.bias.stride[0];
   k.m = f.m;
   k.n = f.n;
   k.k = f.k;
   k.act_columns = a.activation_columns;
-  k.z_descale = static_cast<const float*>(a.z_descale.data);
+  k.out_descale = static_cast<const float*>(a.out_descale.data);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
   Facts f = facts(p, c);
-  f.m = a.z.shape[0];
+  f.m = a.out.shape[0];
   tma_product::shape_launch(f, c, device, launch);
   if (launch.grid[0] == 0) return;
   if (p[addmm::kSplit] == 0)

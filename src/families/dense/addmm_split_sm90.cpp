@@ -4,6 +4,7 @@
 #include "families/dense/tma_product.hpp"
 #include "families/families.hpp"
 #include "operators/dense/addmm.hpp"
+#include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>
@@ -127,7 +128,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_addmm_args*>(args);
-  const int64_t m = a.z.shape[0], n = a.z.shape[1];
+  const int64_t m = a.out.shape[0], n = a.out.shape[1];
   launch.grid[0] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]) * c[kSplit]);
   if (launch.grid[0] == 0) return;
   launch.grid[1] = static_cast<uint32_t>(ceil_div(n, c[kBlockN]));
@@ -137,11 +138,13 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   auto& k = launch.emplace<hstu::AddmmSplitParams>();
   tma_product::encode_operand(a.x, 1, p[addmm::kXTransposed] == 0, c[kBlockM], 1, k.x);
   tma_product::encode_operand(a.w, 0, p[addmm::kWeightTransposed] != 0, c[kBlockN], 1, k.w);
-  k.y = a.y.data;
-  k.z = a.z.data;
-  k.y_row_stride = a.y.rank == 2 ? a.y.stride[0] : 0;
-  k.y_column_stride = a.y.rank > 0 ? a.y.stride[a.y.rank - 1] : 0;
-  k.z_row_stride = a.z.stride[0];
+  k.bias = a.bias.data;
+  k.residual = a.residual.data;
+  k.out = a.out.data;
+  k.bias_stride = a.bias.stride[0];
+  k.residual_row_stride = a.residual.stride[0];
+  k.residual_column_stride = a.residual.stride[1];
+  k.out_row_stride = a.out.stride[0];
   k.m = m;
   k.n = n;
   k.k = p[addmm::kK];

@@ -151,7 +151,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   tma_product::encode_operand(a.u, 1, true, block_m(c), 1, k.u);
   tma_product::encode_operand(a.attn, 1, true, block_m(c), 1, k.attn);
   encode_tensor_map(w_map(a.w, p[gated_addmm::kWeightTransposed] != 0, c), k.w);
-  if (p[gated_addmm::kResidual] != 0) tma_product::encode_operand(a.x, 1, true, 128, 1, k.residual);
+  if (p[gated_addmm::kResidual] != 0) tma_product::encode_operand(a.residual, 1, true, 128, 1, k.residual);
   tma_product::encode_rows(a.out, k.out);
   k.weight = a.weight.data;
   k.bias = a.bias.data;
@@ -159,7 +159,7 @@ void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts
   k.m = a.out.shape[0];
   k.n = a.out.shape[1];
   k.k = a.attn.shape[1];
-  k.eps = a.eps;
+  k.eps = static_cast<float>(a.eps);
 }
 
 }  // namespace

@@ -106,11 +106,11 @@ void fill(const hstu_norm_addmm_args& a, const Problem& p, Launch& launch) {
   auto& k = launch.emplace<hstu::NormAddmmParams<kOutputs>>();
   tma_product::encode_operand(a.x, 1, true, kBlockM / kWarpgroups, 1, k.x);
   tma_product::encode_operand(a.w, 0, p[norm_addmm::kWeightTransposed] != 0, kBlockN, 1, k.w);
-  tma_product::encode_result({&a.z, &a.z1, &a.z2, &a.z3}, k.z, k.z_first);
+  tma_product::encode_result({&a.out, &a.out1, &a.out2, &a.out3}, k.out, k.out_first);
   k.norm_weight = a.norm_weight.data;
   k.norm_bias = a.norm_bias.data;
-  k.bias = a.y.data;
-  k.bias_stride = a.y.stride[0];
+  k.bias = a.bias.data;
+  k.bias_stride = a.bias.stride[0];
   k.m = a.x.shape[0];
   k.n = a.w.shape[1];
   k.k = a.x.shape[1];

@@ -32,11 +32,11 @@ template <class Params>
 void set_result(const hstu_tensor* const (&parts)[4], Params& params) {
   int64_t first = 0;
   int part = 0;
-  for (const hstu_tensor* z : parts) {
-    params.z[part] = z->data;
-    params.z_row_stride[part] = z->stride[0];
-    params.z_first[part++] = first;
-    first += z->shape[1];
+  for (const hstu_tensor* out : parts) {
+    params.out[part] = out->data;
+    params.out_row_stride[part] = out->stride[0];
+    params.out_first[part++] = first;
+    first += out->shape[1];
   }
 }
 

@@ -23,11 +23,11 @@ constexpr int kPanel = 64;  // lines of an operand along its extent
 
 int resident_bytes(const Facts& f, const Config& c) { return c[kResident] ? slices(f) * c[kBlockN] * 128 : 0; }
 int stage_bytes(const Config& c) { return (c[kBlockM] + (c[kResident] ? 0 : c[kBlockN])) * 128; }
-int tile_boxes(const Facts& f, const Config& c) { return rows(c) / 64 * c[kBlockN] / f.results / f.turns / 64; }
+int tile_boxes(const Facts& f, const Config& c) { return rows(c) / 64 * c[kBlockN] / f.results / f.passes / 64; }
 /// Everything but the ring's stages.
 int fixed_bytes(const Facts& f, const Config& c) {
-  constexpr int kTurns = 16;
-  return resident_bytes(f, c) + kWarps * boxes(f, c) * kBoxBytes + f.epilogue_bytes + kTurns +
+  constexpr int kPingPongBarriers = 16;
+  return resident_bytes(f, c) + kWarps * boxes(f, c) * kBoxBytes + f.epilogue_bytes + kPingPongBarriers +
          (c[kResident] ? 8 * slices(f) : 0);
 }
 int stages_that_fit(const Facts& f, const Config& c) {

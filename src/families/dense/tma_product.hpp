@@ -19,7 +19,7 @@ struct Facts {
   int element_bytes = 2;
   bool w_along_k = false;
   int results = 1;         ///< of which a tile has kBlockN columns together
-  int turns = 1;           ///< of a warpgroup, for as many of a tile's columns each
+  int passes = 1;          ///< of a warpgroup over a tile, for as many of its columns each
   bool residual = false;   ///< as large as the result, fetched ahead of a tile
   int epilogue_bytes = 0;  ///< of shared memory, besides boxes
   int most_stages = 8;     ///< of the ring

@@ -67,8 +67,8 @@ void bind(const void* args, const Problem&, const Config& c, const DeviceFacts&,
   p.rows = a.q.shape[0];
   p.q_row_stride = a.q.stride[0];
   p.x_row_stride = a.x.stride[0];
-  p.descale_row_stride = fp8::row_stride(a.descale, a.scaling);
-  p.descale_column_stride = fp8::column_stride(a.descale, a.scaling);
+  p.descale_row_stride = fp8::row_stride(a.descale, static_cast<hstu_fp8_scaling>(a.scaling));
+  p.descale_column_stride = fp8::column_stride(a.descale, static_cast<hstu_fp8_scaling>(a.scaling));
 }
 
 }  // namespace

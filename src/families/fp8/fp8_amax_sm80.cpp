@@ -1,4 +1,4 @@
-// fp8_amax_sm80: greatest magnitudes of the parts of a matrix, bound by memory, kernels/fp8/fp8_amax_sm80.cuh.
+// fp8_amax_sm80: amax of each of the parts of a matrix, bound by memory, kernels/fp8/fp8_amax_sm80.cuh.
 #include "families/families.hpp"
 #include "fp8/fp8_amax.h"
 #include "operators/fp8/fp8_amax.hpp"

@@ -3,6 +3,7 @@
 #include "families/families.hpp"
 #include "families/fp8/fp8_product.hpp"
 #include "fp8/fp8_gemm.h"
+#include "operators/operators.hpp"
 #include "support/ceil_div.hpp"
 
 #include <algorithm>
@@ -80,11 +81,13 @@ bool copies_divide_among_threads(const Problem&, const Config& c, const DeviceFa
 /// What the epilogue adds to addresses and values grows with a warp's part; so does what long slices are unrolled to.
 /// Two warps copy more lines of a slice each than four, whose addresses they hold.
 bool parts_leave_registers_for_their_ending(const Problem& p, const Config& c, const DeviceFacts&) {
-  const bool ending = p[fp8_gemm::kBias] == hstu::kResidual || p[fp8_gemm::kActivation] != HSTU_ACTIVATION_NONE ||
+  const bool ending = (p[fp8_gemm::kBias] & hstu::kResidual) != 0 || p[fp8_gemm::kActivation] != HSTU_ACTIVATION_NONE ||
                       p[fp8_gemm::kSplit] != 0 || fp8::stores(p[fp8_gemm::kDtype]);
   if (!ending) return true;
   const bool wide = element_of(p) == HSTU_DTYPE_F32, narrow = p[fp8_gemm::kVectorOut] < (wide ? 4 : 8);
-  const int share = fp8::stores(p[fp8_gemm::kDtype]) ? 4 : wide || narrow || warps(c) == 2 ? 2 : 1;
+  const bool all =
+      p[fp8_gemm::kBias] == (hstu::kRowBias | hstu::kResidual) && p[fp8_gemm::kActivation] != HSTU_ACTIVATION_NONE;
+  const int share = fp8::stores(p[fp8_gemm::kDtype]) ? 4 : wide || narrow || all || warps(c) == 2 ? 2 : 1;
   return warp_m(c) * warp_n(c) * c[kBlockK] <= 64 * 64 * 64 / share;
 }
 
@@ -97,7 +100,8 @@ constexpr Rule kRules[] = {
     {"the tile must not be larger than the matrix", rows_are_used},
     {"a pass of the block's threads must not copy more lines than a tile has", copies_divide_among_threads},
     {"a residual, an activation or several outputs take registers: parts of 64 x 64 by 64 k, or half of it for two "
-     "warps, f32 and unaligned results, a quarter for FP8, whose conversion is integer arithmetic before sm_89",
+     "warps, f32, unaligned results and an activation beside bias and residual, a quarter for FP8, whose conversion is "
+     "integer arithmetic before sm_89",
      parts_leave_registers_for_their_ending, true},
 };
 
@@ -148,29 +152,29 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_fp8_gemm_args*>(args);
-  const int64_t m = a.out.shape[0], n = a.b.shape[0];
+  const int64_t m = a.out.shape[0], n = a.w.shape[0];
   launch.grid[0] = static_cast<uint32_t>(ceil_div(m, c[kBlockM]) * ceil_div(n, c[kBlockN]));
   launch.block[0] = static_cast<uint32_t>(threads(c));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(p, c));
   auto& k = launch.emplace<hstu::Fp8GemmParams>();
-  k.a = a.a.data;
-  k.b = a.b.data;
-  k.a_descale = static_cast<const float*>(a.a_descale.data);
-  k.b_descale = static_cast<const float*>(a.b_descale.data);
-  k.y = a.bias.data;
+  k.a = a.x.data;
+  k.b = a.w.data;
+  k.a_descale = static_cast<const float*>(a.x_descale.data);
+  k.b_descale = static_cast<const float*>(a.w_descale.data);
+  k.bias = a.bias.data;
+  k.residual = a.residual.data;
   k.m = m;
   k.n = n;
-  k.k = a.a.shape[1];
-  k.a_row_stride = a.a.stride[0];
-  k.b_row_stride = a.b.stride[0];
-  k.y_row_stride = a.bias.rank == 2 ? a.bias.stride[0] : 0;
-  k.y_column_stride = 1;
+  k.k = a.x.shape[1];
+  k.a_row_stride = a.x.stride[0];
+  k.b_row_stride = a.w.stride[0];
+  k.residual_row_stride = a.residual.stride[0];
   k.act_columns = a.activation_columns;
-  k.z_descale = static_cast<const float*>(a.out_descale.data);
-  k.a_descale_row_stride = fp8::row_stride(a.a_descale, a.a_scaling);
-  k.a_descale_column_stride = fp8::column_stride(a.a_descale, a.a_scaling);
-  k.b_descale_row_stride = fp8::row_stride(a.b_descale, a.b_scaling);
-  k.b_descale_column_stride = fp8::column_stride(a.b_descale, a.b_scaling);
+  k.out_descale = static_cast<const float*>(a.out_descale.data);
+  k.a_descale_row_stride = fp8::row_stride(a.x_descale, a.x_scaling);
+  k.a_descale_column_stride = fp8::column_stride(a.x_descale, a.x_scaling);
+  k.b_descale_row_stride = fp8::row_stride(a.w_descale, a.w_scaling);
+  k.b_descale_column_stride = fp8::column_stride(a.w_descale, a.w_scaling);
   set_result({&a.out, &a.out1, &a.out2, &a.out3}, k);
 }
 

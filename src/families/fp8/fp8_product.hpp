@@ -10,10 +10,11 @@ namespace hstujit::fp8_product {
 
 /// Of a residual and of results, or what these are made of, if they are in FP8.
 inline hstu_dtype element_of(const Problem& p) {
-  const auto stored = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]),
-             bias = static_cast<hstu_dtype>(p[fp8_gemm::kBiasDtype]);
+  const auto stored = static_cast<hstu_dtype>(p[fp8_gemm::kDtype]);
   if (!fp8::stores(stored)) return stored;
-  return p[fp8_gemm::kBias] == hstu::kResidual ? bias : HSTU_DTYPE_BF16;
+  if ((p[fp8_gemm::kBias] & hstu::kResidual) == 0) return HSTU_DTYPE_BF16;
+  const bool both = (p[fp8_gemm::kBias] & hstu::kRowBias) != 0;
+  return static_cast<hstu_dtype>(p[both ? fp8_gemm::kResidualDtype : fp8_gemm::kBiasDtype]);
 }
 
 inline bool scales_along_k(const Problem& p) {

@@ -156,7 +156,7 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   p.q_row_stride = a.q.stride[0];
   p.descale_row_stride = fp8::row_stride(a.descale, a.scaling);
   p.descale_column_stride = fp8::column_stride(a.descale, a.scaling);
-  p.amin = a.amin;
+  p.amin = a.amin + 0.0f;  // an exact zero without its sign, for magnitudes are compared as bits
   p.amax_bound = a.amax_bound;
 }
 

@@ -43,7 +43,7 @@ bool rereads(const Problem& p, const Config& c) {
 }
 
 /// sizeof(cumsum_tiles::Storage): stages, each with its sums, four barriers and two words; a barrier, two words, a
-/// taker, a board, a block's own entries.
+/// scheduler, a board, a block's own entries.
 int smem_bytes(const Problem& p, const Config& c) {
   const int sums = c[kStages] * (1 + c[kStretches]) * sum_bytes(p);
   const int rest = (sums + 7) / 8 * 8 + c[kStages] * (32 + 8) + 8 + 8 + 24 + 16 + 64 * 16;
@@ -55,7 +55,7 @@ int threads(const Config& c) { return 32 * (2 + c[kSummers] + c[kWriters]); }
 bool memory_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_bytes(p, c) <= device.smem_per_block;
 }
-bool turns_are_even(const Problem&, const Config& c, const DeviceFacts&) {
+bool stages_are_shared_evenly(const Problem&, const Config& c, const DeviceFacts&) {
   const int sets = c[kWriters] / c[kStretches];
   return sets * c[kStretches] == c[kWriters] && sets % c[kSummers] == 0 && sets <= c[kStages];
 }
@@ -65,7 +65,7 @@ bool parts_have_one_summer(const Problem& p, const Config& c, const DeviceFacts&
 
 constexpr Rule kRules[] = {
     {"more stages than shared memory holds", memory_fits},
-    {"writers and summers take stages in turn, and have one each at the end", turns_are_even},
+    {"writers and summers take stages round-robin, and have one each at the end", stages_are_shared_evenly},
     {"one warp adds up the parts of a tile", parts_have_one_summer},
 };
 

@@ -44,8 +44,12 @@ TensorMapSpec bias_map(const hstu_tensor& rab, int rows) {
 }
 
 TensorMapSpec paged_map(const hstu_tensor& t, int rows) {
-  const hstu_tensor slots{
-      t.data, t.dtype, 3, {t.shape[0] * t.shape[1], t.shape[2], t.shape[3]}, {t.stride[1], t.stride[2], t.stride[3]}};
+  const hstu_tensor slots{t.data,
+                          t.dtype,
+                          3,
+                          0,
+                          {t.shape[0] * t.shape[1], t.shape[2], t.shape[3]},
+                          {t.stride[1], t.stride[2], t.stride[3]}};
   return jagged_map(slots, rows);
 }
 

@@ -10,10 +10,9 @@ namespace hstujit {
 namespace {
 
 /// The padding as 16 bytes of elements.
-void fill(unsigned (&words)[4], hstu_dtype dtype, float padding) {
+void fill(unsigned (&words)[4], hstu_dtype dtype, double padding) {
   alignas(16) std::byte element[8] = {};
-  const auto value = static_cast<double>(padding);
-  store(hstu_vector(element, dtype, 1), 0, 1, &value);
+  store(hstu_vector(element, dtype, 1), 0, 1, &padding);
   const auto size = static_cast<size_t>(size_of(dtype));
   for (size_t at = 0; at < sizeof words; at += size)
     std::memcpy(reinterpret_cast<std::byte*>(words) + at, element, size);

@@ -10,7 +10,9 @@ namespace {
 template <auto kBind>
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts& device, Launch& launch) {
   const auto& a = *static_cast<const hstu_jagged_transpose_1d_args*>(args);
-  auto& p = kBind(a.lengths, a.values, nullptr, a.out, a.out.shape[0], problem, config, device, launch);
+  hstu_tensor lengths = a.lengths;
+  lengths.shape[0] = a.rows * a.columns;  // also where they are absent
+  auto& p = kBind(lengths, a.values, nullptr, a.out, a.out.shape[0], problem, config, device, launch);
   if (launch.grid[0] == 0) launch.grid[0] = 1;  // offsets and lengths are written even so
   p.offsets = a.offsets.data;
   p.out_offsets = a.out_offsets.data;

@@ -63,27 +63,28 @@ void write_config(ConfigText& text, const Problem& p, int threads) {
 }
 
 hstu::JaggedLengthsParams& bind(const hstu_tensor& left_lengths, const hstu_tensor& left, const hstu_tensor* right,
-                                const hstu_tensor& combined, int64_t rows, const Problem& problem, const Dealt& dealt,
-                                Launch& launch) {
+                                const hstu_tensor& combined, int64_t rows, const Problem& problem,
+                                const UnitSchedule& schedule, Launch& launch) {
   auto& p = jagged_lengths::bind(left_lengths, left, right, combined, launch);
   p.left_rows = left.shape[0];
   p.density = sequence_density(p.batch, rows);
   int64_t all = 0;
   if (problem.op == Op::split_1d_jagged) {
-    const int64_t right_rows = right->shape[0], of_right = units(right->data, right_rows, problem, dealt.unit_bytes);
-    all = units(left.data, rows, problem, dealt.unit_bytes) + of_right;
+    const int64_t right_rows = right->shape[0], of_right = units(right->data, right_rows, problem, schedule.unit_bytes);
+    all = units(left.data, rows, problem, schedule.unit_bytes) + of_right;
     p.right_density = sequence_density(p.batch, right_rows);
     p.right_share = all == 0 ? 0 : ((of_right << 32) + all - 1) / all;
   } else if (problem.op == Op::jagged_remove_first_or_last_1d) {
-    all = std::max(units(left.data, rows, problem, dealt.unit_bytes),
-                   units(right->data, rows, problem, dealt.unit_bytes));
+    all = std::max(units(left.data, rows, problem, schedule.unit_bytes),
+                   units(right->data, rows, problem, schedule.unit_bytes));
   } else {
-    all = units(combined.data, rows, problem, dealt.unit_bytes);
+    all = units(combined.data, rows, problem, schedule.unit_bytes);
   }
-  const int64_t blocks = std::min((all + dealt.takers - 1) / dealt.takers, dealt.most), turn = blocks * dealt.takers;
+  const int64_t blocks = std::min((all + schedule.workers - 1) / schedule.workers, schedule.most),
+                round = blocks * schedule.workers;
   p.units = static_cast<unsigned>(all);
-  p.dealt_units =
-      static_cast<unsigned>(turn >= all ? all : std::max(all * dealt.sixteenths / 16 / turn, int64_t{1}) * turn);
+  p.static_units =
+      static_cast<unsigned>(round >= all ? all : std::max(all * schedule.sixteenths / 16 / round, int64_t{1}) * round);
   launch.grid[0] = static_cast<uint32_t>(blocks);
   return p;
 }

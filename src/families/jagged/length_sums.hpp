@@ -1,5 +1,5 @@
 // What families of copies of jagged vectors share, whose blocks add up all lengths
-// (kernels/jagged/runs/length_sums.cuh): the facts of its Config, its storage, and what is dealt to blocks.
+// (kernels/jagged/runs/length_sums.cuh): the facts of its Config, its storage, and how units are scheduled to blocks.
 #pragma once
 
 #include "families/jagged/jagged_lengths.hpp"
@@ -18,16 +18,16 @@ int smem_bytes(const Problem& problem, int threads);
 void write_config(ConfigText& text, const Problem& problem, int threads);
 
 /// What takes units of work, and how large they are.
-struct Dealt {
+struct UnitSchedule {
   int64_t unit_bytes;
-  int64_t takers;      ///< of a block
+  int64_t workers;     ///< of a block
   int64_t most;        ///< blocks
-  int64_t sixteenths;  ///< of the units that are dealt; the others are handed out
+  int64_t sixteenths;  ///< of the units that are scheduled statically; the others by the counter
 };
 
 /// As jagged_lengths::bind, and the grid for a result, or a left part, of so many rows. Part of the hot path.
 hstu::JaggedLengthsParams& bind(const hstu_tensor& left_lengths, const hstu_tensor& left, const hstu_tensor* right,
-                                const hstu_tensor& combined, int64_t rows, const Problem& problem, const Dealt& dealt,
-                                Launch& launch);
+                                const hstu_tensor& combined, int64_t rows, const Problem& problem,
+                                const UnitSchedule& schedule, Launch& launch);
 
 }  // namespace hstujit::length_sums

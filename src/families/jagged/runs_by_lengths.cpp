@@ -16,7 +16,7 @@ constexpr int32_t kThreadsValues[] = {256, 512, 1024};
 constexpr int32_t kAccessesValues[] = {1, 2, 4};
 constexpr int32_t kSpansValues[] = {1, 2, 4};
 
-constexpr int kPartBytes = 512, kDealt = 15;
+constexpr int kPartBytes = 512, kStaticSixteenths = 15;
 
 /// Of 65536 registers, 64 a thread, and 80 with four accesses or wide sums.
 int threads_an_sm(const Problem& p, const Config& c) { return c[kAccesses] < 4 && narrow(p) ? 1024 : 768; }
@@ -73,9 +73,9 @@ hstu::JaggedLengthsParams& bind(const hstu_tensor& left_lengths, const hstu_tens
   const int64_t at_once = int64_t{device.sm_count} * min_blocks(problem, config);
   auto& p = length_sums::bind(left_lengths, left, right, combined, rows, problem,
                               {.unit_bytes = int64_t{kPartBytes} * config[kAccesses] * config[kSpans],
-                               .takers = config[kThreads] / 32,
+                               .workers = config[kThreads] / 32,
                                .most = at_once,
-                               .sixteenths = kDealt},
+                               .sixteenths = kStaticSixteenths},
                               launch);
   launch.block[0] = static_cast<uint32_t>(config[kThreads]);
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, config));

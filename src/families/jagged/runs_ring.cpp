@@ -82,7 +82,7 @@ hstu::JaggedLengthsParams& bind(const hstu_tensor& left_lengths, const hstu_tens
                                 const DeviceFacts& device, Launch& launch) {
   auto& p = length_sums::bind(
       left_lengths, left, right, combined, rows, problem,
-      {.unit_bytes = config[kChunk] * 1024, .takers = config[kPipes], .most = device.sm_count, .sixteenths = 0},
+      {.unit_bytes = config[kChunk] * 1024, .workers = config[kPipes], .most = device.sm_count, .sixteenths = 0},
       launch);
   launch.block[0] = static_cast<uint32_t>(threads(config));
   launch.smem_bytes = static_cast<uint32_t>(smem_bytes(problem, config));

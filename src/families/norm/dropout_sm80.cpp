@@ -53,11 +53,11 @@ void bind(const void* args, const Problem& problem, const Config& c, const Devic
   const int64_t per_block = int64_t{c[kThreads]} * c[kAccesses] * problem[dropout::kVector];
   auto& p = launch.emplace<hstu::DropoutParams>();
   p.x = a.x.data;
-  p.y = a.y.data;
+  p.y = a.out.data;
   p.elements = a.x.shape[0] * a.x.shape[1];
   p.dim = a.x.shape[1];
   p.x_row_stride = a.x.stride[0];
-  p.y_row_stride = a.y.stride[0];
+  p.y_row_stride = a.out.stride[0];
   if (problem[dropout::kActive] != 0) p.rate = dropout_rate(a.ratio, a.seed);
   launch.grid[0] = static_cast<uint32_t>(ceil_div(p.elements, per_block));
   launch.block[0] = static_cast<uint32_t>(c[kThreads]);

@@ -20,7 +20,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_group_norm_args*>(args);
-  row_norm::bind_norm(a.x, a.weight, a.bias.data, a.y, a.eps, problem, config, launch);
+  row_norm::bind_norm(a.x, a.weight, a.bias.data, a.out, a.eps, problem, config, launch);
 }
 
 }  // namespace

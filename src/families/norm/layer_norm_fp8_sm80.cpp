@@ -14,13 +14,16 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
   row_norm::write_scaling(text, static_cast<hstu_dtype>(problem[layer_norm::kFp8]), problem[layer_norm::kScaling]);
   text.type("Output", "tile::NormOnly");
   text.flag("kCentred", true);
+  if (problem[layer_norm::kMoments] != 0) text.flag("kMoments", true);
   norm_spans::write_config(text, problem, problem[layer_norm::kVector], config);
 }
 
 void bind(const void* args, const Problem&, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_layer_norm_args*>(args);
   norm_spans::bind_shape(config, a.x.shape[0], launch);
-  row_norm::bind_descale(a.descale, a.scaling, row_norm::bind_rows(a.x, a.weight, a.bias.data, a.y, a.eps, launch));
+  hstu::SavingNormParams& p = row_norm::bind_rows(a.x, a.weight, a.bias.data, a.out, a.eps, launch);
+  row_norm::bind_descale(a.descale, a.scaling, p);
+  p.moments = static_cast<float*>(a.moments.data);
 }
 
 }  // namespace

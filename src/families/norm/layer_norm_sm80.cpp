@@ -17,13 +17,15 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
   text.type("Output", "tile::NormOnly");
   text.flag("kGroupNorm", false);
   text.flag("kCentred", true);
+  if (problem[layer_norm::kMoments] != 0) text.flag("kMoments", true);
   row_norm::write_config(text, problem, config);
 }
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_layer_norm_args*>(args);
-  row_norm::bind_descale(a.descale, a.scaling,
-                         row_norm::bind_norm(a.x, a.weight, a.bias.data, a.y, a.eps, problem, config, launch));
+  hstu::SavingNormParams& p = row_norm::bind_norm(a.x, a.weight, a.bias.data, a.out, a.eps, problem, config, launch);
+  row_norm::bind_descale(a.descale, a.scaling, p);
+  p.moments = static_cast<float*>(a.moments.data);
 }
 
 }  // namespace

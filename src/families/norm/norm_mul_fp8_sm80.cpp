@@ -9,7 +9,7 @@
 namespace hstujit {
 namespace {
 
-constexpr int kMomentBytes = 12;  // of a group: tile::RowMoments
+constexpr int kMomentBytes = 16;  // of a group: tile::RowMoments
 
 bool covers(const Problem& problem, const DeviceFacts&) { return norm_spans::quantises(problem[norm_mul::kScaling]); }
 

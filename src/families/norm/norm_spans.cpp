@@ -28,7 +28,7 @@ int64_t spans_of(const Problem& p) {
 /// Spans that a warp holds of its row.
 int64_t steps_of(const Problem& p, const Config& c) { return ceil_div(spans_of(p), c[kThreadsPerRow] / kWarp); }
 
-/// Spans that a warp can hold: 1024 threads have 64 registers each, and the operands of a turned head fill them all;
+/// Spans that a warp can hold: 1024 threads have 64 registers each, and the operands of a rotated head fill them all;
 /// those of the output stage are not what its results are.
 int held_spans(const Problem& p, int threads_per_row) {
   if (p.op == Op::rms_norm_rope || p.op == Op::norm_mul) return 0;
@@ -50,7 +50,7 @@ bool long_rows_take_many_threads(const Problem& p, const Config& c, const Device
   return can_be_held(p) || c[kThreadsPerRow] >= kReadThreads || steps_of(p, c) <= kMostSpans;
 }
 
-bool turned_rows_have_registers(const Problem& p, const Config& c, const DeviceFacts&) {
+bool rotated_rows_have_registers(const Problem& p, const Config& c, const DeviceFacts&) {
   return p.op != Op::rms_norm_rope || c[kThreadsPerRow] <= kReadThreads;
 }
 
@@ -67,7 +67,7 @@ const Rule kRules[kRuleCount] = {
     {"half of the team's warps would hold nothing", no_idle_half},
     {"what a team can hold is held", rows_that_can_be_are_held},
     {"rows that are read several times take 512 threads or more, unless they are short", long_rows_take_many_threads},
-    {"1024 threads have too few registers to turn heads", turned_rows_have_registers},
+    {"1024 threads have too few registers to rotate heads", rotated_rows_have_registers},
 };
 
 bool quantises(int32_t scaling) { return scaling != HSTU_FP8_TENSOR; }

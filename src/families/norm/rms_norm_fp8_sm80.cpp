@@ -21,7 +21,8 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 void bind(const void* args, const Problem&, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_rms_norm_args*>(args);
   norm_spans::bind_shape(config, a.x.shape[0], launch);
-  row_norm::bind_descale(a.descale, a.scaling, row_norm::bind_rows(a.x, a.weight, nullptr, a.y, a.eps, launch));
+  row_norm::bind_descale(a.descale, a.scaling,
+                         row_norm::bind_rows(a.x, a.weight, nullptr, a.out, static_cast<float>(a.eps), launch));
 }
 
 }  // namespace

@@ -22,8 +22,9 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_rms_norm_args*>(args);
-  row_norm::bind_descale(a.descale, a.scaling,
-                         row_norm::bind_norm(a.x, a.weight, nullptr, a.y, a.eps, problem, config, launch));
+  row_norm::bind_descale(
+      a.descale, a.scaling,
+      row_norm::bind_norm(a.x, a.weight, nullptr, a.out, static_cast<float>(a.eps), problem, config, launch));
 }
 
 }  // namespace

@@ -19,13 +19,13 @@ void bind_params(const hstu_rms_norm_rope_args& a, Launch& launch) {
   p.weight = a.weight.data;
   p.cosine = a.cosine.data;
   p.sine = a.sine.data;
-  p.y = a.y.data;
+  p.y = a.out.data;
   p.rows = a.x.shape[0] * a.x.shape[1];
   p.length = a.x.shape[1];
   p.x_batch_stride = a.x.stride[0];
   p.x_row_stride = a.x.stride[1];
-  p.y_batch_stride = a.y.stride[0];
-  p.y_row_stride = a.y.stride[1];
+  p.y_batch_stride = a.out.stride[0];
+  p.y_row_stride = a.out.stride[1];
   p.cosine_row_stride = a.cosine.stride[0];
   p.sine_row_stride = a.sine.stride[0];
   p.eps = a.eps;

@@ -84,7 +84,7 @@ bool scales_belong_to_parts_of_warps(const Problem& p, const Config& c, const De
   return c[kThreadsPerRow] >= facts_of(p).least_team;
 }
 
-/// The next row on its way, of rows that are turned one after the other: 16 bytes of each thread for an access to half
+/// The next row on its way, of rows that are rotated one after the other: 16 bytes of each thread for an access to half
 /// a pair or to a table of angles.
 int ahead_bytes(const Facts& f, const Config& c) {
   if (!f.ahead || !in_turn(f, c)) return 0;
@@ -104,13 +104,13 @@ int smem_bytes(const Facts& f, const Config& c) {
 /// Blocks of an SM that the compiler must leave registers for. Left alone it gives a thread with 32 values and their
 /// weights 80 registers, and large blocks then lack company: bf16 16384 x 16384 runs at 60 % of a copy, with 64
 /// registers at 96 %. Elsewhere asking for residency spilled, or gained nothing.
-/// Rows that are turned on their way to FP8 get 72; 8 x 8192 x 4096 runs at 88 % of a copy, with 64 at 93 %.
+/// Rows that are rotated on their way to FP8 get 72; 8 x 8192 x 4096 runs at 88 % of a copy, with 64 at 93 %.
 /// Rows in turn to FP8 get 64 or 72, by which layer_norm gains 2 %.
 /// Rows in turn, as stored, need 48; that is 1280 threads of an SM, and 3 % of a copy's rate more than 1024.
 int min_blocks(const Facts& f, const Config& c) {
   if (f.rereads && in_turn(f, c))
     return f.element_bytes == 2 && f.weight_bytes == 2 && shape_of(f, c).values <= 16 ? 1280 / c[kThreads] : 1;
-  if (f.turned && in_turn(f, c))  // 7 blocks of 128, and 5 % more than 6 or, with spills, 8
+  if (f.rotated && in_turn(f, c))  // 7 blocks of 128, and 5 % more than 6 or, with spills, 8
     return f.compact && shape_of(f, c).values == kMaxValues ? std::max(1, kRegisters / (72 * c[kThreads])) : 1;
   if (in_turn(f, c))
     return f.element_bytes == 2 && f.weight_bytes == 2 && f.weight_vectors == 2 && shape_of(f, c).values <= 16 &&
@@ -131,7 +131,7 @@ int32_t team_of(int64_t length, int64_t values) {
 
 bool in_turn(const Facts& f, const Config& c) {
   return (f.in_turn || (f.rereads && c[kWeights] == kWeightsShared)) && c[kRowsPerThread] > 1 &&
-         (f.turned || c[kThreadsPerRow] <= kWarp);
+         (f.rotated || c[kThreadsPerRow] <= kWarp);
 }
 
 Shape shape_of(const Facts& f, const Config& c) {
@@ -181,7 +181,7 @@ Config two_in_turn(Config c) {
 /// To FP8, copy 4140 GB/s: layer_norm 524288 x 512 one row a thread 3550, two 3785, four 4085, eight 4100; rms_norm one
 /// 4100, four 4158, eight 4126; rms_norm_rope 8 x 8192 x 4096 one 3830, two 4073, four 4086, eight 3957.
 Config four_in_turn(const Facts& f, Config c) {
-  if (f.turned || c[kThreadsPerRow] <= kWarp) c[kRowsPerThread] = 4;
+  if (f.rotated || c[kThreadsPerRow] <= kWarp) c[kRowsPerThread] = 4;
   return c;
 }
 
@@ -275,15 +275,16 @@ bool covers_scaling(const Problem& problem, int scaling, int vector) {
   return problem[scaling] == HSTU_FP8_TENSOR || (f.length <= longest_held(f) && problem[vector] >= 4);
 }
 
-hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
-                               float eps, const Problem& problem, const Config& config, Launch& launch) {
+hstu::SavingNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias,
+                                  const hstu_tensor& y, float eps, const Problem& problem, const Config& config,
+                                  Launch& launch) {
   bind_shape(problem, config, x.shape[0], launch);
   return bind_rows(x, weight, bias, y, eps, launch);
 }
 
-hstu::RowNormParams& bind_rows(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
-                               float eps, Launch& launch) {
-  auto& p = launch.emplace<hstu::RowNormParams>();
+hstu::SavingNormParams& bind_rows(const hstu_tensor& x, const hstu_tensor& weight, const void* bias,
+                                  const hstu_tensor& y, float eps, Launch& launch) {
+  auto& p = launch.emplace<hstu::SavingNormParams>();
   p.x = x.data;
   p.weight = weight.data;
   p.bias = bias;

@@ -27,7 +27,7 @@ struct Facts {
   bool row_scales = false;          ///< results have a scale a row, for which the warps of a team agree on their own
   bool quantised = false;           ///< results are held until their scale is known
   bool in_turn = false;             ///< several rows a thread are taken one after the other, norm_fp8_in_turn.cuh
-  bool turned = false;              ///< as rms_norm_rope does it, by any team
+  bool rotated = false;             ///< as rms_norm_rope does it, by any team
   bool ahead = false;               ///< and with the next row on its way to shared memory
   int half_accesses = 1;            ///< to half a head
   int inputs = 1;                   ///< rows that a thread holds for each one it writes
@@ -83,13 +83,14 @@ void bind_descale(const hstu_tensor& descale, hstu_fp8_scaling scaling, Params& 
   params.descale_column_stride = scaling == HSTU_FP8_GROUP ? descale.stride[1] : 0;
 }
 
-/// The launch of a norm of kernels/norm/rows/norm_rows.cuh. Part of the hot path.
-hstu::RowNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
-                               float eps, const Problem& problem, const Config& config, Launch& launch);
+/// The launch of a norm of kernels/norm/rows/norm_rows.cuh, with no moments yet. Part of the hot path.
+hstu::SavingNormParams& bind_norm(const hstu_tensor& x, const hstu_tensor& weight, const void* bias,
+                                  const hstu_tensor& y, float eps, const Problem& problem, const Config& config,
+                                  Launch& launch);
 
 /// Its parameters alone.
-hstu::RowNormParams& bind_rows(const hstu_tensor& x, const hstu_tensor& weight, const void* bias, const hstu_tensor& y,
-                               float eps, Launch& launch);
+hstu::SavingNormParams& bind_rows(const hstu_tensor& x, const hstu_tensor& weight, const void* bias,
+                                  const hstu_tensor& y, float eps, Launch& launch);
 
 /// Grid, block and shared memory for this many matrix rows. Part of the hot path.
 void bind_shape(const Problem& problem, const Config& config, int64_t matrix_rows, Launch& launch);

@@ -99,11 +99,11 @@ Facts facts_of_rope(const Problem& p) {
   const int32_t scaling = p[rms_norm_rope::kScaling];
   f.packable = f.element_bytes == 2 && scaling == HSTU_FP8_TENSOR;  // else rows are held as results, too
   f = quantised(f, scaling);
-  f.turned = f.in_turn;
+  f.rotated = f.in_turn;
   const int pair_bytes = p[rms_norm_rope::kVector] * f.element_bytes;
   f.ahead = pair_bytes == 16 && p[rms_norm_rope::kVector] * bytes_of(p, rms_norm_rope::kAngleDtype) == 16;
   f.half_accesses = p[rms_norm_rope::kHeadDim] / 2 / p[rms_norm_rope::kVector];
-  f.row_scales = false;  // the exchange of sums of squares carries greatest values, too
+  f.row_scales = false;  // the exchange of sums of squares carries amax, too
   f.compact = scaling == HSTU_FP8_ROW && f.vector == 16 && f.weight_bytes == 2 &&
               bytes_of(p, rms_norm_rope::kAngleDtype) == 2 &&
               std::has_single_bit(static_cast<uint32_t>(p[rms_norm_rope::kHeadDim])) &&

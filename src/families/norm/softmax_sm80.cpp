@@ -21,10 +21,10 @@ void bind(const void* args, const Problem& problem, const Config& config, const 
   row_norm::bind_shape(problem, config, a.x.shape[0], launch);
   auto& p = launch.emplace<hstu::SoftmaxParams>();
   p.x = a.x.data;
-  p.y = a.y.data;
+  p.y = a.out.data;
   p.rows = a.x.shape[0];
   p.x_row_stride = a.x.stride[0];
-  p.y_row_stride = a.y.stride[0];
+  p.y_row_stride = a.out.stride[0];
 }
 
 }  // namespace

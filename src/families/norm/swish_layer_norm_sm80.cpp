@@ -22,7 +22,7 @@ void write_config(ConfigText& text, const Problem& problem, const Config& config
 
 void bind(const void* args, const Problem& problem, const Config& config, const DeviceFacts&, Launch& launch) {
   const auto& a = *static_cast<const hstu_swish_layer_norm_args*>(args);
-  row_norm::bind_norm(a.x, a.weight, a.bias.data, a.y, a.eps, problem, config, launch);
+  row_norm::bind_norm(a.x, a.weight, a.bias.data, a.out, static_cast<float>(a.eps), problem, config, launch);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include "operators/attention/attention_checks.hpp"
 #include "operators/attention/cache_pages.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/new_rows.hpp"
 #include "operators/edge_case.hpp"
 #include "operators/integers.hpp"
 #include "operators/operators.hpp"
@@ -18,20 +18,22 @@ namespace {
 
 using Args = hstu_append_kv_cache_args;
 
-constexpr TensorSlot kTensors[] = {{"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"k_cache", offsetof(Args, k_cache), TensorRole::output},
-                                   {"v_cache", offsetof(Args, v_cache), TensorRole::output},
-                                   {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer},
-                                   {"page_ids", offsetof(Args, page_ids), TensorRole::integer},
-                                   {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer}};
+constexpr TensorSlot kTensors[] = {
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating | kFp8 | kBits)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating | kFp8 | kBits)},
+    {"k_cache", offsetof(Args, k_cache), TensorRole::output, of_rank(4, kFloating | kFp8 | kBits)},
+    {"v_cache", offsetof(Args, v_cache), TensorRole::output, of_rank(4, kFloating | kFp8 | kBits)},
+    {"page_offsets", offsetof(Args, page_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"page_ids", offsetof(Args, page_ids), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"last_page_lens", offsetof(Args, last_page_lens), TensorRole::integer, of_rank(1, kIntegers)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"num_targets", offsetof(Args, num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 
 enum : size_t { kPageOffsets = 4, kLastPageLens = 6, kSeqOffsets = 7, kNumTargets = 8 };  // slots of kTensors
 
 void check_rows(const checks::Tensor& k, const checks::Tensor& v, const cache_pages::Checked& cache) {
-  if (k.t.dtype == HSTU_DTYPE_I32 || k.t.dtype == HSTU_DTYPE_I64) checks::refuse_dtype(k, "use a floating-point type");
+  if (k.t.dtype == HSTU_DTYPE_I32 || k.t.dtype == HSTU_DTYPE_I64)
+    checks::refuse_dtype(k, "use a floating-point type, u8 or i16");
   for (const checks::Tensor* other : {&v, &cache.k, &cache.v}) checks::same_dtype(*other, k);
   checks::extent(v, 0, k.t.shape[0], "total = k.shape[0]");
   checks::extent(v, 1, k.t.shape[1], "num_kv_heads = k.shape[1]");
@@ -53,7 +55,8 @@ int64_t check_offsets(Args& args, const cache_pages::Checked& cache, const check
     checks::extent(offsets, 0, cache.batch + 1, "batch + 1, batch = last_page_lens.shape[0]");
   } else if (cache.batch == 0 ? k.t.shape[0] != 0 : k.t.shape[0] % cache.batch != 0) {
     fail(HSTU_ERROR_SHAPE_MISMATCH,
-         "k.shape[0] = {}: without seq_offsets it must be a multiple of batch = {}; give seq_offsets for unequal parts",
+         "k.shape[0] = {}: without seq_offsets it must be a multiple of batch = {}; give seq_offsets for unequal "
+         "lengths",
          k.t.shape[0], cache.batch);
   }
   attention_checks::targets(args.num_targets, cache.batch, cache.k);
@@ -101,7 +104,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const int64_t batch = args.last_page_lens.shape[0];
   double rows = 0;
   for (int64_t b = 0; b < batch; ++b) {

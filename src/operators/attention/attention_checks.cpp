@@ -16,45 +16,42 @@ std::string_view word(hstu_mask mask) { return kMaskWords[static_cast<size_t>(ma
 /// An option that belongs to another mask.
 void refuse_option(const char* name, int64_t value, hstu_mask mask, const char* owner) {
   if (value != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: mask {} takes no such option; leave it 0 or use {}", name, value,
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: mask.kind = {} does not use it; leave it 0 or use {}", name, value,
          word(mask), owner);
 }
 
-void check_causal(const MaskOptions& o) {
-  struct Option {
-    const char* name;
-    int64_t* value;
+void check_causal(hstu_mask_options& o) {
+  const auto check = [&](const char* name, auto& value, int64_t off) {
+    checks::not_negative(name, value, "0 means off");
+    if (o.kind != HSTU_MASK_CAUSAL && value != off) refuse_option(name, value, o.kind, "causal");
+    value = static_cast<std::remove_reference_t<decltype(value)>>(std::min<int64_t>(value, kManyPositions));
   };
-  for (const Option& option :
-       {Option{"contextual_seq_len", &o.contextual_seq_len}, Option{"max_attn_len", &o.max_attn_len},
-        Option{"min_full_attn_seq_len", &o.min_full_attn_seq_len}, Option{"target_group_size", &o.target_group_size}}) {
-    checks::not_negative(option.name, *option.value, "0 means off");
-    const bool off = option.value == &o.target_group_size && *option.value == 1;  // groups of one are none
-    if (o.mask != HSTU_MASK_CAUSAL && !off) refuse_option(option.name, *option.value, o.mask, "causal");
-    *option.value = std::min(*option.value, kManyPositions);
-  }
+  check("contextual_seq_len", o.contextual_seq_len, 0);
+  check("max_attn_len", o.max_attn_len, 0);
+  check("min_full_attn_seq_len", o.min_full_attn_seq_len, 0);
+  check("target_group_size", o.target_group_size, 1);  // groups of one are none
   for (const auto& [name, t] : {std::pair{"num_targets", &o.num_targets}, {"num_contexts", &o.num_contexts}})
-    if (o.mask != HSTU_MASK_CAUSAL && present(*t))
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: mask {} takes none; leave it out or use causal", name,
-           word(o.mask));
+    if (o.kind != HSTU_MASK_CAUSAL && present(*t))
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: mask.kind = {} does not use it; leave it out or use causal", name,
+           word(o.kind));
   if (o.max_attn_len == 0) o.min_full_attn_seq_len = 0;  // it exempts from that limit only
   if (!present(o.num_targets)) o.target_group_size = 0;  // there is nothing to group
-  o.target_group_size = std::max<int64_t>(o.target_group_size, 1);
+  o.target_group_size = std::max(o.target_group_size, 1);
 }
 
-void check_local(const MaskOptions& o) {
-  if (o.mask != HSTU_MASK_LOCAL) {
-    refuse_option("window_left", o.window_left, o.mask, "local");
-    refuse_option("window_right", o.window_right, o.mask, "local");
+void check_local(hstu_mask_options& o) {
+  if (o.kind != HSTU_MASK_LOCAL) {
+    refuse_option("window_left", o.window_left, o.kind, "local");
+    refuse_option("window_right", o.window_right, o.kind, "local");
   }
   for (int64_t* side : {&o.window_left, &o.window_right}) *side = std::clamp<int64_t>(*side, -1, kManyPositions);
 }
 
-int32_t check_intervals(const MaskOptions& o, const checks::Tensor& q, const checks::Tensor& out) {
-  if (o.mask != HSTU_MASK_INTERVALS) {
+int32_t check_intervals(hstu_mask_options& o, const checks::Tensor& q, const checks::Tensor& out) {
+  if (o.kind != HSTU_MASK_INTERVALS) {
     if (checks::given("intervals", o.intervals))
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "intervals is there: mask {} takes none; leave it out or use intervals",
-           word(o.mask));
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "intervals is there: mask.kind = {} does not use it; leave it out or use intervals", word(o.kind));
     return 0;
   }
   const checks::Tensor intervals = checks::required<3>("intervals", o.intervals);
@@ -62,7 +59,7 @@ int32_t check_intervals(const MaskOptions& o, const checks::Tensor& q, const che
   if (intervals.t.shape[0] != 1) checks::extent(intervals, 0, q.t.shape[1], "1 or num_heads = q.shape[1]");
   const int64_t bounds = intervals.t.shape[1];
   if (bounds % 2 == 0)
-    fail(HSTU_ERROR_SHAPE_MISMATCH, "intervals.shape[1] = {}: it must be odd, one bound and then pairs", bounds);
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "intervals.shape[1] = {}: it must be odd, 2 n - 1 bounds for n intervals", bounds);
   if (bounds > 2 * kMaxIntervals - 1)
     fail(HSTU_ERROR_UNSUPPORTED, "intervals.shape[1] = {}: kernels cover up to {}, that is {} intervals", bounds,
          2 * kMaxIntervals - 1, kMaxIntervals);
@@ -103,9 +100,22 @@ checks::Tensor offsets(const char* name, hstu_tensor& t, const checks::Tensor& o
   const checks::Tensor offsets = checks::required<1>(name, t);
   checks::integer(offsets);
   if (t.shape[0] < 1)
-    fail(HSTU_ERROR_SHAPE_MISMATCH, "{}.shape[0] = 0: it must be batch + 1, so one offset, 0, for no sequence", name);
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "{}.shape[0] = 0: it must be batch + 1; give one offset, 0, for an empty batch",
+         name);
   checks::disjoint(out, offsets);
   return offsets;
+}
+
+void softmax_heads(int64_t num_softmax_heads, int64_t num_heads) {
+  if (num_softmax_heads < 0 || num_softmax_heads > num_heads)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "num_softmax_heads = {}: it must lie in 0 to num_heads = {}", num_softmax_heads,
+         num_heads);
+}
+
+void no_softmax_heads(int32_t num_softmax_heads) {
+  if (num_softmax_heads != 0)
+    fail(HSTU_ERROR_UNSUPPORTED, "num_softmax_heads = {}: this operator has no softmax heads; leave it 0",
+         num_softmax_heads);
 }
 
 void targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out) {
@@ -119,7 +129,8 @@ void targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out) {
 int32_t contexts(hstu_tensor& t, int64_t contextual_seq_len, int64_t batch, const checks::Tensor& out) {
   if (!checks::given("num_contexts", t)) return contextual_seq_len > 0 ? kOneContext : kNoContext;
   if (contextual_seq_len != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "contextual_seq_len = {}: num_contexts is there and says it; leave one out",
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "contextual_seq_len = {}: num_contexts is there and gives each sequence its own; leave one of them out",
          contextual_seq_len);
   const checks::Tensor contexts = checks::required<1>("num_contexts", t);
   checks::integer(contexts);
@@ -163,13 +174,13 @@ void lengths(int64_t max_seq_len, int64_t& scaling_seqlen) {
 
 float alpha(float given, int64_t head_dim) {
   checks::finite("alpha", given);
-  return given == 0 ? static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim))) : given;
+  return checks::given_or(given, static_cast<float>(1 / std::sqrt(static_cast<double>(head_dim))));
 }
 
-int32_t mask(const MaskOptions& options, const checks::Tensor& q, const checks::Tensor& out) {
-  const int mask = checks::code(options.mask);
+int32_t mask(hstu_mask_options& options, const checks::Tensor& q, const checks::Tensor& out) {
+  const int mask = checks::code(options.kind);
   if (mask < HSTU_MASK_CAUSAL || mask > HSTU_MASK_INTERVALS)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask = {}: use CAUSAL (0), FULL (1), LOCAL (2) or INTERVALS (3)", mask);
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask.kind = {}: use CAUSAL (0), FULL (1), LOCAL (2) or INTERVALS (3)", mask);
   check_causal(options);
   check_local(options);
   return check_intervals(options, q, out);

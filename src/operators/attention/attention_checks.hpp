@@ -6,6 +6,8 @@
 
 #include <hstujit/hstujit.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace hstujit::attention_extras {
@@ -19,11 +21,21 @@ enum : int32_t { kNoScale = 0, kOneScale = 1, kRowScale = 2 };
 enum : int32_t { kNoContext = 0, kOneContext = 1, kOwnContexts = 2 };
 
 inline constexpr std::string_view kMaskWords[] = {"causal", "full", "local", "intervals"};
+/// The numbers of hstu_mask_options, as members of an args struct.
+template <class Args>
+inline constexpr std::array<ScalarSlot, 7> kMaskScalars = {
+    {{"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, kMaskWords},
+     {"contextual_seq_len", offsetof(Args, mask.contextual_seq_len), ScalarSlot::Kind::i64},
+     {"max_attn_len", offsetof(Args, mask.max_attn_len), ScalarSlot::Kind::i64},
+     {"min_full_attn_seq_len", offsetof(Args, mask.min_full_attn_seq_len), ScalarSlot::Kind::i64},
+     {"target_group_size", offsetof(Args, mask.target_group_size), ScalarSlot::Kind::i32, {}, {1}},
+     {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
+     {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64}}};
 
 /// 1 to 256. UNSUPPORTED.
 void head_dim(const char* name, const checks::Tensor& a);
 
-/// Of hstu_attention and hstu_attention_fp8: extents beyond the rows, which belong to all four, and that out overlaps
+/// Of attention and attention_fp8: extents beyond the rows, which belong to all four, and that out overlaps
 /// nothing.
 void heads(const checks::Tensor& q, const checks::Tensor& k, const checks::Tensor& v, const checks::Tensor& out);
 
@@ -32,6 +44,10 @@ int32_t heads_per_kv(const checks::Tensor& q, const checks::Tensor& k);
 
 /// Offsets that are there: batch + 1 integers, apart from the output.
 checks::Tensor offsets(const char* name, hstu_tensor& t, const checks::Tensor& out);
+/// num_softmax_heads lies within the heads.
+void softmax_heads(int64_t num_softmax_heads, int64_t num_heads);
+/// num_softmax_heads of an operator whose heads all weigh by silu: UNSUPPORTED unless 0.
+void no_softmax_heads(int32_t num_softmax_heads);
 /// num_targets, if it is there: batch integers.
 void targets(hstu_tensor& t, int64_t batch, const checks::Tensor& out);
 /// num_contexts, if it is there: batch integers, in place of contextual_seq_len. Returns kNoContext, kOneContext or
@@ -47,24 +63,11 @@ void lengths(int64_t max_seq_len, int64_t& scaling_seqlen);
 /// alpha, or its default.
 float alpha(float given, int64_t head_dim);
 
-/// The members of an args struct that say which keys a row sees.
-struct MaskOptions {
-  hstu_mask& mask;
-  hstu_tensor &num_targets, &num_contexts;
-  hstu_tensor& intervals;
-  int64_t &contextual_seq_len, &max_attn_len, &min_full_attn_seq_len, &target_group_size, &window_left, &window_right;
-};
-template <class Args>
-MaskOptions mask_options(Args& a) {
-  return {a.mask,         a.num_targets,           a.num_contexts,      a.intervals,   a.contextual_seq_len,
-          a.max_attn_len, a.min_full_attn_seq_len, a.target_group_size, a.window_left, a.window_right};
-}
-
 /// How many intervals a row has at most.
 inline constexpr int64_t kMaxIntervals = 32;
 
 /// Checks the options against the mask and each other; those that say nothing get one form. Returns the number of
 /// intervals a row has.
-int32_t mask(const MaskOptions& options, const checks::Tensor& q, const checks::Tensor& out);
+int32_t mask(hstu_mask_options& options, const checks::Tensor& q, const checks::Tensor& out);
 
 }  // namespace hstujit::attention_checks

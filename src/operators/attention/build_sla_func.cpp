@@ -14,9 +14,10 @@ namespace {
 
 using Args = hstu_build_sla_func_args;
 
-constexpr TensorSlot kTensors[] = {{"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
-                                   {"intervals", offsetof(Args, intervals), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"num_targets", offsetof(Args, num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"intervals", offsetof(Args, intervals), TensorRole::output, of_rank(3, kI32)}};
 constexpr ScalarSlot kScalars[] = {{"last_keys", offsetof(Args, last_keys), ScalarSlot::Kind::i64},
                                    {"first_keys", offsetof(Args, first_keys), ScalarSlot::Kind::i64},
                                    {"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64}};
@@ -53,7 +54,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, args.seq_offsets.shape[0] - 1));
   const double bounds = 3 * rows * static_cast<double>(args.intervals.shape[0]);
   return {.flops = 0,

@@ -20,7 +20,8 @@ void check_table(const Tensors& t, const checks::Tensor& lens, int64_t pages) {
   if (!offsets_given) {
     if (pages < batch)
       fail(HSTU_ERROR_SHAPE_MISMATCH,
-           "k_cache.shape[0] = {}: without page_offsets every sequence has a page, {} in all", pages, batch);
+           "k_cache.shape[0] = {}: without page_offsets it must be at least batch = {}, a page for each sequence",
+           pages, batch);
     return;
   }
   const checks::Tensor offsets = checks::required<1>("page_offsets", t.page_offsets);
@@ -83,17 +84,20 @@ void check_contents(const hstu_tensor& k_cache, const hstu_tensor& page_offsets,
   for (int64_t b = 0; b < batch; ++b) {
     int64_t begin = b, end = b + 1;
     if (present(page_offsets)) begin = integer_at(page_offsets, b), end = integer_at(page_offsets, b + 1);
-    if (end < begin || begin < 0 || (present(page_offsets) && end > page_ids.shape[0]))
+    if (begin < 0) fail(HSTU_ERROR_INVALID_ARGUMENT, "page_offsets[{}] = {}: it must not be negative", b, begin);
+    if (end < begin || (present(page_offsets) && end > page_ids.shape[0]))
       fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "page_offsets[{}] = {}: offsets never decrease (here from {}) nor pass the number of page_ids", b + 1, end,
-           begin);
+           "page_offsets[{}] = {}: it must be at least page_offsets[{}] = {} and at most page_ids.shape[0] = {}", b + 1,
+           end, b, begin, page_ids.shape[0]);
     const int64_t last = integer_at(last_page_lens, b), least = present(page_offsets) ? 1 : 0;
     if (end > begin && (last < least || last > page_size))
       fail(HSTU_ERROR_INVALID_ARGUMENT, "last_page_lens[{}] = {}: it must be {} to page_size = {}", b, last, least,
            page_size);
     for (int64_t page = begin; present(page_offsets) && page < end; ++page)
       if (const int64_t id = integer_at(page_ids, page); id < 0 || id >= k_cache.shape[0])
-        fail(HSTU_ERROR_INVALID_ARGUMENT, "page_ids[{}] = {}: k_cache has {} pages", page, id, k_cache.shape[0]);
+        fail(HSTU_ERROR_INVALID_ARGUMENT,
+             "page_ids[{}] = {}: it must be less than k_cache.shape[0] = {}, and not negative", page, id,
+             k_cache.shape[0]);
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -19,15 +20,16 @@ namespace {
 
 using Args = hstu_flash_attention_args;
 
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"k", offsetof(Args, k), TensorRole::input},
-                                   {"v", offsetof(Args, v), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"lse", offsetof(Args, lse), TensorRole::output},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(3, kFloating).or_rank(4)},
+    {"k", offsetof(Args, k), TensorRole::input, of_rank(3, kFloating).or_rank(4)},
+    {"v", offsetof(Args, v), TensorRole::input, of_rank(3, kFloating).or_rank(4)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kFloating).or_rank(4)},
+    {"lse", offsetof(Args, lse), TensorRole::output, of_rank(2, kF32).or_rank(3).or_absent()},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 constexpr std::string_view kMaskWords[] = {"causal", "full"};
-constexpr ScalarSlot kScalars[] = {{"scale", offsetof(Args, scale), ScalarSlot::Kind::f32},
-                                   {"mask", offsetof(Args, mask), ScalarSlot::Kind::i32, kMaskWords},
+constexpr ScalarSlot kScalars[] = {{"scale", offsetof(Args, scale), ScalarSlot::Kind::f64, {}, kFollows},
+                                   {"mask", offsetof(Args, mask.kind), ScalarSlot::Kind::i32, kMaskWords},
                                    {"max_seq_len", offsetof(Args, max_seq_len), ScalarSlot::Kind::i64}};
 enum : size_t { kSeqOffsets = 5 };  // slot of kTensors
 
@@ -86,7 +88,7 @@ void check_jagged(Args& args, const Tensors& t) {
   checks::integer(offsets);
   if (offsets.t.shape[0] < 1)
     fail(HSTU_ERROR_SHAPE_MISMATCH,
-         "seq_offsets.shape[0] = 0: it must be batch + 1, so one offset, 0, for no sequence");
+         "seq_offsets.shape[0] = 0: it must be batch + 1; give one offset, 0, for an empty batch");
   checks::disjoint(t.out, offsets);
   if (args.max_seq_len <= 0)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "max_seq_len = {}: it must be positive; pass the longest length to expect",
@@ -114,6 +116,19 @@ Tensors check_tensors(Args& args, bool jagged) {
   return t;
 }
 
+/// The kind, as the options are all off.
+int32_t check_mask(const hstu_mask_options& options) {
+  const int kind = checks::code(options.kind);
+  if (kind != HSTU_MASK_CAUSAL && kind != HSTU_MASK_FULL)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask.kind = {}: use CAUSAL (0) or FULL (1)", kind);
+  hstu_mask_options none{};
+  none.kind = options.kind;
+  if (std::memcmp(&options, &none, sizeof none) != 0)
+    fail(HSTU_ERROR_UNSUPPORTED,
+         "mask has options: flash_attention reads mask.kind alone yet; leave all other members 0");
+  return kind;
+}
+
 /// Pairs that n queries see of m keys.
 double pairs_of(hstu_mask mask, int64_t n, int64_t m) {
   const double queries = static_cast<double>(n), keys = static_cast<double>(m);
@@ -130,12 +145,11 @@ Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const bool jagged = checks::given("seq_offsets", args.seq_offsets);
   const Tensors t = check_tensors(args, jagged);
-  const int mask = checks::code(args.mask);
-  if (mask != HSTU_MASK_CAUSAL && mask != HSTU_MASK_FULL)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "mask = {}: use CAUSAL (0) or FULL (1)", mask);
+  const int32_t mask = check_mask(args.mask);
   checks::finite("scale", args.scale);
   const int last = t.q.t.rank - 1;
-  if (args.scale == 0) args.scale = static_cast<float>(1 / std::sqrt(static_cast<double>(t.q.t.shape[last])));
+  const auto root = static_cast<float>(1 / std::sqrt(static_cast<double>(t.q.t.shape[last])));
+  args.scale = checks::given_or(args.scale, static_cast<double>(root));
 
   Problem problem{Op::flash_attention, {}};
   using namespace flash_attention;
@@ -148,21 +162,21 @@ Problem prepare(Args& args) {
   problem[kLse] = present(args.lse);
   problem[kVector] = checks::Vector(t.q.t.dtype).tensor(t.q.t).tensor(t.k.t).tensor(t.v.t).tensor(t.out.t).elements();
   const int64_t batch = jagged ? args.seq_offsets.shape[0] - 1 : args.q.shape[0];
-  if (batch > INT32_MAX) fail(HSTU_ERROR_UNSUPPORTED, "batch = {}: kernels count sequences in 32 bits", batch);
+  if (batch > INT32_MAX) fail(HSTU_ERROR_UNSUPPORTED, "batch = {}: kernels cover up to {}", batch, INT32_MAX);
   problem[kBatch] = bucket(batch);
   problem[kQueries] = bucket(jagged ? args.q.shape[0] : args.q.shape[2]);
   problem[kKeys] = bucket(jagged ? args.max_seq_len : args.k.shape[2]);
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const bool jagged = present(args.seq_offsets);
   const int64_t batch = jagged ? args.seq_offsets.shape[0] - 1 : args.q.shape[0];
   double pairs = 0, queries = 0, keys = 0;
   for (int64_t b = 0; b < batch; ++b) {
     const int64_t n = jagged ? integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b) : args.q.shape[2];
     const int64_t m = jagged ? n : args.k.shape[2];
-    pairs += pairs_of(args.mask, n, m);
+    pairs += pairs_of(args.mask.kind, n, m);
     queries += static_cast<double>(n);
     keys += static_cast<double>(m);
   }
@@ -221,8 +235,8 @@ class Call {
     std::vector<double> query(index(dim_qk())), key(query), value(index(dim_v())), scores, result;
     for (int64_t i = 0; i < head.queries; ++i) {
       load(a_.q, head.q + i * rows_.q, dim_qk(), query.data());
-      const int64_t seen =
-          std::clamp<int64_t>(a_.mask == HSTU_MASK_FULL ? head.keys : i + head.keys - head.queries + 1, 0, head.keys);
+      const int64_t seen = std::clamp<int64_t>(
+          a_.mask.kind == HSTU_MASK_FULL ? head.keys : i + head.keys - head.queries + 1, 0, head.keys);
       scores.assign(index(seen), 0.0);
       for (int64_t j = 0; j < seen; ++j) {
         load(a_.k, head.k + j * rows_.k, dim_qk(), key.data());
@@ -293,7 +307,7 @@ class Call {
 void run(const Args& args, double* const* exact) {
   if (present(args.seq_offsets)) check_offsets("seq_offsets", args.seq_offsets, args.q.shape[0], "total");
   const Call call(args, exact);
-  parallel_for(call.tasks(), operator_of(Op::flash_attention).work(&args).flops, [&](int64_t task) { call.run(task); });
+  parallel_for(call.tasks(), operator_of(Op::flash_attention).cost(&args).flops, [&](int64_t task) { call.run(task); });
 }
 
 }  // namespace reference

@@ -28,22 +28,22 @@ bool SequenceMask::in_intervals(int64_t i, int64_t j) const {
   return false;
 }
 
-template <class Args>
-SequenceMask sequence_mask(const Args& args, int64_t b, int64_t row_of_zero, int64_t head) {
-  SequenceMask mask{.kind = args.mask,
-                    .contextual = rows_at(args.num_contexts, b, args.contextual_seq_len),
-                    .targets = rows_at(args.num_targets, b, 0),
-                    .max_attn_len = args.max_attn_len,
-                    .min_full = args.min_full_attn_seq_len,
-                    .group = args.target_group_size,
-                    .left = args.window_left,
-                    .right = args.window_right};
-  if (args.mask != HSTU_MASK_INTERVALS) return mask;
-  const hstu_tensor& all = args.intervals;
+SequenceMask sequence_mask(const hstu_mask_options& options, int64_t b, int64_t row_of_zero, int64_t head) {
+  SequenceMask mask{.kind = options.kind,
+                    .contextual = rows_at(options.num_contexts, b, options.contextual_seq_len),
+                    .targets = rows_at(options.num_targets, b, 0),
+                    .max_attn_len = options.max_attn_len,
+                    .min_full = options.min_full_attn_seq_len,
+                    .group = options.target_group_size,
+                    .left = options.window_left,
+                    .right = options.window_right};
+  if (options.kind != HSTU_MASK_INTERVALS) return mask;
+  const hstu_tensor& all = options.intervals;
   const int64_t offset = all.shape[0] == 1 ? 0 : head * all.stride[0];
   mask.bounds = {static_cast<int32_t*>(all.data) + offset,  // i32
                  all.dtype,
                  2,
+                 HSTU_STRIDES_GIVEN,
                  {all.shape[1], all.shape[2]},
                  {all.stride[1], all.stride[2]}};
   mask.row_of_zero = row_of_zero;
@@ -79,21 +79,14 @@ double pair_count(const SequenceMask& mask, int64_t n, int64_t first) {
   return static_cast<double>(pairs);
 }
 
-template <class Args>
-double pair_count_of_heads(const Args& args, int64_t b, int64_t row_of_zero, int64_t first, int64_t n) {
-  const int64_t heads = args.q.shape[1];
-  if (args.mask != HSTU_MASK_INTERVALS || args.intervals.shape[0] == 1)
-    return static_cast<double>(heads) * pair_count(sequence_mask(args, b, row_of_zero, 0), n, first);
+double pair_count_of_heads(const hstu_mask_options& options, int64_t heads, int64_t b, int64_t row_of_zero,
+                           int64_t first, int64_t n) {
+  if (options.kind != HSTU_MASK_INTERVALS || options.intervals.shape[0] == 1)
+    return static_cast<double>(heads) * pair_count(sequence_mask(options, b, row_of_zero, 0), n, first);
   double pairs = 0;
-  for (int64_t head = 0; head < heads; ++head) pairs += pair_count(sequence_mask(args, b, row_of_zero, head), n, first);
+  for (int64_t head = 0; head < heads; ++head)
+    pairs += pair_count(sequence_mask(options, b, row_of_zero, head), n, first);
   return pairs;
 }
-
-template SequenceMask sequence_mask(const hstu_attention_args&, int64_t, int64_t, int64_t);
-template SequenceMask sequence_mask(const hstu_delta_attention_args&, int64_t, int64_t, int64_t);
-template SequenceMask sequence_mask(const hstu_paged_attention_args&, int64_t, int64_t, int64_t);
-template double pair_count_of_heads(const hstu_attention_args&, int64_t, int64_t, int64_t, int64_t);
-template double pair_count_of_heads(const hstu_delta_attention_args&, int64_t, int64_t, int64_t, int64_t);
-template double pair_count_of_heads(const hstu_paged_attention_args&, int64_t, int64_t, int64_t, int64_t);
 
 }  // namespace hstujit::reference

@@ -45,9 +45,8 @@ struct SequenceMask {
 };
 
 /// The mask of a head of sequence b; reads num_targets and num_contexts, which may be as large as their type allows.
-/// row_of_zero: the row of q that its position 0 would have. Args: of an attention operator.
-template <class Args>
-SequenceMask sequence_mask(const Args& args, int64_t b, int64_t row_of_zero, int64_t head);
+/// row_of_zero: the row of q that its position 0 would have.
+SequenceMask sequence_mask(const hstu_mask_options& options, int64_t b, int64_t row_of_zero, int64_t head);
 
 /// The keys of a row: [begin, end) and its own group, [own, row]. Not of INTERVALS.
 struct KeyRange {
@@ -57,8 +56,8 @@ KeyRange keys_of_row(const SequenceMask& mask, int64_t i, int64_t n);
 
 /// Number of allowed (query, key) pairs in a sequence of n rows whose queries begin at position `first`.
 double pair_count(const SequenceMask& mask, int64_t n, int64_t first = 0);
-/// The same of all heads of sequence b.
-template <class Args>
-double pair_count_of_heads(const Args& args, int64_t b, int64_t row_of_zero, int64_t first, int64_t n);
+/// The same of so many heads of sequence b.
+double pair_count_of_heads(const hstu_mask_options& options, int64_t heads, int64_t b, int64_t row_of_zero,
+                           int64_t first, int64_t n);
 
 }  // namespace hstujit::reference

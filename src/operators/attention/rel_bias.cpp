@@ -17,10 +17,11 @@ namespace {
 
 using Args = hstu_rel_bias_args;
 
-constexpr TensorSlot kTensors[] = {{"timestamps", offsetof(Args, timestamps), TensorRole::integer},
-                                   {"position_weights", offsetof(Args, position_weights), TensorRole::input},
-                                   {"time_weights", offsetof(Args, time_weights), TensorRole::input},
-                                   {"rab", offsetof(Args, rab), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"timestamps", offsetof(Args, timestamps), TensorRole::integer, of_rank(2, kI64)},
+    {"position_weights", offsetof(Args, position_weights), TensorRole::input, of_rank(2, kFloating)},
+    {"time_weights", offsetof(Args, time_weights), TensorRole::input, of_rank(2, kFloating)},
+    {"rab", offsetof(Args, rab), TensorRole::output, of_rank(4, kFloating)}};
 
 /// Kernels count the pieces of a head's matrix in 32 bits; such a matrix of 16-bit elements has 34 GB.
 constexpr int64_t kMostPositions = int64_t{1} << 17;
@@ -56,7 +57,7 @@ Problem prepare(Args& args) {
   checks::same_dtype(ages, positions);
   check_table(ages, rab);
   if (args.time_weights.shape[1] == 0)
-    fail(HSTU_ERROR_SHAPE_MISMATCH, "time_weights.shape[1] = 0: there is a bucket 0 at least");
+    fail(HSTU_ERROR_SHAPE_MISMATCH, "time_weights.shape[1] = 0: it must be at least 1, for bucket 0");
   checks::field(rab, 0);
 
   Problem problem{Op::rel_bias, {}};
@@ -69,7 +70,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   double elements = 1;
   for (int d = 0; d < args.rab.rank; ++d) elements *= static_cast<double>(args.rab.shape[d]);
   return {.flops = elements,

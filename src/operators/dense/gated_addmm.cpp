@@ -12,15 +12,16 @@ namespace {
 
 using Args = hstu_gated_addmm_args;
 
-constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
-                                   {"u", offsetof(Args, u), TensorRole::input},
-                                   {"moments", offsetof(Args, moments), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"w", offsetof(Args, w), TensorRole::input, 0},
-                                   {"x", offsetof(Args, x), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
+constexpr TensorSlot kTensors[] = {
+    {"attn", offsetof(Args, attn), TensorRole::input, of_rank(2, kFloating)},
+    {"u", offsetof(Args, u), TensorRole::input, of_rank(2, kFloating)},
+    {"moments", offsetof(Args, moments), TensorRole::input, of_rank(3, kF32, 0)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating)},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating)},
+    {"w", offsetof(Args, w), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"residual", offsetof(Args, residual), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64, {}, {1e-5f}}};
 
 void check_w(Args& args, const gated_stage::Stage& stage) {
   const checks::Tensor w = checks::required_any_strides<2>("w", args.w);
@@ -54,11 +55,11 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double weights = static_cast<double>(args.w.shape[0]) * static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * static_cast<double>(args.attn.shape[0]) * weights,
           .bytes = weights * size_of(args.w.dtype) +
-                   gated_stage::bytes_of(args.attn, args.moments, args.weight, args.x, args.out)};
+                   gated_stage::bytes_of(args.attn, args.moments, args.weight, args.residual, args.out)};
 }
 
 void make_edge_case(Args& args, Integers&) { gated_stage::make_edge_case(gated_stage::operands_of(args)); }
@@ -77,8 +78,9 @@ void run(const Args& args, double* const* exact) {
     for (int64_t r = 0; r < block.rows; ++r) {
       gated.make(block.row + r, rows.data() + r * k);
       round_to(args.attn.dtype, rows.data() + r * k + 2 * dim, dim);
-      if (present(args.x))
-        load(args.x, (block.row + r) * args.x.stride[0] + block.column, block.columns, sums.data() + r * block.columns);
+      if (present(args.residual))
+        load(args.residual, (block.row + r) * args.residual.stride[0] + block.column, block.columns,
+             sums.data() + r * block.columns);
     }
     add_product(rows.data(), w.data(), k, n, block, sums.data());
     for (int64_t r = 0; r < block.rows; ++r)

@@ -15,14 +15,16 @@ namespace {
 
 using Args = hstu_gated_mlp_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"gate", offsetof(Args, gate), TensorRole::input, 0},
-                                   {"up", offsetof(Args, up), TensorRole::input, 0},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"out_descale", offsetof(Args, out_descale), TensorRole::input}};
-constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-                                   {"activate_gate", offsetof(Args, activate_gate), ScalarSlot::Kind::i32},
-                                   {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i32}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating, 2)},
+    {"gate", offsetof(Args, gate), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"up", offsetof(Args, up), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"out_descale", offsetof(Args, out_descale), TensorRole::input, of_rank(1, kF32).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords, kMustBeSet},
+    {"activate_gate", offsetof(Args, activate_gate), ScalarSlot::Kind::i32},
+    {"allow_tf32", offsetof(Args, allow_tf32), ScalarSlot::Kind::i64}};
 
 checks::Tensor check_weight(const char* name, hstu_tensor& t, const checks::Tensor& x, const checks::Tensor& out) {
   const checks::Tensor w = checks::required_any_strides<2>(name, t);
@@ -83,13 +85,13 @@ Problem prepare(Args& args) {
   problem[gated_mlp::kVectorW] = weights.vector;
   problem[gated_mlp::kVectorOut] =
       (quantised ? checks::Vector(16) : checks::Vector(out.t.dtype)).tensor(out.t).elements();
-  problem[gated_mlp::kAllowTf32] = args.allow_tf32;
+  problem[gated_mlp::kAllowTf32] = args.allow_tf32 != 0;
   problem[gated_mlp::kOutDtype] = quantised ? out.t.dtype : HSTU_DTYPE_NONE;
   problem[gated_mlp::kM] = bucket(x.t.shape[0]);
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.out.shape[1]);
   return {.flops = 4 * m * n * k,

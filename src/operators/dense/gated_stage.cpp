@@ -40,12 +40,12 @@ int64_t columns_of(const checks::Tensor& attn) {
 
 /// True where there is one.
 bool check_residual(const Operands& o, const checks::Tensor& out) {
-  if (!checks::given("x", o.x)) return false;
-  const checks::Tensor x = checks::required<2>("x", o.x);
-  checks::same_dtype(x, out);
-  checks::extent(x, 0, out.t.shape[0], "m = attn.shape[0]");
-  checks::extent(x, 1, out.t.shape[1], "n = out.shape[1]");
-  checks::disjoint_or_same(out, x);
+  if (!checks::given("residual", o.residual)) return false;
+  const checks::Tensor residual = checks::required<2>("residual", o.residual);
+  checks::same_dtype(residual, out);
+  checks::extent(residual, 0, out.t.shape[0], "m = attn.shape[0]");
+  checks::extent(residual, 1, out.t.shape[1], "n = out.shape[1]");
+  checks::disjoint_or_same(out, residual);
   return true;
 }
 
@@ -68,21 +68,21 @@ Stage check(const Operands& o) {
 
   checks::Vector vector(attn.t.dtype);
   vector.address(o.weight).address(o.bias);
-  for (const hstu_tensor* t : {&o.attn, &o.u, &o.out, &o.x})
+  for (const hstu_tensor* t : {&o.attn, &o.u, &o.out, &o.residual})
     if (present(*t)) vector.tensor(*t).lines(t->shape[0], t->stride[0], t->shape[1]);
   return {attn, weight, out, k, residual, vector.elements()};
 }
 
-double bytes_of(const hstu_tensor& attn, const hstu_tensor& moments, const hstu_tensor& weight, const hstu_tensor& x,
-                const hstu_tensor& out) {
+double bytes_of(const hstu_tensor& attn, const hstu_tensor& moments, const hstu_tensor& weight,
+                const hstu_tensor& residual, const hstu_tensor& out) {
   const double m = static_cast<double>(attn.shape[0]), dim = static_cast<double>(attn.shape[1]);
-  const double n = static_cast<double>(out.shape[1]), rows = present(x) ? 2 * m : m;
+  const double n = static_cast<double>(out.shape[1]), rows = present(residual) ? 2 * m : m;
   return (2 * m * dim + rows * n) * size_of(attn.dtype) + 8 * m * static_cast<double>(moments.shape[1]) +
          2 * dim * size_of(weight.dtype);
 }
 
 void make_edge_case(const Operands& o) {
-  edge_case::shorten_rows(edge_case::ragged(o.attn.shape[0]), {&o.attn, &o.u, &o.moments, &o.x, &o.out});
+  edge_case::shorten_rows(edge_case::ragged(o.attn.shape[0]), {&o.attn, &o.u, &o.moments, &o.residual, &o.out});
 }
 
 }  // namespace hstujit::gated_stage
@@ -90,14 +90,14 @@ void make_edge_case(const Operands& o) {
 namespace hstujit::reference {
 
 GatedRows::GatedRows(const hstu_tensor& attn, const hstu_tensor& u, const hstu_tensor& moments,
-                     const hstu_tensor& weight, const hstu_tensor& bias, float eps)
+                     const hstu_tensor& weight, const hstu_tensor& bias, double eps)
     : attn_(attn),
       u_(u),
       moments_(moments),
       dim_(attn.shape[1]),
       weight_(load_vector(weight, dim_, 1)),
       bias_(load_vector(bias, dim_, 0)),
-      eps_(static_cast<double>(eps)) {}
+      eps_(eps) {}
 
 RowStatistics GatedRows::statistics(int64_t row) const {
   const int64_t parts = moments_.shape[1], columns = dim_ / parts;  // of each

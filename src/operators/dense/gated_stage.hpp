@@ -14,12 +14,12 @@ namespace hstujit::gated_stage {
 
 /// Of the args struct, in place.
 struct Operands {
-  hstu_tensor &attn, &u, &moments, &weight, &bias, &x, &out;
-  float& eps;
+  hstu_tensor &attn, &u, &moments, &weight, &bias, &residual, &out;
+  double& eps;
 };
 template <class Args>
 Operands operands_of(Args& a) {
-  return {a.attn, a.u, a.moments, a.weight, a.bias, a.x, a.out, a.eps};
+  return {a.attn, a.u, a.moments, a.weight, a.bias, a.residual, a.out, a.eps};
 }
 
 /// What is left to know once they are checked.
@@ -32,8 +32,8 @@ struct Stage {
 Stage check(const Operands& operands);
 
 /// Bytes of all but w.
-double bytes_of(const hstu_tensor& attn, const hstu_tensor& moments, const hstu_tensor& weight, const hstu_tensor& x,
-                const hstu_tensor& out);
+double bytes_of(const hstu_tensor& attn, const hstu_tensor& moments, const hstu_tensor& weight,
+                const hstu_tensor& residual, const hstu_tensor& out);
 
 void make_edge_case(const Operands& operands);
 
@@ -57,7 +57,7 @@ class GatedRows {
 
  private:
   GatedRows(const hstu_tensor& attn, const hstu_tensor& u, const hstu_tensor& moments, const hstu_tensor& weight,
-            const hstu_tensor& bias, float eps);
+            const hstu_tensor& bias, double eps);
 
   const hstu_tensor &attn_, &u_, &moments_;
   const int64_t dim_;

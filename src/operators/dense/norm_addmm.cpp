@@ -12,21 +12,23 @@ namespace {
 
 using Args = hstu_norm_addmm_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"norm_weight", offsetof(Args, norm_weight), TensorRole::input},
-                                   {"norm_bias", offsetof(Args, norm_bias), TensorRole::input},
-                                   {"w", offsetof(Args, w), TensorRole::input, 0},
-                                   {"y", offsetof(Args, y), TensorRole::input},
-                                   {"z", offsetof(Args, z), TensorRole::output},
-                                   {"z1", offsetof(Args, z1), TensorRole::output},
-                                   {"z2", offsetof(Args, z2), TensorRole::output},
-                                   {"z3", offsetof(Args, z3), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
-                                   {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64},
-                                   {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"norm_weight", offsetof(Args, norm_weight), TensorRole::input, of_rank(1, kFloating)},
+    {"norm_bias", offsetof(Args, norm_bias), TensorRole::input, of_rank(1, kFloating)},
+    {"w", offsetof(Args, w), TensorRole::input, of_rank(2, kFloating, 2), 0},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating, 1).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)},
+    {"out1", offsetof(Args, out1), TensorRole::output, of_rank(2, kFloating).or_absent()},
+    {"out2", offsetof(Args, out2), TensorRole::output, of_rank(2, kFloating).or_absent()},
+    {"out3", offsetof(Args, out3), TensorRole::output, of_rank(2, kFloating).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
+    {"activation_columns", offsetof(Args, activation_columns), ScalarSlot::Kind::i64, {}, kFollows},
+    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32, {}, {1e-5f}}};
 
-constexpr product_terms::Names kNames = {"norm_addmm",    "y", {"z", "z1", "z2", "z3"}, nullptr, "m = x.shape[0]",
-                                         "n = w.shape[1]"};
+constexpr product_terms::Names kNames = {
+    "norm_addmm", {"out", "out1", "out2", "out3"}, nullptr, "m = x.shape[0]", "n = w.shape[1]"};
 
 /// weight or bias of the norm, apart from the results.
 checks::Tensor check_affine(const char* name, hstu_tensor& t, int64_t k, const product_terms::Outputs& outputs) {
@@ -35,12 +37,6 @@ checks::Tensor check_affine(const char* name, hstu_tensor& t, int64_t k, const p
   checks::extent(affine, 0, k, "k = x.shape[1]");
   outputs.disjoint_from(affine);
   return affine;
-}
-
-int32_t check_bias(Args& args, const product_terms::Outputs& outputs) {
-  if (checks::given("y", args.y) && args.y.rank != 1)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "y.rank = {}: it must be 1, a bias row; hstu_addmm takes residuals", args.y.rank);
-  return outputs.check_bias(args.y, true);
 }
 
 }  // namespace
@@ -53,15 +49,15 @@ Problem prepare(Args& args) {
   checks::floating(x);
   checks::same_dtype(w, x);
   checks::extent(w, 0, x.t.shape[1], "k = x.shape[1]");
-  const checks::Tensor z = checks::required<2>("z", args.z);
-  checks::same_dtype(z, x);
-  hstu_tensor* const parts[] = {&args.z, &args.z1, &args.z2, &args.z3};
-  product_terms::Outputs outputs(kNames, z, parts, x.t.shape[0], w.t.shape[1]);
+  const checks::Tensor out = checks::required<2>("out", args.out);
+  checks::same_dtype(out, x);
+  hstu_tensor* const parts[] = {&args.out, &args.out1, &args.out2, &args.out3};
+  product_terms::Outputs outputs(kNames, out, parts, x.t.shape[0], w.t.shape[1]);
   outputs.disjoint_from(x);
   outputs.disjoint_from(w);
   const checks::Tensor weight = check_affine("norm_weight", args.norm_weight, x.t.shape[1], outputs);
   checks::same_dtype(check_affine("norm_bias", args.norm_bias, x.t.shape[1], outputs), weight);
-  const int32_t bias = check_bias(args, outputs);
+  const int32_t bias = outputs.check_bias(args.bias, true);
   product_terms::check_activation(kNames, product_terms::Activations::silu, args.activation, args.activation_columns,
                                   w.t.shape[1]);
   args.eps = checks::eps(args.eps);
@@ -75,7 +71,7 @@ Problem prepare(Args& args) {
   problem[norm_addmm::kN] = checks::field(w, 1);
   problem[norm_addmm::kK] = checks::field(w, 0);
   problem[norm_addmm::kBias] = bias;
-  problem[norm_addmm::kBiasDtype] = args.y.dtype;
+  problem[norm_addmm::kBiasDtype] = args.bias.dtype;
   problem[norm_addmm::kActivation] = args.activation;
   const bool activated = args.activation != HSTU_ACTIVATION_NONE;
   problem[norm_addmm::kActColumns] = activated ? static_cast<int32_t>(args.activation_columns) : 0;
@@ -87,16 +83,16 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double m = static_cast<double>(args.x.shape[0]), k = static_cast<double>(args.x.shape[1]);
   const double n = static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * m * n * k,
-          .bytes = (m * k + k * n + m * n) * size_of(args.x.dtype) + n * size_of(args.y.dtype) +
+          .bytes = (m * k + k * n + m * n) * size_of(args.x.dtype) + n * size_of(args.bias.dtype) +
                    2 * k * size_of(args.norm_weight.dtype)};
 }
 
 void make_edge_case(Args& args, Integers&) {
-  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.z, &args.z1, &args.z2, &args.z3});
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.out, &args.out1, &args.out2, &args.out3});
 }
 
 namespace reference {
@@ -135,11 +131,12 @@ void run(const Args& args, double* const* exact) {
   if (m == 0 || n == 0) return;
   const std::vector<double> w = load_matrix(args.w);
   const NormedRows normed(args);
-  const ProductResults z({&args.z, &args.z1, &args.z2, &args.z3}, args.activation, args.activation_columns, exact);
+  const ProductResults z({&args.out, &args.out1, &args.out2, &args.out3}, args.activation, args.activation_columns,
+                         exact);
   for_each_block(m, n, k, [&](const Block& block) {
     std::vector<double> x(static_cast<size_t>(block.rows * k)), sums(static_cast<size_t>(block.rows * block.columns));
     for (int64_t r = 0; r < block.rows; ++r) normed.make(block.row + r, x.data() + r * k);
-    load_added(args.y, block, sums.data());
+    load_added(args.bias, {}, block, sums.data());
     add_product(x.data(), w.data(), k, n, block, sums.data());
     z.write(block, sums.data());
   });

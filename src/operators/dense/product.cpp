@@ -59,15 +59,17 @@ void add_product(const double* x, const double* w, int64_t k, int64_t n, const B
         sums[r * block.columns + j] += x[r * k + i] * w[i * n + block.column + j];
 }
 
-void load_added(const hstu_tensor& bias, const Block& block, double* sums) {
-  if (!present(bias)) {
-    std::fill_n(sums, block.rows * block.columns, 0.0);
-    return;
-  }
-  const int64_t stride = bias.stride[bias.rank - 1], row_stride = bias.rank == 2 ? bias.stride[0] : 0;
-  for (int64_t r = 0; r < block.rows; ++r)
-    load_strided(bias, (block.row + r) * row_stride + block.column * stride, stride, block.columns,
-                 sums + r * block.columns);
+void load_added(const hstu_tensor& bias, const hstu_tensor& residual, const Block& block, double* sums) {
+  std::fill_n(sums, block.rows * block.columns, 0.0);
+  std::vector<double> row(static_cast<size_t>(block.columns));
+  const auto add = [&](const hstu_tensor& t, int64_t row_stride, int64_t stride) {
+    for (int64_t r = 0; r < block.rows; ++r) {
+      load_strided(t, (block.row + r) * row_stride + block.column * stride, stride, block.columns, row.data());
+      for (int64_t c = 0; c < block.columns; ++c) sums[r * block.columns + c] += row[static_cast<size_t>(c)];
+    }
+  };
+  if (present(bias)) add(bias, 0, bias.stride[0]);
+  if (present(residual)) add(residual, residual.stride[0], residual.stride[1]);
 }
 
 ProductResults::ProductResults(std::initializer_list<const hstu_tensor*> parts, hstu_activation activation,

@@ -30,8 +30,8 @@ void for_each_block(int64_t m, int64_t n, int64_t k, const std::function<void(co
 /// sums += x w: x [block.rows, k] rows of the block, w [k, n] whole, sums [block.rows, block.columns].
 void add_product(const double* x, const double* w, int64_t k, int64_t n, const Block& block, double* sums);
 
-/// Fills the block's sums with what is added to them: zeros, a bias row ([n]) or a residual ([m, n]), any strides.
-void load_added(const hstu_tensor& bias, const Block& block, double* sums);
+/// Fills the block's sums with what is added to them: a bias [n] and a residual [m, n], each absent or of any strides.
+void load_added(const hstu_tensor& bias, const hstu_tensor& residual, const Block& block, double* sums);
 
 /// The activation and the tensors that the columns of a result go to, in their order; absent ones have none.
 class ProductResults {

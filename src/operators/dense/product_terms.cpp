@@ -69,26 +69,27 @@ void Outputs::add(const checks::Tensor& part, bool another_follows) {
 }
 
 int32_t Outputs::check_bias(hstu_tensor& t, bool any_strides) const {
-  if (!checks::given(names_.bias, t)) return kNoBias;
-  if (t.rank != 1 && t.rank != 2)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{}.rank = {}: it must be 1 (a bias row) or 2 (a residual)", names_.bias, t.rank);
-  const auto required = [&]<int kRank>() {
-    return any_strides ? checks::required_any_strides<kRank>(names_.bias, t) : checks::required<kRank>(names_.bias, t);
-  };
-  const checks::Tensor bias = t.rank == 1 ? required.template operator()<1>() : required.template operator()<2>();
+  if (!checks::given("bias", t)) return kNoBias;
+  if (t.rank == 2) fail(HSTU_ERROR_INVALID_ARGUMENT, "bias.rank = 2: it must be 1, a row; a matrix is a residual");
+  const checks::Tensor bias = any_strides ? checks::required_any_strides<1>("bias", t) : checks::required<1>("bias", t);
   checks::floating(bias);
-  if (t.rank == 1) {
-    checks::extent(bias, 0, columns_, "n");
-    disjoint_from(bias);
-    return kRowBias;
-  }
-  if (!quantised()) checks::same_dtype(bias, part(0));
-  checks::extent(bias, 0, rows_, names_.rows);
-  checks::extent(bias, 1, columns_, names_.columns);
+  checks::extent(bias, 0, columns_, "n");
+  disjoint_from(bias);
+  return kRowBias;
+}
+
+int32_t Outputs::check_residual(hstu_tensor& t, bool any_strides) const {
+  if (!checks::given("residual", t)) return kNoBias;
+  const checks::Tensor residual =
+      any_strides ? checks::required_any_strides<2>("residual", t) : checks::required<2>("residual", t);
+  checks::floating(residual);
+  if (!quantised()) checks::same_dtype(residual, part(0));
+  checks::extent(residual, 0, rows_, names_.rows);
+  checks::extent(residual, 1, columns_, names_.columns);
   if (whole() && !quantised())
-    checks::disjoint_or_same(part(0), bias);
+    checks::disjoint_or_same(part(0), residual);
   else
-    disjoint_from(bias);
+    disjoint_from(residual);
   return kResidual;
 }
 

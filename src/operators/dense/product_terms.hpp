@@ -32,7 +32,6 @@ namespace hstujit::product_terms {
 /// What messages call the members of an args struct.
 struct Names {
   const char* op;
-  const char* bias;
   const char* parts[4];
   const char* descale;  ///< null where they are not in FP8
   const char* rows;     ///< what their rows must be: "m = x.shape[0]"
@@ -53,9 +52,11 @@ class Outputs {
     for (int i = 0; i < count_; ++i) checks::disjoint(part(i), in);
   }
 
-  /// The bias, absent (kNoBias), of a row (kRowBias) or of every element (kResidual), checked against the outputs.
-  /// A residual has their type, or if they are in FP8 one of 16 bits or f32.
+  /// kRowBias of a bias that is there, [n], apart from the outputs; else kNoBias.
   int32_t check_bias(hstu_tensor& bias, bool any_strides) const;
+  /// kResidual of a residual that is there, a number for every element; else kNoBias. It has the outputs' type, or if
+  /// they are in FP8 one of 16 bits or f32.
+  int32_t check_residual(hstu_tensor& residual, bool any_strides) const;
   /// The one scale of outputs in FP8, which no others have.
   void check_descale(hstu_tensor& descale) const;
 

@@ -13,10 +13,13 @@ namespace {
 
 using Args = hstu_dequantize_fp8_args;
 
-constexpr TensorSlot kTensors[] = {{"q", offsetof(Args, q), TensorRole::input},
-                                   {"descale", offsetof(Args, descale), TensorRole::input},
-                                   {"x", offsetof(Args, x), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
+constexpr TensorSlot kTensors[] = {
+    {"q", offsetof(Args, q), TensorRole::input, of_rank(2, kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::input, of_rank(1, kF32).or_rank(2, 2)},
+    {"x", offsetof(Args, x), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {{"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i64, kFp8ScalingWords}};
+
+hstu_fp8_scaling scaling_of(const Args& args) { return static_cast<hstu_fp8_scaling>(args.scaling); }
 
 }  // namespace
 
@@ -32,20 +35,21 @@ Problem prepare(Args& args) {
   checks::no_self_overlap(x);
   checks::disjoint(x, q);
   fp8::check_scaling("scaling", args.scaling);
-  const checks::Tensor descale = fp8::check_descale("descale", args.descale, args.scaling, q.t.shape[0], q.t.shape[1]);
+  const checks::Tensor descale =
+      fp8::check_descale("descale", args.descale, scaling_of(args), q.t.shape[0], q.t.shape[1]);
   checks::disjoint(x, descale);
 
   Problem problem{Op::dequantize_fp8, {}};
   problem[dequantize_fp8::kDtype] = x.t.dtype;
   problem[dequantize_fp8::kFp8] = q.t.dtype;
-  problem[dequantize_fp8::kScaling] = args.scaling;
+  problem[dequantize_fp8::kScaling] = scaling_of(args);
   problem[dequantize_fp8::kColumns] = checks::field(q, 1);
   problem[dequantize_fp8::kVector] = fp8::vector_of(x.t, q.t);
   problem[dequantize_fp8::kRows] = bucket(q.t.shape[0]);
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   return {.flops = elements, .bytes = elements * (size_of(args.x.dtype) + 1) + fp8::descale_bytes(args.descale)};
 }
@@ -53,7 +57,7 @@ Work work_of(const Args& args) {
 void make_edge_case(Args& args, Integers&) {
   const int64_t rows = edge_case::ragged(args.q.shape[0]);
   edge_case::shorten_rows(rows, {&args.q, &args.x});
-  fp8::shorten_descale(args.descale, args.scaling, rows);
+  fp8::shorten_descale(args.descale, scaling_of(args), rows);
 }
 
 namespace reference {
@@ -65,7 +69,7 @@ void run(const Args& args, double* const* exact) {
     std::vector<double> values(static_cast<size_t>(columns));
     load(args.q, row * args.q.stride[0], columns, values.data());
     for (int64_t c = 0; c < columns; ++c)
-      values[static_cast<size_t>(c)] *= descale_at(args.descale, args.scaling, row, c);
+      values[static_cast<size_t>(c)] *= descale_at(args.descale, scaling_of(args), row, c);
     x.write(row, 0, columns, values.data());
   });
 }

@@ -1,4 +1,4 @@
-// Greatest magnitudes of the parts of a matrix: facts, checks, key, cost and reference.
+// amax of each of the parts of a matrix: facts, checks, key, cost and reference.
 #include "operators/fp8/fp8_amax.hpp"
 
 #include "operators/checks.hpp"
@@ -15,8 +15,8 @@ namespace {
 
 using Args = hstu_fp8_amax_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"amax", offsetof(Args, amax), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+                                   {"amax", offsetof(Args, amax), TensorRole::output, of_rank(1, kF32)}};
 
 }  // namespace
 
@@ -40,7 +40,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   return {.flops = elements, .bytes = elements * size_of(args.x.dtype) + 4.0 * HSTU_FP8_AMAX_PARTS};
 }
@@ -52,17 +52,17 @@ namespace reference {
 void run(const Args& args, double* const* exact) {
   const int64_t columns = args.x.shape[1], rows = columns == 0 ? 0 : args.x.shape[0];
   const int64_t part = 16 * ceil_div(rows * columns, 16 * HSTU_FP8_AMAX_PARTS);
-  std::array<double, HSTU_FP8_AMAX_PARTS> greatest{};
+  std::array<double, HSTU_FP8_AMAX_PARTS> amax{};
   std::vector<double> x(static_cast<size_t>(columns));
   for (int64_t row = 0; row < rows; ++row) {
     load(args.x, row * args.x.stride[0], columns, x.data());
     for (int64_t column = 0; column < columns; ++column) {
-      double& of_part = greatest[static_cast<size_t>((row * columns + column) / part)];
+      double& of_part = amax[static_cast<size_t>((row * columns + column) / part)];
       const double size = std::fabs(x[static_cast<size_t>(column)]);
       if (!(size <= of_part) && !std::isnan(of_part)) of_part = size;
     }
   }
-  Output(args.amax, exact).write(0, 0, HSTU_FP8_AMAX_PARTS, greatest.data());
+  Output(args.amax, exact).write(0, 0, HSTU_FP8_AMAX_PARTS, amax.data());
 }
 
 }  // namespace reference

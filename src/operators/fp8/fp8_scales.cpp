@@ -21,7 +21,10 @@ Unit unit_of(hstu_fp8_scaling scaling, int64_t rows, int64_t columns) {
 }
 
 void check_scaling(const char* name, const hstu_fp8_scaling& scaling) {
-  const int value = checks::code(scaling);
+  check_scaling(name, int64_t{checks::code(scaling)});
+}
+
+void check_scaling(const char* name, int64_t value) {
   if (value < HSTU_FP8_TENSOR || value > HSTU_FP8_BLOCK)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: use TENSOR (0), ROW (1), GROUP (2) or BLOCK (3)", name, value);
 }

@@ -28,6 +28,7 @@ inline bool changes_along_k(int scaling) { return scaling == HSTU_FP8_GROUP || s
 
 /// INVALID_ARGUMENT naming `name` unless the value is one of the enum's.
 void check_scaling(const char* name, const hstu_fp8_scaling& scaling);
+void check_scaling(const char* name, int64_t value);
 
 inline bool stores(int dtype) { return dtype == HSTU_DTYPE_E4M3 || dtype == HSTU_DTYPE_E5M2; }
 /// UNSUPPORTED_DTYPE unless E4M3 or E5M2.
@@ -56,9 +57,9 @@ double descale_bytes(const hstu_tensor& descale);
 namespace reference {
 
 /// The greater magnitude; NaN is greater than all.
-inline float greater(float greatest, double value) {
+inline float greater(float amax, double value) {
   const auto size = static_cast<float>(std::fabs(value));
-  return std::isnan(greatest) || size <= greatest ? greatest : size;
+  return std::isnan(amax) || size <= amax ? amax : size;
 }
 
 /// The descale of element (row, column) of the matrix it belongs to.

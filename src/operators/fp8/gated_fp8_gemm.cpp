@@ -17,16 +17,17 @@ namespace {
 
 using Args = hstu_gated_fp8_gemm_args;
 
-constexpr TensorSlot kTensors[] = {{"attn", offsetof(Args, attn), TensorRole::input},
-                                   {"u", offsetof(Args, u), TensorRole::input},
-                                   {"moments", offsetof(Args, moments), TensorRole::input},
-                                   {"weight", offsetof(Args, weight), TensorRole::input},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"w", offsetof(Args, w), TensorRole::input, 1},
-                                   {"w_descale", offsetof(Args, w_descale), TensorRole::input},
-                                   {"x", offsetof(Args, x), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f32}};
+constexpr TensorSlot kTensors[] = {
+    {"attn", offsetof(Args, attn), TensorRole::input, of_rank(2, kFloating)},
+    {"u", offsetof(Args, u), TensorRole::input, of_rank(2, kFloating)},
+    {"moments", offsetof(Args, moments), TensorRole::input, of_rank(3, kF32, 0)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating)},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating)},
+    {"w", offsetof(Args, w), TensorRole::input, of_rank(2, kE4m3), 1},
+    {"w_descale", offsetof(Args, w_descale), TensorRole::input, of_rank(1, kF32)},
+    {"residual", offsetof(Args, residual), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {{"eps", offsetof(Args, eps), ScalarSlot::Kind::f64, {}, {1e-5f}}};
 
 void check_w(Args& args, const gated_stage::Stage& stage) {
   const checks::Tensor w = checks::required<2>("w", args.w);
@@ -59,11 +60,11 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double weights = static_cast<double>(args.w.shape[0]) * static_cast<double>(args.w.shape[1]);
   return {.flops = 2 * static_cast<double>(args.attn.shape[0]) * weights,
           .bytes = weights + fp8::descale_bytes(args.w_descale) +
-                   gated_stage::bytes_of(args.attn, args.moments, args.weight, args.x, args.out)};
+                   gated_stage::bytes_of(args.attn, args.moments, args.weight, args.residual, args.out)};
 }
 
 void make_edge_case(Args& args, Integers&) { gated_stage::make_edge_case(gated_stage::operands_of(args)); }
@@ -85,10 +86,10 @@ class RowScales {
     double multiplier = 0;
     for (int64_t first = 0; first < dim_; first += kSliceColumns) {
       const int64_t end = std::min(dim_, first + kSliceColumns);
-      double greatest = 0;
-      for (int64_t i = first; i < end; ++i) greatest = std::max(greatest, std::fabs(row[i]));
-      if (first == 0 || greatest * gain_ * multiplier > kMost)
-        multiplier = multiplier_of(std::max(kHeadroom * greatest * gain_, attn));
+      double amax = 0;
+      for (int64_t i = first; i < end; ++i) amax = std::max(amax, std::fabs(row[i]));
+      if (first == 0 || amax * gain_ * multiplier > kMost)
+        multiplier = multiplier_of(std::max(kHeadroom * amax * gain_, attn));
       for (int64_t segment = 0; segment < 3; ++segment)
         for (int64_t i = first; i < end; ++i) {
           double& value = row[segment * dim_ + i];
@@ -106,7 +107,7 @@ class RowScales {
       if (dim <= deviations * deviations) return deviations;
     return std::ceil(std::sqrt(static_cast<double>(dim)));
   }
-  /// The greatest |g| or |u| that |u| = 1 can lead to.
+  /// The largest |g| or |u| that |u| = 1 can lead to.
   double gain_of(const Args& args) const {
     double weight = 0, bias = 0;
     for (const double w : load_vector(args.weight, dim_, 1)) weight = std::max(weight, std::fabs(w));
@@ -149,8 +150,9 @@ void run(const Args& args, double* const* exact) {
     for (int64_t r = 0; r < block.rows; ++r) {
       gated.make(block.row + r, rows.data() + r * k);
       scales.quantise(rows.data() + r * k, gated.statistics(block.row + r));
-      if (present(args.x))
-        load(args.x, (block.row + r) * args.x.stride[0] + block.column, block.columns, sums.data() + r * block.columns);
+      if (present(args.residual))
+        load(args.residual, (block.row + r) * args.residual.stride[0] + block.column, block.columns,
+             sums.data() + r * block.columns);
     }
     add_product(rows.data(), w.data(), k, n, block, sums.data());
     for (int64_t r = 0; r < block.rows; ++r)

@@ -19,22 +19,25 @@ namespace {
 
 using Args = hstu_quantize_fp8_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"q", offsetof(Args, q), TensorRole::output},
-                                   {"descale", offsetof(Args, descale), TensorRole::output},
-                                   {"amax", offsetof(Args, amax), TensorRole::input},
-                                   {"static_descale", offsetof(Args, static_descale), TensorRole::input}};
-constexpr ScalarSlot kScalars[] = {{"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
-                                   {"amin", offsetof(Args, amin), ScalarSlot::Kind::f32},
-                                   {"amax_bound", offsetof(Args, amax_bound), ScalarSlot::Kind::f32},
-                                   {"power_of_two", offsetof(Args, power_of_two), ScalarSlot::Kind::i32}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"q", offsetof(Args, q), TensorRole::output, of_rank(2, kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2)},
+    {"amax", offsetof(Args, amax), TensorRole::input, of_rank(1, kF32).or_absent()},
+    {"static_descale", offsetof(Args, static_descale), TensorRole::input, of_rank(1, kF32).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords},
+    {"amin", offsetof(Args, amin), ScalarSlot::Kind::f32, {}, {1e-12f}},
+    {"amax_bound", offsetof(Args, amax_bound), ScalarSlot::Kind::f32, {}, {std::numeric_limits<double>::infinity()}},
+    {"power_of_two", offsetof(Args, power_of_two), ScalarSlot::Kind::i32}};
 
-/// Bounds of a unit's greatest magnitude; defaults are filled in.
+/// Bounds of a unit's amax; defaults are filled in.
 void check_bounds(Args& args) {
   constexpr float kLeast = 1e-30f;  // below, quotients of FP8's largest value leave the normal range
-  if (args.amin == 0) args.amin = 1e-12f;
-  if (!(args.amin >= kLeast) || !std::isfinite(args.amin))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "amin = {}: it must be finite and at least {}; 0 means 1e-12", args.amin, kLeast);
+  args.amin = checks::given_or(args.amin, 1e-12f);
+  if (args.amin != 0 && (!(args.amin >= kLeast) || !std::isfinite(args.amin)))
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "amin = {}: it must be finite and at least {}; 0 means 1e-12, and HSTU_EXACT_ZERO 0", args.amin, kLeast);
   if (args.amax_bound == 0) args.amax_bound = std::numeric_limits<float>::infinity();
   if (!(args.amax_bound >= args.amin))
     fail(HSTU_ERROR_INVALID_ARGUMENT, "amax_bound = {}: it must be at least amin = {}; 0 means no bound",
@@ -104,9 +107,9 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
-  // Greatest magnitude and product.
+  // amax and product.
   return {.flops = 2 * elements, .bytes = elements * (size_of(args.x.dtype) + 1) + fp8::descale_bytes(args.descale)};
 }
 
@@ -127,15 +130,16 @@ struct Scale {
 
 float largest_of(hstu_dtype fp8) { return fp8 == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f; }
 
-Scale scale_of(const Args& args, float greatest) {
+Scale scale_of(const Args& args, float amax) {
   const float largest = largest_of(args.q.dtype);
-  const float size = std::isnan(greatest) ? greatest : std::max(std::min(greatest, args.amax_bound), args.amin);
+  const float size = std::isnan(amax) ? amax : std::max(std::min(amax, args.amax_bound), args.amin);
   Scale scale{size / largest, largest / size};
   if (args.power_of_two) {
     if (std::isfinite(size))
       scale.descale = std::bit_cast<float>((std::bit_cast<uint32_t>(scale.descale) + 0x7fffff) & kInfinity);
     scale.multiplier = 1 / scale.descale;
   }
+  if (std::isinf(scale.multiplier)) return {0, 0};
   return scale;
 }
 
@@ -146,9 +150,9 @@ Scale tensor_scale(const Args& args) {
     return {given, 1 / given};
   }
   const auto* parts = static_cast<const float*>(args.amax.data);
-  float greatest = 0;
-  for (int i = 0; i < HSTU_FP8_AMAX_PARTS; ++i) greatest = greater(greatest, static_cast<double>(parts[i]));
-  return scale_of(args, greatest);
+  float amax = 0;
+  for (int i = 0; i < HSTU_FP8_AMAX_PARTS; ++i) amax = greater(amax, static_cast<double>(parts[i]));
+  return scale_of(args, amax);
 }
 
 class Quantizer {
@@ -166,11 +170,11 @@ class Quantizer {
     for (int64_t r = 0; r < count; ++r) load(args_.x, (first + r) * args_.x.stride[0], columns, x.data() + r * columns);
     std::vector<Scale> scales;
     for (int64_t u = 0; u < units; ++u) {
-      float greatest = 0;
+      float amax = 0;
       for (int64_t r = 0; r < count; ++r)
         for (int64_t c = u * unit.columns; c < std::min(columns, (u + 1) * unit.columns); ++c)
-          greatest = greater(greatest, x[static_cast<size_t>(r * columns + c)]);
-      scales.push_back(scale_of(args_, greatest));
+          amax = greater(amax, x[static_cast<size_t>(r * columns + c)]);
+      scales.push_back(scale_of(args_, amax));
       write_descale(unit_row, u, units, scales.back().descale);
     }
     for (int64_t r = 0; r < count; ++r)

@@ -69,10 +69,10 @@ Problem Check::problem() const {
 
 float alpha(float value) {
   checks::finite("alpha", value);
-  return value == 0 ? 1.0f : value;
+  return checks::given_or(value, 1.0f);
 }
 
-Work work_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initializer_list<const hstu_tensor*> others) {
+Cost cost_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initializer_list<const hstu_tensor*> others) {
   const auto rows = static_cast<double>(integer_at(seq_offsets, seq_offsets.shape[0] - 1));
   const double elements = rows * static_cast<double>(x.shape[1]);
   return {.flops = 2 * elements,

@@ -54,7 +54,7 @@ class Check {
 float alpha(float value);
 
 /// Rows of sequences read and written, tables and integers read.
-Work work_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initializer_list<const hstu_tensor*> others);
+Cost cost_of(const hstu_tensor& x, const hstu_tensor& seq_offsets, std::initializer_list<const hstu_tensor*> others);
 
 }  // namespace hstujit::added_rows
 

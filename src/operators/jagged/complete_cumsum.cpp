@@ -10,8 +10,9 @@ namespace {
 
 using Args = hstu_complete_cumsum_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"values", offsetof(Args, values), TensorRole::input, of_rank(1, kF32 | kF64 | kIntegers)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(1, kF32 | kF64 | kIntegers)}};
 
 }  // namespace
 
@@ -20,8 +21,10 @@ OperatorFacts facts_of(const Args*) { return {cumsum::kFields, kTensors, {}}; }
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
   const checks::Tensor values = checks::required<1>("values", args.values), out = checks::required<1>("out", args.out);
-  if (args.values.dtype != HSTU_DTYPE_I32 && args.values.dtype != HSTU_DTYPE_I64 && args.values.dtype != HSTU_DTYPE_F32)
-    checks::refuse_dtype(values, "use i32, i64 or f32");
+  if (args.values.dtype != HSTU_DTYPE_F32 && args.values.dtype != HSTU_DTYPE_F64) {
+    if (args.values.dtype != HSTU_DTYPE_I32 && args.values.dtype != HSTU_DTYPE_I64)
+      checks::refuse_dtype(values, "use i32, i64 or f32, or f64 on device \"cpu\"");
+  }
   if (!(args.values.dtype == HSTU_DTYPE_I32 && args.out.dtype == HSTU_DTYPE_I64)) checks::same_dtype(out, values);
   checks::extent(out, 0, args.values.shape[0] + 1, "one more than values.shape[0]");
   jagged_lengths::separate({&out}, {&values});
@@ -32,7 +35,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   return {.flops = static_cast<double>(args.values.shape[0]),
           .bytes = static_cast<double>(extent_bytes(args.values)) + static_cast<double>(extent_bytes(args.out))};
 }
@@ -65,7 +68,7 @@ void sum_integers(const Args& args, double* const* exact) {
 }  // namespace
 
 void run(const Args& args, double* const* exact) {
-  if (args.values.dtype != HSTU_DTYPE_F32) return sum_integers(args, exact);
+  if (args.values.dtype == HSTU_DTYPE_I32 || args.values.dtype == HSTU_DTYPE_I64) return sum_integers(args, exact);
   const int64_t count = args.values.shape[0];
   std::vector<double> values(static_cast<size_t>(count)), sums{0};
   load(args.values, 0, count, values.data());

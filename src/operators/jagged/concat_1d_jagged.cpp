@@ -9,11 +9,12 @@ namespace {
 
 using Args = hstu_concat_1d_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"lengths_left", offsetof(Args, lengths_left), TensorRole::integer},
-                                   {"left", offsetof(Args, left), TensorRole::input},
-                                   {"lengths_right", offsetof(Args, lengths_right), TensorRole::integer},
-                                   {"right", offsetof(Args, right), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"lengths_left", offsetof(Args, lengths_left), TensorRole::integer, of_rank(1, kIntegers)},
+    {"left", offsetof(Args, left), TensorRole::input, of_rank(1, kCopied)},
+    {"lengths_right", offsetof(Args, lengths_right), TensorRole::integer, of_rank(1, kIntegers)},
+    {"right", offsetof(Args, right), TensorRole::input, of_rank(1, kCopied)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(1, kCopied)}};
 enum : size_t { kLengthsLeft = 0, kLengthsRight = 2 };  // slots of kTensors
 
 }  // namespace
@@ -35,7 +36,7 @@ Problem prepare(Args& args) {
                                  HSTU_DTYPE_NONE);
 }
 
-Work work_of(const Args& args) { return jagged_lengths::work_of(args.out, {&args.lengths_left, &args.lengths_right}); }
+Cost cost_of(const Args& args) { return jagged_lengths::cost_of(args.out, {&args.lengths_left, &args.lengths_right}); }
 
 void make_edge_case(Args& args, Integers& integers) {
   args.left.shape[0] = jagged_lengths::make_ragged(integers[kLengthsLeft]);

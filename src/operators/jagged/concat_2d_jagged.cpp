@@ -8,15 +8,17 @@ namespace {
 
 using Args = hstu_concat_2d_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"left", offsetof(Args, left), TensorRole::input},
-                                   {"right", offsetof(Args, right), TensorRole::input},
-                                   {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer},
-                                   {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64},
-                                   {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64},
-                                   {"n_prefix_from_right", offsetof(Args, n_prefix_from_right), ScalarSlot::Kind::i64},
-                                   {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i32}};
+constexpr TensorSlot kTensors[] = {
+    {"left", offsetof(Args, left), TensorRole::input, of_rank(2, kCopied).or_rank(3)},
+    {"right", offsetof(Args, right), TensorRole::input, of_rank(2, kCopied).or_rank(3)},
+    {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kCopied)}};
+constexpr ScalarSlot kScalars[] = {
+    {"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64, {}, kFollows},
+    {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64, {}, kFollows},
+    {"n_prefix_from_right", offsetof(Args, n_prefix_from_right), ScalarSlot::Kind::i64},
+    {"is_replace", offsetof(Args, is_replace), ScalarSlot::Kind::i64}};
 enum : size_t { kOffsetsLeft = 2, kOffsetsRight = 3 };  // slots of kTensors
 
 }  // namespace
@@ -32,12 +34,12 @@ Problem prepare(Args& args) {
        args.n_prefix_from_right, "out", "n_prefix_from_right", args.is_replace != 0, true});
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch);
   if (!args.is_replace) rows += jagged_copy::rows_in_sequences(parts.right, args.offsets_right, parts.batch);
-  return jagged_copy::work_of(rows, args.left, {&args.offsets_left, &args.offsets_right});
+  return jagged_copy::cost_of(rows, args.left, {&args.offsets_left, &args.offsets_right});
 }
 
 void make_edge_case(Args&, Integers& integers) {

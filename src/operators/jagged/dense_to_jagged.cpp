@@ -9,9 +9,9 @@ namespace {
 
 using Args = hstu_dense_to_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"dense", offsetof(Args, dense), TensorRole::input},
-                                   {"offsets", offsetof(Args, offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"dense", offsetof(Args, dense), TensorRole::input, of_rank(3, kCopied)},
+                                   {"offsets", offsetof(Args, offsets), TensorRole::integer, of_rank(1, kIntegers)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kCopied)}};
 enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace
@@ -25,7 +25,7 @@ Problem prepare(Args& args) {
   return padded::check(Op::dense_to_jagged, jagged, dense, args.offsets, false);
 }
 
-Work work_of(const Args& args) { return padded::work_of(args.out, args.dense, args.offsets, false); }
+Cost cost_of(const Args& args) { return padded::cost_of(args.out, args.dense, args.offsets, false); }
 
 void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;

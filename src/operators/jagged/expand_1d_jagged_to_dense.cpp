@@ -13,9 +13,9 @@ namespace {
 
 using Args = hstu_expand_1d_jagged_to_dense_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"offsets", offsetof(Args, offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input, of_rank(1, kCopied)},
+                                   {"offsets", offsetof(Args, offsets), TensorRole::integer, of_rank(1, kIntegers)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kCopied)}};
 enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace
@@ -38,7 +38,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.out.shape[0]) * static_cast<double>(args.out.shape[1]);
   return {.flops = 0,
           .bytes = elements * size_of(args.out.dtype) + static_cast<double>(extent_bytes(args.values)) +

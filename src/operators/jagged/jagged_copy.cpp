@@ -107,7 +107,7 @@ int64_t rows_in_sequences(const JaggedPartFacts& part, const hstu_tensor& offset
   return part.dense ? batch * part.length : integer_at(offsets, batch);
 }
 
-Work work_of(int64_t rows, const hstu_tensor& values, std::initializer_list<const hstu_tensor*> offsets) {
+Cost cost_of(int64_t rows, const hstu_tensor& values, std::initializer_list<const hstu_tensor*> offsets) {
   const auto row = static_cast<double>(values.shape[values.rank - 1] * size_of(values.dtype));
   return {.flops = 0, .bytes = 2 * static_cast<double>(rows) * row + bytes_of_all(offsets)};
 }

@@ -52,7 +52,7 @@ Parts parts_of(const hstu_tensor& left, const hstu_tensor& right, const hstu_ten
 int64_t rows_in_sequences(const JaggedPartFacts& part, const hstu_tensor& offsets, int64_t batch);
 
 /// Each of `rows` rows once read and once written, and the offsets.
-Work work_of(int64_t rows, const hstu_tensor& values, std::initializer_list<const hstu_tensor*> offsets);
+Cost cost_of(int64_t rows, const hstu_tensor& values, std::initializer_list<const hstu_tensor*> offsets);
 
 }  // namespace hstujit::jagged_copy
 

@@ -14,12 +14,13 @@ namespace {
 
 using Args = hstu_jagged_dense_bmm_broadcast_add_args;
 
-constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
-                                   {"dense", offsetof(Args, dense), TensorRole::input, 1},
-                                   {"bias", offsetof(Args, bias), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"elementwise", offsetof(Args, elementwise), ScalarSlot::Kind::i32}};
+constexpr TensorSlot kTensors[] = {
+    {"jagged", offsetof(Args, jagged), TensorRole::input, of_rank(2, kFloating)},
+    {"dense", offsetof(Args, dense), TensorRole::input, of_rank(3, kFloating, 3), 1},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {{"elementwise", offsetof(Args, elementwise), ScalarSlot::Kind::i64}};
 enum : size_t { kSeqOffsets = 3 };  // slot of kTensors
 
 enum : int32_t { kNoBias = 0, kSequenceBias = 1, kElementBias = 2 };
@@ -34,6 +35,7 @@ Operand operand_of_all(hstu_tensor& dense) {
   }
   checks::Vector vector(dense.dtype);
   vector.address(dense).length(dense.stride[0]).length(dense.stride[3 - contiguous]).length(dense.shape[contiguous]);
+  vector.lines(dense.shape[3 - contiguous], dense.stride[3 - contiguous], dense.shape[contiguous]);
   return {contiguous == 1, vector.elements()};
 }
 
@@ -99,7 +101,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const int64_t batch = args.seq_offsets.shape[0] - 1;
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, batch));
   const auto k = static_cast<double>(args.dense.shape[1]), n = static_cast<double>(args.dense.shape[2]);

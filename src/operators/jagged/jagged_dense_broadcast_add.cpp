@@ -7,10 +7,11 @@ namespace {
 
 using Args = hstu_jagged_dense_broadcast_add_args;
 
-constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
-                                   {"dense", offsetof(Args, dense), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"jagged", offsetof(Args, jagged), TensorRole::input, of_rank(2, kFloating)},
+    {"dense", offsetof(Args, dense), TensorRole::input, of_rank(2, kFloating)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
 enum : size_t { kSeqOffsets = 2 };  // slot of kTensors
 
 }  // namespace
@@ -25,7 +26,7 @@ Problem prepare(Args& args) {
   return check.problem();
 }
 
-Work work_of(const Args& args) { return added_rows::work_of(args.jagged, args.seq_offsets, {&args.dense}); }
+Cost cost_of(const Args& args) { return added_rows::cost_of(args.jagged, args.seq_offsets, {&args.dense}); }
 
 void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;

@@ -50,7 +50,7 @@ Problem problem(Op op, std::initializer_list<const checks::Tensor*> tensors, con
   return problem;
 }
 
-Work work_of(const hstu_tensor& combined, std::initializer_list<const hstu_tensor*> integers) {
+Cost cost_of(const hstu_tensor& combined, std::initializer_list<const hstu_tensor*> integers) {
   double elements = 1;
   for (int d = 0; d < combined.rank; ++d) elements *= static_cast<double>(combined.shape[d]);
   return {.flops = 0, .bytes = 2 * elements * size_of(combined.dtype) + bytes_of_all(integers)};

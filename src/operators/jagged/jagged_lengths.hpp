@@ -40,7 +40,7 @@ Problem problem(Op op, std::initializer_list<const checks::Tensor*> tensors, con
                 const hstu_tensor& left_lengths, hstu_dtype right_length, hstu_dtype offset);
 
 /// Elements once read and once written, and integers.
-Work work_of(const hstu_tensor& combined, std::initializer_list<const hstu_tensor*> integers);
+Cost cost_of(const hstu_tensor& combined, std::initializer_list<const hstu_tensor*> integers);
 
 /// Ragged lengths; returns their sum.
 int64_t make_ragged(std::vector<int64_t>& lengths);

@@ -12,9 +12,10 @@ namespace {
 
 using Args = hstu_jagged_reduce_sum_args;
 
-constexpr TensorSlot kTensors[] = {{"jagged", offsetof(Args, jagged), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"jagged", offsetof(Args, jagged), TensorRole::input, of_rank(2, kFloating)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
 enum : size_t { kSeqOffsets = 1 };  // slot of kTensors
 
 }  // namespace
@@ -43,7 +44,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto rows = static_cast<double>(integer_at(args.seq_offsets, args.seq_offsets.shape[0] - 1));
   const double elements = rows * static_cast<double>(args.jagged.shape[1]);
   const double sums = static_cast<double>(args.out.shape[0]) * static_cast<double>(args.out.shape[1]);

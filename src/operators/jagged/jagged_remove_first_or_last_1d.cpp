@@ -11,10 +11,11 @@ namespace {
 
 using Args = hstu_jagged_remove_first_or_last_1d_args;
 
-constexpr TensorSlot kTensors[] = {{"lengths", offsetof(Args, lengths), TensorRole::integer},
-                                   {"values", offsetof(Args, values), TensorRole::input},
-                                   {"without_first", offsetof(Args, without_first), TensorRole::output},
-                                   {"without_last", offsetof(Args, without_last), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"lengths", offsetof(Args, lengths), TensorRole::integer, of_rank(1, kIntegers)},
+    {"values", offsetof(Args, values), TensorRole::input, of_rank(1, kCopied)},
+    {"without_first", offsetof(Args, without_first), TensorRole::output, of_rank(1, kCopied)},
+    {"without_last", offsetof(Args, without_last), TensorRole::output, of_rank(1, kCopied)}};
 enum : size_t { kLengths = 0 };  // slot of kTensors
 
 }  // namespace
@@ -37,11 +38,11 @@ Problem prepare(Args& args) {
                                  HSTU_DTYPE_NONE);
 }
 
-Work work_of(const Args& args) {
-  Work work = jagged_lengths::work_of(args.values, {&args.lengths});  // values read and written once
-  work.bytes +=
+Cost cost_of(const Args& args) {
+  Cost cost = jagged_lengths::cost_of(args.values, {&args.lengths});  // values read and written once
+  cost.bytes +=
       2 * static_cast<double>(extent_bytes(args.without_first)) - static_cast<double>(extent_bytes(args.values));
-  return work;
+  return cost;
 }
 
 void make_edge_case(Args& args, Integers& integers) {

@@ -9,10 +9,10 @@ namespace {
 
 using Args = hstu_jagged_to_padded_dense_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"offsets", offsetof(Args, offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"padding", offsetof(Args, padding), ScalarSlot::Kind::f32}};
+constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input, of_rank(2, kCopied)},
+                                   {"offsets", offsetof(Args, offsets), TensorRole::integer, of_rank(1, kIntegers)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(3, kCopied)}};
+constexpr ScalarSlot kScalars[] = {{"padding", offsetof(Args, padding), ScalarSlot::Kind::f64}};
 enum : size_t { kOffsets = 1 };  // slot of kTensors
 
 }  // namespace
@@ -26,7 +26,7 @@ Problem prepare(Args& args) {
   return padded::check(Op::jagged_to_padded_dense, jagged, dense, args.offsets, true);
 }
 
-Work work_of(const Args& args) { return padded::work_of(args.values, args.out, args.offsets, true); }
+Cost cost_of(const Args& args) { return padded::cost_of(args.values, args.out, args.offsets, true); }
 
 void make_edge_case(Args&, Integers& integers) {
   std::vector<int64_t> no_targets;
@@ -40,8 +40,7 @@ void run(const Args& args, double* const* exact) {
   const int64_t max_len = args.out.shape[1], dim = args.values.shape[1];
   int64_t bits = 0;  // the padding as an element
   const hstu_tensor padding = hstu_vector(&bits, args.values.dtype, 1);
-  const auto value = static_cast<double>(args.padding);
-  store(padding, 0, 1, &value);
+  store(padding, 0, 1, &args.padding);
   const RowCopies out(args.out, exact);
   for (int64_t b = 0; b < args.out.shape[0]; ++b) {
     const int64_t begin = offsets[static_cast<size_t>(b)], rows = offsets[static_cast<size_t>(b) + 1] - begin;

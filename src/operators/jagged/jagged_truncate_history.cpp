@@ -13,11 +13,12 @@ namespace {
 
 using Args = hstu_jagged_truncate_history_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output},
-                                   {"out_offsets", offsetof(Args, out_offsets), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"values", offsetof(Args, values), TensorRole::input, of_rank(1, kCopied).or_rank(2)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"num_targets", offsetof(Args, num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(1, kCopied).or_rank(2)},
+    {"out_offsets", offsetof(Args, out_offsets), TensorRole::output, of_rank(1, kIntegers)}};
 constexpr ScalarSlot kScalars[] = {{"contextual_seq_len", offsetof(Args, contextual_seq_len), ScalarSlot::Kind::i64},
                                    {"keep", offsetof(Args, keep), ScalarSlot::Kind::i64}};
 enum : size_t { kSeqOffsets = 1, kNumTargets = 2 };  // slots of kTensors
@@ -67,7 +68,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   double rows = 0;
   for (int64_t b = 0; b + 1 < args.seq_offsets.shape[0]; ++b) {
     const int64_t n = integer_at(args.seq_offsets, b + 1) - integer_at(args.seq_offsets, b);

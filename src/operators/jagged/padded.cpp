@@ -24,7 +24,7 @@ Problem check(Op op, const checks::Tensor& jagged, const checks::Tensor& dense, 
   return problem;
 }
 
-Work work_of(const hstu_tensor& jagged, const hstu_tensor& dense, const hstu_tensor& offsets, bool to_dense) {
+Cost cost_of(const hstu_tensor& jagged, const hstu_tensor& dense, const hstu_tensor& offsets, bool to_dense) {
   const int64_t batch = dense.shape[0];
   double shared = 0;  // rows that both forms have
   for (int64_t b = 0; b < batch; ++b)

@@ -22,6 +22,6 @@ namespace hstujit::padded {
 Problem check(Op op, const checks::Tensor& jagged, const checks::Tensor& dense, hstu_tensor& offsets, bool to_dense);
 
 /// Rows written, and as many read where they exist.
-Work work_of(const hstu_tensor& jagged, const hstu_tensor& dense, const hstu_tensor& offsets, bool to_dense);
+Cost cost_of(const hstu_tensor& jagged, const hstu_tensor& dense, const hstu_tensor& offsets, bool to_dense);
 
 }  // namespace hstujit::padded

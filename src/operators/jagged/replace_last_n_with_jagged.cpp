@@ -9,11 +9,12 @@ namespace {
 
 using Args = hstu_replace_last_n_with_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"lengths_left", offsetof(Args, lengths_left), TensorRole::integer},
-                                   {"left", offsetof(Args, left), TensorRole::input},
-                                   {"lengths_right", offsetof(Args, lengths_right), TensorRole::integer},
-                                   {"right", offsetof(Args, right), TensorRole::input},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"lengths_left", offsetof(Args, lengths_left), TensorRole::integer, of_rank(1, kIntegers)},
+    {"left", offsetof(Args, left), TensorRole::input, of_rank(2, kCopied)},
+    {"lengths_right", offsetof(Args, lengths_right), TensorRole::integer, of_rank(1, kIntegers)},
+    {"right", offsetof(Args, right), TensorRole::input, of_rank(2, kCopied)},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kCopied)}};
 enum : size_t { kLengthsLeft = 0, kLengthsRight = 2 };  // slots of kTensors
 
 }  // namespace
@@ -37,7 +38,7 @@ Problem prepare(Args& args) {
                                  args.lengths_right.dtype, HSTU_DTYPE_NONE);
 }
 
-Work work_of(const Args& args) { return jagged_lengths::work_of(args.out, {&args.lengths_left, &args.lengths_right}); }
+Cost cost_of(const Args& args) { return jagged_lengths::cost_of(args.out, {&args.lengths_left, &args.lengths_right}); }
 
 void make_edge_case(Args& args, Integers& integers) {
   args.left.shape[0] = args.out.shape[0] = jagged_lengths::make_ragged(integers[kLengthsLeft]);

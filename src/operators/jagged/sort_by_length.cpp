@@ -15,8 +15,8 @@ namespace {
 
 using Args = hstu_sort_by_length_args;
 
-constexpr TensorSlot kTensors[] = {{"offsets", offsetof(Args, offsets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"offsets", offsetof(Args, offsets), TensorRole::integer, of_rank(1, kIntegers)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(1, kIntegers)}};
 enum : size_t { kOffsets = 0 };  // slot of kTensors
 
 }  // namespace
@@ -37,7 +37,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto n = static_cast<double>(args.out.shape[0]);
   return {.flops = n * n,
           .bytes = static_cast<double>(extent_bytes(args.offsets)) + static_cast<double>(extent_bytes(args.out))};

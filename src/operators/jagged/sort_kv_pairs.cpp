@@ -14,10 +14,10 @@ namespace {
 
 using Args = hstu_sort_kv_pairs_args;
 
-constexpr TensorSlot kTensors[] = {{"keys", offsetof(Args, keys), TensorRole::input},
-                                   {"values", offsetof(Args, values), TensorRole::input},
-                                   {"out_keys", offsetof(Args, out_keys), TensorRole::output},
-                                   {"out_values", offsetof(Args, out_values), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"keys", offsetof(Args, keys), TensorRole::input, of_rank(1, kIntegers)},
+                                   {"values", offsetof(Args, values), TensorRole::input, of_rank(1, kCopied)},
+                                   {"out_keys", offsetof(Args, out_keys), TensorRole::output, of_rank(1, kIntegers)},
+                                   {"out_values", offsetof(Args, out_values), TensorRole::output, of_rank(1, kCopied)}};
 constexpr ScalarSlot kScalars[] = {{"end_bit", offsetof(Args, end_bit), ScalarSlot::Kind::i32},
                                    {"descending", offsetof(Args, descending), ScalarSlot::Kind::i32}};
 
@@ -50,7 +50,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto n = static_cast<double>(args.keys.shape[0]);
   return {.flops = n * n, .bytes = 2 * n * (size_of(args.keys.dtype) + size_of(args.values.dtype))};
 }

@@ -9,11 +9,12 @@ namespace {
 
 using Args = hstu_split_1d_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"lengths_left", offsetof(Args, lengths_left), TensorRole::integer},
-                                   {"lengths_right", offsetof(Args, lengths_right), TensorRole::integer},
-                                   {"values", offsetof(Args, values), TensorRole::input},
-                                   {"left", offsetof(Args, left), TensorRole::output},
-                                   {"right", offsetof(Args, right), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"lengths_left", offsetof(Args, lengths_left), TensorRole::integer, of_rank(1, kIntegers)},
+    {"lengths_right", offsetof(Args, lengths_right), TensorRole::integer, of_rank(1, kIntegers)},
+    {"values", offsetof(Args, values), TensorRole::input, of_rank(1, kCopied)},
+    {"left", offsetof(Args, left), TensorRole::output, of_rank(1, kCopied)},
+    {"right", offsetof(Args, right), TensorRole::output, of_rank(1, kCopied)}};
 enum : size_t { kLengthsLeft = 0, kLengthsRight = 1 };  // slots of kTensors
 
 }  // namespace
@@ -35,8 +36,8 @@ Problem prepare(Args& args) {
                                  HSTU_DTYPE_NONE);
 }
 
-Work work_of(const Args& args) {
-  return jagged_lengths::work_of(args.values, {&args.lengths_left, &args.lengths_right});
+Cost cost_of(const Args& args) {
+  return jagged_lengths::cost_of(args.values, {&args.lengths_left, &args.lengths_right});
 }
 
 void make_edge_case(Args& args, Integers& integers) {

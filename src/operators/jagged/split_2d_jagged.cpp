@@ -9,14 +9,16 @@ namespace {
 
 using Args = hstu_split_2d_jagged_args;
 
-constexpr TensorSlot kTensors[] = {{"values", offsetof(Args, values), TensorRole::input},
-                                   {"left", offsetof(Args, left), TensorRole::output},
-                                   {"right", offsetof(Args, right), TensorRole::output},
-                                   {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer},
-                                   {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer}};
-constexpr ScalarSlot kScalars[] = {{"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64},
-                                   {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64},
-                                   {"n_prefix_to_right", offsetof(Args, n_prefix_to_right), ScalarSlot::Kind::i64}};
+constexpr TensorSlot kTensors[] = {
+    {"values", offsetof(Args, values), TensorRole::input, of_rank(2, kCopied)},
+    {"left", offsetof(Args, left), TensorRole::output, of_rank(2, kCopied).or_rank(3)},
+    {"right", offsetof(Args, right), TensorRole::output, of_rank(2, kCopied).or_rank(3)},
+    {"offsets_left", offsetof(Args, offsets_left), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"offsets_right", offsetof(Args, offsets_right), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
+constexpr ScalarSlot kScalars[] = {
+    {"max_len_left", offsetof(Args, max_len_left), ScalarSlot::Kind::i64, {}, kFollows},
+    {"max_len_right", offsetof(Args, max_len_right), ScalarSlot::Kind::i64, {}, kFollows},
+    {"n_prefix_to_right", offsetof(Args, n_prefix_to_right), ScalarSlot::Kind::i64}};
 enum : size_t { kOffsetsLeft = 3, kOffsetsRight = 4 };  // slots of kTensors
 
 }  // namespace
@@ -35,12 +37,12 @@ Problem prepare(Args& args) {
        args.n_prefix_to_right, "values", "n_prefix_to_right", false, false});
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const auto parts = jagged_copy::parts_of(args.left, args.right, args.offsets_left, args.offsets_right,
                                            args.max_len_left, args.max_len_right);
   const int64_t rows = jagged_copy::rows_in_sequences(parts.left, args.offsets_left, parts.batch) +
                        jagged_copy::rows_in_sequences(parts.right, args.offsets_right, parts.batch);
-  return jagged_copy::work_of(rows, args.values, {&args.offsets_left, &args.offsets_right});
+  return jagged_copy::cost_of(rows, args.values, {&args.offsets_left, &args.offsets_right});
 }
 
 void make_edge_case(Args&, Integers& integers) {

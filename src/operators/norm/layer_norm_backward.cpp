@@ -18,27 +18,30 @@ using checks::Tensor;
 namespace key = layer_norm_backward;
 
 constexpr int kDoutSlot = 3;  // of kTensors
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, forward.x), TensorRole::input},
-                                   {"weight", offsetof(Args, forward.weight), TensorRole::input},
-                                   {"bias", offsetof(Args, forward.bias), TensorRole::input},
-                                   {"dout", offsetof(Args, dout), TensorRole::input},
-                                   {"moments", offsetof(Args, moments), TensorRole::input},
-                                   {"dresidual", offsetof(Args, dresidual), TensorRole::input},
-                                   {"dx", offsetof(Args, dx), TensorRole::output},
-                                   {.name = "dweight",
-                                    .offset = offsetof(Args, dweight),
-                                    .role = TensorRole::output,
-                                    .sums_over = kDoutSlot,
-                                    .accumulates = true},
-                                   {.name = "dbias",
-                                    .offset = offsetof(Args, dbias),
-                                    .role = TensorRole::output,
-                                    .sums_over = kDoutSlot,
-                                    .accumulates = true},
-                                   {"valid_rows", offsetof(Args, valid_rows), TensorRole::integer}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, forward.x), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(Args, forward.weight), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"bias", offsetof(Args, forward.bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"dout", offsetof(Args, dout), TensorRole::input, of_rank(2, kFloating)},
+    {"moments", offsetof(Args, moments), TensorRole::input, of_rank(3, kF32).or_absent()},
+    {"dresidual", offsetof(Args, dresidual), TensorRole::input, of_rank(2, kFloating).or_absent()},
+    {"dx", offsetof(Args, dx), TensorRole::output, of_rank(2, kFloating).or_absent()},
+    {.name = "dweight",
+     .offset = offsetof(Args, dweight),
+     .role = TensorRole::output,
+     .form = of_rank(1, kFloating).or_absent(),
+     .sums_over = kDoutSlot,
+     .accumulates = true},
+    {.name = "dbias",
+     .offset = offsetof(Args, dbias),
+     .role = TensorRole::output,
+     .form = of_rank(1, kFloating).or_absent(),
+     .sums_over = kDoutSlot,
+     .accumulates = true},
+    {"valid_rows", offsetof(Args, valid_rows), TensorRole::integer, of_rank(1, kIntegers).or_absent()}};
 constexpr std::string_view kDeterminismWords[] = {"deterministic", "fastest"};
 constexpr ScalarSlot kScalars[] = {
-    {"eps", offsetof(Args, forward.eps), ScalarSlot::Kind::f32},
+    {"eps", offsetof(Args, forward.eps), ScalarSlot::Kind::f32, {}, {1e-5f}},
     {"accumulate", offsetof(Args, accumulate), ScalarSlot::Kind::i32},
     {"determinism", offsetof(Args, determinism), ScalarSlot::Kind::i32, kDeterminismWords}};
 
@@ -73,8 +76,11 @@ Tensor check_moments(hstu_tensor& t, const Tensor& x) {
   checks::extent(moments, 0, x.t.shape[0], "x.shape[0]");
   checks::extent(moments, 1, 1, "the number of parts");
   checks::extent(moments, 2, 2, "mean and squares, their number");
-  if (reinterpret_cast<uintptr_t>(t.data) % 8 != 0 || t.stride[0] % 2 != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments: its pairs must be aligned to 8 bytes");
+  if (reinterpret_cast<uintptr_t>(t.data) % 8 != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments.data = {}: it must be aligned to 8 bytes, as each row's pair", t.data);
+  if (t.stride[0] % 2 != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments.stride[0] = {}: it must be even, so that each row's pair is aligned",
+         t.stride[0]);
   return moments;
 }
 
@@ -90,7 +96,8 @@ Tensor check_valid_rows(hstu_tensor& t) {
 Tensor check_weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, const Tensor& x) {
   if (!checks::given(name, t)) return {name, t};
   if (!weighted)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there, but weight is absent: what is absent has no gradient", name);
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "{} is there, but weight is absent: there is nothing to take its gradient of; leave {} out", name, name);
   const Tensor gradient = checks::required<1>(name, t);
   checks::extent(gradient, 0, x.t.shape[1], "x.shape[1]");
   if (t.dtype != HSTU_DTYPE_F32) checks::same_dtype(gradient, weight);
@@ -115,7 +122,8 @@ Checked check_tensors(Args& args) {
   if (checks::given("dresidual", args.dresidual)) {
     c.dresidual.bytes = like_x("dresidual", args.dresidual, x).bytes;
     if (!present(args.dx))
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "dresidual is there, but dx, which it is added to, is not");
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "dresidual is there, but dx is absent: dresidual is added to dx; give dx or leave dresidual out");
   }
   const bool weighted = checks::weight_and_bias(forward.weight, forward.bias, x.t.shape[1], "x.shape[1]", c.dx);
   c.dweight.bytes = check_weight_gradient("dweight", args.dweight, weighted, c.weight, x).bytes;
@@ -139,7 +147,8 @@ void check_workspace(Args& args, const Checked& c) {
   const size_t needed = workspace_bytes(&args);
   if (needed == 0) return;
   if (args.workspace_size < needed)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = {}: it must be at least {}, as ..._workspace_size() says",
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "workspace_size = {}: it must be at least {}, as hstu_layer_norm_backward_workspace_size() says",
          args.workspace_size, needed);
   if (!args.workspace || reinterpret_cast<uintptr_t>(args.workspace) % kWorkspaceAlignment != 0)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace = {}: it must be device memory aligned to {} bytes", args.workspace,
@@ -166,7 +175,7 @@ OperatorFacts facts_of(const Args*) { return {key::kFields, kTensors, kScalars, 
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  if (args.forward.struct_size != 0) checks::struct_size(args.forward.struct_size, sizeof args.forward);
+  checks::embedded_size("forward.struct_size", args.forward.struct_size, sizeof args.forward);
   const Checked c = check_tensors(args);
   check_overlaps(c);
   args.forward.eps = checks::eps(args.forward.eps);
@@ -190,7 +199,7 @@ Problem prepare(Args& args) {
 }
 
 // Statistics 4; g, its sum and the one of g * xhat 4; xhat 2; dx 4; products and sums for weight and bias 2 and 1.
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double dim = static_cast<double>(args.forward.x.shape[1]);
   const double elements = static_cast<double>(args.forward.x.shape[0]) * dim;
   const bool dx = present(args.dx), reads_x = dx || present(args.dweight);

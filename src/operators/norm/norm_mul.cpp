@@ -15,13 +15,16 @@ namespace {
 using Args = hstu_norm_mul_args;
 
 constexpr TensorSlot kTensors[] = {
-    {"attn", offsetof(Args, attn), TensorRole::input},     {"u", offsetof(Args, u), TensorRole::input},
-    {"weight", offsetof(Args, weight), TensorRole::input}, {"bias", offsetof(Args, bias), TensorRole::input},
-    {"out", offsetof(Args, out), TensorRole::output},      {"descale", offsetof(Args, descale), TensorRole::output}};
+    {"attn", offsetof(Args, attn), TensorRole::input, of_rank(2, kFloating)},
+    {"u", offsetof(Args, u), TensorRole::input, of_rank(2, kFloating)},
+    {"weight", offsetof(Args, weight), TensorRole::input, of_rank(1, kFloating)},
+    {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
+    {"descale", offsetof(Args, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2).or_absent()}};
 constexpr std::string_view kNormWords[] = {"layer", "rms", "swish"};
 constexpr std::string_view kStreamWords[] = {"compat", "fast", "masks", "rows"};
 constexpr ScalarSlot kScalars[] = {
-    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32},
+    {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32, {}, {1e-5f}},
     {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
     {"concat_u", offsetof(Args, concat_u), ScalarSlot::Kind::i32},
     {"concat_x", offsetof(Args, concat_x), ScalarSlot::Kind::i32},
@@ -79,7 +82,7 @@ void check_weights(Args& args, const checks::Tensor& attn, const checks::Tensor&
   if (args.norm != HSTU_NORM_RMS)
     checks::same_dtype(checks::weight("bias", args.bias, count, what, out), weight);
   else if (checks::given("bias", args.bias))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "bias is there, but norm = RMS has none: leave it absent");
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "bias is there: norm = RMS has none; leave it out");
 }
 
 checks::Tensor check_out(Args& args, const checks::Tensor& attn, const checks::Tensor& u) {
@@ -88,7 +91,9 @@ checks::Tensor check_out(Args& args, const checks::Tensor& attn, const checks::T
   checks::extent(out, 0, attn.t.shape[0], "attn.shape[0]");
   int64_t columns = 0;
   if (__builtin_mul_overflow(attn.t.shape[1], 1 + args.concat_u + args.concat_x, &columns))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "attn.shape[1] = {}: the output's row overflows 64 bits", attn.t.shape[1]);
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "attn.shape[1] = {}: a row of out, segments * attn.shape[1], overflows 64 bits; make it smaller",
+         attn.t.shape[1]);
   checks::extent(out, 1, columns, "segments (1 + concat_u + concat_x) * attn.shape[1]");
   checks::no_self_overlap(out);
   checks::disjoint(out, attn);
@@ -138,7 +143,7 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.attn.shape[0]) * static_cast<double>(args.attn.shape[1]);
   const int segments = 1 + args.concat_u + args.concat_x;
   const double weights = static_cast<double>(args.weight.shape[0] + args.bias.shape[0]);

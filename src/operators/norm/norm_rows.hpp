@@ -21,9 +21,9 @@ inline Row load_row(const hstu_tensor& matrix, int64_t row) {
 
 /// Calls body(x, row) with each row of x, [rows, dim], and writes what it leaves in x. operations: of an element.
 template <class Body>
-void for_rows(const hstu_tensor& x, const hstu_tensor& y, double* const* exact, double operations, const Body& body) {
+void for_rows(const hstu_tensor& x, const hstu_tensor& to, double* const* exact, double operations, const Body& body) {
   const int64_t rows = x.shape[0], dim = x.shape[1];
-  const Output out(y, exact);
+  const Output out(to, exact);
   parallel_for(rows, operations * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t row) {
     Row values = load_row(x, row);
     body(values, row);
@@ -31,12 +31,20 @@ void for_rows(const hstu_tensor& x, const hstu_tensor& y, double* const* exact, 
   });
 }
 
+/// Mean and sum of squared deviations of a row.
+inline void write_moments(const Output& moments, int64_t row, const Row& x) {
+  double pair[2] = {};
+  for (const double value : x) pair[0] += value / static_cast<double>(x.size());
+  for (const double value : x) pair[1] += (value - pair[0]) * (value - pair[0]);
+  moments.write(row, 0, 2, pair);
+}
+
 /// x <- x * weight + bias.
 inline void scale_and_shift(Row& x, const Row& weight, const Row& bias) {
   for (size_t i = 0; i < x.size(); ++i) x[i] = x[i] * weight[i] + bias[i];
 }
 
-/// Quantises a row of results, if y is in FP8 (as a matrix: of the last dimension), each unit by its own scale, which
+/// Quantises a row of results, if out is in FP8 (as a matrix: of the last dimension), each unit by its own scale, which
 /// goes to `descale`, the second output. Unrounded results are what FP8 then rounds, limited as it limits them.
 class RowQuantiser {
  public:
@@ -53,9 +61,9 @@ class RowQuantiser {
 
  private:
   float quantise(Row& x, int64_t first, int64_t end) const {
-    float greatest = 1e-12f;
-    for (int64_t i = first; i < end; ++i) greatest = greater(greatest, x[static_cast<size_t>(i)]);
-    const float largest = y_.dtype == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f, multiplier = largest / greatest;
+    float amax = 1e-12f;
+    for (int64_t i = first; i < end; ++i) amax = greater(amax, x[static_cast<size_t>(i)]);
+    const float largest = y_.dtype == HSTU_DTYPE_E4M3 ? 448.0f : 57344.0f, multiplier = largest / amax;
     for (int64_t i = first; i < end; ++i) {
       double& value = x[static_cast<size_t>(i)];
       const double product = static_cast<double>(static_cast<float>(value) * multiplier);
@@ -64,7 +72,7 @@ class RowQuantiser {
       else
         value = y_.dtype == HSTU_DTYPE_E4M3 ? E4m3::widen(E4m3::round(product)) : E5m2::widen(E5m2::round(product));
     }
-    return greatest / largest;
+    return amax / largest;
   }
   void write(int64_t row, int64_t unit, float value) const {
     if (exact_) {

@@ -5,28 +5,29 @@
 
 namespace hstujit::checks {
 
-Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises) {
-  const Rows r{required<2>("x", x), required<2>("y", y)};
+Rows rows(hstu_tensor& x, hstu_tensor& out, bool quantises) {
+  const Rows r{required<2>("x", x), required<2>("out", out)};
   floating(r.x);
-  const bool quantised = quantises && fp8::stores(y.dtype);
-  if (!quantised) same_dtype(r.y, r.x);
-  extent(r.y, 0, x.shape[0], "x.shape[0]");
-  extent(r.y, 1, x.shape[1], "x.shape[1]");
-  no_self_overlap(r.y);
+  const bool quantised = quantises && fp8::stores(out.dtype);
+  if (!quantised) same_dtype(r.out, r.x);
+  extent(r.out, 0, x.shape[0], "x.shape[0]");
+  extent(r.out, 1, x.shape[1], "x.shape[1]");
+  no_self_overlap(r.out);
   if (quantised)
-    disjoint(r.y, r.x);
+    disjoint(r.out, r.x);
   else
-    disjoint_or_same(r.y, r.x);
+    disjoint_or_same(r.out, r.x);
   return r;
 }
 
-Tensor quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
+Tensor quantised(const Tensor& x, const Tensor& out, int64_t rows, int64_t columns, hstu_tensor& descale,
                  const hstu_fp8_scaling& scaling) {
   fp8::check_scaling("scaling", scaling);
-  if (!fp8::stores(y.t.dtype)) {
+  if (!fp8::stores(out.t.dtype)) {
     if (given("descale", descale) || scaling != HSTU_FP8_TENSOR)
-      fail(HSTU_ERROR_INVALID_ARGUMENT, "descale or scaling is there: they belong to {0} in e4m3 or e5m2; {0} is {1}",
-           y.name, name_of(static_cast<hstu_dtype>(y.t.dtype)));
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "descale or scaling is there, but {0}.dtype = {1}: they belong to {0} in e4m3 or e5m2; leave both out",
+           out.name, name_of(static_cast<hstu_dtype>(out.t.dtype)));
     return {"descale", descale};
   }
   if (scaling != HSTU_FP8_ROW && scaling != HSTU_FP8_GROUP)
@@ -35,7 +36,7 @@ Tensor quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns
   const Tensor checked = fp8::check_descale("descale", descale, scaling, rows, columns);
   no_self_overlap(checked);
   disjoint(checked, x);
-  disjoint(checked, y);
+  disjoint(checked, out);
   return checked;
 }
 

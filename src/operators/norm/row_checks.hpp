@@ -6,19 +6,19 @@
 
 namespace hstujit::checks {
 
-/// x [rows, dim] and y of the same shape and type; y may be x itself. y may be in FP8 where the operator quantises.
+/// x [rows, dim] and out of the same shape and type; out may be x itself, or in FP8 where the operator quantises.
 struct Rows {
-  Tensor x, y;
+  Tensor x, out;
   int64_t dim() const { return x.t.shape[1]; }
 };
-Rows rows(hstu_tensor& x, hstu_tensor& y, bool quantises = false);
+Rows rows(hstu_tensor& x, hstu_tensor& out, bool quantises = false);
 
-/// The scales of a y in FP8, one a row or 128 columns of one; of another y there must be none. rows, columns: of y as a
-/// matrix. Gives the scales, apart from x and y; those that are not there take no bytes.
-Tensor quantised(const Tensor& x, const Tensor& y, int64_t rows, int64_t columns, hstu_tensor& descale,
+/// The scales of an out in FP8, one a row or 128 columns of one; of another there must be none. rows, columns: of out
+/// as a matrix. Gives the scales, apart from x and out; those that are not there take no bytes.
+Tensor quantised(const Tensor& x, const Tensor& out, int64_t rows, int64_t columns, hstu_tensor& descale,
                  const hstu_fp8_scaling& scaling);
 inline void quantised(const Rows& r, hstu_tensor& descale, const hstu_fp8_scaling& scaling) {
-  quantised(r.x, r.y, r.x.t.shape[0], r.dim(), descale, scaling);
+  quantised(r.x, r.out, r.x.t.shape[0], r.dim(), descale, scaling);
 }
 
 /// weight or bias, [count], which `what` explains, apart from the output.

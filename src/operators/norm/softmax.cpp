@@ -14,8 +14,8 @@ namespace {
 
 using Args = hstu_softmax_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"y", offsetof(Args, y), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+                                   {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
 constexpr ScalarSlot kScalars[] = {{"log", offsetof(Args, log), ScalarSlot::Kind::i32},
                                    {"zero_empty_rows", offsetof(Args, zero_empty_rows), ScalarSlot::Kind::i32}};
 
@@ -25,13 +25,13 @@ OperatorFacts facts_of(const Args*) { return {softmax::kFields, kTensors, kScala
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Rows r = checks::rows(args.x, args.y);
+  const checks::Rows r = checks::rows(args.x, args.out);
   if (r.dim() == 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "x.shape[1] = 0: the softmax of nothing is undefined; rows may be none instead");
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "x.shape[1] = 0: it must be positive; only x.shape[0] may be 0, for no rows");
   checks::flag("log", args.log);
   checks::flag("zero_empty_rows", args.zero_empty_rows);
   checks::Vector vector(args.x.dtype);
-  vector.tensor(args.x).tensor(args.y);
+  vector.tensor(args.x).tensor(args.out);
 
   Problem problem{Op::softmax, {}};
   problem[softmax::kDtype] = args.x.dtype;
@@ -43,14 +43,14 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
+Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.x.shape[0]) * static_cast<double>(args.x.shape[1]);
   // Maximum; difference, power, counted as one, and sum; scale.
   return {.flops = elements * 5, .bytes = elements * 2 * size_of(args.x.dtype)};
 }
 
 void make_edge_case(Args& args, Integers&) {
-  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.y});
+  edge_case::shorten_rows(edge_case::ragged(args.x.shape[0]), {&args.x, &args.out});
 }
 
 namespace reference {
@@ -73,7 +73,7 @@ void take_softmax(Row& x, bool log, bool zero_empty) {
 }  // namespace
 
 void run(const Args& args, double* const* exact) {
-  for_rows(args.x, args.y, exact, 30,
+  for_rows(args.x, args.out, exact, 30,
            [&](Row& x, int64_t) { take_softmax(x, args.log != 0, args.zero_empty_rows != 0); });
 }
 

@@ -11,12 +11,13 @@ namespace {
 
 using Args = hstu_add_positional_embeddings_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"position_embeddings", offsetof(Args, position_embeddings), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
-constexpr ScalarSlot kScalars[] = {{"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"position_embeddings", offsetof(Args, position_embeddings), TensorRole::input, of_rank(2, kFloating)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"num_targets", offsetof(Args, num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
+constexpr ScalarSlot kScalars[] = {{"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, {1}},
                                    {"interleave_targets", offsetof(Args, interleave_targets), ScalarSlot::Kind::i32}};
 enum : size_t { kSeqOffsets = 2, kNumTargets = 3 };  // slots of kTensors
 
@@ -34,8 +35,8 @@ Problem prepare(Args& args) {
   return check.problem();
 }
 
-Work work_of(const Args& args) {
-  return added_rows::work_of(args.x, args.seq_offsets, {&args.position_embeddings, &args.num_targets});
+Cost cost_of(const Args& args) {
+  return added_rows::cost_of(args.x, args.seq_offsets, {&args.position_embeddings, &args.num_targets});
 }
 
 void make_edge_case(Args&, Integers& integers) { edge_case::make_ragged(integers[kSeqOffsets], integers[kNumTargets]); }

@@ -15,18 +15,19 @@ namespace {
 
 using Args = hstu_add_timestamp_positional_embeddings_args;
 
-constexpr TensorSlot kTensors[] = {{"x", offsetof(Args, x), TensorRole::input},
-                                   {"position_embeddings", offsetof(Args, position_embeddings), TensorRole::input},
-                                   {"timestamp_embeddings", offsetof(Args, timestamp_embeddings), TensorRole::input},
-                                   {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer},
-                                   {"timestamps", offsetof(Args, timestamps), TensorRole::integer},
-                                   {"num_targets", offsetof(Args, num_targets), TensorRole::integer},
-                                   {"query_time", offsetof(Args, query_time), TensorRole::integer},
-                                   {"out", offsetof(Args, out), TensorRole::output}};
+constexpr TensorSlot kTensors[] = {
+    {"x", offsetof(Args, x), TensorRole::input, of_rank(2, kFloating)},
+    {"position_embeddings", offsetof(Args, position_embeddings), TensorRole::input, of_rank(2, kFloating)},
+    {"timestamp_embeddings", offsetof(Args, timestamp_embeddings), TensorRole::input, of_rank(2, kFloating)},
+    {"seq_offsets", offsetof(Args, seq_offsets), TensorRole::integer, of_rank(1, kIntegers)},
+    {"timestamps", offsetof(Args, timestamps), TensorRole::integer, of_rank(1, kI64)},
+    {"num_targets", offsetof(Args, num_targets), TensorRole::integer, of_rank(1, kIntegers).or_absent()},
+    {"query_time", offsetof(Args, query_time), TensorRole::integer, of_rank(1, kI64).or_absent()},
+    {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating)}};
 constexpr std::string_view kBucketWords[] = {"sqrt", "log"};
 constexpr ScalarSlot kScalars[] = {
-    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32},
-    {"time_bucket_increments", offsetof(Args, time_bucket_increments), ScalarSlot::Kind::f32},
+    {"alpha", offsetof(Args, alpha), ScalarSlot::Kind::f32, {}, {1}},
+    {"time_bucket_increments", offsetof(Args, time_bucket_increments), ScalarSlot::Kind::f32, {}, {60}},
     {"time_bucket_fn", offsetof(Args, time_bucket_fn), ScalarSlot::Kind::i32, kBucketWords},
     {"max_contextual_seq_len", offsetof(Args, max_contextual_seq_len), ScalarSlot::Kind::i64},
     {"interleave_targets", offsetof(Args, interleave_targets), ScalarSlot::Kind::i32}};
@@ -69,8 +70,8 @@ Problem prepare(Args& args) {
   return problem;
 }
 
-Work work_of(const Args& args) {
-  return added_rows::work_of(
+Cost cost_of(const Args& args) {
+  return added_rows::cost_of(
       args.x, args.seq_offsets,
       {&args.position_embeddings, &args.timestamp_embeddings, &args.timestamps, &args.num_targets, &args.query_time});
 }

@@ -54,11 +54,11 @@ TEST_P(AttentionFp8Error, OfKeysWithSmallScales) {
   args.v_descale = scales(memory, of_values ? c.octaves : 0);
   args.scaling = HSTU_FP8_ATTENTION_BLOCK;
   args.seq_offsets = memory.integers(HSTU_DTYPE_I64, {0, kRows});
-  args.mask = HSTU_MASK_FULL;
+  args.mask.kind = HSTU_MASK_FULL;
   args.max_seq_len = kRows;
   args.scaling_seqlen = 1;
   const Exact exact = test::exact_result(args, &hstu_attention_fp8_args::out);
-  test::DeviceCall call(memory, Op::hstu_attention_fp8, &args);
+  test::DeviceCall call(memory, Op::attention_fp8, &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
   const Exact out = test::values(call.after(args.out));
   double errors = 0, squares = 0;
@@ -85,11 +85,13 @@ TEST(AttentionFp8Sums, OfTwoLongRunsOfKeysAreAllAdded) {
   args.out = memory.poison(HSTU_DTYPE_BF16, {kLength, 1, kDim});
   for (hstu_tensor* const t : {&args.q_descale, &args.k_descale, &args.v_descale}) *t = memory.floats({0.5f});
   args.seq_offsets = memory.integers(HSTU_DTYPE_I64, {0, kLength});
-  args.mask = HSTU_MASK_INTERVALS;
-  args.intervals = memory.integers(HSTU_DTYPE_I32, std::vector<int64_t>(3 * kLength));
-  args.intervals.rank = 3, args.intervals.shape[0] = 1, args.intervals.shape[1] = 3, args.intervals.shape[2] = kLength;
-  args.intervals.stride[0] = 3 * kLength, args.intervals.stride[1] = kLength, args.intervals.stride[2] = 1;
-  auto* const bounds = static_cast<int32_t*>(args.intervals.data);
+  args.mask.kind = HSTU_MASK_INTERVALS;
+  args.mask.intervals = memory.integers(HSTU_DTYPE_I32, std::vector<int64_t>(3 * kLength));
+  args.mask.intervals.rank = 3, args.mask.intervals.shape[0] = 1, args.mask.intervals.shape[1] = 3,
+  args.mask.intervals.shape[2] = kLength;
+  args.mask.intervals.stride[0] = 3 * kLength, args.mask.intervals.stride[1] = kLength,
+  args.mask.intervals.stride[2] = 1;
+  auto* const bounds = static_cast<int32_t*>(args.mask.intervals.data);
   for (int64_t i = 0; i < kLength; ++i)
     bounds[i] = 2300, bounds[kLength + i] = 2500, bounds[2 * kLength + i] = kLength - static_cast<int32_t>(i % 3);
   args.max_seq_len = kLength;

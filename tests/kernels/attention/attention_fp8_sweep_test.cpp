@@ -85,14 +85,14 @@ Args args_of(HostMemory& memory, const Case& c) {
   args.q_descale = descale(memory, c, args.q.shape[1], total);
   args.k_descale = descale(memory, c, args.k.shape[1], total);
   args.v_descale = descale(memory, c, args.v.shape[1], total);
-  args.seq_offsets = a.seq_offsets, args.num_targets = a.num_targets, args.attn_scale = a.attn_scale;
-  args.intervals = a.intervals, args.num_contexts = a.num_contexts;
-  args.mask = a.mask;
+  args.seq_offsets = a.seq_offsets, args.mask.num_targets = a.mask.num_targets, args.attn_scale = a.attn_scale;
+  args.mask.intervals = a.mask.intervals, args.mask.num_contexts = a.mask.num_contexts;
+  args.mask.kind = a.mask.kind;
   args.max_seq_len = a.max_seq_len;
-  args.contextual_seq_len = a.contextual_seq_len;
-  args.max_attn_len = a.max_attn_len, args.min_full_attn_seq_len = a.min_full_attn_seq_len;
-  args.target_group_size = a.target_group_size;
-  args.window_left = a.window_left, args.window_right = a.window_right;
+  args.mask.contextual_seq_len = a.mask.contextual_seq_len;
+  args.mask.max_attn_len = a.mask.max_attn_len, args.mask.min_full_attn_seq_len = a.mask.min_full_attn_seq_len;
+  args.mask.target_group_size = a.mask.target_group_size;
+  args.mask.window_left = a.mask.window_left, args.mask.window_right = a.mask.window_right;
   args.fast_sums = c.fast_sums;
   return args;
 }

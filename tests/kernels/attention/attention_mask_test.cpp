@@ -50,19 +50,19 @@ class PairCounter {
     test::fill(args_.q, 0.25);
     test::fill(args_.k, 1);
     args_.seq_offsets = memory_.integers(HSTU_DTYPE_I64, offsets_);
-    if (options.targets) args_.num_targets = memory_.integers(HSTU_DTYPE_I64, targets);
+    if (options.targets) args_.mask.num_targets = memory_.integers(HSTU_DTYPE_I64, targets);
     args_.alpha = 0.25f;  // every score is 32 * 0.25 * 0.25 = 2
     args_.max_seq_len = std::max<int64_t>(*std::max_element(lengths.begin(), lengths.end()), 1);
     args_.scaling_seqlen = 1;
-    args_.contextual_seq_len = options.contextual;
-    args_.max_attn_len = options.max_attn_len;
-    args_.min_full_attn_seq_len = options.min_full;
+    args_.mask.contextual_seq_len = options.contextual;
+    args_.mask.max_attn_len = options.max_attn_len;
+    args_.mask.min_full_attn_seq_len = options.min_full;
   }
 
   /// Number of (row, key) pairs whose count is not what the mask says; the first is described.
   int64_t wrong_pairs(int64_t first_key, std::string& description) {
     for (size_t b = 0; b < sequences_.size(); ++b) set_values(b, first_key);
-    test::DeviceCall call(memory_, Op::hstu_attention, &args_);
+    test::DeviceCall call(memory_, Op::attention, &args_);
     EXPECT_EQ(call.status(), HSTU_OK) << call.error();
     if (test::test_device()->compile_only) return 0;
     const auto out = test::values(call.after(args_.out));

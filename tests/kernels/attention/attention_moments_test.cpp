@@ -37,7 +37,7 @@ TEST_P(AttentionMoments, AreThoseOfWhatOutHolds) {
   hstu_attention_args args = test::attention_args(memory, GetParam());
   args.moments = memory.poison(HSTU_DTYPE_F32, {args.out.shape[0], args.out.shape[1], 2});
   HSTU_NEEDS_DEVICE_THAT_TAKES(args);
-  test::DeviceCall call(memory, Op::hstu_attention, &args);
+  test::DeviceCall call(memory, Op::attention, &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
   if (test::test_device()->compile_only) GTEST_SKIP() << "compiled, not run";
   EXPECT_TRUE(test::close(call.after(args.out), test::exact_result(args, &hstu_attention_args::out),

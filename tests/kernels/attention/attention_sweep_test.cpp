@@ -359,8 +359,8 @@ TEST(AttentionOnDevice, PermutingTargetsPermutesTheirResultsOnly) {
   HSTU_NEEDS_RESULTS();
   HostMemory memory;
   auto args = test::attention_args(memory, {.lengths = {150}, .spare_rows = 0});
-  args.num_targets = memory.integers(HSTU_DTYPE_I32, {20});
-  test::DeviceCall first(memory, Op::hstu_attention, &args);
+  args.mask.num_targets = memory.integers(HSTU_DTYPE_I32, {20});
+  test::DeviceCall first(memory, Op::attention, &args);
   ASSERT_EQ(first.status(), HSTU_OK) << first.error();
   const auto before = test::values(first.after(args.out));
   for (const hstu_tensor* t : {&args.q, &args.k, &args.v})  // rows 130 and 149 change places
@@ -368,7 +368,7 @@ TEST(AttentionOnDevice, PermutingTargetsPermutesTheirResultsOnly) {
       auto* elements = static_cast<uint16_t*>(t->data);
       std::swap(elements[130 * t->stride[0] + i], elements[149 * t->stride[0] + i]);
     }
-  test::DeviceCall second(memory, Op::hstu_attention, &args);
+  test::DeviceCall second(memory, Op::attention, &args);
   ASSERT_EQ(second.status(), HSTU_OK) << second.error();
   auto after = test::values(second.after(args.out));
   const size_t row = 2 * 64;
@@ -380,7 +380,7 @@ TEST(AttentionOnDevice, RunsTwiceToTheSameBits) {
   HSTU_NEEDS_RESULTS();
   HostMemory memory;
   const auto args = test::attention_args(memory, {.lengths = ragged(), .targets = Targets::some});
-  test::DeviceCall first(memory, Op::hstu_attention, &args), second(memory, Op::hstu_attention, &args);
+  test::DeviceCall first(memory, Op::attention, &args), second(memory, Op::attention, &args);
   ASSERT_EQ(first.status(), HSTU_OK) << first.error();
   const hstu_tensor a = first.after(args.out), b = second.after(args.out);
   EXPECT_EQ(std::memcmp(a.data, b.data, static_cast<size_t>(extent_bytes(a))), 0);

@@ -21,7 +21,7 @@ TEST_P(ExtremeTargets, OfAttention) {
   for (const hstu_dtype dtype : {HSTU_DTYPE_I32, HSTU_DTYPE_I64}) {
     HostMemory memory;
     auto args = test::attention_args(memory, GetParam());
-    args.num_targets = test::as_many_as_there_are(memory, dtype, args.num_targets.shape[0]);
+    args.mask.num_targets = test::as_many_as_there_are(memory, dtype, args.mask.num_targets.shape[0]);
     test::expect_correct(memory, args, &hstu_attention_args::out, test::attention_tolerance(GetParam().dtype));
   }
 }
@@ -64,7 +64,7 @@ TEST_P(ExtremeTargetsOfCaches, OfDeltaAttention) {
   auto args = test::delta_args(memory, GetParam());
   const test::Tolerance tolerance = test::attention_tolerance(GetParam().dtype);
   test::expect_no_targets<hstu_delta_attention_args>(memory, args, {{&hstu_delta_attention_args::out, tolerance}});
-  args.num_targets = test::as_many_as_there_are(memory, HSTU_DTYPE_I64, args.num_targets.shape[0]);
+  args.mask.num_targets = test::as_many_as_there_are(memory, HSTU_DTYPE_I64, args.mask.num_targets.shape[0]);
   test::expect_correct(memory, args, &hstu_delta_attention_args::out, tolerance);
 }
 

@@ -75,7 +75,7 @@ void fill_jagged(HostMemory& memory, const Case& c, Args& args) {
 Args args_of(HostMemory& memory, const Case& c) {
   Args args{};
   args.struct_size = sizeof args;
-  args.mask = c.mask;
+  args.mask.kind = c.mask;
   args.scale = c.scale;
   if (c.lengths.empty())
     fill_dense(memory, c, args);

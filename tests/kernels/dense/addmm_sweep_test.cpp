@@ -14,7 +14,11 @@ using test::Layout;
 
 constexpr hstu_dtype kF32 = HSTU_DTYPE_F32, kF16 = HSTU_DTYPE_F16, kBf16 = HSTU_DTYPE_BF16;
 
-enum class Bias { none, row, wide_row /* f32 */, residual, in_place };
+enum class Bias { none, row, wide_row /* f32 */, residual, in_place, both, wide_both /* row f32 */, both_in_place };
+bool has_row(Bias bias) { return bias == Bias::row || bias == Bias::both || bias == Bias::both_in_place; }
+bool has_wide_row(Bias bias) { return bias == Bias::wide_row || bias == Bias::wide_both; }
+bool has_residual(Bias bias) { return bias == Bias::residual || bias == Bias::both || bias == Bias::wide_both; }
+bool is_in_place(Bias bias) { return bias == Bias::in_place || bias == Bias::both_in_place; }
 
 struct Case {
   hstu_dtype dtype;
@@ -49,16 +53,16 @@ hstu_addmm_args args_of(HostMemory& memory, const Case& c) {
   args.w = c.transposed ? test::transposed(memory.random(c.dtype, {c.n, c.k}, c.w, 0, deviation))
                         : memory.random(c.dtype, {c.k, c.n}, c.w, 0, deviation);
   const hstu_dtype stored = c.fp8 != HSTU_DTYPE_NONE ? c.fp8 : c.dtype;
-  if (c.bias == Bias::row) args.y = memory.random(c.dtype, {c.n}, c.y);
-  if (c.bias == Bias::wide_row) args.y = memory.random(kF32, {c.n}, c.y);
-  if (c.bias == Bias::residual) args.y = memory.random(c.dtype, {c.m, c.n}, c.y);
-  if (c.bias == Bias::in_place)
-    args.y = args.z = memory.random(c.dtype, {c.m, c.n}, c.z);
+  if (has_row(c.bias)) args.bias = memory.random(c.dtype, {c.n}, c.y);
+  if (has_wide_row(c.bias)) args.bias = memory.random(kF32, {c.n}, c.y);
+  if (has_residual(c.bias)) args.residual = memory.random(c.dtype, {c.m, c.n}, c.y);
+  if (is_in_place(c.bias))
+    args.residual = args.out = memory.random(c.dtype, {c.m, c.n}, c.z);
   else
-    args.z = memory.poison(stored, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
-  hstu_tensor* const more[] = {&args.z1, &args.z2, &args.z3};
+    args.out = memory.poison(stored, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.z);
+  hstu_tensor* const more[] = {&args.out1, &args.out2, &args.out3};
   for (size_t i = 1; i < c.parts.size(); ++i) *more[i - 1] = memory.poison(stored, {c.m, c.parts[i]}, c.z);
-  if (c.fp8 != HSTU_DTYPE_NONE) args.z_descale = memory.floats({c.descale});
+  if (c.fp8 != HSTU_DTYPE_NONE) args.out_descale = memory.floats({c.descale});
   args.activation = c.activation;
   args.activation_columns = c.activation_columns;
   return args;
@@ -75,12 +79,12 @@ TEST_P(AddmmSweep, EqualsTheOracle) {
   HostMemory memory;
   const auto args = args_of(memory, GetParam());
   const Case& c = GetParam();
-  const bool few = args.z.shape[1] < static_cast<int64_t>(test::kFewElements);
+  const bool few = args.out.shape[1] < static_cast<int64_t>(test::kFewElements);
   const test::Tolerance tolerance = c.fp8 != HSTU_DTYPE_NONE ? tolerance_in_fp8(c.fp8, few)
                                     : few                    ? test::rounded_once_of_few(c.dtype)
                                                              : test::rounded_once(c.dtype);
   using Args = hstu_addmm_args;
-  test::expect_correct(memory, args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  test::expect_correct(memory, args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 std::vector<Case> shapes() {
@@ -254,8 +258,49 @@ std::vector<Case> layouts() {
 }
 
 const auto kNameOf = [](const auto& info) { return name_of_case(info.param); };
+/// A bias row and a residual: every type, kernel and ending, and what breaks the alignment of either.
+std::vector<Case> both() {
+  constexpr hstu_activation kNone = HSTU_ACTIVATION_NONE, kSilu = HSTU_ACTIVATION_SILU, kGelu = HSTU_ACTIVATION_GELU;
+  std::vector<Case> cases;
+  for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+    for (const Bias bias : {Bias::both, Bias::wide_both, Bias::both_in_place}) {
+      cases.push_back({dtype, 150, 128, 256, bias});
+      cases.push_back({dtype, 21, 256, 328, bias, kSilu, 100});  // few rows
+      cases.push_back({dtype, 70, 4096, 200, bias, kGelu, 37});  // few tiles, whose k is divided
+      cases.push_back({dtype, 77, 33, 45, bias, kSilu});         // no alignment at all
+      cases.push_back({dtype, 300, 96, 257, bias, kNone, 0, true});
+    }
+  for (const Bias bias : {Bias::both, Bias::wide_both}) {
+    cases.push_back({kBf16, 17001, 72, 520, bias, kSilu, 200});  // more tiles than blocks
+    cases.push_back({kF16, 8460, 256, 1000, bias, kGelu, 300});  // columns of w that stay
+    cases.push_back({kBf16, 2300, 1088, 1152, bias, kSilu});
+    cases.push_back({kBf16, 0, 64, 64, bias});
+    cases.push_back({kBf16, 70, 0, 64, bias, kSilu});
+    cases.push_back({kBf16, 140, 96, 160, bias, kNone, 0, false, {}, {}, {.shift = 1}});
+    cases.push_back({kBf16, 140, 96, 160, bias, kNone, 0, false, {}, {}, {.row_padding = 2}, {.row_padding = 4}});
+    Case parts{kBf16, 150, 128, 320, bias, kSilu, 70};
+    parts.parts = {64, 128, 128};
+    cases.push_back(parts);
+    parts.parts = {100, 56, 164};
+    cases.push_back(parts);
+  }
+  for (const hstu_dtype fp8 : {HSTU_DTYPE_E4M3, HSTU_DTYPE_E5M2})
+    for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+      for (const Bias bias : {Bias::both, Bias::wide_both})
+        for (const int64_t n : {256, 250}) {
+          Case c{dtype, 150, 128, n, bias, kSilu, 100};
+          c.fp8 = fp8;
+          cases.push_back(c);
+        }
+  Case many{kBf16, 17001, 72, 528, Bias::both, kGelu};
+  many.fp8 = HSTU_DTYPE_E4M3;
+  cases.push_back(many);
+  return cases;
+}
+
 INSTANTIATE_TEST_SUITE_P(Shapes, AddmmSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Epilogues, AddmmSweep, testing::ValuesIn(epilogues()), kNameOf);
+INSTANTIATE_TEST_SUITE_P(BiasAndResidual, AddmmSweep, testing::ValuesIn(both()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Gelus, AddmmSweep, testing::ValuesIn(gelus()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Fp8Results, AddmmSweep, testing::ValuesIn(fp8_results()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(SplitOutputs, AddmmSweep, testing::ValuesIn(split_outputs()), kNameOf);
@@ -264,9 +309,9 @@ INSTANTIATE_TEST_SUITE_P(Layouts, AddmmSweep, testing::ValuesIn(layouts()), kNam
 TEST(AddmmOnDevice, EmptyOperands) {
   HSTU_NEEDS_DEVICE();
   for (const auto& [m, k, n] : {std::array<int64_t, 3>{0, 64, 64}, {64, 64, 0}, {70, 0, 64}, {0, 0, 0}})
-    for (const Bias bias : {Bias::none, Bias::row, Bias::residual}) {
+    for (const Bias bias : {Bias::none, Bias::row, Bias::residual, Bias::both}) {
       HostMemory memory;
-      test::expect_correct(memory, args_of(memory, {kBf16, m, k, n, bias, HSTU_ACTIVATION_SILU}), &hstu_addmm_args::z,
+      test::expect_correct(memory, args_of(memory, {kBf16, m, k, n, bias, HSTU_ACTIVATION_SILU}), &hstu_addmm_args::out,
                            test::rounded_once(kBf16));
     }
 }
@@ -277,7 +322,7 @@ TEST(AddmmOnDevice, NanStaysInItsRowOfXAndColumnOfW) {
   const auto args = args_of(memory, {kBf16, 150, 96, 160});
   test::fill(test::columns_of(test::rows_of(args.x, 70, 1), 50, 1), std::nan(""));
   test::fill(test::columns_of(test::rows_of(args.w, 3, 1), 130, 1), std::nan(""));
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_once(kBf16));
 }
 
 TEST(AddmmOnDevice, NanAndInfinityInFp8) {
@@ -286,17 +331,17 @@ TEST(AddmmOnDevice, NanAndInfinityInFp8) {
   Case c{kBf16, 150, 96, 160, Bias::residual};
   c.fp8 = HSTU_DTYPE_E4M3;
   const auto args = args_of(memory, c);
-  test::fill(test::columns_of(test::rows_of(args.y, 70, 1), 50, 1), std::nan(""));
-  test::fill(test::columns_of(test::rows_of(args.y, 71, 1), 51, 1), -INFINITY);
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_to_fp8(c.fp8));
+  test::fill(test::columns_of(test::rows_of(args.residual, 70, 1), 50, 1), std::nan(""));
+  test::fill(test::columns_of(test::rows_of(args.residual, 71, 1), 51, 1), -INFINITY);
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_to_fp8(c.fp8));
 }
 
 TEST(AddmmOnDevice, BroadcastResidual) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = args_of(memory, {kBf16, 150, 96, 160, Bias::residual});
-  args.y.stride[0] = 0;
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kBf16));
+  args.residual.stride[0] = 0;
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_once(kBf16));
 }
 
 // ---- Operands in any layout: row-major, column-major, contiguous along neither dimension.
@@ -307,7 +352,7 @@ struct LayoutCase {
   hstu_dtype dtype;
   int64_t m, k, n;
   Order x, w, y = Order::rows;
-  Bias bias = Bias::residual;
+  Bias bias = Bias::residual;  ///< a bias row has gaps between its elements
   int32_t allow_tf32 = 0;
   int64_t padding = 0;
 };
@@ -343,18 +388,18 @@ TEST_P(AddmmLayouts, EqualTheOracle) {
   args.struct_size = sizeof args;
   args.x = ordered(memory, c, c.x, c.m, c.k, 1);
   args.w = ordered(memory, c, c.w, c.k, c.n, 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1))));
-  if (c.bias == Bias::residual) args.y = ordered(memory, c, c.y, c.m, c.n, 1);
-  if (c.bias == Bias::row) {
-    args.y = memory.random(c.dtype, {2 * c.n});
-    args.y.shape[0] = c.n;
-    args.y.stride[0] = 2;
+  if (has_residual(c.bias)) args.residual = ordered(memory, c, c.y, c.m, c.n, 1);
+  if (has_row(c.bias)) {
+    args.bias = memory.random(c.dtype, {2 * c.n});
+    args.bias.shape[0] = c.n;
+    args.bias.stride[0] = 2;
   }
-  args.z = memory.poison(c.dtype, {c.m, c.n});
+  args.out = memory.poison(c.dtype, {c.m, c.n});
   args.allow_tf32 = c.allow_tf32;
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = (c.n + 1) / 2;
   const test::Tolerance tolerance = c.allow_tf32 ? test::Tolerance{2e-3, 1 << 14} : test::rounded_once(c.dtype);
-  test::expect_correct(memory, args, &hstu_addmm_args::z, tolerance);
+  test::expect_correct(memory, args, &hstu_addmm_args::out, tolerance);
 }
 
 std::vector<LayoutCase> layout_cases() {
@@ -376,6 +421,9 @@ std::vector<LayoutCase> layout_cases() {
   cases.push_back({kF32, 1, 2000, 3, Order::rows, Order::columns, Order::rows, Bias::none});
   cases.push_back({kF32, 1000, 256, 512, Order::rows, Order::rows, Order::rows, Bias::none});
   cases.push_back({kF32, 300, 256, 128, Order::rows, Order::columns, Order::rows, Bias::none, 1});
+  for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+    for (const Order y : {Order::rows, Order::columns, Order::apart})
+      for (const int64_t m : {24, 300}) cases.push_back({dtype, m, 96, 160, Order::rows, Order::rows, y, Bias::both});
   cases.push_back({kBf16, 1, 64, 1, Order::apart, Order::apart});
   cases.push_back({kF32, 64, 0, 64, Order::columns, Order::columns});
   return cases;
@@ -389,19 +437,21 @@ TEST(AddmmOnDevice, ADividedKGivesTheSameBitsAgainAndOnTwoStreams) {
   HSTU_NEEDS_RESULTS();
   const test::TestDevice& device = *test::test_device();
   if (device.cpu || device.facts().compute_capability < 90) GTEST_SKIP() << "the device divides no k";
-  for (const Case& c : {Case{kBf16, 100, 8200, 136}, Case{kF16, 300, 4104, 264, Bias::residual}}) {
+  for (const Case& c : {Case{kBf16, 100, 8200, 136}, Case{kF16, 300, 4104, 264, Bias::residual},
+                        Case{kBf16, 300, 4104, 264, Bias::both}}) {
     SCOPED_TRACE(name_of_case(c));
     HostMemory memory;
     hstu_addmm_args args = args_of(memory, c), prepared = args;
     const Problem problem = prepare(prepared);
-    std::vector<hstu_tensor> results{args.z};
+    std::vector<hstu_tensor> results{args.out};
     while (results.size() < 12) results.push_back(memory.poison(c.dtype, {c.m, c.n}));
     test::DeviceSlabs slabs(memory);
-    for (hstu_tensor* t : {&args.x, &args.w, &args.y}) t->data = slabs.copy_of(t->data);
+    for (hstu_tensor* t : {&args.x, &args.w, &args.bias, &args.residual})
+      if (t->data) t->data = slabs.copy_of(t->data);
     const test::Streams streams(2);
     for (size_t i = 0; i < results.size(); ++i) {
-      args.z = results[i];
-      args.z.data = slabs.copy_of(args.z.data);
+      args.out = results[i];
+      args.out.data = slabs.copy_of(args.out.data);
       const hstu_stream stream = i < 2 ? nullptr : streams[i % 2];
       ASSERT_EQ(hstu_addmm(device.context, &args, stream), HSTU_OK) << hstu_last_error();
     }
@@ -422,8 +472,8 @@ TEST(AddmmOnDevice, F32SumsOfOneSignStayExact) {
   args.struct_size = sizeof args;
   args.x = memory.random(kF32, {64, 4096}, {}, 1, 0.2);  // all positive: truncated sums would drift
   args.w = memory.random(kF32, {4096, 96}, {}, 1, 0.2);
-  args.z = memory.poison(kF32, {64, 96});
-  test::expect_correct(memory, args, &hstu_addmm_args::z, test::rounded_once(kF32));
+  args.out = memory.poison(kF32, {64, 96});
+  test::expect_correct(memory, args, &hstu_addmm_args::out, test::rounded_once(kF32));
 }
 
 }  // namespace

@@ -43,9 +43,9 @@ Args args_of(HostMemory& memory, const Case& c) {
   const double size = 1 / std::sqrt(static_cast<double>(c.k));
   args.w = c.w_transposed ? test::transposed(memory.random(c.dtype, {columns, c.k}, {}, 0, size))
                           : memory.random(c.dtype, {c.k, columns}, {}, 0, size);
-  if (c.bias_dtype != kNone) args.y = memory.random(c.bias_dtype, {columns});
+  if (c.bias_dtype != kNone) args.bias = memory.random(c.bias_dtype, {columns});
   // The first as the layer has it: columns of the rows that the output stage reads.
-  hstu_tensor* const parts[] = {&args.z, &args.z1, &args.z2, &args.z3};
+  hstu_tensor* const parts[] = {&args.out, &args.out1, &args.out2, &args.out3};
   for (size_t part = 0; part < c.n.size(); ++part)
     *parts[part] = memory.poison(c.dtype, {c.m, c.n[part]}, {.row_padding = part == 0 ? 64 : 0});
   args.activation = c.activated > 0 ? HSTU_ACTIVATION_SILU : HSTU_ACTIVATION_NONE;
@@ -62,7 +62,7 @@ TEST_P(NormAddmmSweep, EqualsTheOracle) {
   // Normed rows are rounded as the oracle has them, but from f32: now and then to a neighbour.
   test::Tolerance tolerance = test::rounded_once(GetParam().dtype);
   tolerance.ulps_of_row = 0.35;
-  test::expect_correct(memory, args, {&Args::z, &Args::z1, &Args::z2, &Args::z3}, tolerance);
+  test::expect_correct(memory, args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
 std::vector<Case> cases() {

@@ -60,12 +60,12 @@ hstu_fp8_gemm_args product(HostMemory& memory, const Case& c, const hstu_tensor&
   const Quantised a = quantised(memory, x, c.a), b = quantised(memory, w, c.b);
   hstu_fp8_gemm_args args{};
   args.struct_size = sizeof args;
-  args.a = a.q;
-  args.b = b.q;
-  args.a_descale = a.descale;
-  args.b_descale = b.descale;
-  args.a_scaling = c.a;
-  args.b_scaling = c.b;
+  args.x = a.q;
+  args.w = b.q;
+  args.x_descale = a.descale;
+  args.w_descale = b.descale;
+  args.x_scaling = c.a;
+  args.w_scaling = c.b;
   args.out = memory.poison(HSTU_DTYPE_F16, {kM, kN});
   return args;
 }
@@ -75,8 +75,8 @@ Exact unquantised_product(HostMemory& memory, const hstu_tensor& x, const hstu_t
   args.struct_size = sizeof args;
   args.x = x;
   args.w = test::transposed(w);
-  args.z = memory.poison(HSTU_DTYPE_F32, {kM, kN});
-  return test::exact_result(args, &hstu_addmm_args::z);
+  args.out = memory.poison(HSTU_DTYPE_F32, {kM, kN});
+  return test::exact_result(args, &hstu_addmm_args::out);
 }
 
 double rounding_of(HostMemory& memory, const Exact& exact) {

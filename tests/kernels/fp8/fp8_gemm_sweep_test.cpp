@@ -23,7 +23,7 @@ struct Case {
   hstu_dtype dtype_a = kE4m3, dtype_b = kE4m3, bias = HSTU_DTYPE_NONE;
   Layout layout_a{}, layout_b{}, out{};
   hstu_fp8_accumulation accumulation = HSTU_FP8_ACCUMULATE_128;
-  Residual residual = Residual::none;  ///< instead of a bias row
+  Residual residual = Residual::none;
   Layout layout_residual{};
   hstu_activation activation = HSTU_ACTIVATION_NONE;
   int64_t activation_columns = 0;
@@ -66,18 +66,18 @@ Args args_of(HostMemory& memory, const Case& c) {
   Args args{};
   args.struct_size = sizeof args;
   const double size = 1 / std::sqrt(static_cast<double>(std::max<int64_t>(c.k, 1)));
-  args.a = memory.random(c.dtype_a, {c.m, c.k}, c.layout_a);
-  args.b = memory.random(c.dtype_b, {c.n, c.k}, c.layout_b, 0, size);
-  args.a_descale = descale(memory, c.a, c.m, c.k);
-  args.b_descale = descale(memory, c.b, c.n, c.k);
-  args.a_scaling = c.a;
-  args.b_scaling = c.b;
+  args.x = memory.random(c.dtype_a, {c.m, c.k}, c.layout_a);
+  args.w = memory.random(c.dtype_b, {c.n, c.k}, c.layout_b, 0, size);
+  args.x_descale = descale(memory, c.a, c.m, c.k);
+  args.w_descale = descale(memory, c.b, c.n, c.k);
+  args.x_scaling = c.a;
+  args.w_scaling = c.b;
   args.accumulation = c.accumulation;
   if (c.bias != HSTU_DTYPE_NONE) args.bias = memory.random(c.bias, {c.n});
   if (c.residual == Residual::apart)
-    args.bias = memory.random(in_fp8(c) ? c.residual_dtype : c.dtype, {c.m, c.n}, c.layout_residual);
+    args.residual = memory.random(in_fp8(c) ? c.residual_dtype : c.dtype, {c.m, c.n}, c.layout_residual);
   if (c.residual == Residual::in_place)
-    args.bias = args.out = memory.random(c.dtype, {c.m, c.n}, c.out);
+    args.residual = args.out = memory.random(c.dtype, {c.m, c.n}, c.out);
   else
     args.out = memory.poison(c.dtype, {c.m, c.parts.empty() ? c.n : c.parts[0]}, c.out);
   hstu_tensor* const more[] = {&args.out1, &args.out2, &args.out3};
@@ -332,6 +332,49 @@ std::vector<Case> fp8_results() {
     add(kE4m3, 77, 64, 256, kBf16).parts = parts;
   return all;
 }
+/// A bias row and a residual, on every schedule, to any alignment, and beside results in FP8 of every two types.
+std::vector<Case> both() {
+  constexpr hstu_activation kSilu = HSTU_ACTIVATION_SILU, kGelu = HSTU_ACTIVATION_GELU;
+  std::vector<Case> all;
+  const auto add = [&](Case c, hstu_dtype bias, hstu_activation activation = HSTU_ACTIVATION_NONE,
+                       int64_t activation_columns = 0) -> Case& {
+    c.bias = bias;
+    c.residual = Residual::apart;
+    c.activation = activation;
+    c.activation_columns = activation_columns;
+    return all.emplace_back(std::move(c));
+  };
+  for (const hstu_dtype dtype : {kBf16, kF16, kF32})
+    for (const hstu_dtype bias : {dtype, kF32 == dtype ? kBf16 : kF32}) {
+      add({dtype, 150, 512, 264}, bias, kSilu, 100);
+      add({dtype, 129, 300, 130, kGroup, kBlock}, bias).residual = Residual::in_place;
+      add({dtype, 140, 256, 160}, bias).layout_residual = {.row_padding = 1};
+      add({dtype, 8460, 512, 512}, bias, kSilu, 136);
+      add({dtype, 8460, 384, 1272}, bias, kGelu);  // two turns
+      add({dtype, 8460, 512, 504}, bias).accumulation = HSTU_FP8_ACCUMULATE_FAST;
+      add({dtype, 8460, 512, 1000}, bias, kSilu, 320).accumulation = HSTU_FP8_ACCUMULATE_FAST;  // spread
+      add({dtype, 8460, 640, 512, kGroup, kBlock}, bias, kSilu);
+      add({dtype, 2300, 1536, 520, kRow, kTensor}, bias, kGelu).residual = Residual::in_place;
+      add({dtype, 300, 1536, 256}, bias, kSilu, 70).parts = {64, 192};
+      add({dtype, 77, 64, 256}, bias, kSilu, 70).parts = {100, 56, 100};
+    }
+  for (const hstu_dtype dtype : {kE4m3, kE5m2})
+    for (const hstu_dtype bias : {kF32, kBf16})
+      for (const hstu_dtype residual : {kBf16, kF16, kF32})
+        for (const int64_t n : {264, 272}) add({dtype, 150, 512, n}, bias, kGelu, 100).residual_dtype = residual;
+  for (const bool fast : {false, true}) {
+    Case& c = add({kE4m3, 8460, 512, 528}, kBf16, kSilu);
+    if (fast) c.accumulation = HSTU_FP8_ACCUMULATE_FAST;
+  }
+  add({kE5m2, 8460, 384, 400, kGroup, kBlock}, kBf16).residual_dtype = kF16;
+  add({kE4m3, 300, 1152, 256}, kF32).parts = {64, 192};
+  add({kBf16, 0, 64, 64}, kBf16);
+  add({kBf16, 64, 0, 64}, kBf16, kSilu, 32);
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(BiasAndResidual, Fp8GemmSweep, testing::ValuesIn(both()),
+                         [](const auto& c) { return name_of_case(c.param); });
+
 INSTANTIATE_TEST_SUITE_P(Fp8Results, Fp8GemmSweep, testing::ValuesIn(fp8_results()),
                          [](const auto& c) { return name_of_case(c.param); });
 
@@ -344,7 +387,7 @@ TEST(Fp8GemmOnDevice, BroadcastResidual) {
   Case c{kBf16, 150, 256, 160};
   c.residual = Residual::apart;
   Args args = args_of(memory, c);
-  args.bias.stride[0] = 0;
+  args.residual.stride[0] = 0;
   test::expect_correct(memory, args, &Args::out, test::rounded_once(kBf16));
 }
 
@@ -370,7 +413,7 @@ TEST(Fp8GemmOnDevice, NanOfAResidualStaysInItsElement) {
   c.activation = HSTU_ACTIVATION_SILU;
   c.activation_columns = 100;
   const Args args = args_of(memory, c);
-  test::fill(test::columns_of(test::rows_of(args.bias, 70, 1), 50, 1), std::nan(""));
+  test::fill(test::columns_of(test::rows_of(args.residual, 70, 1), 50, 1), std::nan(""));
   test::expect_correct(memory, args, &Args::out, test::rounded_once(kBf16));
 }
 

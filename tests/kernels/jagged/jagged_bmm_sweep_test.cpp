@@ -41,7 +41,7 @@ hstu_tensor dense_of(HostMemory& memory, const Case& c) {
       memory.random(c.dtype, {batch * rows, columns}, c.dense, 0, 1 / std::sqrt(static_cast<double>(c.k) + 1));
   for (int64_t b = 0; b < batch && !c.shared; ++b)
     if (c.lengths[static_cast<size_t>(b)] == 0) test::fill(test::rows_of(t, b * rows, rows), std::nan(""));
-  hstu_tensor dense{t.data, t.dtype, 3, {static_cast<int64_t>(c.lengths.size()), c.k, c.n}, {}};
+  hstu_tensor dense{t.data, t.dtype, 3, 0, {static_cast<int64_t>(c.lengths.size()), c.k, c.n}, {}};
   dense.stride[0] = c.shared ? 0 : rows * t.stride[0];
   dense.stride[1] = c.transposed ? step : t.stride[0];
   dense.stride[2] = c.transposed ? t.stride[0] : step;

@@ -42,7 +42,7 @@ hstu_tensor part_tensor(HostMemory& memory, const Case& c, const Part& part) {
   if (part.rank == 2) return memory.poison(c.dtype, {rows, c.dim}, part.layout);
   const auto batch = static_cast<int64_t>(part.lengths.size());
   hstu_tensor t = memory.poison(c.dtype, {batch, part.lengths[0] * c.dim}, part.layout);  // a gap between sequences
-  return {t.data, t.dtype, 3, {batch, part.lengths[0], c.dim}, {t.stride[0], c.dim, 1}};
+  return {t.data, t.dtype, 3, 0, {batch, part.lengths[0], c.dim}, {t.stride[0], c.dim, 1}};
 }
 
 Tensors tensors_of(HostMemory& memory, const Case& c) {

@@ -178,15 +178,16 @@ TEST(SemiLocalAttention, EqualsItsDefinition) {
   hstu_build_sla_func_args sla{};
   sla.struct_size = sizeof sla;
   sla.seq_offsets = args.seq_offsets;
-  sla.intervals = args.intervals;
+  sla.intervals = args.mask.intervals;
   sla.last_keys = kLast;
   sla.first_keys = kFirst;
   test::DeviceCall built(memory, Op::build_sla_func, &sla);
   ASSERT_EQ(built.status(), HSTU_OK) << built.error();
   const hstu_tensor bounds = built.after(sla.intervals);
-  std::memcpy(args.intervals.data, bounds.data, static_cast<size_t>(extent_bytes(bounds)));
+  std::memcpy(args.mask.intervals.data, bounds.data, static_cast<size_t>(extent_bytes(bounds)));
   auto local = args;  // the window alone, and what the prefix adds to it
-  local.mask = HSTU_MASK_LOCAL, local.intervals = {}, local.window_left = kLast - 1, local.window_right = 0;
+  local.mask.kind = HSTU_MASK_LOCAL, local.mask.intervals = {}, local.mask.window_left = kLast - 1,
+  local.mask.window_right = 0;
   const auto semi = test::exact_result(args, &hstu_attention_args::out);
   const auto window = test::exact_result(local, &hstu_attention_args::out);
   const size_t row = 64;

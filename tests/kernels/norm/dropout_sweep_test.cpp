@@ -32,7 +32,7 @@ hstu_dropout_args args_of(HostMemory& memory, const Case& c) {
   hstu_dropout_args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x);
-  args.y = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
+  args.out = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
   args.ratio = c.ratio;
   args.words_per_counter = c.words;
   args.seed = c.seed;
@@ -45,7 +45,7 @@ TEST_P(DropoutSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const Case& c = GetParam();
-  test::expect_correct(memory, args_of(memory, c), &hstu_dropout_args::y, test::rounded_once(c.dtype));
+  test::expect_correct(memory, args_of(memory, c), &hstu_dropout_args::out, test::rounded_once(c.dtype));
 }
 
 std::vector<Case> cases() {
@@ -87,7 +87,7 @@ TEST(DropoutOnDevice, KeepsWhatTheSpecificationKeeps) {
   test::fill(args.x, 3);
   test::DeviceCall call(memory, Op::dropout, &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-  const auto y = test::values(call.after(args.y));
+  const auto y = test::values(call.after(args.out));
   for (size_t i = 0; i < 16; ++i) EXPECT_EQ(y[i], 6.0 * kKept[i]) << i;
 }
 
@@ -98,7 +98,7 @@ TEST(DropoutOnDevice, DroppedNanIsGoneAndKeptNanStays) {
   test::fill(args.x, std::nan(""));
   test::DeviceCall call(memory, Op::dropout, &args);
   ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-  const auto y = test::values(call.after(args.y));
+  const auto y = test::values(call.after(args.out));
   EXPECT_EQ(y[0], 0);
   EXPECT_TRUE(std::isnan(y[1]));
 }
@@ -108,8 +108,8 @@ TEST(DropoutOnDevice, MayWorkInPlaceAndOnNothing) {
   for (const auto& [rows, dim] : {std::pair<int64_t, int64_t>{37, 1001}, {0, 512}, {5, 0}}) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, rows, dim});
-    args.y = args.x;
-    test::expect_correct(memory, args, &hstu_dropout_args::y, test::rounded_once(kBf16));
+    args.out = args.x;
+    test::expect_correct(memory, args, &hstu_dropout_args::out, test::rounded_once(kBf16));
   }
 }
 

@@ -168,6 +168,27 @@ TEST(LayerNormBackward, WritesInPlace) {
   }
 }
 
+/// What a training step does: the forward's call leaves the statistics that the gradient takes.
+TEST(LayerNormBackward, TakesWhatItsForwardLeft) {
+  HSTU_NEEDS_RESULTS();
+  for (const hstu_dtype dtype : {kBf16, kF32})
+    for (const int64_t dim : {33, 512, 1028, 5000, 20001}) {
+      SCOPED_TRACE(fmt::format("{} {}", name_of(dtype), dim));
+      HostMemory memory;
+      Args args =
+          args_of(memory, {.dtype = dtype, .weight = kF32, .gradient = kF32, .rows = 70, .dim = dim, .mean = 3});
+      hstu_layer_norm_args forward = args.forward;
+      forward.struct_size = sizeof forward;
+      forward.out = memory.poison(dtype, {70, dim});
+      forward.moments = args.moments = memory.poison(kF32, {70, 1, 2});
+      test::DeviceCall saving(memory, Op::layer_norm, &forward);
+      ASSERT_EQ(saving.status(), HSTU_OK) << saving.error();
+      const std::vector<double> saved = test::values(saving.after(forward.moments));
+      store(args.moments, 0, static_cast<int64_t>(saved.size()), saved.data());
+      test::expect_correct(memory, args, test::expected_gradients(args));
+    }
+}
+
 TEST(LayerNormBackward, HasTheSameBitsInEveryRun) {
   HSTU_NEEDS_RESULTS();
   HostMemory memory;

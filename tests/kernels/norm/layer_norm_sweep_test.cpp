@@ -1,6 +1,6 @@
 // Layer norm on the device against the oracle: lengths from one element to rows that fit no register file, types,
 // layouts that break alignment step by step, and rows whose statistics are hard.
-#include "support/device_call.hpp"
+#include "support/norm_gradients.hpp"
 
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ hstu_layer_norm_args args_of(HostMemory& memory, const Case& c) {
   hstu_layer_norm_args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, c.mean, c.deviation);
-  args.y = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
+  args.out = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
   args.eps = c.eps;
   if (c.weight == kNone) return args;
   args.weight = memory.random(c.weight, {c.dim}, c.weights, 1, 0.3);
@@ -46,7 +46,22 @@ TEST_P(LayerNormSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const auto args = args_of(memory, GetParam());
-  test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(GetParam().dtype));
+  test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(GetParam().dtype));
+}
+
+/// And out is, to the bit, what it is without them.
+TEST_P(LayerNormSweep, LeavesItsMoments) {
+  HSTU_NEEDS_DEVICE();
+  HostMemory memory;
+  auto args = args_of(memory, GetParam());
+  const test::Tolerance tolerance = test::rounded_once(GetParam().dtype);
+  test::DeviceCall without(memory, Op::layer_norm, &args);
+  args.moments = memory.poison(kF32, {GetParam().rows, 1, 2});
+  test::expect_correct<hstu_layer_norm_args>(memory, args,
+                                             {{&hstu_layer_norm_args::out, tolerance}, test::expected_moments(args)});
+  if (IsSkipped()) return;
+  test::DeviceCall with(memory, Op::layer_norm, &args);
+  EXPECT_EQ(test::values(with.after(args.out)), test::values(without.after(args.out)));
 }
 
 std::vector<Case> dims() {
@@ -107,8 +122,8 @@ TEST(LayerNormOnDevice, MayWorkInPlace) {
   for (const int64_t dim : {7, 512, 16384}) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, kBf16, 37, dim});
-    args.y = args.x;
-    test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+    args.out = args.x;
+    test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -117,7 +132,7 @@ TEST(LayerNormOnDevice, ConstantRowsBecomeTheBias) {
   HostMemory memory;
   const auto args = args_of(memory, {kBf16, kBf16, 9, 512});
   test::fill(args.x, 3);
-  test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
 }
 
 TEST(LayerNormOnDevice, NanStaysInItsRow) {
@@ -125,14 +140,14 @@ TEST(LayerNormOnDevice, NanStaysInItsRow) {
   HostMemory memory;
   const auto args = args_of(memory, {kBf16, kBf16, 70, 512});
   test::fill(test::columns_of(test::rows_of(args.x, 33, 1), 100, 1), std::nan(""));
-  test::expect_correct(memory, args, &hstu_layer_norm_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_layer_norm_args::out, test::rounded_once(kBf16));
 }
 
 TEST(LayerNormOnDevice, NothingToDo) {
   HSTU_NEEDS_DEVICE();
   for (const auto& [rows, dim] : {std::pair<int64_t, int64_t>{0, 512}, {5, 0}}) {
     HostMemory memory;
-    test::expect_correct(memory, args_of(memory, {kBf16, kBf16, rows, dim}), &hstu_layer_norm_args::y,
+    test::expect_correct(memory, args_of(memory, {kBf16, kBf16, rows, dim}), &hstu_layer_norm_args::out,
                          test::rounded_once(kBf16));
   }
 }

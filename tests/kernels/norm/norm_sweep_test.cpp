@@ -34,7 +34,7 @@ Args args_of(HostMemory& memory, const Case& c) {
   Args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, c.mean, c.deviation);
-  args.y = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
+  args.out = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
   int64_t weights = c.dim;
   if constexpr (requires { args.num_groups; }) weights = args.num_groups = c.groups;
   if constexpr (requires { args.activation; }) args.activation = c.silu ? HSTU_ACTIVATION_SILU : HSTU_ACTIVATION_NONE;
@@ -48,7 +48,7 @@ template <class Args>
 void check(const Case& c) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
-  test::expect_correct(memory, args_of<Args>(memory, c), &Args::y,
+  test::expect_correct(memory, args_of<Args>(memory, c), &Args::out,
                        c.dim < 32 ? test::rounded_once_of_few(c.dtype) : test::rounded_once(c.dtype));
 }
 
@@ -148,8 +148,8 @@ void check_in_place() {
   for (const int64_t dim : {8, 512, 16384, 40000}) {
     HostMemory memory;
     auto args = args_of<Args>(memory, {kBf16, kBf16, 37, dim, 4});
-    args.y = args.x;
-    test::expect_correct(memory, args, &Args::y, test::rounded_once(kBf16));
+    args.out = args.x;
+    test::expect_correct(memory, args, &Args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -168,9 +168,9 @@ TEST(NormsOnDevice, ConstantAndZeroRowsHaveNoNan) {
     const auto swish = args_of<hstu_swish_layer_norm_args>(memory, c);
     const auto group = args_of<hstu_group_norm_args>(memory, c);
     for (const hstu_tensor& x : {rms.x, swish.x, group.x}) test::fill(x, value);
-    test::expect_correct(memory, rms, &hstu_rms_norm_args::y, test::rounded_once(kBf16));
-    test::expect_correct(memory, swish, &hstu_swish_layer_norm_args::y, test::rounded_once(kBf16));
-    test::expect_correct(memory, group, &hstu_group_norm_args::y, test::rounded_once(kBf16));
+    test::expect_correct(memory, rms, &hstu_rms_norm_args::out, test::rounded_once(kBf16));
+    test::expect_correct(memory, swish, &hstu_swish_layer_norm_args::out, test::rounded_once(kBf16));
+    test::expect_correct(memory, group, &hstu_group_norm_args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -179,7 +179,7 @@ TEST(NormsOnDevice, NanStaysInItsGroup) {
   HostMemory memory;
   const auto args = args_of<hstu_group_norm_args>(memory, {kBf16, kBf16, 70, 512, 4});
   test::fill(test::columns_of(test::rows_of(args.x, 33, 1), 130, 1), std::nan(""));
-  test::expect_correct(memory, args, &hstu_group_norm_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_group_norm_args::out, test::rounded_once(kBf16));
 }
 
 TEST(NormsOnDevice, NothingToDo) {

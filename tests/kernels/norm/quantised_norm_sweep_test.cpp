@@ -1,6 +1,7 @@
 // Norms whose results are quantised to FP8 as they are written, on the device against the oracle: scales of rows and of
 // 128 columns, rows of no element and of more than are held, ragged last groups, gaps between rows, any alignment.
 #include "support/large.hpp"
+#include "support/norm_gradients.hpp"
 
 #include <fmt/format.h>
 
@@ -36,7 +37,7 @@ Args args_of(HostMemory& memory, const Case& c) {
   Args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, c.mean, 2);
-  args.y = memory.poison(c.fp8, {c.rows, c.dim}, c.y);
+  args.out = memory.poison(c.fp8, {c.rows, c.dim}, c.y);
   args.scaling = c.scaling;
   args.descale = c.scaling == kRow ? memory.poison(kF32, {c.rows})
                                    : memory.poison(kF32, {c.rows, (c.dim + 127) / 128}, {.row_padding = 2});
@@ -81,8 +82,21 @@ TEST_P(QuantisedNormSweep, LayerNormEqualsTheOracle) {
   auto args = args_of<hstu_layer_norm_args>(memory, GetParam());
   if (GetParam().weighted) args.bias = memory.random(kBf16, {GetParam().dim}, GetParam().weights);
   test::expect_correct(memory, args,
-                       {{&hstu_layer_norm_args::y, steps(GetParam().fp8, Precision::sums)},
+                       {{&hstu_layer_norm_args::out, steps(GetParam().fp8, Precision::sums)},
                         {&hstu_layer_norm_args::descale, scale(Precision::sums)}});
+}
+
+TEST_P(QuantisedNormSweep, LayerNormLeavesItsMoments) {
+  HSTU_NEEDS_DEVICE();
+  if (GetParam().dim == 0) GTEST_SKIP() << "a row of nothing has no mean";
+  HostMemory memory;
+  auto args = args_of<hstu_layer_norm_args>(memory, GetParam());
+  if (GetParam().weighted) args.bias = memory.random(kBf16, {GetParam().dim}, GetParam().weights);
+  args.moments = memory.poison(kF32, {GetParam().rows, 1, 2});
+  test::expect_correct<hstu_layer_norm_args>(memory, args,
+                                             {{&hstu_layer_norm_args::out, steps(GetParam().fp8, Precision::sums)},
+                                              {&hstu_layer_norm_args::descale, scale(Precision::sums)},
+                                              test::expected_moments(args)});
 }
 
 TEST_P(QuantisedNormSweep, RmsNormEqualsTheOracle) {
@@ -95,7 +109,8 @@ TEST_P(QuantisedNormSweep, RmsNormEqualsTheOracle) {
   const Precision values = of_activated(c.dtype, c.scaling, c.dim),
                   greatest = least_unit(c.scaling, c.dim) < 8 ? values : Precision::sums;
   test::expect_correct(
-      memory, args, {{&hstu_rms_norm_args::y, steps(c.fp8, values)}, {&hstu_rms_norm_args::descale, scale(greatest)}});
+      memory, args,
+      {{&hstu_rms_norm_args::out, steps(c.fp8, values)}, {&hstu_rms_norm_args::descale, scale(greatest)}});
 }
 
 std::vector<Case> cases() {
@@ -174,13 +189,13 @@ TEST_P(QuantisedRopeSweep, EqualsTheOracle) {
   const auto plain = args_of<hstu_rms_norm_args>(memory, norm);
   Args args{};
   args.struct_size = sizeof args;
-  args.x = batched(plain.x, batch), args.y = batched(plain.y, batch);
+  args.x = batched(plain.x, batch), args.out = batched(plain.out, batch);
   args.weight = plain.weight, args.scaling = plain.scaling, args.descale = plain.descale;
   args.head_dim = head_dim;
   args.cosine = memory.random(kF32, {args.x.shape[1], head_dim}, angles);
   args.sine = memory.random(kF32, {args.x.shape[1], head_dim / 2}, angles);
   test::expect_correct(memory, args,
-                       {{&Args::y, steps(norm.fp8, Precision::sums)}, {&Args::descale, scale(Precision::sums)}});
+                       {{&Args::out, steps(norm.fp8, Precision::sums)}, {&Args::descale, scale(Precision::sums)}});
 }
 
 std::vector<RopeCase> rope_cases() {
@@ -385,7 +400,7 @@ TEST(QuantisedNorm, ConstantRowsGiveTheirBias) {
         test::fill(args.x, 2.4);
         if (weighted) args.bias = memory.random(kBf16, {dim});
         test::expect_correct(memory, args,
-                             {{&hstu_layer_norm_args::y, steps(kE4m3, Precision::sums)},
+                             {{&hstu_layer_norm_args::out, steps(kE4m3, Precision::sums)},
                               {&hstu_layer_norm_args::descale, scale(Precision::sums)}});
       }
 }
@@ -412,13 +427,13 @@ TEST(QuantisedNorm, NothingAndZerosAreNoAnswer) {
     for (const Case& c : all) {
       HostMemory memory;
       auto args = args_of<hstu_rms_norm_args>(memory, c);
-      const test::Exact y = test::exact_result(args, &hstu_rms_norm_args::y);
+      const test::Exact y = test::exact_result(args, &hstu_rms_norm_args::out);
       const test::Exact descale = test::exact_result(args, &hstu_rms_norm_args::descale);
       if (y.empty()) continue;
-      EXPECT_FALSE(test::close(args.y, y, steps(c.fp8, Precision::special_of_few))) << name_of_case(c);
+      EXPECT_FALSE(test::close(args.out, y, steps(c.fp8, Precision::special_of_few))) << name_of_case(c);
       EXPECT_FALSE(test::close(args.descale, descale, scale(Precision::special_of_few))) << name_of_case(c);
-      for (const hstu_tensor& t : {args.y, args.descale}) test::fill(t, 0);
-      EXPECT_FALSE(test::close(args.y, y, steps(c.fp8, Precision::special_of_few))) << name_of_case(c);
+      for (const hstu_tensor& t : {args.out, args.descale}) test::fill(t, 0);
+      EXPECT_FALSE(test::close(args.out, y, steps(c.fp8, Precision::special_of_few))) << name_of_case(c);
       EXPECT_FALSE(test::close(args.descale, descale, scale(Precision::special_of_few))) << name_of_case(c);
     }
 }
@@ -430,7 +445,7 @@ TEST(QuantisedNorm, SaysWhatFitsNoOutputInFp8) {
   args.scaling = HSTU_FP8_BLOCK;
   EXPECT_EQ(test::DeviceCall(memory, Op::layer_norm, &args).status(), HSTU_ERROR_INVALID_ARGUMENT);
   args.scaling = kRow;
-  args.y = memory.poison(kBf16, {4, 512});  // takes no descale
+  args.out = memory.poison(kBf16, {4, 512});  // takes no descale
   EXPECT_EQ(test::DeviceCall(memory, Op::layer_norm, &args).status(), HSTU_ERROR_INVALID_ARGUMENT);
 }
 
@@ -447,11 +462,11 @@ void expect_many_rows(hstu_fp8_scaling scaling) {
   large.x = test::repeated(memory, args.x, kRows);
   large.weight = test::repeated(memory, args.weight, 512);
   if constexpr (requires { args.bias; }) large.bias = test::repeated(memory, args.bias, 512);
-  large.y = test::repeated(memory, args.y, kRows);
+  large.out = test::repeated(memory, args.out, kRows);
   large.descale = test::repeated(memory, args.descale, kRows);
   EXPECT_NE(test::choice_for(large).find(" rows_per_thread=4 "), std::string::npos) << test::choice_for(large);
   test::expect_large(memory, large, args,
-                     {{&Args::y, steps(kE4m3, Precision::sums)}, {&Args::descale, scale(Precision::sums)}});
+                     {{&Args::out, steps(kE4m3, Precision::sums)}, {&Args::descale, scale(Precision::sums)}});
 }
 
 TEST(QuantisedNormOnDevice, OfManyRows) {

@@ -38,7 +38,7 @@ hstu_rms_norm_rope_args args_of(HostMemory& memory, const Case& c) {
   hstu_rms_norm_rope_args args{};
   args.struct_size = sizeof args;
   args.x = batched(memory.random(c.dtype, {c.batch * c.length, c.hidden}, c.x), c);
-  args.y = batched(memory.poison(c.dtype, {c.batch * c.length, c.hidden}, c.y), c);
+  args.out = batched(memory.poison(c.dtype, {c.batch * c.length, c.hidden}, c.y), c);
   args.weight = memory.random(c.weight, {c.hidden}, c.weights, 1, 0.3);
   const int64_t columns = c.half ? c.head_dim / 2 : c.head_dim;
   args.cosine = memory.random(c.angle, {c.length, columns}, c.angles);  // any numbers will do
@@ -53,7 +53,7 @@ TEST_P(RmsNormRopeSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const Case& c = GetParam();
-  test::expect_correct(memory, args_of(memory, c), &hstu_rms_norm_rope_args::y, test::rounded_once(c.dtype));
+  test::expect_correct(memory, args_of(memory, c), &hstu_rms_norm_rope_args::out, test::rounded_once(c.dtype));
 }
 
 std::vector<Case> cases() {
@@ -92,8 +92,8 @@ TEST(RmsNormRopeOnDevice, MayWorkInPlace) {
   for (const int64_t hidden : {96, 1920, 24576}) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, kBf16, kBf16, 2, 9, hidden, 96});
-    args.y = args.x;
-    test::expect_correct(memory, args, &hstu_rms_norm_rope_args::y, test::rounded_once(kBf16));
+    args.out = args.x;
+    test::expect_correct(memory, args, &hstu_rms_norm_rope_args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -101,9 +101,9 @@ TEST(RmsNormRopeOnDevice, TakesBatchesOfAnyStride) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   auto args = args_of(memory, {kBf16, kBf16, kBf16, 4, 10, 256, 64});
-  for (hstu_tensor* t : {&args.x, &args.y}) t->shape[1] = 7;  // of ten rows in memory
+  for (hstu_tensor* t : {&args.x, &args.out}) t->shape[1] = 7;  // of ten rows in memory
   args.cosine.shape[0] = args.sine.shape[0] = 7;
-  test::expect_correct(memory, args, &hstu_rms_norm_rope_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_rms_norm_rope_args::out, test::rounded_once(kBf16));
 }
 
 TEST(RmsNormRopeOnDevice, NothingToDo) {
@@ -111,7 +111,7 @@ TEST(RmsNormRopeOnDevice, NothingToDo) {
   for (const auto& [batch, length] : {std::pair<int64_t, int64_t>{0, 5}, {5, 0}}) {
     HostMemory memory;
     test::expect_correct(memory, args_of(memory, {kBf16, kBf16, kBf16, batch, length, 256, 64}),
-                         &hstu_rms_norm_rope_args::y, test::rounded_once(kBf16));
+                         &hstu_rms_norm_rope_args::out, test::rounded_once(kBf16));
   }
 }
 

@@ -33,7 +33,7 @@ hstu_softmax_args args_of(HostMemory& memory, const Case& c) {
   hstu_softmax_args args{};
   args.struct_size = sizeof args;
   args.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, c.mean, c.deviation);
-  args.y = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
+  args.out = memory.poison(c.dtype, {c.rows, c.dim}, c.y);
   args.log = c.log;
   return args;
 }
@@ -44,7 +44,7 @@ TEST_P(SoftmaxSweep, EqualsTheOracle) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
   const Case& c = GetParam();
-  test::expect_correct(memory, args_of(memory, c), &hstu_softmax_args::y, test::rounded_once(c.dtype));
+  test::expect_correct(memory, args_of(memory, c), &hstu_softmax_args::out, test::rounded_once(c.dtype));
 }
 
 std::vector<Case> cases() {
@@ -83,8 +83,8 @@ TEST(SoftmaxOnDevice, MayWorkInPlace) {
   for (const int64_t dim : {7, 512, 4096, 40000}) {
     HostMemory memory;
     auto args = args_of(memory, {kBf16, 37, dim});
-    args.y = args.x;
-    test::expect_correct(memory, args, &hstu_softmax_args::y, test::rounded_once(kBf16));
+    args.out = args.x;
+    test::expect_correct(memory, args, &hstu_softmax_args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -94,7 +94,7 @@ TEST(SoftmaxOnDevice, MinusInfinityWeighsNothing) {
     HostMemory memory;
     const auto args = args_of(memory, {kBf16, 9, dim});
     test::fill(test::columns_of(args.x, 0, dim / 2), -kInfinity);  // of whole warps, too
-    test::expect_correct(memory, args, &hstu_softmax_args::y, test::rounded_once(kBf16));
+    test::expect_correct(memory, args, &hstu_softmax_args::out, test::rounded_once(kBf16));
   }
 }
 
@@ -104,13 +104,13 @@ TEST(SoftmaxOnDevice, EmptyRowsAreNanOrZero) {
     HostMemory memory;
     auto args = args_of(memory, {kF32, 4, dim});
     test::fill(test::rows_of(args.x, 1, 2), -kInfinity);
-    test::expect_correct(memory, args, &hstu_softmax_args::y, test::rounded_once(kF32));
+    test::expect_correct(memory, args, &hstu_softmax_args::out, test::rounded_once(kF32));
     args.zero_empty_rows = 1;
-    test::expect_correct(memory, args, &hstu_softmax_args::y, test::rounded_once(kF32));
+    test::expect_correct(memory, args, &hstu_softmax_args::out, test::rounded_once(kF32));
     args.log = 1;
     test::DeviceCall call(memory, Op::softmax, &args);
     ASSERT_EQ(call.status(), HSTU_OK) << call.error();
-    for (const double y : test::values(test::rows_of(call.after(args.y), 1, 2))) EXPECT_EQ(y, -kInfinity);
+    for (const double y : test::values(test::rows_of(call.after(args.out), 1, 2))) EXPECT_EQ(y, -kInfinity);
   }
 }
 
@@ -119,13 +119,13 @@ TEST(SoftmaxOnDevice, NanStaysInItsRow) {
   HostMemory memory;
   const auto args = args_of(memory, {kBf16, 70, 512});
   test::fill(test::columns_of(test::rows_of(args.x, 33, 1), 100, 1), std::nan(""));
-  test::expect_correct(memory, args, &hstu_softmax_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args, &hstu_softmax_args::out, test::rounded_once(kBf16));
 }
 
 TEST(SoftmaxOnDevice, NothingToDo) {
   HSTU_NEEDS_DEVICE();
   HostMemory memory;
-  test::expect_correct(memory, args_of(memory, {kBf16, 0, 512}), &hstu_softmax_args::y, test::rounded_once(kBf16));
+  test::expect_correct(memory, args_of(memory, {kBf16, 0, 512}), &hstu_softmax_args::out, test::rounded_once(kBf16));
 }
 
 }  // namespace

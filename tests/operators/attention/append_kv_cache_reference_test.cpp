@@ -21,6 +21,7 @@ hstu_tensor pages(const Floats& values, int64_t page_size) {
   return {const_cast<float*>(values.data()),
           HSTU_DTYPE_F32,
           4,
+          0,
           {static_cast<int64_t>(values.size()) / page_size, page_size, 1, 1},
           {}};
 }
@@ -65,8 +66,8 @@ TEST(AppendKvCache, OneHeadOfManyAndBitsAsTheyAre) {
   hstu_append_kv_cache_args args{};
   args.struct_size = sizeof args;
   args.k = args.v = hstu_heads(k.data(), HSTU_DTYPE_E4M3, 2, 2, 1);
-  args.k_cache = {k_cache.data(), HSTU_DTYPE_E4M3, 4, {2, 2, 2, 1}, {}};
-  args.v_cache = {v_cache.data(), HSTU_DTYPE_E4M3, 4, {2, 2, 2, 1}, {}};
+  args.k_cache = {k_cache.data(), HSTU_DTYPE_E4M3, 4, 0, {2, 2, 2, 1}, {}};
+  args.v_cache = {v_cache.data(), HSTU_DTYPE_E4M3, 4, 0, {2, 2, 2, 1}, {}};
   const Numbers lengths{2, 1};
   args.last_page_lens = vector(lengths);
   prepare(args);

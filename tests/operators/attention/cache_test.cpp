@@ -1,9 +1,13 @@
 // The operators on caches: keys, defaults, costs, and what they refuse.
 #include "operators/attention/append_kv_cache.hpp"
-#include "operators/attention/delta_attention.hpp"
+#include "operators/attention/cache_pages.hpp"
+#include "operators/attention/new_rows.hpp"
 #include "operators/sample_args.hpp"
 
 #include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
 
 namespace hstujit {
 namespace {
@@ -23,18 +27,18 @@ using Append = hstu_append_kv_cache_args;
 TEST(PrepareDelta, FillsDefaultsAndNamesTheKey) {
   Delta args = test::sample_delta();
   EXPECT_EQ(text(prepare(args)),
-            "delta_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
+            "delta_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
             "q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 "
             "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=32 "
             "rab=0 page_gaps=0");
   EXPECT_EQ(args.max_q_len, 5);
   EXPECT_EQ(args.scaling_seqlen, 20);
   EXPECT_EQ(args.alpha, 0.125f);
-  EXPECT_EQ(args.target_group_size, 1);
+  EXPECT_EQ(args.mask.target_group_size, 1);
 }
 
 hstu_tensor sample_rab(int64_t heads) {
-  hstu_tensor rab{slot(11), HSTU_DTYPE_BF16, 4, {3, heads, 25, 25}, {}};
+  hstu_tensor rab{slot(11), HSTU_DTYPE_BF16, 4, 0, {3, heads, 25, 25}, {}};
   return rab;
 }
 
@@ -52,7 +56,7 @@ TEST(PrepareDelta, TheBiasIsInTheKey) {
 TEST(PrepareDelta, EmptyBatches) {
   Delta args = test::sample_delta();
   args.seq_offsets.shape[0] = 1;
-  args.num_targets.shape[0] = 0;
+  args.mask.num_targets.shape[0] = 0;
   args.q.shape[0] = args.out.shape[0] = args.k.shape[0] = args.v.shape[0] = 0;
   EXPECT_NO_THROW(prepare(args));
   EXPECT_EQ(args.max_q_len, 0);
@@ -61,7 +65,7 @@ TEST(PrepareDelta, EmptyBatches) {
 TEST(PreparePaged, NamesTheKeyAndTakesOnePageASequence) {
   Paged args = test::sample_paged();
   EXPECT_EQ(text(prepare(args)),
-            "paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
+            "paged_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=2 offset_dtype=none "
             "q_offset_dtype=none target_dtype=i64 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 "
             "min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=4 max_q_len=8 max_seq_len=128 "
             "rab=0 page_gaps=0");
@@ -105,6 +109,29 @@ TEST(PreparePaged, PagesOfKAndVMayAlternate) {
   EXPECT_THROW(prepare(append), Error);
 }
 
+TEST(ContentsOfPages, AreRefusedByTheirRules) {
+  hstu_tensor cache{};
+  cache.shape[0] = 3, cache.shape[1] = 32;
+  const auto tensor = [](std::vector<int32_t>& v) {
+    return hstu_vector(v.data(), HSTU_DTYPE_I32, static_cast<int64_t>(v.size()));
+  };
+  const auto refusal = [&](std::vector<int32_t> offsets, std::vector<int32_t> ids, std::vector<int32_t> lens) {
+    try {
+      cache_pages::check_contents(cache, tensor(offsets), tensor(ids), tensor(lens));
+    } catch (const Error& e) { return std::string(e.message()); }
+    return std::string();
+  };
+  EXPECT_EQ(refusal({0, 2, 3}, {0, 1, 2}, {32, 5}), "");
+  EXPECT_EQ(refusal({-1, 2, 3}, {0, 1, 2}, {32, 5}), "page_offsets[0] = -1: it must not be negative");
+  EXPECT_EQ(refusal({0, 2, 1}, {0, 1, 2}, {32, 5}),
+            "page_offsets[2] = 1: it must be at least page_offsets[1] = 2 and at most page_ids.shape[0] = 3");
+  EXPECT_EQ(refusal({0, 2, 4}, {0, 1, 2}, {32, 5}),
+            "page_offsets[2] = 4: it must be at least page_offsets[1] = 2 and at most page_ids.shape[0] = 3");
+  EXPECT_EQ(refusal({0, 2, 3}, {0, 3, 2}, {32, 5}),
+            "page_ids[1] = 3: it must be less than k_cache.shape[0] = 3, and not negative");
+  EXPECT_EQ(refusal({0, 2, 3}, {0, 1, 2}, {33, 5}), "last_page_lens[0] = 33: it must be 1 to page_size = 32");
+}
+
 TEST(PrepareAppend, KeepsTheSizeOfElementsNotTheirType) {
   Append args = test::sample_append();
   EXPECT_EQ(
@@ -119,31 +146,31 @@ TEST(PrepareAppend, KeepsTheSizeOfElementsNotTheirType) {
   EXPECT_EQ(prepare(other)[append_kv_cache::kVector], 4);
 }
 
-TEST(WorkOfCaches, CountsTheBiasesOfNewRows) {
+TEST(CostOfCaches, CountsTheBiasesOfNewRows) {
   const int64_t offsets[] = {0, 6, 6, 44};
   Delta with = test::sample_delta(), without = with;
   for (Delta* args : {&with, &without}) {
     args->seq_offsets.data = const_cast<int64_t*>(offsets);
-    args->num_targets = {};
+    args->mask.num_targets = {};
   }
   with.rab = sample_rab(4);
   prepare(with);
   prepare(without);
-  const Operator& op = operator_of(Op::delta_hstu_attention);
+  const Operator& op = operator_of(Op::delta_attention);
   // Five rows of the first sequence; the third has its new rows behind the 25 positions of rab.
-  EXPECT_EQ(op.work(&with).bytes - op.work(&without).bytes, 2 * 4 * 5 * 6);
+  EXPECT_EQ(op.cost(&with).bytes - op.cost(&without).bytes, 2 * 4 * 5 * 6);
 }
 
-TEST(WorkOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
+TEST(CostOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
   const int64_t offsets[] = {0, 6, 6, 14};
   int32_t targets[] = {2, 0, 2};
   Delta args = test::sample_delta();
   args.seq_offsets.data = const_cast<int64_t*>(offsets);
-  args.num_targets.data = targets;
+  args.mask.num_targets.data = targets;
   prepare(args);
   // Five new rows each; those of the second sequence, and none of the first, lie before its keys.
   const double pairs = (2 + 3 + 4 + 5 + 5) + (4 + 5 + 6 + 7 + 7);
-  EXPECT_EQ(operator_of(Op::delta_hstu_attention).work(&args).flops, 2 * pairs * 4 * (64 + 32));
+  EXPECT_EQ(operator_of(Op::delta_attention).cost(&args).flops, 2 * pairs * 4 * (64 + 32));
 
   const int32_t page_offsets[] = {0, 2, 2, 3}, lens[] = {3, 1, 4};
   const int64_t new_offsets[] = {0, 5, 10, 15}, new_targets[] = {1, 0, 0};
@@ -154,7 +181,7 @@ TEST(WorkOfCaches, CountsPairsOfNewRowsAndAppendedBytes) {
   append.num_targets.data = const_cast<int64_t*>(new_targets);
   prepare(append);
   const double integers = 4 * 4 + 7 * 4 + 3 * 4 + 4 * 8 + 3 * 8;
-  EXPECT_EQ(operator_of(Op::append_kv_cache).work(&append).bytes, 2 * (4 + 0 + 4) * 2.0 * (64 + 32) * 2 + integers);
+  EXPECT_EQ(operator_of(Op::append_kv_cache).cost(&append).bytes, 2 * (4 + 0 + 4) * 2.0 * (64 + 32) * 2 + integers);
 }
 
 class DeltaRefuses : public testing::TestWithParam<Spoiled<Delta>> {};
@@ -188,40 +215,41 @@ INSTANTIATE_TEST_SUITE_P(
                          a.max_q_len = 0;
                        },
                        kInvalid, "max_q_len = 0"},
-        Spoiled<Delta>{"OtherBatchOfTargets", [](Delta& a) { a.num_targets.shape[0] = 4; }, kShape,
+        Spoiled<Delta>{"OtherBatchOfTargets", [](Delta& a) { a.mask.num_targets.shape[0] = 4; }, kShape,
                        "num_targets.shape[0] = 4"},
         Spoiled<Delta>{"NoMaxSeqLen", [](Delta& a) { a.max_seq_len = 0; }, kInvalid, "max_seq_len = 0"},
-        Spoiled<Delta>{"NegativeGroup", [](Delta& a) { a.target_group_size = -1; }, kInvalid, "target_group_size = -1"},
-        Spoiled<Delta>{"WindowOfACausalMask", [](Delta& a) { a.window_left = 3; }, kInvalid, "window_left = 3"},
-        Spoiled<Delta>{"LocalWithTargets", [](Delta& a) { a.mask = HSTU_MASK_LOCAL; }, kInvalid, "num_targets"},
+        Spoiled<Delta>{"NegativeGroup", [](Delta& a) { a.mask.target_group_size = -1; }, kInvalid,
+                       "target_group_size = -1"},
+        Spoiled<Delta>{"WindowOfACausalMask", [](Delta& a) { a.mask.window_left = 3; }, kInvalid, "window_left = 3"},
+        Spoiled<Delta>{"LocalWithTargets", [](Delta& a) { a.mask.kind = HSTU_MASK_LOCAL; }, kInvalid, "num_targets"},
         Spoiled<Delta>{"IntervalsOfACausalMask",
-                       [](Delta& a) { a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 3, 15); }, kInvalid,
+                       [](Delta& a) { a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 3, 15); }, kInvalid,
                        "intervals is there"},
         Spoiled<Delta>{"AbsentIntervals",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
                        },
                        kInvalid, "intervals is absent"},
         Spoiled<Delta>{"EvenBounds",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
-                         a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 4, 15);
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
+                         a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 4, 15);
                        },
                        kShape, "intervals.shape[1] = 4"},
         Spoiled<Delta>{"TooManyBounds",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
-                         a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 65, 15);
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
+                         a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I32, 1, 65, 15);
                        },
                        kUnsupported, "intervals.shape[1] = 65"},
         Spoiled<Delta>{"WideBounds",
                        [](Delta& a) {
-                         a.mask = HSTU_MASK_INTERVALS;
-                         a.num_targets = {};
-                         a.intervals = hstu_heads(slot(8), HSTU_DTYPE_I64, 4, 3, 15);
+                         a.mask.kind = HSTU_MASK_INTERVALS;
+                         a.mask.num_targets = {};
+                         a.mask.intervals = hstu_heads(slot(8), HSTU_DTYPE_I64, 4, 3, 15);
                        },
                        kDtype, "intervals.dtype = i64"},
         Spoiled<Delta>{"OtherDtypeOfRab",
@@ -282,7 +310,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Paged>{"TargetsWithoutK", [](Paged& a) { a.k = {}; }, kInvalid, "k is absent"},
         Spoiled<Paged>{"VWithoutTargets",
                        [](Paged& a) {
-                         a.num_targets = {};
+                         a.mask.num_targets = {};
                          a.k = {};
                        },
                        kInvalid, "v is there"},

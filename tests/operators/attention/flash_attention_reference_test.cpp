@@ -20,7 +20,7 @@ Args dense(HostMemory& memory, int64_t queries, int64_t keys, hstu_mask mask) {
   args.v = memory.random(kF32, {2, 3, keys, 5});
   args.out = memory.poison(kF32, {2, 3, queries, 5});
   args.lse = memory.poison(kF32, {2, 3, queries});
-  args.mask = mask;
+  args.mask.kind = mask;
   return args;
 }
 

@@ -58,7 +58,7 @@ TEST(FlashAttention, KeysDenseCalls) {
 TEST(FlashAttention, KeysJaggedCalls) {
   Args args = sample_jagged();
   args.lse = {};
-  args.mask = HSTU_MASK_FULL;
+  args.mask.kind = HSTU_MASK_FULL;
   args.scale = 0.5f;
   EXPECT_EQ(text(prepare(args)),
             "flash_attention dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=2 offset_dtype=i32 mask=1 lse=0 vector=8 "
@@ -69,13 +69,13 @@ TEST(FlashAttention, KeysJaggedCalls) {
 TEST(FlashAttention, CountsThePairsThatTheMaskLeaves) {
   Args args = sample_dense();
   prepare(args);
-  const auto flops = [&] { return operator_of(Op::flash_attention).work(&args).flops; };
+  const auto flops = [&] { return operator_of(Op::flash_attention).cost(&args).flops; };
   const double causal = 20.0 * 30 + 20.0 * 21 / 2;
   EXPECT_EQ(flops(), 3 * 2 * 2 * causal * (64 + 32));
-  args.mask = HSTU_MASK_FULL;
+  args.mask.kind = HSTU_MASK_FULL;
   EXPECT_EQ(flops(), 3 * 2 * 2 * 20.0 * 50 * (64 + 32));
   std::swap(args.q.shape[2], args.k.shape[2]);  // more queries than keys: the first see nothing
-  args.mask = HSTU_MASK_CAUSAL;
+  args.mask.kind = HSTU_MASK_CAUSAL;
   EXPECT_EQ(flops(), 3 * 2 * 2 * (20.0 * 21 / 2) * (64 + 32));
 }
 
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"OtherLengthOfLse", [](Args& a) { a.lse.shape[2] = 50; }, kShape, "lse.shape[2] = 50"},
         Spoiled<Args>{"LseInOut", [](Args& a) { a.lse.data = a.out.data; }, kInvalid, "lse"},
         Spoiled<Args>{"NanScale", [](Args& a) { a.scale = test::kNan; }, kInvalid, "scale"},
-        Spoiled<Args>{"UnknownMask", [](Args& a) { test::set_code(a.mask, 2); }, kInvalid, "mask = 2"}),
+        Spoiled<Args>{"UnknownMask", [](Args& a) { test::set_code(a.mask.kind, 2); }, kInvalid, "mask.kind = 2"}),
     kNameOf);
 
 class JaggedRefuses : public testing::TestWithParam<Spoiled<Args>> {};

@@ -39,12 +39,12 @@ TEST(PrepareRelBias, Key) {
   EXPECT_EQ(prepare(args)[rel_bias::kVector], 1);
 }
 
-TEST(PrepareRelBias, WorkIsWhatIsWritten) {
+TEST(PrepareRelBias, CostIsWhatIsWritten) {
   Args args = sample();
   prepare(args);
-  const Work work = operator_of(Op::rel_bias).work(&args);
-  EXPECT_EQ(work.flops, 3.0 * 2 * 40 * 40);
-  EXPECT_EQ(work.bytes, 2.0 * 3 * 2 * 40 * 40 + 8 * 3 * 40 + 4 * (2 * 79 + 129));
+  const Cost cost = operator_of(Op::rel_bias).cost(&args);
+  EXPECT_EQ(cost.flops, 3.0 * 2 * 40 * 40);
+  EXPECT_EQ(cost.bytes, 2.0 * 3 * 2 * 40 * 40 + 8 * 3 * 40 + 4 * (2 * 79 + 129));
 }
 
 class RelBiasRefuses : public testing::TestWithParam<Spoiled<Args>> {};
@@ -59,9 +59,10 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"OtherPositions", [](Args& a) { a.timestamps.shape[1] = 39; }, kShape,
                       "timestamps.shape[1] = 39"},
         Spoiled<Args>{"NotSquare", [](Args& a) { a.rab.shape[2] = 30; }, kShape, "rab.shape[2] = 30"},
-        Spoiled<Args>{"TooManyPositions",
-                      [](Args& a) { a.rab.shape[2] = a.rab.shape[3] = 200000, std::fill_n(a.rab.stride, 4, 0); },
-                      kUnsupported, "rab.shape[3] = 200000"},
+        Spoiled<Args>{
+            "TooManyPositions",
+            [](Args& a) { a.rab.shape[2] = a.rab.shape[3] = 200000, std::fill_n(a.rab.stride, 4, 0), a.rab.flags = 0; },
+            kUnsupported, "rab.shape[3] = 200000"},
         Spoiled<Args>{"IntegerBias", [](Args& a) { a.rab.dtype = HSTU_DTYPE_I32; }, kDtype, "rab.dtype = i32"},
         Spoiled<Args>{"PositionsNotTwice", [](Args& a) { a.position_weights.shape[1] = 80; }, kShape,
                       "position_weights.shape[1] = 80"},

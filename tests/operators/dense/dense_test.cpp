@@ -39,7 +39,7 @@ hstu_gated_addmm_args sample_gated_addmm() {
   args.weight = hstu_vector(slot(2), kF32, 128);
   args.bias = hstu_vector(slot(3), kF32, 128);
   args.w = hstu_matrix(slot(4), kBf16, 384, 256);
-  args.x = hstu_matrix(slot(5), kBf16, 40, 256);
+  args.residual = hstu_matrix(slot(5), kBf16, 40, 256);
   args.out = hstu_matrix(slot(5), kBf16, 40, 256);
   return args;
 }
@@ -51,9 +51,9 @@ hstu_norm_addmm_args sample_norm_addmm() {
   args.norm_weight = hstu_vector(slot(1), kF32, 128);
   args.norm_bias = hstu_vector(slot(2), kF32, 128);
   args.w = hstu_matrix(slot(3), kBf16, 128, 256);
-  args.y = hstu_vector(slot(4), kBf16, 256);
-  args.z = stored(5, kBf16, 40, 64, 192, 1);
-  args.z1 = hstu_matrix(slot(6), kBf16, 40, 192);
+  args.bias = hstu_vector(slot(4), kBf16, 256);
+  args.out = stored(5, kBf16, 40, 64, 192, 1);
+  args.out1 = hstu_matrix(slot(6), kBf16, 40, 192);
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 64;
   return args;
@@ -67,28 +67,51 @@ TEST(PrepareDense, OperandsOfAddmmInAnyOrder) {
   EXPECT_EQ(problem[addmm::kVectorX], 4);
   args.x = stored(0, HSTU_DTYPE_F16, 40, 64, 128, 2);
   args.w = stored(1, HSTU_DTYPE_F16, 64, 96, 3, 200);
-  args.y = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 41);
+  args.residual = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 41);
   problem = prepare(args);
   EXPECT_EQ(problem[addmm::kXTransposed], 0);
   EXPECT_EQ(problem[addmm::kVectorX], 0);
   EXPECT_EQ(problem[addmm::kWeightTransposed], 1);
   EXPECT_EQ(problem[addmm::kVectorW], 0);
   EXPECT_EQ(problem[addmm::kGatherY], 1);
-  EXPECT_EQ(problem[addmm::kVectorZ], 8);  // y has no say in it
+  EXPECT_EQ(problem[addmm::kVectorZ], 8);  // a gathered residual has no say in it
+}
+
+TEST(PrepareDense, BiasAndResidualTogether) {
+  auto args = test::sample_addmm();  // f16 and a residual
+  args.bias = hstu_vector(slot(5), kF32, 96);
+  EXPECT_EQ(
+      text(prepare(args)),
+      "addmm dtype=f16 n=96 k=64 bias=3 bias_dtype=f32 activation=1 act_columns=96 x_transposed=0 weight_transposed=0 "
+      "vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=64");
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (40 * 64 + 64 * 96 + 2 * 40 * 96) + 4 * 96);
+  Integers integers;
+  auto edge = args;
+  make_edge_case(edge, integers);
+  EXPECT_EQ(edge.residual.shape[0], edge.x.shape[0]);
+  EXPECT_EQ(edge.bias.shape[0], 96);
+  EXPECT_NO_THROW(prepare(edge));
+  args.bias.stride[0] = 2;
+  EXPECT_EQ(prepare(args)[addmm::kGatherY], 1) << "a bias alone is gathered";
+  args.bias.stride[0] = 1;
+  args.residual = stored(2, HSTU_DTYPE_F16, 40, 96, 1, 40);
+  EXPECT_EQ(prepare(args)[addmm::kGatherY], 1) << "a residual alone is gathered";
+  args.out = args.residual = hstu_matrix(slot(3), HSTU_DTYPE_F16, 40, 96);
+  EXPECT_EQ(prepare(args)[addmm::kBias], 3) << "the residual is the result";
 }
 
 TEST(PrepareDense, ResultsInParts) {
   auto args = test::sample_addmm();  // n = 96
-  args.y = {};
+  args.residual = {};
   EXPECT_EQ(prepare(args)[addmm::kSplit], 0);
-  args.z = stored(3, HSTU_DTYPE_F16, 40, 64, 64, 1);
-  args.z1 = stored(4, HSTU_DTYPE_F16, 40, 32, 40, 1);
+  args.out = stored(3, HSTU_DTYPE_F16, 40, 64, 64, 1);
+  args.out1 = stored(4, HSTU_DTYPE_F16, 40, 32, 40, 1);
   Problem problem = prepare(args);
   EXPECT_EQ(problem[addmm::kSplit], 64);
   EXPECT_EQ(problem[addmm::kN], 96);
   EXPECT_EQ(problem[addmm::kVectorZ], 8);
-  args.z1 = stored(4, HSTU_DTYPE_F16, 40, 4, 40, 1);
-  args.z2 = stored(5, HSTU_DTYPE_F16, 40, 28, 40, 1);
+  args.out1 = stored(4, HSTU_DTYPE_F16, 40, 4, 40, 1);
+  args.out2 = stored(5, HSTU_DTYPE_F16, 40, 28, 40, 1);
   problem = prepare(args);
   EXPECT_EQ(problem[addmm::kSplit], 4);
   EXPECT_EQ(problem[addmm::kVectorZ], 4);
@@ -98,7 +121,7 @@ TEST(PrepareDense, Tf32IsForF32Alone) {
   auto args = test::sample_addmm();
   args.allow_tf32 = 1;
   EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 0);
-  args.x.dtype = args.w.dtype = args.y.dtype = args.z.dtype = kF32;
+  args.x.dtype = args.w.dtype = args.residual.dtype = args.out.dtype = kF32;
   args.allow_tf32 = 1;
   EXPECT_EQ(prepare(args)[addmm::kAllowTf32], 1);
 }
@@ -115,7 +138,7 @@ TEST(PrepareDense, KeyOfGatedMlp) {
   args.gate = hstu_matrix(slot(1), kBf16, 64, 96);
   EXPECT_EQ(prepare(args)[gated_mlp::kVectorW], 8);
   EXPECT_EQ(prepare(args)[gated_mlp::kWeightTransposed], 0);
-  EXPECT_EQ(work_of(args).flops, 4.0 * 40 * 64 * 96);
+  EXPECT_EQ(cost_of(args).flops, 4.0 * 40 * 64 * 96);
 }
 
 TEST(PrepareDense, KeyOfGatedMlpInFp8) {
@@ -125,7 +148,7 @@ TEST(PrepareDense, KeyOfGatedMlpInFp8) {
   EXPECT_EQ(text(prepare(args)),
             "gated_mlp dtype=bf16 n=96 k=64 activation=3 activate_gate=0 x_transposed=0 weight_transposed=1 vector_x=8 "
             "vector_w=8 vector_out=16 allow_tf32=0 out_dtype=e4m3 m=64");
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 64 + 2 * 64 * 96) + 40 * 96);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (40 * 64 + 2 * 64 * 96) + 40 * 96);
   args.out.stride[0] = 100;
   EXPECT_EQ(prepare(args)[gated_mlp::kVectorOut], 4);
   args.out.dtype = HSTU_DTYPE_E5M2;
@@ -139,12 +162,12 @@ TEST(PrepareDense, KeyOfGatedAddmm) {
             "gated_addmm dtype=bf16 weight_dtype=f32 dim=128 n=256 parts=4 residual=1 weight_transposed=0 vector=8 "
             "vector_w=8 m=64");
   EXPECT_EQ(args.eps, 1e-5f);
-  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 384 * 256);
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (2 * 40 * 128 + 384 * 256 + 2 * 40 * 256) + 8 * 40 * 4 + 2 * 4 * 128);
+  EXPECT_EQ(cost_of(args).flops, 2.0 * 40 * 384 * 256);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (2 * 40 * 128 + 384 * 256 + 2 * 40 * 256) + 8 * 40 * 4 + 2 * 4 * 128);
   Integers integers;
   make_edge_case(args, integers);
   EXPECT_NO_THROW(prepare(args));
-  args.x = {};
+  args.residual = {};
   args.w = stored(4, kBf16, 384, 256, 1, 388);
   args.bias.data = slot(3, 8);
   const Problem other = prepare(args);
@@ -160,17 +183,17 @@ TEST(PrepareDense, KeyOfNormAddmm) {
             "norm_addmm dtype=bf16 weight_dtype=f32 n=256 k=128 bias=1 bias_dtype=bf16 activation=1 act_columns=64 "
             "weight_transposed=0 vector=8 vector_w=8 split=64 m=64");
   EXPECT_EQ(args.eps, 1e-5f);
-  EXPECT_EQ(work_of(args).flops, 2.0 * 40 * 128 * 256);
-  EXPECT_EQ(work_of(args).bytes, 2.0 * (40 * 128 + 128 * 256 + 40 * 256 + 256) + 2 * 4 * 128);
+  EXPECT_EQ(cost_of(args).flops, 2.0 * 40 * 128 * 256);
+  EXPECT_EQ(cost_of(args).bytes, 2.0 * (40 * 128 + 128 * 256 + 40 * 256 + 256) + 2 * 4 * 128);
   Integers integers;
   make_edge_case(args, integers);
-  EXPECT_EQ(args.z1.shape[0], args.x.shape[0]);
+  EXPECT_EQ(args.out1.shape[0], args.x.shape[0]);
   EXPECT_NO_THROW(prepare(args));
   args = sample_norm_addmm();
-  args.y = {};
+  args.bias = {};
   args.w = stored(3, kBf16, 128, 256, 1, 132);
-  args.z1 = {};
-  args.z = hstu_matrix(slot(5), kBf16, 40, 256);
+  args.out1 = {};
+  args.out = hstu_matrix(slot(5), kBf16, 40, 256);
   args.norm_bias.data = slot(2, 8);
   args.activation = HSTU_ACTIVATION_NONE;
   const Problem other = prepare(args);
@@ -261,9 +284,10 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<GatedAddmm>{"OtherBias", [](GatedAddmm& a) { a.bias.dtype = kBf16; }, kDtype, "bias.dtype = bf16"},
         Spoiled<GatedAddmm>{"TwoSegments", [](GatedAddmm& a) { a.w.shape[0] = 256; }, kShape, "w.shape[0] = 256"},
         Spoiled<GatedAddmm>{"WideW", [](GatedAddmm& a) { a.w.shape[1] = 257; }, kShape, "w.shape[1] = 257"},
-        Spoiled<GatedAddmm>{"NarrowX", [](GatedAddmm& a) { a.x.shape[1] = 255; }, kShape, "x.shape[1] = 255"},
-        Spoiled<GatedAddmm>{"XShiftedAgainstOut", [](GatedAddmm& a) { a.x.data = slot(5, 512); }, kInvalid,
-                            "out overlaps x"},
+        Spoiled<GatedAddmm>{"NarrowX", [](GatedAddmm& a) { a.residual.shape[1] = 255; }, kShape,
+                            "residual.shape[1] = 255"},
+        Spoiled<GatedAddmm>{"XShiftedAgainstOut", [](GatedAddmm& a) { a.residual.data = slot(5, 512); }, kInvalid,
+                            "out overlaps residual"},
         Spoiled<GatedAddmm>{"OutOnU", [](GatedAddmm& a) { a.out.data = slot(0); }, kInvalid, "out overlaps"},
         Spoiled<GatedAddmm>{"OutOnMoments", [](GatedAddmm& a) { a.moments.data = slot(5, 64); }, kInvalid,
                             "out overlaps moments"},
@@ -291,19 +315,19 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<NormAddmm>{"AbsentBias", [](NormAddmm& a) { a.norm_bias = {}; }, kInvalid, "norm_bias is absent"},
         Spoiled<NormAddmm>{"OtherBias", [](NormAddmm& a) { a.norm_bias.dtype = kBf16; }, kDtype,
                            "norm_bias.dtype = bf16"},
-        Spoiled<NormAddmm>{"Residual", [](NormAddmm& a) { a.y = hstu_matrix(slot(4), kBf16, 40, 256); }, kInvalid,
-                           "y.rank = 2"},
-        Spoiled<NormAddmm>{"ShortY", [](NormAddmm& a) { a.y.shape[0] = 255; }, kShape, "y.shape[0] = 255"},
-        Spoiled<NormAddmm>{"OtherZ", [](NormAddmm& a) { a.z.dtype = kF32; }, kDtype, "z.dtype = f32"},
-        Spoiled<NormAddmm>{"Z2WithoutZ1", [](NormAddmm& a) { std::swap(a.z1, a.z2); }, kInvalid,
-                           "z2 is there without z1"},
-        Spoiled<NormAddmm>{"ZOnX", [](NormAddmm& a) { a.z1.data = slot(0); }, kInvalid, "z1 overlaps x"},
-        Spoiled<NormAddmm>{"ZOnW", [](NormAddmm& a) { a.z.data = slot(3); }, kInvalid, "z overlaps w"},
+        Spoiled<NormAddmm>{"Residual", [](NormAddmm& a) { a.bias = hstu_matrix(slot(4), kBf16, 40, 256); }, kInvalid,
+                           "bias.rank = 2"},
+        Spoiled<NormAddmm>{"ShortY", [](NormAddmm& a) { a.bias.shape[0] = 255; }, kShape, "bias.shape[0] = 255"},
+        Spoiled<NormAddmm>{"OtherZ", [](NormAddmm& a) { a.out.dtype = kF32; }, kDtype, "out.dtype = f32"},
+        Spoiled<NormAddmm>{"Z2WithoutZ1", [](NormAddmm& a) { std::swap(a.out1, a.out2); }, kInvalid,
+                           "out2 is there without out1"},
+        Spoiled<NormAddmm>{"ZOnX", [](NormAddmm& a) { a.out1.data = slot(0); }, kInvalid, "out1 overlaps x"},
+        Spoiled<NormAddmm>{"ZOnW", [](NormAddmm& a) { a.out.data = slot(3); }, kInvalid, "out overlaps w"},
         Spoiled<NormAddmm>{"ZOnWeight", [](NormAddmm& a) { a.norm_weight.data = slot(6, 64); }, kInvalid,
-                           "z1 overlaps norm_weight"},
+                           "out1 overlaps norm_weight"},
         Spoiled<NormAddmm>{"ZOnBias", [](NormAddmm& a) { a.norm_bias.data = slot(6, 64); }, kInvalid,
-                           "z1 overlaps norm_bias"},
-        Spoiled<NormAddmm>{"ZOnY", [](NormAddmm& a) { a.y.data = slot(6, 64); }, kInvalid, "z1 overlaps y"},
+                           "out1 overlaps norm_bias"},
+        Spoiled<NormAddmm>{"ZOnY", [](NormAddmm& a) { a.bias.data = slot(6, 64); }, kInvalid, "out1 overlaps bias"},
         Spoiled<NormAddmm>{"Gelu", [](NormAddmm& a) { a.activation = HSTU_ACTIVATION_GELU; }, kInvalid,
                            "activation = 3: norm_addmm covers NONE (0) and SILU (1)"},
         Spoiled<NormAddmm>{"ColumnsBehindTheLast", [](NormAddmm& a) { a.activation_columns = 257; }, kInvalid,

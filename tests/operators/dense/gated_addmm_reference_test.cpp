@@ -24,7 +24,7 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   args.weight = memory.random(kF32, {kDim});
   args.bias = memory.random(kF32, {kDim});
   args.w = memory.random(kF32, {3 * kDim, kColumns});
-  if (GetParam()) args.x = memory.random(kF32, {kRows, kColumns});
+  if (GetParam()) args.residual = memory.random(kF32, {kRows, kColumns});
   args.out = memory.poison(kF32, {kRows, kColumns});
   args.eps = 0.01f;
 
@@ -35,7 +35,7 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   gate.weight = args.weight;
   gate.bias = args.bias;
   gate.out = memory.poison(kF32, {kRows, 3 * kDim});
-  gate.eps = args.eps;
+  gate.eps = static_cast<float>(args.eps);
   gate.concat_u = gate.concat_x = 1;
   prepare(gate);
   reference::run(gate);
@@ -43,11 +43,11 @@ TEST_P(GatedAddmmReference, IsNormMulAndAddmm) {
   project.struct_size = sizeof project;
   project.x = gate.out;
   project.w = args.w;
-  project.y = args.x;
-  project.z = memory.poison(kF32, {kRows, kColumns});
+  project.residual = args.residual;
+  project.out = memory.poison(kF32, {kRows, kColumns});
 
   const test::Exact got = test::exact_result(args, &hstu_gated_addmm_args::out);
-  const test::Exact expected = test::exact_result(project, &hstu_addmm_args::z);
+  const test::Exact expected = test::exact_result(project, &hstu_addmm_args::out);
   ASSERT_EQ(got.size(), expected.size());
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], 2e-5) << i;
 }

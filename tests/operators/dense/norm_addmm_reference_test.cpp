@@ -28,9 +28,9 @@ TEST_P(NormAddmmReference, IsLayerNormAndAddmm) {
   args.norm_weight = memory.random(HSTU_DTYPE_F32, {kDim});
   args.norm_bias = memory.random(HSTU_DTYPE_F32, {kDim});
   args.w = memory.random(c.dtype, {kDim, kColumns});
-  if (c.bias) args.y = memory.random(HSTU_DTYPE_F32, {kColumns});
-  args.z = memory.poison(c.dtype, {kRows, c.parts ? kFirst : kColumns});
-  if (c.parts) args.z1 = memory.poison(c.dtype, {kRows, kColumns - kFirst});
+  if (c.bias) args.bias = memory.random(HSTU_DTYPE_F32, {kColumns});
+  args.out = memory.poison(c.dtype, {kRows, c.parts ? kFirst : kColumns});
+  if (c.parts) args.out1 = memory.poison(c.dtype, {kRows, kColumns - kFirst});
   args.activation = c.activation;
   args.activation_columns = 5;
   args.eps = 0.01f;
@@ -40,23 +40,24 @@ TEST_P(NormAddmmReference, IsLayerNormAndAddmm) {
   norm.x = args.x;
   norm.weight = args.norm_weight;
   norm.bias = args.norm_bias;
-  norm.y = memory.poison(c.dtype, {kRows, kDim});
+  norm.out = memory.poison(c.dtype, {kRows, kDim});
   norm.eps = args.eps;
   prepare(norm);
   reference::run(norm);
   hstu_addmm_args project{};
   project.struct_size = sizeof project;
-  project.x = norm.y;
+  project.x = norm.out;
   project.w = args.w;
-  project.y = args.y;
-  project.z = args.z;
-  project.z1 = args.z1;
+  project.bias = args.bias;
+  project.out = args.out;
+  project.out1 = args.out1;
   project.activation = args.activation;
   project.activation_columns = args.activation_columns;
 
-  EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::z), test::exact_result(project, &hstu_addmm_args::z));
+  EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::out), test::exact_result(project, &hstu_addmm_args::out));
   if (c.parts) {
-    EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::z1), test::exact_result(project, &hstu_addmm_args::z1));
+    EXPECT_EQ(test::exact_result(args, &hstu_norm_addmm_args::out1),
+              test::exact_result(project, &hstu_addmm_args::out1));
   }
 }
 

@@ -197,12 +197,12 @@ TEST(ReferenceAmax, PartsAreEqualStretches) {
 /// a, b and scales of 21 x 150 by 300 x 150, in more columns than a block of the reference.
 hstu_fp8_gemm_args product(HostMemory& memory) {
   auto args = sized<hstu_fp8_gemm_args>();
-  args.a = memory.random(kE4m3, {21, 150}, {.row_padding = 10});
-  args.b = memory.random(kE5m2, {300, 150});
-  args.a_descale = memory.random(kF32, {21, 2});
-  args.b_descale = memory.random(kF32, {300});
-  args.a_scaling = HSTU_FP8_GROUP;
-  args.b_scaling = HSTU_FP8_ROW;
+  args.x = memory.random(kE4m3, {21, 150}, {.row_padding = 10});
+  args.w = memory.random(kE5m2, {300, 150});
+  args.x_descale = memory.random(kF32, {21, 2});
+  args.w_descale = memory.random(kF32, {300});
+  args.x_scaling = HSTU_FP8_GROUP;
+  args.w_scaling = HSTU_FP8_ROW;
   args.out = memory.poison(kF32, {21, 300});
   return args;
 }
@@ -210,24 +210,35 @@ hstu_fp8_gemm_args product(HostMemory& memory) {
 TEST(ReferenceFp8Gemm, ActivatesTheProductWithItsResidual) {
   HostMemory memory;
   auto args = product(memory);
-  args.bias = memory.random(kF32, {21, 300}, {.row_padding = 4});
+  args.residual = memory.random(kF32, {21, 300}, {.row_padding = 4});
   args.activation = HSTU_ACTIVATION_SILU;
   args.activation_columns = 257;
-  const auto a = test::values(args.a), b = test::values(args.b), bias = test::values(args.bias);
+  const auto a = test::values(args.x), b = test::values(args.w), residual = test::values(args.residual);
   const Exact exact = exact_result(args, &hstu_fp8_gemm_args::out);
   for (int64_t i = 0; i < 21; ++i)
     for (int64_t j = 0; j < 300; ++j) {
-      double sum = bias[static_cast<size_t>(i * 300 + j)];
+      double sum = residual[static_cast<size_t>(i * 300 + j)];
       for (int64_t l = 0; l < 150; ++l)
-        sum += a[static_cast<size_t>(i * 150 + l)] * static_cast<double>(f32_at(args.a_descale, i, l / 128)) *
-               b[static_cast<size_t>(j * 150 + l)] * static_cast<double>(f32_at(args.b_descale, j));
+        sum += a[static_cast<size_t>(i * 150 + l)] * static_cast<double>(f32_at(args.x_descale, i, l / 128)) *
+               b[static_cast<size_t>(j * 150 + l)] * static_cast<double>(f32_at(args.w_descale, j));
       EXPECT_NEAR(exact[static_cast<size_t>(i * 300 + j)], j < 257 ? sum / (1 + std::exp(-sum)) : sum, 1e-10);
     }
   run(args);
   const auto apart = test::values(args.out);
-  args.out = args.bias;
+  args.out = args.residual;
   run(args);
   EXPECT_EQ(test::values(args.out), apart) << "a residual may be the result";
+}
+
+TEST(ReferenceFp8Gemm, AddsABiasRowAndAResidual) {
+  HostMemory memory;
+  auto args = product(memory);
+  const Exact without = exact_result(args, &hstu_fp8_gemm_args::out);
+  args.bias = memory.random(HSTU_DTYPE_BF16, {300});
+  args.residual = memory.random(kF32, {21, 300}, {.row_padding = 4});
+  const Exact with = exact_result(args, &hstu_fp8_gemm_args::out);
+  const auto bias = test::values(args.bias), residual = test::values(args.residual);
+  for (size_t i = 0; i < 21 * 300; ++i) EXPECT_NEAR(with[i], without[i] + bias[i % 300] + residual[i], 1e-10);
 }
 
 /// What hstu_quantize_fp8 makes of x with a given scale.
@@ -279,16 +290,16 @@ TEST(ReferenceAddmm, ResultsInFp8AreThoseInF32Quantised) {
   auto args = sized<hstu_addmm_args>();
   args.x = memory.random(kF32, {21, 40});
   args.w = memory.random(kF32, {40, 300});
-  args.y = memory.random(kF32, {21, 300});
-  args.z = memory.poison(kF32, {21, 300});
+  args.residual = memory.random(kF32, {21, 300});
+  args.out = memory.poison(kF32, {21, 300});
   run(args);
-  const hstu_tensor wide = args.z;
-  args.z = memory.poison(kE4m3, {21, 100});
-  args.z1 = memory.poison(kE4m3, {21, 200}, {.row_padding = 3});
-  args.z_descale = memory.floats({0.03f});
+  const hstu_tensor wide = args.out;
+  args.out = memory.poison(kE4m3, {21, 100});
+  args.out1 = memory.poison(kE4m3, {21, 200}, {.row_padding = 3});
+  args.out_descale = memory.floats({0.03f});
   run(args);
-  const auto expected = quantised(memory, wide, kE4m3, args.z_descale);
-  const auto first = test::values(args.z), second = test::values(args.z1);
+  const auto expected = quantised(memory, wide, kE4m3, args.out_descale);
+  const auto first = test::values(args.out), second = test::values(args.out1);
   for (size_t i = 0; i < 21; ++i)
     for (size_t j = 0; j < 300; ++j)
       EXPECT_EQ(j < 100 ? first[i * 100 + j] : second[i * 200 + j - 100], expected[i * 300 + j]);

@@ -92,13 +92,13 @@ TEST(PrepareFp8, KeysOfDequantizeAndAmax) {
   EXPECT_EQ(text(prepare(amax)), "fp8_amax dtype=bf16 columns=520 vector=1 dense=0 rows=512");
 }
 
-TEST(PrepareFp8, WorkIsTheTraffic) {
+TEST(PrepareFp8, CostIsTheTraffic) {
   auto args = sample_quantize();
   prepare(args);
-  EXPECT_EQ(work_of(args).bytes, 300.0 * 520 * 3 + 300 * 5 * 4);
+  EXPECT_EQ(cost_of(args).bytes, 300.0 * 520 * 3 + 300 * 5 * 4);
   auto dequantize = sample_dequantize();
   prepare(dequantize);
-  EXPECT_EQ(work_of(dequantize).bytes, 300.0 * 520 * 5 + 3 * 5 * 4);
+  EXPECT_EQ(cost_of(dequantize).bytes, 300.0 * 520 * 5 + 3 * 5 * 4);
 }
 
 TEST(PrepareFp8, EdgeCasesKeepDescalesInShape) {
@@ -178,7 +178,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Dequantize>{"WideQ", [](Dequantize& a) { a.q.dtype = kBf16; }, kDtype, "q.dtype = bf16"},
         Spoiled<Dequantize>{"Fp8X", [](Dequantize& a) { a.x.dtype = kE4m3; }, kDtype, "x.dtype = e4m3"},
         Spoiled<Dequantize>{"Rows", [](Dequantize& a) { a.x.shape[0] = 299; }, kShape, "x.shape[0] = 299"},
-        Spoiled<Dequantize>{"Scaling", [](Dequantize& a) { test::set_code(a.scaling, -1); }, kInvalid, "scaling = -1"},
+        Spoiled<Dequantize>{"Scaling", [](Dequantize& a) { a.scaling = -1; }, kInvalid, "scaling = -1"},
         Spoiled<Dequantize>{"Blocks", [](Dequantize& a) { a.descale.shape[0] = 2; }, kShape, "descale.shape[0] = 2"},
         Spoiled<Dequantize>{"XOnQ", [](Dequantize& a) { a.x.data = slot(1); }, kInvalid, "x overlaps q"},
         Spoiled<Dequantize>{"XOnDescale", [](Dequantize& a) { a.descale.data = slot(0, 4); }, kInvalid,

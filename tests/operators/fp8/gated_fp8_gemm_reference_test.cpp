@@ -24,7 +24,7 @@ hstu_gated_fp8_gemm_args sample(HostMemory& memory, bool residual = true) {
   args.bias = memory.random(kF32, {kDim}, {}, 0, 0.3);
   args.w = memory.random(kE4m3, {kColumns, 3 * kDim});
   args.w_descale = memory.random(kF32, {kColumns}, {}, 0.1, 0.02);
-  if (residual) args.x = memory.random(kF32, {kRows, kColumns});
+  if (residual) args.residual = memory.random(kF32, {kRows, kColumns});
   args.out = memory.poison(kF32, {kRows, kColumns});
   args.eps = 0.01f;
   return args;
@@ -44,7 +44,7 @@ test::Exact unquantised(HostMemory& memory, const hstu_gated_fp8_gemm_args& args
   for (size_t j = 0; j < kColumns; ++j)
     for (size_t i = 0; i < 3 * kDim; ++i)
       static_cast<float*>(like.w.data)[i * kColumns + j] = static_cast<float>(w[j * 3 * kDim + i] * descale[j]);
-  like.x = args.x;
+  like.residual = args.residual;
   like.out = args.out;
   like.eps = args.eps;
   return test::exact_result(like, &hstu_gated_addmm_args::out);

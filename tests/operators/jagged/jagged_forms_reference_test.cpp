@@ -21,7 +21,7 @@ hstu_tensor matrix(const Floats& values, int64_t columns) {
 }
 hstu_tensor cube(const Floats& values, int64_t batch, int64_t rows) {
   hstu_tensor t = matrix(values, static_cast<int64_t>(values.size()) / (batch * rows));
-  return {t.data, t.dtype, 3, {batch, rows, t.shape[1]}, {}};
+  return {t.data, t.dtype, 3, 0, {batch, rows, t.shape[1]}, {}};
 }
 
 const Longs kOffsets{0, 2, 2, 5};
@@ -156,7 +156,7 @@ TEST(JaggedFormsReference, SemiLocalIntervalsOfTheSpecification) {
   hstu_build_sla_func_args args{};
   args.seq_offsets = vector(offsets);
   args.num_targets = vector(targets);
-  args.intervals = {out.data(), HSTU_DTYPE_I32, 3, {1, 3, 8}, {}};
+  args.intervals = {out.data(), HSTU_DTYPE_I32, 3, 0, {1, 3, 8}, {}};
   args.last_keys = 2;
   args.first_keys = 1;
   execute(args);
@@ -173,7 +173,7 @@ TEST(JaggedFormsReference, RefuseIntegersThatDevicesWouldNotSee) {
   hstu_build_sla_func_args args{};
   args.seq_offsets = vector(offsets);
   args.num_targets = vector(negative);
-  args.intervals = {out.data(), HSTU_DTYPE_I32, 3, {1, 3, 8}, {}};
+  args.intervals = {out.data(), HSTU_DTYPE_I32, 3, 0, {1, 3, 8}, {}};
   EXPECT_THROW(execute(args), Error);
   args.num_targets = {};
   args.seq_offsets = vector(backwards);

@@ -30,7 +30,7 @@ Reduce sample_reduce() {
   args.out = hstu_matrix(slot(2), kBf16, 3, 64);
   return args;
 }
-hstu_tensor padded(int index) { return {slot(index), kBf16, 3, {3, 20, 64}, {}}; }
+hstu_tensor padded(int index) { return {slot(index), kBf16, 3, 0, {3, 20, 64}, {}}; }
 Pad sample_pad() {
   auto args = sized<Pad>();
   args.values = hstu_matrix(slot(0), kBf16, 50, 64);
@@ -73,7 +73,7 @@ Sla sample_sla() {
   auto args = sized<Sla>();
   args.seq_offsets = hstu_vector(slot(0), kI64, 4);
   args.num_targets = hstu_vector(slot(1), kI32, 3);
-  args.intervals = {slot(2), kI32, 3, {2, 3, 50}, {}};
+  args.intervals = {slot(2), kI32, 3, 0, {2, 3, 50}, {}};
   args.last_keys = 5;
   return args;
 }

@@ -137,6 +137,46 @@ TEST(JaggedVectorReference, TransposesSegments) {
   EXPECT_EQ(out, (Numbers{'a', 'd', 'b', 'c', 'e', 'f'}));
   EXPECT_EQ(out_lengths, (Lengths{1, 1, 2, 2, 0, 0}));
   EXPECT_EQ(out_offsets, (Lengths{0, 1, 2, 4, 6, 6, 6}));
+  // Offsets say lengths as well, and nobody need ask for the new ones.
+  out.assign(6, -1);
+  args.lengths = {};
+  std::vector<int32_t> narrow_lengths(6, -1);
+  args.out_lengths = vector(narrow_lengths);
+  args.out_offsets = {};
+  execute(args);
+  EXPECT_EQ(out, (Numbers{'a', 'd', 'b', 'c', 'e', 'f'}));
+  EXPECT_EQ(narrow_lengths, (std::vector<int32_t>{1, 1, 2, 2, 0, 0}));
+  out.assign(6, -1);
+  args.out_lengths = {};
+  execute(args);
+  EXPECT_EQ(out, (Numbers{'a', 'd', 'b', 'c', 'e', 'f'}));
+}
+
+/// Bits of elements that no operator computes with.
+template <class Element>
+void expect_transposed(hstu_dtype dtype, const std::vector<Element>& values, const std::vector<Element>& expected) {
+  const Lengths offsets{0, 1, 3};
+  std::vector<Element> out(3);
+  hstu_jagged_transpose_1d_args args{};
+  args.values = hstu_vector(values.data(), dtype, 3);
+  args.out = hstu_vector(out.data(), dtype, 3);
+  args.offsets = vector(offsets);
+  args.rows = 2, args.columns = 1;
+  execute(args);
+  EXPECT_EQ(out, values);
+  hstu_jagged_to_padded_dense_args padded{};
+  std::vector<Element> dense(4);
+  padded.values = hstu_matrix(values.data(), dtype, 3, 1);
+  padded.offsets = vector(offsets);
+  padded.out = hstu_heads(dense.data(), dtype, 2, 2, 1);
+  padded.padding = 1e300;
+  execute(padded);
+  EXPECT_EQ(dense, expected);
+}
+TEST(JaggedVectorReference, MovesElementsThatNobodyComputesWith) {
+  expect_transposed<uint8_t>(HSTU_DTYPE_U8, {200, 0, 255}, {200, 255, 0, 255});
+  expect_transposed<int16_t>(HSTU_DTYPE_I16, {-300, 0, 77}, {-300, 32767, 0, 77});
+  expect_transposed<double>(HSTU_DTYPE_F64, {0.1, -1e308, 5e-324}, {0.1, 1e300, -1e308, 5e-324});
 }
 
 }  // namespace

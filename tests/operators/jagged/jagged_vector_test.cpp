@@ -105,7 +105,9 @@ TEST(PrepareJaggedVectors, Keys) {
   EXPECT_EQ(text(prepare(replace)),
             "replace_last_n_with_jagged access_bytes=16 row_bytes=128 left_length=i64 right_length=i32 offset=none "
             "batch=4 rows=64");
-  auto transpose = sample_transpose();
+  auto transpose = sample_transpose(), by_offsets = transpose;
+  by_offsets.lengths = {};
+  EXPECT_EQ(prepare(by_offsets), prepare(transpose)) << "the type of lengths is that of the new ones";
   EXPECT_EQ(text(prepare(transpose)),
             "jagged_transpose_1d access_bytes=8 row_bytes=8 left_length=i32 right_length=none offset=i64 batch=8 "
             "rows=64");
@@ -196,7 +198,12 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Transpose>{"NegativeRows", [](Transpose& a) { a.rows = -2; }, kInvalid, "rows = -2"},
         Spoiled<Transpose>{"TooManySegments", [](Transpose& a) { a.rows = int64_t{1} << 40; }, kUnsupported,
                            "rows = 1099511627776"},
-        Spoiled<Transpose>{"OtherSegments", [](Transpose& a) { a.columns = 4; }, kShape, "lengths.shape[0] = 6"},
+        Spoiled<Transpose>{"OtherLengths", [](Transpose& a) { a.lengths.shape[0] = 5; }, kShape,
+                           "lengths.shape[0] = 5: it must be rows * columns = 6"},
+        Spoiled<Transpose>{"OtherOffsetsOfResults", [](Transpose& a) { a.out_offsets.shape[0] = 6; }, kShape,
+                           "out_offsets.shape[0] = 6"},
+        Spoiled<Transpose>{"WithoutOffsets", [](Transpose& a) { a.offsets = {}; }, kInvalid, "offsets is absent"},
+        Spoiled<Transpose>{"OtherSegments", [](Transpose& a) { a.columns = 4; }, kShape, "offsets.shape[0] = 7"},
         Spoiled<Transpose>{"NegativeColumns", [](Transpose& a) { a.columns = -3; }, kInvalid, "columns = -3"},
         Spoiled<Transpose>{"FloatingOffsets", [](Transpose& a) { a.offsets.dtype = HSTU_DTYPE_F32; }, kDtype,
                            "offsets.dtype = f32"},

@@ -53,7 +53,7 @@ class AppendixNorm {
     args.x = hstu_matrix(x_.data(), kF32, 3, 6);
     args.weight = hstu_vector(weight_.data(), kF32, 6);
     if constexpr (requires { args.bias; }) args.bias = hstu_vector(bias_.data(), kF32, 6);
-    args.y = hstu_matrix(y_.data(), kF32, 3, 6);
+    args.out = hstu_matrix(y_.data(), kF32, 3, 6);
   }
   Args args{};
 
@@ -64,14 +64,14 @@ class AppendixNorm {
 
 TEST(NormChecksum, SwishLayerNorm) {
   const AppendixNorm<hstu_swish_layer_norm_args> norm;
-  expect_sums(exact_result(norm.args, &hstu_swish_layer_norm_args::y), 1.65293605, 20.9962043);
+  expect_sums(exact_result(norm.args, &hstu_swish_layer_norm_args::out), 1.65293605, 20.9962043);
 }
 
 TEST(NormChecksum, RmsNorm) {
   AppendixNorm<hstu_rms_norm_args> norm;
-  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::y), -2.46464653, 6.19803347);
+  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::out), -2.46464653, 6.19803347);
   norm.args.activation = HSTU_ACTIVATION_SILU;
-  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::y), 3.32028464, 46.0621347);
+  expect_sums(exact_result(norm.args, &hstu_rms_norm_args::out), 3.32028464, 46.0621347);
 }
 
 TEST(NormChecksum, RmsNormRope) {
@@ -88,8 +88,8 @@ TEST(NormChecksum, RmsNormRope) {
   args.weight = hstu_vector(weight.data(), kF32, 8);
   args.cosine = hstu_matrix(cosine.data(), kF32, 3, 4);
   args.sine = hstu_matrix(sine.data(), kF32, 3, 4);
-  args.y = hstu_heads(y.data(), kF32, 1, 3, 8);
-  expect_sums(exact_result(args, &hstu_rms_norm_rope_args::y), -2.22490503, 25.2158537);
+  args.out = hstu_heads(y.data(), kF32, 1, 3, 8);
+  expect_sums(exact_result(args, &hstu_rms_norm_rope_args::out), -2.22490503, 25.2158537);
 }
 
 /// Quantising as the rows are written is quantising what would be written.
@@ -121,16 +121,16 @@ TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
     args.weight = memory.random(kF32, {192});
     args.cosine = memory.random(kF32, {3, 64});
     args.sine = memory.random(kF32, {3, 64});
-    args.y = memory.poison(kF32, {2, 3, 192});
+    args.out = memory.poison(kF32, {2, 3, 192});
     hstu_rms_norm_rope_args direct = args;
-    direct.y = memory.poison(HSTU_DTYPE_E4M3, {2, 3, 192});
+    direct.out = memory.poison(HSTU_DTYPE_E4M3, {2, 3, 192});
     direct.scaling = scaling;
     direct.descale = scaling == HSTU_FP8_ROW ? memory.poison(kF32, {6}) : memory.poison(kF32, {6, 2});
     prepare(args);
     reference::run(args);
     hstu_quantize_fp8_args quantise{};
     quantise.struct_size = sizeof quantise;
-    quantise.x = args.y;
+    quantise.x = args.out;
     quantise.x.rank = 2;
     quantise.x.shape[0] = 6, quantise.x.shape[1] = 192, quantise.x.stride[0] = 192, quantise.x.stride[1] = 1;
     quantise.q = memory.poison(HSTU_DTYPE_E4M3, {6, 192});
@@ -138,9 +138,27 @@ TEST(ReferenceNorms, RopeInFp8IsQuantisedRope) {
     quantise.descale = memory.poison(kF32, {6, 2});
     if (scaling == HSTU_FP8_ROW) quantise.descale = memory.poison(kF32, {6});
     run_both(direct, quantise);
-    EXPECT_EQ(test::values(direct.y), test::values(quantise.q));
+    EXPECT_EQ(test::values(direct.out), test::values(quantise.q));
     EXPECT_EQ(test::values(direct.descale), test::values(quantise.descale));
-    expect_unrounded(exact_result(direct, &hstu_rms_norm_rope_args::y), test::values(direct.y));
+    expect_unrounded(exact_result(direct, &hstu_rms_norm_rope_args::out), test::values(direct.out));
+  }
+}
+
+/// Of x, which out may take the place of, whatever out's type.
+TEST(ReferenceNorms, LayerNormLeavesMomentsOfX) {
+  for (const hstu_dtype out : {kF32, HSTU_DTYPE_E4M3}) {
+    HostMemory memory;
+    auto args = sized<hstu_layer_norm_args>();
+    args.x = memory.floats({1, 2, 3, 6, 5, 5, 5, 5});
+    args.x.rank = 2, args.x.shape[0] = 2, args.x.shape[1] = 4, args.x.stride[0] = 4, args.x.stride[1] = 1;
+    args.out = out == kF32 ? args.x : memory.poison(out, {2, 4});
+    if (out != kF32) args.scaling = HSTU_FP8_ROW, args.descale = memory.poison(kF32, {2});
+    args.moments = memory.poison(kF32, {2, 1, 2});
+    const std::vector<double> expected = {3, 14, 5, 0};
+    EXPECT_EQ(exact_result(args, &hstu_layer_norm_args::moments), expected);
+    prepare(args);
+    reference::run(args);
+    EXPECT_EQ(test::values(args.moments), expected);
   }
 }
 
@@ -151,14 +169,14 @@ TEST(ReferenceNorms, GroupNormOfOneGroupIsLayerNormWithScalars) {
   group.x = memory.random(kF32, {5, 12});
   group.weight = memory.floats({2});
   group.bias = memory.floats({-1});
-  group.y = memory.poison(kF32, {5, 12});
+  group.out = memory.poison(kF32, {5, 12});
   group.num_groups = 1;
   hstu_layer_norm_args layer{};
   layer.struct_size = sizeof layer;
   layer.x = group.x;
-  layer.y = group.y;
-  const Exact plain = exact_result(layer, &hstu_layer_norm_args::y),
-              got = exact_result(group, &hstu_group_norm_args::y);
+  layer.out = group.out;
+  const Exact plain = exact_result(layer, &hstu_layer_norm_args::out),
+              got = exact_result(group, &hstu_group_norm_args::out);
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], 2 * plain[i] - 1, 1e-12);
 }
 
@@ -166,15 +184,15 @@ TEST(ReferenceNorms, GroupsAreNormalisedAlone) {
   HostMemory memory;
   auto args = sized<hstu_group_norm_args>();
   args.x = memory.random(kF32, {4, 12}, {.row_padding = 3});
-  args.y = memory.poison(kF32, {4, 12});
+  args.out = memory.poison(kF32, {4, 12});
   args.num_groups = 3;
-  const Exact all = exact_result(args, &hstu_group_norm_args::y);
+  const Exact all = exact_result(args, &hstu_group_norm_args::out);
   for (int64_t g = 0; g < 3; ++g) {
     hstu_layer_norm_args part{};
     part.struct_size = sizeof part;
     part.x = test::columns_of(args.x, 4 * g, 4);
-    part.y = memory.poison(kF32, {4, 4});
-    const Exact alone = exact_result(part, &hstu_layer_norm_args::y);
+    part.out = memory.poison(kF32, {4, 4});
+    const Exact alone = exact_result(part, &hstu_layer_norm_args::out);
     for (size_t i = 0; i < 16; ++i) EXPECT_EQ(all[i / 4 * 12 + static_cast<size_t>(4 * g) + i % 4], alone[i]);
   }
 }
@@ -182,16 +200,16 @@ TEST(ReferenceNorms, GroupsAreNormalisedAlone) {
 hstu_softmax_args softmax_args(HostMemory& memory, int64_t rows, int64_t dim) {
   auto args = sized<hstu_softmax_args>();
   args.x = memory.random(kF32, {rows, dim});
-  args.y = memory.poison(kF32, {rows, dim});
+  args.out = memory.poison(kF32, {rows, dim});
   return args;
 }
 
 TEST(ReferenceSoftmax, SumsToOneAndLogIsItsLogarithm) {
   HostMemory memory;
   auto args = softmax_args(memory, 3, 7);
-  const Exact weights = exact_result(args, &hstu_softmax_args::y);
+  const Exact weights = exact_result(args, &hstu_softmax_args::out);
   args.log = 1;
-  const Exact logs = exact_result(args, &hstu_softmax_args::y);
+  const Exact logs = exact_result(args, &hstu_softmax_args::out);
   const std::vector<double> x = test::values(args.x);
   for (size_t row = 0; row < 3; ++row) {
     double sum = 0;
@@ -209,16 +227,16 @@ TEST(ReferenceSoftmax, MinusInfinityWeighsNothing) {
   auto args = softmax_args(memory, 2, 3);
   test::fill(args.x, -kInfinity);
   test::fill(test::columns_of(test::rows_of(args.x, 0, 1), 1, 1), 5);
-  Exact got = exact_result(args, &hstu_softmax_args::y);
+  Exact got = exact_result(args, &hstu_softmax_args::out);
   EXPECT_EQ(got[0], 0);
   EXPECT_EQ(got[1], 1);
   EXPECT_TRUE(std::isnan(got[3]));
   args.zero_empty_rows = 1;
-  got = exact_result(args, &hstu_softmax_args::y);
+  got = exact_result(args, &hstu_softmax_args::out);
   EXPECT_EQ(got[1], 1);
   EXPECT_EQ(got[3], 0);
   args.log = 1;
-  EXPECT_EQ(exact_result(args, &hstu_softmax_args::y)[3], -kInfinity);
+  EXPECT_EQ(exact_result(args, &hstu_softmax_args::out)[3], -kInfinity);
 }
 
 TEST(ReferenceDropout, KeepsWhatTheSpecificationKeeps) {
@@ -227,10 +245,10 @@ TEST(ReferenceDropout, KeepsWhatTheSpecificationKeeps) {
   auto args = sized<hstu_dropout_args>();
   args.x = memory.poison(kF32, {4, 4}, {.row_padding = 3});  // strides do not matter
   test::fill(args.x, 3);
-  args.y = memory.poison(kF32, {4, 4});
+  args.out = memory.poison(kF32, {4, 4});
   args.ratio = 0.5f;
   args.seed = 123;
-  const Exact got = exact_result(args, &hstu_dropout_args::y);
+  const Exact got = exact_result(args, &hstu_dropout_args::out);
   for (size_t i = 0; i < 16; ++i) EXPECT_EQ(got[i], kKept[i] * 6.0) << i;
 }
 
@@ -239,12 +257,12 @@ TEST(ReferenceDropout, RateIsTheRatioWithFourWordsToo) {
   auto args = sized<hstu_dropout_args>();
   args.x = memory.poison(kF32, {100, 1000});
   test::fill(args.x, 1);
-  args.y = memory.poison(kF32, {100, 1000});
+  args.out = memory.poison(kF32, {100, 1000});
   args.ratio = 0.3f;
   for (const int32_t words : {1, 4}) {
     args.words_per_counter = words;
     double kept = 0;
-    for (const double y : exact_result(args, &hstu_dropout_args::y)) kept += y != 0;
+    for (const double y : exact_result(args, &hstu_dropout_args::out)) kept += y != 0;
     EXPECT_NEAR(kept / 1e5, 0.7, 5 * std::sqrt(0.21 / 1e5));
   }
 }
@@ -268,11 +286,11 @@ TEST(ReferenceNormMul, NormsAreThoseOfTheirOwnOperators) {
   test::fill(args.u, 1);
   hstu_swish_layer_norm_args swish{sizeof swish, args.attn, args.weight, args.bias, args.out, 0};
   args.norm = HSTU_NORM_SWISH;
-  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(swish, &hstu_swish_layer_norm_args::y));
+  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(swish, &hstu_swish_layer_norm_args::out));
   hstu_rms_norm_args rms{sizeof rms, args.attn, args.weight, args.out, 0, HSTU_ACTIVATION_NONE, {}, {}};
   args.norm = HSTU_NORM_RMS;
   args.bias = {};
-  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(rms, &hstu_rms_norm_args::y));
+  EXPECT_EQ(exact_result(args, &hstu_norm_mul_args::out), exact_result(rms, &hstu_rms_norm_args::out));
 }
 
 /// Quantising as the rows are written is quantising what would be written, all segments together.

@@ -21,7 +21,7 @@ template <class Args>
 Args sample() {
   auto args = sized<Args>();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 96);
-  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 96);
   if constexpr (requires { args.weight; }) args.weight = hstu_vector(slot(1), HSTU_DTYPE_F32, 96);
   if constexpr (requires { args.bias; }) args.bias = hstu_vector(slot(2), HSTU_DTYPE_F32, 96);
   return args;
@@ -48,7 +48,7 @@ Rope sample_rope() {
   args.weight = hstu_vector(slot(1), HSTU_DTYPE_BF16, 96);
   args.cosine = hstu_matrix(slot(2), HSTU_DTYPE_F32, 20, 24);
   args.sine = hstu_matrix(slot(4), HSTU_DTYPE_F32, 20, 24);
-  args.y = hstu_heads(slot(3), HSTU_DTYPE_BF16, 3, 20, 96);
+  args.out = hstu_heads(slot(3), HSTU_DTYPE_BF16, 3, 20, 96);
   return args;
 }
 
@@ -95,7 +95,7 @@ TEST(PrepareNorms, Keys) {
 /// y in FP8 with a scale a row.
 Rope quantised_rope() {
   Rope args = sample_rope();
-  args.y.dtype = HSTU_DTYPE_E4M3;
+  args.out.dtype = HSTU_DTYPE_E4M3;
   args.scaling = HSTU_FP8_ROW;
   args.descale = hstu_vector(slot(8), HSTU_DTYPE_F32, args.x.shape[0] * args.x.shape[1]);
   return args;
@@ -142,7 +142,7 @@ TEST(PrepareNorms, GroupsLimitTheAccess) {
 TEST(PrepareNorms, DropoutOfGapFreeRowsNeedsOnlyAlignedAddresses) {
   auto args = sample_dropout();
   args.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 40, 95);
-  args.y = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 95);
+  args.out = hstu_matrix(slot(3), HSTU_DTYPE_BF16, 40, 95);
   EXPECT_EQ(prepare(args)[dropout::kVector], 8);
   args.x.stride[0] = 96;
   EXPECT_EQ(prepare(args)[dropout::kVector], 1);
@@ -188,31 +188,31 @@ TEST(PrepareNorms, NormMulInFp8HasItsScalingInTheKey) {
   EXPECT_EQ(rows[norm_mul::kFp8], HSTU_DTYPE_E4M3);
   EXPECT_EQ(rows[norm_mul::kScaling], HSTU_FP8_ROW);
   const double elements = static_cast<double>(args.attn.shape[0] * args.attn.shape[1]);
-  EXPECT_EQ(work_of(args).bytes, elements * (2 * 4 + 3 * 1) + 2 * 96 * 4);
+  EXPECT_EQ(cost_of(args).bytes, elements * (2 * 4 + 3 * 1) + 2 * 96 * 4);
   auto groups = sample_quantised_mul();
   groups.scaling = HSTU_FP8_GROUP;
   groups.descale = hstu_matrix(slot(8), HSTU_DTYPE_F32, groups.out.shape[0], 3);  // of 288 columns
   EXPECT_EQ(prepare(groups)[norm_mul::kScaling], HSTU_FP8_GROUP);
 }
 
-TEST(PrepareNorms, WorkIsTheirTraffic) {
+TEST(PrepareNorms, CostIsTheirTraffic) {
   auto rms = sample<Rms>();
   prepare(rms);
-  EXPECT_EQ(work_of(rms).bytes, 2.0 * 2 * 40 * 96 + 4 * 96);
+  EXPECT_EQ(cost_of(rms).bytes, 2.0 * 2 * 40 * 96 + 4 * 96);
   auto group = sample_group();
   prepare(group);
-  EXPECT_EQ(work_of(group).bytes, 2.0 * 2 * 40 * 96 + 2 * 4 * 4);
+  EXPECT_EQ(cost_of(group).bytes, 2.0 * 2 * 40 * 96 + 2 * 4 * 4);
   auto rope = sample_rope();
   prepare(rope);
-  EXPECT_EQ(work_of(rope).bytes, 2.0 * 2 * 60 * 96 + 2 * 96 + 4.0 * 20 * 24);
+  EXPECT_EQ(cost_of(rope).bytes, 2.0 * 2 * 60 * 96 + 2 * 96 + 4.0 * 20 * 24);
   auto softmax = sample<Softmax>();
   prepare(softmax);
-  EXPECT_EQ(work_of(softmax).bytes, 2.0 * 2 * 40 * 96);
+  EXPECT_EQ(cost_of(softmax).bytes, 2.0 * 2 * 40 * 96);
 }
 
 TEST(PrepareNorms, EdgeCasesAreOfTheSameProblem) {
   const auto check = [](auto args) {
-    args.x.shape[0] = args.y.shape[0] = 64;  // three quarters of which are in the same bucket
+    args.x.shape[0] = args.out.shape[0] = 64;  // three quarters of which are in the same bucket
     const Problem problem = prepare(args);
     Integers integers(8);
     make_edge_case(args, integers);
@@ -243,20 +243,20 @@ TEST(NormsRefuse, BadRmsNorm) {
                 {"AbsentX", [](Rms& a) { a.x = {}; }, kInvalid, "x is absent"},
                 {"IntegerX", [](Rms& a) { a.x.dtype = HSTU_DTYPE_I32; }, kDtype, "x.dtype = i32"},
                 {"NarrowX", [](Rms& a) { a.x.dtype = HSTU_DTYPE_E4M3; }, kDtype, "x.dtype"},
-                {"OtherY", [](Rms& a) { a.y.dtype = HSTU_DTYPE_F16; }, kDtype, "y.dtype = f16"},
-                {"OtherRows", [](Rms& a) { a.y.shape[0] = 39; }, kShape, "y.shape[0] = 39"},
-                {"OtherDim", [](Rms& a) { a.y.shape[1] = 95; }, kShape, "y.shape[1] = 95"},
-                {"Overlap", [](Rms& a) { a.y.data = slot(0, 192); }, kInvalid, "y overlaps x"},
-                {"SelfOverlap", [](Rms& a) { a.y.stride[0] = 95; }, kInvalid, "y.stride[0] = 95"},
+                {"OtherY", [](Rms& a) { a.out.dtype = HSTU_DTYPE_F16; }, kDtype, "out.dtype = f16"},
+                {"OtherRows", [](Rms& a) { a.out.shape[0] = 39; }, kShape, "out.shape[0] = 39"},
+                {"OtherDim", [](Rms& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"},
+                {"Overlap", [](Rms& a) { a.out.data = slot(0, 192); }, kInvalid, "out overlaps x"},
+                {"SelfOverlap", [](Rms& a) { a.out.stride[0] = 95; }, kInvalid, "out.stride[0] = 95"},
                 {"ShortWeight", [](Rms& a) { a.weight.shape[0] = 95; }, kShape, "weight.shape[0] = 95"},
                 {"IntegerWeight", [](Rms& a) { a.weight.dtype = HSTU_DTYPE_I64; }, kDtype, "weight.dtype = i64"},
-                {"WeightUnderY", [](Rms& a) { a.weight.data = slot(3, 64); }, kInvalid, "y overlaps weight"},
+                {"WeightUnderY", [](Rms& a) { a.weight.data = slot(3, 64); }, kInvalid, "out overlaps weight"},
                 {"Eps", [](Rms& a) { a.eps = kNan; }, kInvalid, "eps = nan"},
                 {"Sigmoid", [](Rms& a) { a.activation = HSTU_ACTIVATION_SIGMOID; }, kInvalid, "activation = 2"},
                 {"UnknownActivation", [](Rms& a) { test::set_code(a.activation, 9); }, kInvalid, "activation = 9"},
                 {"HugeDim",
                  [](Rms& a) {
-                   a.x = a.y = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 1, int64_t{1} << 31);
+                   a.x = a.out = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 1, int64_t{1} << 31);
                    a.weight = {};
                  },
                  kUnsupported, "x.shape[1] = 2147483648"}});
@@ -285,36 +285,37 @@ TEST(NormsRefuse, BadRmsNormRopeInFp8) {
                 {{"ScalesOfBatches", [](Rope& a) { a.descale.shape[0] = 3; }, kShape, "descale.shape[0] = 3"},
                  {"NoScales", [](Rope& a) { a.descale = {}; }, kInvalid, "descale is absent"},
                  {"BlockScales", [](Rope& a) { a.scaling = HSTU_FP8_BLOCK; }, kInvalid, "scaling = 3"},
-                 {"ScalesOfBf16", [](Rope& a) { a.y.dtype = HSTU_DTYPE_BF16; }, kInvalid, "descale"},
-                 {"InPlace", [](Rope& a) { a.y.data = a.x.data; }, kInvalid, "y overlaps x"},
+                 {"ScalesOfBf16", [](Rope& a) { a.out.dtype = HSTU_DTYPE_BF16; }, kInvalid, "descale"},
+                 {"InPlace", [](Rope& a) { a.out.data = a.x.data; }, kInvalid, "out overlaps x"},
                  {"ScalesInX", [](Rope& a) { a.descale.data = a.x.data; }, kInvalid, "descale overlaps x"}});
 }
 
 TEST(NormsRefuse, BadRmsNormRope) {
-  refuses<Rope>(sample_rope, {{"StructSize", [](Rope& a) { a.struct_size = 0; }, kInvalid, "struct_size = 0"},
-                              {"MatrixX", [](Rope& a) { a.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 60, 96); },
-                               kInvalid, "x.rank = 2"},
-                              {"AbsentWeight", [](Rope& a) { a.weight = {}; }, kInvalid, "weight is absent"},
-                              {"AbsentSine", [](Rope& a) { a.sine = {}; }, kInvalid, "sine is absent"},
-                              {"OtherSine", [](Rope& a) { a.sine.dtype = HSTU_DTYPE_BF16; }, kDtype, "sine.dtype"},
-                              {"ShortCosine", [](Rope& a) { a.cosine.shape[0] = 19; }, kShape, "cosine.shape[0] = 19"},
-                              {"NarrowSine", [](Rope& a) { a.sine.shape[1] = 11; }, kShape, "sine.shape[1] = 11"},
-                              {"OddHeads", [](Rope& a) { a.head_dim = 3; }, kInvalid, "head_dim = 3"},
-                              {"HeadsThatDoNotDivide", [](Rope& a) { a.head_dim = 36; }, kInvalid, "head_dim = 36"},
-                              {"NegativeHeads", [](Rope& a) { a.head_dim = -24; }, kInvalid, "head_dim = -24"},
-                              {"OtherBatch", [](Rope& a) { a.y.shape[0] = 2; }, kShape, "y.shape[0] = 2"},
-                              {"OtherLength", [](Rope& a) { a.y.shape[1] = 19; }, kShape, "y.shape[1] = 19"},
-                              {"AnglesUnderY", [](Rope& a) { a.cosine.data = slot(3); }, kInvalid, "y overlaps cosine"},
-                              {"Eps", [](Rope& a) { a.eps = -1; }, kInvalid, "eps = -1"}});
+  refuses<Rope>(
+      sample_rope,
+      {{"StructSize", [](Rope& a) { a.struct_size = 0; }, kInvalid, "struct_size = 0"},
+       {"MatrixX", [](Rope& a) { a.x = hstu_matrix(slot(0), HSTU_DTYPE_BF16, 60, 96); }, kInvalid, "x.rank = 2"},
+       {"AbsentWeight", [](Rope& a) { a.weight = {}; }, kInvalid, "weight is absent"},
+       {"AbsentSine", [](Rope& a) { a.sine = {}; }, kInvalid, "sine is absent"},
+       {"OtherSine", [](Rope& a) { a.sine.dtype = HSTU_DTYPE_BF16; }, kDtype, "sine.dtype"},
+       {"ShortCosine", [](Rope& a) { a.cosine.shape[0] = 19; }, kShape, "cosine.shape[0] = 19"},
+       {"NarrowSine", [](Rope& a) { a.sine.shape[1] = 11; }, kShape, "sine.shape[1] = 11"},
+       {"OddHeads", [](Rope& a) { a.head_dim = 3; }, kInvalid, "head_dim = 3"},
+       {"HeadsThatDoNotDivide", [](Rope& a) { a.head_dim = 36; }, kInvalid, "head_dim = 36"},
+       {"NegativeHeads", [](Rope& a) { a.head_dim = -24; }, kInvalid, "head_dim = -24"},
+       {"OtherBatch", [](Rope& a) { a.out.shape[0] = 2; }, kShape, "out.shape[0] = 2"},
+       {"OtherLength", [](Rope& a) { a.out.shape[1] = 19; }, kShape, "out.shape[1] = 19"},
+       {"AnglesUnderY", [](Rope& a) { a.cosine.data = slot(3); }, kInvalid, "out overlaps cosine"},
+       {"Eps", [](Rope& a) { a.eps = -1; }, kInvalid, "eps = -1"}});
 }
 
 TEST(NormsRefuse, BadSoftmax) {
   refuses<Softmax>(sample<Softmax>,
                    {{"StructSize", [](Softmax& a) { a.struct_size = 0; }, kInvalid, "struct_size = 0"},
-                    {"EmptyRows", [](Softmax& a) { a.x.shape[1] = a.y.shape[1] = 0; }, kInvalid, "x.shape[1] = 0"},
+                    {"EmptyRows", [](Softmax& a) { a.x.shape[1] = a.out.shape[1] = 0; }, kInvalid, "x.shape[1] = 0"},
                     {"Log", [](Softmax& a) { a.log = 2; }, kInvalid, "log = 2"},
                     {"ZeroEmptyRows", [](Softmax& a) { a.zero_empty_rows = -1; }, kInvalid, "zero_empty_rows = -1"},
-                    {"OtherY", [](Softmax& a) { a.y.dtype = HSTU_DTYPE_F32; }, kDtype, "y.dtype"}});
+                    {"OtherY", [](Softmax& a) { a.out.dtype = HSTU_DTYPE_F32; }, kDtype, "out.dtype"}});
 }
 
 TEST(NormsRefuse, BadDropout) {
@@ -324,7 +325,7 @@ TEST(NormsRefuse, BadDropout) {
                     {"NegativeRatio", [](Dropout& a) { a.ratio = -0.5f; }, kInvalid, "ratio = -0.5"},
                     {"NanRatio", [](Dropout& a) { a.ratio = kNan; }, kInvalid, "ratio = nan"},
                     {"TwoWords", [](Dropout& a) { a.words_per_counter = 2; }, kInvalid, "words_per_counter = 2"},
-                    {"OtherDim", [](Dropout& a) { a.y.shape[1] = 95; }, kShape, "y.shape[1] = 95"}});
+                    {"OtherDim", [](Dropout& a) { a.out.shape[1] = 95; }, kShape, "out.shape[1] = 95"}});
 }
 
 TEST(NormsRefuse, BadOptionsOfNormMul) {
@@ -335,7 +336,7 @@ TEST(NormsRefuse, BadOptionsOfNormMul) {
                                   {"BiasOfRms", [](Mul& a) { a.norm = HSTU_NORM_RMS; }, kInvalid, "bias is there"},
                                   {"NoBias", [](Mul& a) { a.bias = {}; }, kInvalid, "bias is absent"},
                                   {"ScalingOfF32", [](Mul& a) { a.scaling = HSTU_FP8_ROW; }, kInvalid,
-                                   "they belong to out in e4m3 or e5m2; out is f32"}});
+                                   "out.dtype = f32: they belong to out in e4m3 or e5m2"}});
 }
 
 TEST(NormsRefuse, BadNormMulInFp8) {

@@ -14,7 +14,7 @@ int main() {
   hstu_layer_norm_args norm{};
   norm.struct_size = sizeof norm;
   norm.x = hstu_matrix(x, HSTU_DTYPE_F32, 1, 2);
-  norm.y = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
+  norm.out = hstu_matrix(y, HSTU_DTYPE_F32, 1, 2);
   if (hstu_context_create(&context, &options) != HSTU_OK || hstu_layer_norm(context, &norm, nullptr) != HSTU_OK) {
     std::fprintf(stderr, "%s\n", hstu_last_error());
     return 1;

@@ -55,3 +55,28 @@ static_assert(addmm_split_sm90_smem_bytes<Config> == 98440, "host and device dis
   enum : int { kThreads = 288 };
 static_assert(addmm_split_sm90_smem_bytes<Config> == 229464, "host and device disagree about shared memory");
 
+// addmm dtype=bf16 n=512 k=512 bias=3 bias_dtype=f32 activation=1 act_columns=512 x_transposed=0 weight_transposed=0 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=16
+// addmm_split_sm90 sm_90a block_m=16 block_n=64 swap=1 split=1
+// 19 lines, those above but for
+  using Bias = float;
+  enum : int { kBias = 3 };
+  enum : int { kActivation = 1 };
+  enum : int { kSplit = 1 };
+  enum : int { kStages = 8 };
+static_assert(addmm_split_sm90_smem_bytes<Config> == 82056, "host and device disagree about shared memory");
+
+// addmm dtype=f16 n=4096 k=4096 bias=3 bias_dtype=f16 activation=0 act_columns=0 x_transposed=0 weight_transposed=1 vector_x=8 vector_w=8 vector_z=8 gather_y=0 allow_tf32=0 split=0 m=64
+// addmm_split_sm90 sm_90a block_m=64 block_n=128 swap=0 split=4
+// 19 lines, those above but for
+  using Element = f16;
+  using Bias = f16;
+  enum : int { kBias = 3 };
+  enum : int { kActivation = 0 };
+  enum : bool { kWAlongK = true };
+  enum : int { kBlockM = 64 };
+  enum : int { kBlockN = 128 };
+  enum : bool { kSwap = false };
+  enum : int { kSplit = 4 };
+  enum : int { kStages = 8 };
+static_assert(addmm_split_sm90_smem_bytes<Config> == 229512, "host and device disagree about shared memory");
+

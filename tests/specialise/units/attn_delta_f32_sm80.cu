@@ -1,4 +1,4 @@
-// delta_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=80 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096 rab=0 page_gaps=0
+// delta_attention dtype=f32 head_dim_qk=64 head_dim_v=80 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=4 batch=32 max_q_len=128 max_seq_len=4096 rab=0 page_gaps=0
 // attn_delta_f32_sm80 sm_80 block_n=32 min_blocks=2
 // attn_delta_f32_sm80 sm_90a block_n=32 min_blocks=2
 #include "attention/attn_delta_f32_sm80.cuh"
@@ -35,7 +35,7 @@ struct Config {
 static_assert(attn_f32_smem_bytes<Config> == 33280, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// delta_hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=1 vector=4 batch=32 max_q_len=32 max_seq_len=4096 rab=1 page_gaps=0
+// delta_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=1 vector=4 batch=32 max_q_len=32 max_seq_len=4096 rab=1 page_gaps=0
 // attn_delta_f32_sm80 sm_80 block_n=32 min_blocks=2
 // attn_delta_f32_sm80 sm_90a block_n=32 min_blocks=2
 // 33 lines, those above but for

@@ -1,4 +1,4 @@
-// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=0 page_gaps=0
+// delta_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=0 page_gaps=0
 // attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=2 key_groups=4 block_n=16 stages=3 min_blocks=2
 #include "attention/attn_delta_sm80.cuh"
 namespace hstu {
@@ -35,7 +35,7 @@ struct Config {
 static_assert(attn_split_smem_bytes<Config> == 107008, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=0 page_gaps=0
+// delta_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=0 page_gaps=0
 // attn_delta_sm80 sm_80 rows_per_warp=32 row_warps=1 key_groups=8 block_n=16 stages=2 min_blocks=1
 // 34 lines, those above but for
   enum : int { kRowsPerWarp = 32 };
@@ -45,7 +45,7 @@ static_assert(attn_split_smem_bytes<Config> == 107008, "host and device disagree
   enum : int { kMinBlocks = 1 };
 static_assert(attn_split_smem_bytes<Config> == 139776, "host and device disagree about shared memory");
 
-// delta_hstu_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=0 page_gaps=0
+// delta_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=0 page_gaps=0
 // attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // 34 lines, those above but for
@@ -69,7 +69,7 @@ static_assert(attn_split_smem_bytes<Config> == 139776, "host and device disagree
   enum : int { kMinBlocks = 1 };
 static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
-// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=1 page_gaps=0
+// delta_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=32 max_seq_len=4096 rab=1 page_gaps=0
 // attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=2 key_groups=4 block_n=32 stages=2 min_blocks=1
 // attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=2 key_groups=4 block_n=32 stages=2 min_blocks=1
 // 34 lines, those above but for
@@ -79,7 +79,7 @@ static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree
   enum : int { kMinBlocks = 1 };
 static_assert(attn_split_smem_bytes<Config> == 139776, "host and device disagree about shared memory");
 
-// delta_hstu_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=1 page_gaps=0
+// delta_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i32 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=2 batch=32 max_q_len=128 max_seq_len=4096 rab=1 page_gaps=0
 // attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // 34 lines, those above but for
@@ -104,7 +104,7 @@ static_assert(attn_split_smem_bytes<Config> == 139776, "host and device disagree
   enum : int { kMinBlocks = 1 };
 static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
-// delta_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=0 vector=8 batch=32 max_q_len=128 max_seq_len=4096 rab=2 page_gaps=0
+// delta_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=none target_dtype=none page_dtype=none page_size=0 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=0 vector=8 batch=32 max_q_len=128 max_seq_len=4096 rab=2 page_gaps=0
 // attn_delta_sm80 sm_80 rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
 // attn_delta_sm80 sm_90a rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
 // 34 lines, those above but for
@@ -119,7 +119,7 @@ static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree
   enum : int { kMinBlocks = 1 };
 static_assert(attn_split_smem_bytes<Config> == 131744, "host and device disagree about shared memory");
 
-// delta_hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=1 page_gaps=0
+// delta_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=1 page_gaps=0
 // attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=32 stages=2 min_blocks=1
 // 34 lines, those above but for
   using QOffset = i64;
@@ -136,7 +136,7 @@ static_assert(attn_split_smem_bytes<Config> == 131744, "host and device disagree
   enum : int { kMinBlocks = 1 };
 static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
-// delta_hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=1 page_gaps=0
+// delta_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=none page_dtype=none page_size=0 mask=2 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=1 page_gaps=0
 // attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // 34 lines, those above but for
   using QOffset = i64;

@@ -1,4 +1,4 @@
-// hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0
+// attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0
 // attn_f32_sm80 sm_80 block_n=16 min_blocks=2
 // attn_f32_sm80 sm_90a block_n=16 min_blocks=2
 #include "attention/attn_f32_sm80.cuh"
@@ -29,7 +29,7 @@ struct Config {
 static_assert(attn_f32_smem_bytes<Config> == 36864, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=5 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_f32_sm80 sm_80 block_n=16 min_blocks=2
 // attn_f32_sm80 sm_90a block_n=16 min_blocks=2
 // 28 lines, those above but for
@@ -49,7 +49,7 @@ static_assert(attn_f32_smem_bytes<Config> == 36864, "host and device disagree ab
   enum : bool { kBias = false };
 static_assert(attn_f32_smem_bytes<Config> == 69792, "host and device disagree about shared memory");
 
-// hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=2 moments=0
+// attention dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=2 moments=0
 // attn_f32_sm80 sm_80 block_n=16 min_blocks=2
 // attn_f32_sm80 sm_90a block_n=16 min_blocks=2
 // 28 lines, those above but for

@@ -1,4 +1,4 @@
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 #include "attention/attn_fp8_sm80.cuh"
@@ -37,12 +37,12 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // 35 lines, those above but for
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fp8_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 35 lines, those above but for
@@ -64,7 +64,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagr
   enum : int { kMinBlocks = 2 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // 35 lines, those above but for
@@ -77,7 +77,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
   enum : int { kQSteps = 0 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fp8_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 35 lines, those above but for
@@ -96,7 +96,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
   enum : int { kMinBlocks = 2 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 45568, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // 35 lines, those above but for
@@ -107,7 +107,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 45568, "host and device disagr
   enum : bool { kMinFullAttn = true };
   enum : bool { kBlockScales = true };
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 // 35 lines, those above but for
@@ -127,7 +127,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 45568, "host and device disagr
   enum : int { kMinBlocks = 3 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fp8_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 36 lines, those above but for
@@ -143,14 +143,14 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagr
   enum : int { kMinBlocks = 2 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 82528, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // 36 lines, those above but for
   enum : bool { kHasTargets = true };
   enum : int { kHeadsPerKv = 4 };
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
+// attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
 // attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 // attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
 // 36 lines, those above but for

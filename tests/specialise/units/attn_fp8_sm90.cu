@@ -1,4 +1,4 @@
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=131072 max_seq_len=4096 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=1 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
 #include "attention/attn_fp8_sm90.cuh"
 namespace hstu {
@@ -33,7 +33,7 @@ struct Config {
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=4 total=65536 max_seq_len=16384 target_groups=0 intervals=0 scaling=1 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=160 stages=2 q_steps=4
 // 32 lines, those above but for
   enum : int { kPromoteKeys = 2048 };
@@ -41,7 +41,7 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 197632, "host and device disag
   enum : int { kStages = 2 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=2
 // 32 lines, those above but for
   using Output = f16;
@@ -58,7 +58,7 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disag
   enum : int { kQSteps = 2 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 173056, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=2
 // 32 lines, those above but for
   using Offset = i32;
@@ -70,7 +70,7 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 173056, "host and device disag
   enum : int { kStages = 2 };
   enum : int { kQSteps = 2 };
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=48 head_dim_v=80 num_heads=3 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=2
 // 32 lines, those above but for
   using Offset = i32;
@@ -84,7 +84,7 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 173056, "host and device disag
   enum : int { kQSteps = 2 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 187392, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
 // 33 lines, those above but for
   enum : bool { kHasTargets = true };
@@ -96,7 +96,7 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 187392, "host and device disag
   enum : int { kPromoteKeys = 2048 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=1
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
 // 33 lines, those above but for
   using Tile = attn90::Fp8IntervalTile<Config>;
@@ -107,7 +107,7 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disag
   enum : int { kPromoteKeys = 2048 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 173056, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=2 vector_out=8 fast_sums=0 heads_per_kv=4
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
 // 33 lines, those above but for
   enum : bool { kHasTargets = true };
@@ -115,7 +115,7 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 173056, "host and device disag
   enum : int { kPromoteKeys = 2048 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
 
-// hstu_attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
+// attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2
 // attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=2
 // 34 lines, those above but for
   using Output = f16;

@@ -1,4 +1,4 @@
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 #include "attention/attn_fwd_sm80.cuh"
 namespace hstu {
@@ -34,13 +34,13 @@ struct Config {
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 66048, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=64 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
   enum : int { kBlockN = 64 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 
-// hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=2 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=2 vector=8 batch=16 total=16384 max_seq_len=4096 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // 33 lines, those above but for
@@ -57,7 +57,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagr
   enum : int { kMinBlocks = 1 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=128 total=65536 max_seq_len=1024 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
@@ -71,7 +71,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
   enum : int { kBlockN = 64 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=1 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=8 total=256 max_seq_len=64 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
 // 33 lines, those above but for
@@ -84,7 +84,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
   enum : int { kMinBlocks = 4 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=2 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=2 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 34 lines, those above but for
@@ -97,7 +97,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagr
   enum : int { kBlockN = 64 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 82496, "host and device disagree about shared memory");
 
-// hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i32 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
@@ -114,7 +114,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 82496, "host and device disagr
   enum : int { kBlockN = 64 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
   using Target = i32;
@@ -122,7 +122,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
   enum : bool { kLocal = true };
   enum : bool { kHasTargets = false };
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
   using Target = i32;
@@ -132,7 +132,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
   enum : int { kBlockN = 64 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // 34 lines, those above but for
@@ -152,7 +152,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagr
   enum : int { kMinBlocks = 1 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98912, "host and device disagree about shared memory");
 
-// hstu_attention dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0
+// attention dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i32 target_dtype=i64 mask=0 contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=4 min_blocks=1
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=4 min_blocks=1
 // 33 lines, those above but for
@@ -175,7 +175,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98912, "host and device disagr
   enum : int { kMinBlocks = 1 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 70144, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=1 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=1 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // 33 lines, those above but for
@@ -194,7 +194,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 70144, "host and device disagr
   enum : int { kMinBlocks = 1 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=3 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=3 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
 // 33 lines, those above but for
@@ -209,7 +209,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
   enum : int { kMinBlocks = 4 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
@@ -221,7 +221,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagr
   enum : bool { kSoftmax = true };
   enum : bool { kLse = true };
 
-// hstu_attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0 heads_per_kv=1 moments=0
+// attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=0 rab=0 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
@@ -237,7 +237,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagr
   enum : int { kBlockN = 64 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=2 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=none mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=2 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
 // 33 lines, those above but for
@@ -245,7 +245,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
   enum : bool { kHasTargets = false };
   enum : bool { kBias = true };
 
-// hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
 // 33 lines, those above but for
@@ -265,7 +265,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagr
   enum : int { kMinBlocks = 1 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 
-// hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=2 heads_per_kv=1 moments=0
+// attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=1 lse=1 rab=2 heads_per_kv=1 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
 // 33 lines, those above but for
@@ -285,7 +285,7 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagr
   enum : int { kMinBlocks = 1 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
-// hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=4 moments=0
+// attention dtype=bf16 head_dim_qk=64 head_dim_v=64 num_heads=8 offset_dtype=i64 target_dtype=i32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=4 moments=0
 // attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
 // 34 lines, those above but for

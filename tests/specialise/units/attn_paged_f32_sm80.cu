@@ -1,4 +1,4 @@
-// paged_hstu_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
+// paged_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
 // attn_paged_f32_sm80 sm_80 block_n=32 min_blocks=2
 // attn_paged_f32_sm80 sm_90a block_n=32 min_blocks=2
 #include "attention/attn_paged_f32_sm80.cuh"
@@ -35,7 +35,7 @@ struct Config {
 static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// paged_hstu_attention dtype=f32 head_dim_qk=64 head_dim_v=48 num_heads=4 heads_per_kv=2 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=1 page_gaps=0
+// paged_attention dtype=f32 head_dim_qk=64 head_dim_v=48 num_heads=4 heads_per_kv=2 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=1 page_gaps=0
 // attn_paged_f32_sm80 sm_80 block_n=32 min_blocks=2
 // attn_paged_f32_sm80 sm_90a block_n=32 min_blocks=2
 // 33 lines, those above but for

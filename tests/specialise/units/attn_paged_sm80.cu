@@ -1,4 +1,4 @@
-// paged_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
+// paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
 // attn_paged_sm80 sm_80 rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
 // attn_paged_sm80 sm_90a rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
 #include "attention/attn_paged_sm80.cuh"
@@ -36,7 +36,7 @@ struct Config {
 static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 }  // namespace hstu
 
-// paged_hstu_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=4 offset_dtype=none q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=0 page_gaps=0
+// paged_attention dtype=bf16 head_dim_qk=64 head_dim_v=32 num_heads=4 heads_per_kv=4 offset_dtype=none q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=0 page_gaps=0
 // attn_paged_sm80 sm_80 rows_per_warp=16 row_warps=1 key_groups=4 block_n=16 stages=3 min_blocks=2
 // attn_paged_sm80 sm_90a rows_per_warp=16 row_warps=1 key_groups=4 block_n=16 stages=3 min_blocks=2
 // 34 lines, those above but for
@@ -57,7 +57,7 @@ static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree
   enum : int { kMinBlocks = 2 };
 static_assert(attn_split_smem_bytes<Config> == 39584, "host and device disagree about shared memory");
 
-// paged_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=2 page_gaps=0
+// paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=2 page_gaps=0
 // attn_paged_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // attn_paged_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
 // 34 lines, those above but for
@@ -74,13 +74,13 @@ static_assert(attn_split_smem_bytes<Config> == 39584, "host and device disagree 
   enum : int { kStages = 2 };
 static_assert(attn_split_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
 
-// paged_hstu_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=1 page_gaps=0
+// paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=0 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=1 page_gaps=0
 // attn_paged_sm80 sm_80 rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
 // attn_paged_sm80 sm_90a rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
 // 34 lines, those above but for
   enum : bool { kBias = true };
 
-// paged_hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=4 offset_dtype=none q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=1 page_gaps=0
+// paged_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=4 offset_dtype=none q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=1 page_gaps=0
 // attn_paged_sm80 sm_80 rows_per_warp=16 row_warps=1 key_groups=4 block_n=16 stages=2 min_blocks=1
 // 34 lines, those above but for
   using Element = f16;
@@ -102,7 +102,7 @@ static_assert(attn_split_smem_bytes<Config> == 98816, "host and device disagree 
   enum : int { kStages = 2 };
 static_assert(attn_split_smem_bytes<Config> == 139936, "host and device disagree about shared memory");
 
-// paged_hstu_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=4 offset_dtype=none q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=1 page_gaps=0
+// paged_attention dtype=f16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=4 offset_dtype=none q_offset_dtype=none target_dtype=none page_dtype=i64 page_size=4000 mask=3 contextual=0 max_attn_len=0 min_full_attn=0 target_groups=0 intervals=5 attn_scale=1 vector=8 batch=32 max_q_len=1 max_seq_len=4096 rab=1 page_gaps=0
 // attn_paged_sm80 sm_90a rows_per_warp=16 row_warps=1 key_groups=4 block_n=16 stages=3 min_blocks=1
 // 34 lines, those above but for
   using Element = f16;

@@ -35,6 +35,12 @@ static_assert(tile::norm_spans_smem_bytes<Config> == 0, "host and device disagre
   enum : int { kThreadsPerRow = 512 };
 static_assert(tile::norm_spans_smem_bytes<Config> == 256, "host and device disagree about shared memory");
 
+// layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536 moments=1
+// layer_norm_fp8_sm80 sm_80 threads_per_row=32
+// layer_norm_fp8_sm80 sm_90a threads_per_row=32
+// 21 lines, those above but for
+  enum : bool { kMoments = true };
+
 // layer_norm dtype=bf16 weight_dtype=f32 has_weight=1 fp8=e4m3 scaling=2 dim=1001 vector=1 rows=4096
 // layer_norm_fp8_sm80 sm_80 threads_per_row=32
 // layer_norm_fp8_sm80 sm_90a threads_per_row=32

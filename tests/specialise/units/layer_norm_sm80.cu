@@ -71,3 +71,16 @@ static_assert(layer_norm_smem_bytes<Config> == 0, "host and device disagree abou
   enum : int { kWeights = 0 };
 static_assert(layer_norm_smem_bytes<Config> == 128, "host and device disagree about shared memory");
 
+// layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=none scaling=0 dim=512 vector=8 rows=65536 moments=1
+// layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// 24 lines, those above but for
+  enum : bool { kMoments = true };
+
+// layer_norm dtype=bf16 weight_dtype=bf16 has_weight=1 fp8=e4m3 scaling=1 dim=512 vector=8 rows=65536 moments=1
+// layer_norm_sm80 sm_80 threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// layer_norm_sm80 sm_90a threads=64 threads_per_row=32 rows_per_thread=1 weights=2
+// 24 lines, those above but for
+  enum : int { kScaling = 1 };
+  enum : bool { kMoments = true };
+

@@ -151,6 +151,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_
   for (cuuint32_t i = 0; i < rank; ++i) {
     if (extent[i] == 0 || box[i] == 0 || box[i] > 256) return CUDA_ERROR_INVALID_VALUE;
     if (i + 1 < rank && stride[i] % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
+    if (i > 0 && extent[i] > 1 && stride[i - 1] == 0) return CUDA_ERROR_INVALID_VALUE;
     map->opaque[i + 1] = extent[i];
   }
   return CUDA_SUCCESS;
