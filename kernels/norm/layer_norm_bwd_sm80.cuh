@@ -24,14 +24,12 @@
 // Rows      too long for registers are taken by a whole block each, which reads them again for each step.
 // Grid      kBlocksPerSm blocks of each SM, or as many as have a row. Determines the order of the sums.
 // Memory    exchange between the warps of a team; sums of the block's teams in flight to one, or of long rows.
-// In step   with kInStep the teams of a block, each within a warp, start a row together: else they drift apart, and
-//           what they read at one time lies apart, too.
-// Join      with kEagerJoin what the last blocks need next is in flight while they wait for something else.
+// Join      what the last blocks need next is in flight while they wait for something else.
 // In place  dx may be x, dout or dresidual: a thread reads all that it needs of a row before it writes its part.
 // valid_rows  rows from there on enter no sum over rows; their dx is written as any other.
 // Config    facts: Element, Weight (of weight), Gradient (of dweight and dbias), kDim, kVector, kHasWeight,
 //           kHasMoments, kHasDresidual, kHasDx, kHasDweight, kHasDbias.
-//           knobs: kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm, kInStep, kEagerJoin.
+//           knobs: kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm.
 // Sources   Ba et al. 2016, arXiv:1607.06450; joining of partial variances: Chan, Golub, LeVeque 1983.
 #pragma once
 #include "norm/rows/backward_held_rows.cuh"
@@ -56,7 +54,7 @@ HSTU_PRIM void finish_columns(const LayerNormBwdParams& p, LastBlocks& blocks, u
           to[c] = prim::from_float<Gradient>(p.accumulate ? total + prim::to_float(to[c]) : total);
         });
   };
-  share_among_last<Config::kEagerJoin>(blocks, Kernel::kSums * kPieces, reinterpret_cast<volatile u32*>(smem), piece);
+  share_among_last(blocks, Kernel::kSums * kPieces, reinterpret_cast<volatile u32*>(smem), piece);
 }
 
 }  // namespace tile

@@ -20,8 +20,7 @@ class LastBlocks : public DynamicTileScheduler {
     atomicAdd(&at_->next, 1u);
   }
   // After the block's results are written: the first piece for this block, when all blocks have arrived. kNone: it has
-  // none and need not wait. kEager: the block that arrived last does not look whether all have.
-  template <bool kEager = false>
+  // none and need not wait. The block that arrived last knows that all have.
   HSTU_PRIM u32 arrive(u32 pieces) {
     __threadfence();
     const u32 found = atomicAdd(&at_->next, kArrived), arrived = found / kArrived + 1;
@@ -30,7 +29,7 @@ class LastBlocks : public DynamicTileScheduler {
     if (!is_last_ && (!all_started || arrived + pieces < gridDim.x)) return kNone;
     const u32 piece = take_piece();
     if (piece >= pieces) return kNone;
-    if (!kEager || !is_last_) {
+    if (!is_last_) {
       while (*static_cast<volatile u32*>(&at_->next) / kArrived < gridDim.x) __nanosleep(20);
     }
     __threadfence();
@@ -52,20 +51,20 @@ class LastBlocks : public DynamicTileScheduler {
 };
 
 // By all threads, when the block's results are written: do_piece(piece) for each of the block's pieces, with all
-// threads. shared: a word in shared memory. kEager: a block takes its next piece before it does one, so that the way of
-// the count to L2 and back is over by then.
-template <bool kEager = false, class Piece>
+// threads. shared: a word in shared memory. A block takes its next piece before it does one, so that the way of the count
+// to L2 and back is over by then.
+template <class Piece>
 HSTU_PRIM void share_among_last(LastBlocks& blocks, u32 pieces, volatile u32* shared, const Piece& do_piece) {
   __syncthreads();
-  if (threadIdx.x == 0) *shared = blocks.template arrive<kEager>(pieces);
+  if (threadIdx.x == 0) *shared = blocks.arrive(pieces);
   __syncthreads();
 #pragma unroll 1
   for (u32 piece = *shared; piece < pieces; piece = *shared) {
     u32 next = LastBlocks::kNone;
-    if (kEager && threadIdx.x == 0) next = blocks.next_piece(pieces);
+    if (threadIdx.x == 0) next = blocks.next_piece(pieces);
     do_piece(piece);
     __syncthreads();
-    if (threadIdx.x == 0) *shared = kEager ? next : blocks.next_piece(pieces);
+    if (threadIdx.x == 0) *shared = next;
     __syncthreads();
   }
   if (threadIdx.x == 0) blocks.leave();

@@ -46,7 +46,6 @@ class HeldRows {
     int slot = 0;
 #pragma unroll 1
     for (int step = 0; step < rows_.steps; ++step) {
-      if constexpr (Config::kInStep) __syncthreads();
       prefetched_.template wait<Config::kRowsAhead - 1>();
       Row row;
       const u32 consumed = read(row, slot);
@@ -54,6 +53,7 @@ class HeldRows {
       process_row(row, step, exchange + step % 2 * Shape::kBlockWarps);
       slot = slot + 1 == Config::kRowsAhead ? 0 : slot + 1;
     }
+    prefetched_.wait();  // copies of rows that there are not write zeros where the sums will stand
   }
 
  private:

@@ -28,7 +28,7 @@ struct LayerNormBwd {
 
   // Registers of a thread, and of them 4 for each of the partials that it adds up.
   enum : int { kBudget = 65536 / (Shape::kThreads * Config::kBlocksPerSm) };
-  enum : int { kPartialsAtOnce = !Config::kEagerJoin ? 1 : kBudget >= 96 ? 12 : kBudget >= 64 ? 8 : 2 };
+  enum : int { kPartialsAtOnce = kBudget >= 112 ? 12 : kBudget >= 64 ? 8 : 2 };
 
   // Inputs of a row, in shared memory while they are in flight.
   enum : int { kX = 0, kDout = kReadsX, kDresidual = kDout + 1, kInputs = kDresidual + Config::kHasDresidual };

@@ -62,8 +62,7 @@ template <int kThreads>
 constexpr int add_partials_smem_bytes = (kThreads / 8 < 16 ? kThreads / 8 : 16) * kPieceColumns * 4;
 
 // One piece of the columns of a sum over all blocks' partials, by all threads: column(c, total) for each of its first
-// `columns`. kAtOnce: partials that a thread asks for before it adds them up in the same order; with 1 it waits for
-// each before it asks for the next.
+// `columns`. kAtOnce: partials that a thread asks for before it adds them up, in the order of the blocks.
 template <int kThreads, int kAtOnce, class Column>
 HSTU_PRIM void add_partials(const float* partials, i64 block_pitch, int columns, float* smem, const Column& column) {
   constexpr int kGroups = kThreads / 8 < 16 ? kThreads / 8 : 16;  // of 8 threads with 4 columns each
@@ -73,21 +72,15 @@ HSTU_PRIM void add_partials(const float* partials, i64 block_pitch, int columns,
 #pragma unroll
     for (int i = 0; i < 4; ++i) sum[i] += __uint_as_float(quad.word[i]);
   };
-  if constexpr (kAtOnce == 1) {
-#pragma unroll 8
-    for (u32 block = static_cast<u32>(group); group < kGroups && block < gridDim.x; block += kGroups)
-      add(prim::ld_global(partials + block * block_pitch + first));
-  } else {
 #pragma unroll 1
-    for (u32 block = static_cast<u32>(group); group < kGroups && block < gridDim.x; block += kAtOnce * kGroups) {
-      prim::Quad quads[kAtOnce];
+  for (u32 block = static_cast<u32>(group); group < kGroups && block < gridDim.x; block += kAtOnce * kGroups) {
+    prim::Quad quads[kAtOnce];
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i)
-        quads[i] = prim::ld_global(partials + min(block + i * kGroups, gridDim.x - 1) * block_pitch + first);
+    for (int i = 0; i < kAtOnce; ++i)
+      quads[i] = prim::ld_global(partials + min(block + i * kGroups, gridDim.x - 1) * block_pitch + first);
 #pragma unroll
-      for (int i = 0; i < kAtOnce; ++i)
-        if (block + i * kGroups < gridDim.x) add(quads[i]);
-    }
+    for (int i = 0; i < kAtOnce; ++i)
+      if (block + i * kGroups < gridDim.x) add(quads[i]);
   }
 #pragma unroll
   for (int i = 0; i < 4; ++i)

@@ -19,25 +19,21 @@ constexpr int kWarp = 32;
 constexpr int64_t kMaxValues = 16;                 // of a row that a thread has: kMaxBackwardValues of the kernel
 constexpr int64_t kLongestHeld = 512 * 16;         // by the largest block that may have registers for its sums
 constexpr int64_t kMostSharedSums = 131072;        // bytes of the sums of long rows
+constexpr int64_t kNarrow = 128;                   // columns, up to which fewer threads a row gain
 constexpr int kExchanged = 32;                     // bytes of a warp's sums over a row
-constexpr int64_t kLongLaunch = int64_t{1} << 29;  // bytes from which 3 us are less than 2 %
 
-enum : int { kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm, kInStep, kEagerJoin };
+enum : int { kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm };
 
 constexpr int32_t kThreadsValues[] = {64, 128, 256, 512, 1024};
 constexpr int32_t kThreadsPerRowValues[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 constexpr int32_t kRowsAheadValues[] = {1, 2, 3, 4};
 constexpr int32_t kBlocksPerSmValues[] = {1, 2, 3, 4, 5, 6, 8, 10, 12};
-constexpr int32_t kFlagValues[] = {0, 1};
 
 constexpr Knob kKnobs[] = {
     {"threads", kThreadsValues, "large blocks leave fewer partial sums, small ones wait for fewer warps"},
     {"threads_per_row", kThreadsPerRowValues, "few threads exchange less, many hold fewer sums each"},
     {"rows_ahead", kRowsAheadValues, "more loads in flight, for shared memory"},
     {"blocks_per_sm", kBlocksPerSmValues, "more threads hide more, with fewer registers each and more partial sums"},
-    {"in_step", kFlagValues,
-     "1: teams within a warp do not drift apart, so that a block reads neighbouring rows at a time"},
-    {"eager_join", kFlagValues, "1: many partial sums in flight at the end, for registers"},
 };
 
 struct Facts {
@@ -45,7 +41,6 @@ struct Facts {
   int vector, element_bytes, weight_bytes;
   int sums, inputs;  ///< over the rows; rows read for a row
   bool has_dx, has_dresidual, reads_x, reads_moments, reads_weight;
-  int64_t bytes;  ///< of all rows read and written
 };
 
 Facts facts_of(const Problem& p) {
@@ -63,8 +58,7 @@ Facts facts_of(const Problem& p) {
           .has_dresidual = p[key::kHasDresidual] != 0,
           .reads_x = reads_x,
           .reads_moments = p[key::kHasMoments] && reads_x,
-          .reads_weight = p[key::kHasDx] && p[key::kWeightDtype] != HSTU_DTYPE_NONE,
-          .bytes = int64_t{p[key::kRows]} * p[key::kDim] * element_bytes * (inputs + p[key::kHasDx])};
+          .reads_weight = p[key::kHasDx] && p[key::kWeightDtype] != HSTU_DTYPE_NONE};
 }
 
 int64_t accesses_of(const Facts& f, const Config& c) { return ceil_div(f.dim, int64_t{c[kThreadsPerRow]} * f.vector); }
@@ -144,18 +138,6 @@ bool blocks_fit(const Problem& p, const Config& c, const DeviceFacts& device) {
 bool enough_threads(const Problem& p, const Config& c, const DeviceFacts&) {
   return c[kBlocksPerSm] * c[kThreads] >= (is_looped(facts_of(p), c) ? 512 : 256);
 }
-bool only_warps_drift(const Problem&, const Config& c, const DeviceFacts&) {
-  return c[kInStep] == 0 || c[kThreadsPerRow] <= kWarp;
-}
-bool sums_are_joined(const Problem& p, const Config& c, const DeviceFacts&) {
-  return c[kEagerJoin] == 0 || facts_of(p).sums > 0;
-}
-bool drift_shows(const Problem& p, const Config& c, const DeviceFacts&) {
-  return c[kInStep] == 0 || facts_of(p).bytes >= kLongLaunch / 4;
-}
-bool end_shows(const Problem& p, const Config& c, const DeviceFacts&) {
-  return c[kEagerJoin] == 0 || facts_of(p).bytes < kLongLaunch;
-}
 
 constexpr Rule kRules[] = {
     {"threads must be a multiple of threads_per_row", teams_divide_block},
@@ -164,19 +146,16 @@ constexpr Rule kRules[] = {
     {"rows too long to be held are looped over by a whole block of 256 threads or more, none ahead",
      long_rows_take_a_block},
     {"so many blocks do not fit on an SM", blocks_fit},
-    {"teams of several warps are in step already", only_warps_drift},
-    {"there are no sums to join", sums_are_joined},
     {"too few threads on an SM to hide anything", enough_threads, true},
-    {"in a short launch warps do not drift far apart", drift_shows, true},
-    {"in a long launch its end does not show", end_shows, true},
 };
 
 bool covers(const Problem& problem, const DeviceFacts&) {
   return problem[key::kDim] > 0 && problem[key::kHasDx] + problem[key::kHasDweight] + problem[key::kHasDbias] > 0;
 }
 
-/// Measured on an H100, copy 3015 GB/s: bf16 524288 x 512 with 8 values a thread 2896, with 16 2760; one block of 512
-/// threads an SM, for more blocks meet longer at the end: 4096 x 512 takes 15.3 us, with 4 of 128 threads 22.
+/// Measured on an H100 in bf16. 524288 x 512 takes 555 us with 8 values a thread, 574 with 16. 524288 x 128 takes 156
+/// and 154. One block of 512 threads an SM: 4096 x 512 takes 14.0 us, with 4 of 128 threads 15.0. Rows of 6144 columns
+/// are read again for each step: 65536 of them take 1.10 ms with three blocks an SM, 1.30 with two.
 Config default_config(const Problem& problem, const DeviceFacts& device) {
   const Facts f = facts_of(problem);
   Config c;
@@ -185,12 +164,14 @@ Config default_config(const Problem& problem, const DeviceFacts& device) {
     if (f.dim <= kLongestHeld) c[kThreads] = 256;  // 512 would hold the row after all
     c[kThreadsPerRow] = c[kThreads];
     c[kRowsAhead] = 1;
-    c[kBlocksPerSm] = 2;
+    c[kBlocksPerSm] = c[kThreads] == 256 ? 3 : 2;
   } else {
     const int32_t narrow = std::min(team_of(f.dim, int64_t{4} * f.vector), kWarp);
-    c[kThreadsPerRow] = std::clamp(team_of(f.dim, kMaxValues / 2), narrow, 512);
     c[kRowsAhead] = 2;
     c[kBlocksPerSm] = 1;
+    c[kThreadsPerRow] = std::max(team_of(f.dim, kMaxValues), narrow);
+    if (f.dim > kNarrow || !blocks_fit(problem, c, device))
+      c[kThreadsPerRow] = std::clamp(team_of(f.dim, kMaxValues / 2), narrow, 512);
   }
   while (c[kBlocksPerSm] > 1 && !blocks_fit(problem, c, device)) --c[kBlocksPerSm];
   while (c[kRowsAhead] > 1 && !blocks_fit(problem, c, device)) --c[kRowsAhead];
@@ -224,8 +205,6 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kThreadsPerRow", c[kThreadsPerRow]);
   text.constant("kRowsAhead", c[kRowsAhead]);
   text.constant("kBlocksPerSm", c[kBlocksPerSm]);
-  text.flag("kInStep", c[kInStep] != 0);
-  text.flag("kEagerJoin", c[kEagerJoin] != 0);
 }
 
 void bind(const void* args, const Problem& problem, const Config& c, const DeviceFacts& device, Launch& launch) {

@@ -1,6 +1,6 @@
 // layer_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=0 has_dx=1 has_dweight=1 has_dbias=1 dim=512 vector=8 rows=524288
-// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=64 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=64 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
+// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=64 rows_ahead=2 blocks_per_sm=1
+// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=64 rows_ahead=2 blocks_per_sm=1
 #include "norm/layer_norm_bwd_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -19,16 +19,13 @@ struct Config {
   enum : int { kThreadsPerRow = 64 };
   enum : int { kRowsAhead = 2 };
   enum : int { kBlocksPerSm = 1 };
-  enum : bool { kInStep = false };
-  enum : bool { kEagerJoin = false };
 };
 static_assert(layer_norm_bwd_smem_bytes<Config> == 34048, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // layer_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=1 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=1 dim=128 vector=8 rows=65536
-// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// 23 lines, those above but for
+// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1
+// 21 lines, those above but for
   using Weight = float;
   using Gradient = float;
   enum : bool { kHasMoments = true };
@@ -37,10 +34,21 @@ static_assert(layer_norm_bwd_smem_bytes<Config> == 34048, "host and device disag
   enum : int { kThreadsPerRow = 16 };
 static_assert(layer_norm_bwd_smem_bytes<Config> == 57360, "host and device disagree about shared memory");
 
+// layer_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=1 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=1 dim=128 vector=8 rows=65536
+// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=8 rows_ahead=2 blocks_per_sm=1
+// 21 lines, those above but for
+  using Weight = float;
+  using Gradient = float;
+  enum : bool { kHasMoments = true };
+  enum : bool { kHasDresidual = true };
+  enum : int { kDim = 128 };
+  enum : int { kThreadsPerRow = 8 };
+static_assert(layer_norm_bwd_smem_bytes<Config> == 106512, "host and device disagree about shared memory");
+
 // layer_norm_backward dtype=f32 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=0 dim=1002 vector=2 rows=4096
-// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=128 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=128 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// 23 lines, those above but for
+// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=128 rows_ahead=2 blocks_per_sm=1
+// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=128 rows_ahead=2 blocks_per_sm=1
+// 21 lines, those above but for
   using Element = float;
   enum : bool { kHasDresidual = true };
   enum : bool { kHasDbias = false };
@@ -50,9 +58,9 @@ static_assert(layer_norm_bwd_smem_bytes<Config> == 57360, "host and device disag
 static_assert(layer_norm_bwd_smem_bytes<Config> == 99328, "host and device disagree about shared memory");
 
 // layer_norm_backward dtype=f16 weight_dtype=none gradient_dtype=none has_moments=0 has_dresidual=0 has_dx=1 has_dweight=0 has_dbias=0 dim=33 vector=1 rows=1024
-// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// 23 lines, those above but for
+// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1
+// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1
+// 21 lines, those above but for
   using Element = f16;
   using Weight = f16;
   using Gradient = f16;
@@ -65,9 +73,9 @@ static_assert(layer_norm_bwd_smem_bytes<Config> == 99328, "host and device disag
 static_assert(layer_norm_bwd_smem_bytes<Config> == 12304, "host and device disagree about shared memory");
 
 // layer_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 has_moments=0 has_dresidual=0 has_dx=0 has_dweight=0 has_dbias=1 dim=4096 vector=8 rows=65536
-// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=1 in_step=0 eager_join=0
-// 23 lines, those above but for
+// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=1
+// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=1
+// 21 lines, those above but for
   using Gradient = float;
   enum : bool { kHasDx = false };
   enum : bool { kHasDweight = false };
@@ -76,9 +84,9 @@ static_assert(layer_norm_bwd_smem_bytes<Config> == 12304, "host and device disag
 static_assert(layer_norm_bwd_smem_bytes<Config> == 17536, "host and device disagree about shared memory");
 
 // layer_norm_backward dtype=f16 weight_dtype=f16 gradient_dtype=f16 has_moments=1 has_dresidual=0 has_dx=0 has_dweight=1 has_dbias=1 dim=20000 vector=8 rows=1024
-// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1 in_step=0 eager_join=0
-// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1 in_step=0 eager_join=0
-// 23 lines, those above but for
+// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1
+// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1
+// 21 lines, those above but for
   using Element = f16;
   using Weight = f16;
   using Gradient = f16;
@@ -90,9 +98,9 @@ static_assert(layer_norm_bwd_smem_bytes<Config> == 17536, "host and device disag
 static_assert(layer_norm_bwd_smem_bytes<Config> == 3072, "host and device disagree about shared memory");
 
 // layer_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=1 dim=40001 vector=1 rows=64
-// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1 in_step=0 eager_join=0
-// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1 in_step=0 eager_join=0
-// 23 lines, those above but for
+// layer_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1
+// layer_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1
+// 21 lines, those above but for
   using Element = float;
   using Weight = float;
   using Gradient = float;
