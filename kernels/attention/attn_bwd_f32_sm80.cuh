@@ -20,7 +20,7 @@
 
 namespace hstu {
 
-// Config: facts as attn_bwd_sm80.cuh has them, Element is float. Knobs: kBlockN, kMinBlocks.
+// Config: facts as attn_bwd_sm80.cuh has them, Element is float. Knobs: kBlockN, kApart, kMinBlocks.
 template <class Config>
 struct AttnBwdF32Shape {
   enum : int { kThreads = 128, kOwn = kThreads / 4, kWalk = Config::kBlockN };
@@ -285,9 +285,9 @@ HSTU_PRIM void run_bias(const AttnBwdParams& p, float* smem, Rows<Config>& rows,
       if (seen >> n & 1) sums[n] += 2.0f * p.forward.half_alpha * weigh(query, s[n], dp[n], softmax).slope;
     __syncthreads();  // before the tiles are written again
   }
+  const attn_bwd_detail::BiasRow<Config> row(p, rows.seq, table, position);
 #pragma unroll
-  for (int n = 0; n < T::kOwnPairs; ++n)
-    attn_bwd_detail::write_bias<Config>(p, rows.seq, table, position, key + lane + n * 4, sums[n]);
+  for (int n = 0; n < T::kOwnPairs; ++n) row.write(key + lane + n * 4, sums[n]);
 }
 
 // As bwd/places.cuh wants it.

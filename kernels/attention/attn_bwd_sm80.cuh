@@ -434,11 +434,13 @@ HSTU_PRIM void run_bias(const AttnBwdParams& p, unsigned char* smem, const Addre
 #pragma unroll
   for (int m = 0; m < T::kRowTiles; ++m) {
 #pragma unroll
-    for (int n = 0; n < kColTiles; ++n) {
+    for (int half = 0; half < 2; ++half) {
+      const attn_bwd_detail::BiasRow<Config> row(p, rows.seq, table, own_row + m * 16 + half * 8 + lane / 4);
 #pragma unroll
-      for (int i = 0; i < 4; ++i)
-        attn_bwd_detail::write_bias<Config>(p, rows.seq, table, own_row + m * 16 + i / 2 * 8 + lane / 4,
-                                            key + n * 8 + lane % 4 * 2 + i % 2, sums[m][n][i]);
+      for (int n = 0; n < kColTiles; ++n) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) row.write(key + n * 8 + lane % 4 * 2 + e, sums[m][n][half * 2 + e]);
+      }
     }
   }
 }

@@ -122,16 +122,25 @@ HSTU_PRIM void bias_place(const AttnBwdParams& p, Kernel& kernel, u32 index) {
   kernel.bias(p, rows, table, own, key);
 }
 
-// Writes an element of drab, or adds to it.
+// A row of drab: writes its elements, or adds to them. Positions that the table does not have are left out.
 template <class Config>
-HSTU_PRIM void write_bias(const AttnBwdParams& p, int seq, int table, int row, int column, float value) {
+class BiasRow {
   using Element = typename Config::Element;
-  const u32 positions = static_cast<u32>(p.forward.rab_positions);
-  if (static_cast<u32>(row) >= positions || static_cast<u32>(column) >= positions) return;
-  Element* to = static_cast<Element*>(p.drab) + seq * p.drab_batch_stride + table * p.drab_head_stride +
-                row * p.drab_row_stride + column;
-  *to = prim::from_float<Element>(p.accumulate ? value + prim::to_float(*to) : value);
-}
+  Element* to_;
+  u32 columns_;
+  bool adds_;
+
+ public:
+  HSTU_PRIM BiasRow(const AttnBwdParams& p, int seq, int table, int row)
+      : to_(static_cast<Element*>(p.drab) + seq * p.drab_batch_stride + table * p.drab_head_stride +
+            row * p.drab_row_stride),
+        columns_(static_cast<u32>(row) < static_cast<u32>(p.forward.rab_positions) ? p.forward.rab_positions : 0),
+        adds_(p.accumulate) {}
+  HSTU_PRIM void write(int column, float value) const {
+    if (static_cast<u32>(column) >= columns_) return;
+    to_[column] = prim::from_float<Element>(adds_ ? value + prim::to_float(to_[column]) : value);
+  }
+};
 
 // d_attn_scale of what the heads have left of each row, by the last blocks. smem: a word, then a float a warp.
 template <class Kernel>

@@ -26,8 +26,9 @@ enum : int32_t { kNoDrab = 0, kDrabOfHeads = 1, kDrabOfAll = 2 };
 namespace reference {
 
 /// Of each element of the gradients, in their layout without gaps, the root of the sum of the squares of its terms:
-/// what it can be wrong by. A term that is a small difference of large numbers counts as they do. Empty for absent
-/// ones; of elements that are not written 0.
+/// what it can be wrong by. A term that is a small difference of large numbers counts as they do. In f32, where a term
+/// is as wrong as the scores and products that it comes of, these count as their own terms do; in 16 bits the rounding
+/// of a term hides that. Empty for absent ones; of elements that are not written 0.
 struct SizesOfAttentionTerms {
   std::vector<double> dq, dk, dv, drab, d_attn_scale;
 };

@@ -29,6 +29,12 @@ double dot(const double* a, const double* b, int64_t count) {
   for (int64_t d = 0; d < count; ++d) sum += a[d] * b[d];
   return sum;
 }
+/// The root of the sum of the squares of a dot product's terms.
+double size_of_dot(const double* a, const double* b, int64_t count) {
+  double squares = 0;
+  for (int64_t d = 0; d < count; ++d) squares += a[d] * b[d] * a[d] * b[d];
+  return std::sqrt(squares);
+}
 void add(double* to, double factor, const double* from, int64_t count) {
   for (int64_t d = 0; d < count; ++d) to[d] += factor * from[d];
 }
@@ -41,20 +47,10 @@ struct Sequence {
         n(integer_at(args.forward.seq_offsets, b + 1) - first) {}
 };
 
-/// What one pair of rows gives: P, dS, and its term of d_attn_scale.
+/// What one pair of rows gives: P, dS, and its term of d_attn_scale. Or the sizes of what these are made of, as
+/// sizes_of_terms() takes them.
 struct Pair {
   double weight, slope, of_scale;
-
-  /// The numbers that they are sums of, where these are larger: what is subtracted leaves its rounding.
-  Pair sizes() const {
-    return {std::max(std::fabs(weight), largest.weight),
-            std::max(std::fabs(slope), largest.slope),
-            std::max(std::fabs(of_scale), largest.of_scale),
-            {}};
-  }
-  struct {
-    double weight, slope, of_scale;
-  } largest;
 };
 
 /// One query head of one sequence, widened.
@@ -80,14 +76,15 @@ class Head {
   bool softmax() const { return softmax_; }
   const double* q(int64_t i) const { return &q_[index(i * dim_qk)]; }
   const double* k(int64_t j) const { return &k_[index(j * dim_qk)]; }
+  const double* v(int64_t j) const { return &v_[index(j * dim_v)]; }
   const double* dout(int64_t i) const { return &dout_[index(i * dim_v)]; }
 
-  /// visit(j, pair) for each key j that row i sees.
+  /// visit(j, pair) for each key j that row i sees; sizes: of the pairs' sizes.
   template <class Visit>
-  void each_pair(int64_t i, const Visit& visit) const {
+  void each_pair(int64_t i, bool sizes, const Visit& visit) const {
     const Row row = row_of(i);
     for (int64_t j = 0; j < s_.n; ++j)
-      if (mask_.allows(i, j, s_.n)) visit(j, pair_of(i, j, row));
+      if (mask_.allows(i, j, s_.n)) visit(j, sizes ? sizes_of(i, j, row) : pair_of(i, j, row));
   }
 
   const int64_t dim_qk, dim_v;
@@ -114,20 +111,36 @@ class Head {
          std::min(s_.n, rab.shape[3]), r.bias.data());
     return r;
   }
+  double bias_of(int64_t j, const Row& row) const { return row.bias.empty() ? 0 : row.bias[index(j)]; }
+  double score_of(int64_t i, int64_t j, const Row& row) const {
+    return static_cast<double>(args_.forward.alpha) * (dot(q(i), k(j), dim_qk) + bias_of(j, row));
+  }
   Pair pair_of(int64_t i, int64_t j, const Row& row) const {
-    const double bias = row.bias.empty() ? 0 : row.bias[index(j)];
-    const double s = static_cast<double>(args_.forward.alpha) * (dot(q(i), k(j), dim_qk) + bias);
-    const double dp = dot(dout(i), &v_[index(j * dim_v)], dim_v);
+    const double s = score_of(i, j, row), dp = dot(dout(i), v(j), dim_v);
     if (softmax_) {
       const double p = std::exp(s - row.lse);
-      return {p, p * (dp - row.delta), 0, {p, p * (std::fabs(dp) + std::fabs(row.delta)), 0}};
+      return {p, p * (dp - row.delta), 0};
+    }
+    return {row.scale * silu(s), row.scale * silu_slope(s) * dp, silu(s) * dp};
+  }
+  Pair sizes_of(int64_t i, int64_t j, const Row& row) const {
+    const Pair exact = pair_of(i, j, row);
+    double s = std::fabs(score_of(i, j, row)), dp = std::fabs(dot(dout(i), v(j), dim_v)), delta = std::fabs(row.delta);
+    if (args_.forward.q.dtype == HSTU_DTYPE_F32) {
+      const double products = std::hypot(size_of_dot(q(i), k(j), dim_qk), bias_of(j, row));
+      s = std::max(s, std::fabs(static_cast<double>(args_.forward.alpha)) * products);
+      dp = std::max(dp, size_of_dot(dout(i), v(j), dim_v));
+      if (softmax_) delta = std::max(delta, size_of_dot(&out_[index(i * dim_v)], dout(i), dim_v));
+    }
+    if (softmax_) {
+      const double p = exact.weight * (args_.forward.q.dtype == HSTU_DTYPE_F32 ? std::max(1.0, s) : 1.0);
+      return {p, p * (dp + delta), 0};
     }
     // silu(s) = t + t tanh(t) with t = s / 2, and so its slope.
-    const double scale = std::fabs(row.scale), t = std::fabs(s) / 2, size = std::fabs(dp);
-    return {row.scale * silu(s),
-            row.scale * silu_slope(s) * dp,
-            silu(s) * dp,
-            {scale * t, scale * size * (1 + t) / 2, t * size}};
+    const double scale = std::fabs(row.scale), t = s / 2;
+    return {std::max(std::fabs(exact.weight), scale * t),
+            std::max(std::fabs(exact.slope), scale * dp * (1 + t) / 2),
+            std::max(std::fabs(exact.of_scale), t * dp)};
   }
 
   const Args& args_;
@@ -164,8 +177,7 @@ void run_rows(const Args& args, const Outputs& out, int64_t b, int64_t kv_head) 
     const Head head(args, s, h);
     for (int64_t i = 0; i < s.n; ++i) {
       std::fill(dq.begin(), dq.end(), 0.0);
-      head.each_pair(i, [&](int64_t j, const Pair& exact) {
-        const Pair pair = out.squares ? exact.sizes() : exact;
+      head.each_pair(i, out.squares, [&](int64_t j, const Pair& pair) {
         add_terms(dq, 0, alpha * pair.slope, head.k(j), dim_qk, out.squares);
         add_terms(dk, j, alpha * pair.slope, head.q(i), dim_qk, out.squares);
         add_terms(dv, j, pair.weight, head.dout(i), dim_v, out.squares);
@@ -195,8 +207,8 @@ void run_bias(const Args& args, double* exact, bool squares, int64_t b, int64_t 
     if (args.accumulate && !squares) load(drab, at, n, row.data());
     for (const Head& head : heads)
       if (i < s.n)
-        head.each_pair(i, [&](int64_t j, const Pair& pair) {
-          const double term = static_cast<double>(args.forward.alpha) * (squares ? pair.sizes().slope : pair.slope);
+        head.each_pair(i, squares, [&](int64_t j, const Pair& pair) {
+          const double term = static_cast<double>(args.forward.alpha) * pair.slope;
           if (j < n) row[index(j)] += squares ? term * term : term;
         });
     if (exact)
@@ -213,8 +225,8 @@ std::vector<double> scales_of(const Args& args, int64_t b, bool squares) {
   for (int64_t h = args.forward.num_softmax_heads; h < args.forward.q.shape[1]; ++h) {
     const Head head(args, s, h);
     for (int64_t i = 0; i < s.n; ++i)
-      head.each_pair(i, [&](int64_t, const Pair& pair) {
-        sums[index(i)] += squares ? std::pow(pair.sizes().of_scale, 2) : pair.of_scale;
+      head.each_pair(i, squares, [&](int64_t, const Pair& pair) {
+        sums[index(i)] += squares ? pair.of_scale * pair.of_scale : pair.of_scale;
       });
   }
   return sums;

@@ -1,6 +1,6 @@
 // attention_backward dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=0 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=2 has_d_attn_scale=1
-// attn_bwd_f32_sm80 sm_80 block_n=16 min_blocks=2
-// attn_bwd_f32_sm80 sm_90a block_n=16 min_blocks=2
+// attn_bwd_f32_sm80 sm_80 block_n=16 apart=0 min_blocks=2
+// attn_bwd_f32_sm80 sm_90a block_n=16 apart=0 min_blocks=2
 #include "attention/attn_bwd_f32_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -36,7 +36,7 @@ static_assert(attn_bwd_f32_smem_bytes<Config> == 56128, "host and device disagre
 }  // namespace hstu
 
 // attention_backward dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=5 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
-// attn_bwd_f32_sm80 sm_80 block_n=16 min_blocks=1
+// attn_bwd_f32_sm80 sm_80 block_n=16 apart=0 min_blocks=1
 // 34 lines, those above but for
   using Mask = variant::IntervalBounds<Config>;
   enum : int { kHeadDimQk = 256 };
@@ -58,7 +58,7 @@ static_assert(attn_bwd_f32_smem_bytes<Config> == 56128, "host and device disagre
 static_assert(attn_bwd_f32_smem_bytes<Config> == 105280, "host and device disagree about shared memory");
 
 // attention_backward dtype=f32 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=5 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
-// attn_bwd_f32_sm80 sm_90a block_n=16 min_blocks=2
+// attn_bwd_f32_sm80 sm_90a block_n=16 apart=0 min_blocks=2
 // 34 lines, those above but for
   using Mask = variant::IntervalBounds<Config>;
   enum : int { kHeadDimQk = 256 };
@@ -79,8 +79,8 @@ static_assert(attn_bwd_f32_smem_bytes<Config> == 105280, "host and device disagr
 static_assert(attn_bwd_f32_smem_bytes<Config> == 105280, "host and device disagree about shared memory");
 
 // attention_backward dtype=f32 head_dim_qk=64 head_dim_v=32 num_heads=4 offset_dtype=i32 target_dtype=none mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=2 has_dq=0 has_dk=1 has_dv=0 drab=0 has_d_attn_scale=0
-// attn_bwd_f32_sm80 sm_80 block_n=16 min_blocks=2
-// attn_bwd_f32_sm80 sm_90a block_n=16 min_blocks=2
+// attn_bwd_f32_sm80 sm_80 block_n=16 apart=0 min_blocks=2
+// attn_bwd_f32_sm80 sm_90a block_n=16 apart=0 min_blocks=2
 // 34 lines, those above but for
   using Offset = i32;
   enum : int { kHeadDimQk = 64 };

@@ -60,19 +60,6 @@ static_assert(attn_bwd_sm80_smem_bytes<Config> == 66432, "host and device disagr
 static_assert(attn_bwd_sm80_smem_bytes<Config> == 50816, "host and device disagree about shared memory");
 
 // attention_backward dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
-// attn_bwd_sm80 sm_90a row_tiles=1 warps=4 block_n=16 stages=2 apart=1 min_blocks=2
-// 38 lines, those above but for
-  using Target = i32;
-  enum : int { kHeadDimQk = 256 };
-  enum : int { kHeadDimV = 256 };
-  enum : bool { kCausal = false };
-  enum : bool { kLocal = true };
-  enum : bool { kHasTargets = false };
-  enum : int { kBlockN = 16 };
-  enum : bool { kApart = true };
-static_assert(attn_bwd_sm80_smem_bytes<Config> == 98944, "host and device disagree about shared memory");
-
-// attention_backward dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
 // attn_bwd_sm80 sm_80 row_tiles=1 warps=8 block_n=16 stages=2 apart=1 min_blocks=1
 // 38 lines, those above but for
   using Target = i32;
@@ -87,9 +74,23 @@ static_assert(attn_bwd_sm80_smem_bytes<Config> == 98944, "host and device disagr
   enum : int { kMinBlocks = 1 };
 static_assert(attn_bwd_sm80_smem_bytes<Config> == 164480, "host and device disagree about shared memory");
 
+// attention_backward dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=none mask=2 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
+// attn_bwd_sm80 sm_90a row_tiles=1 warps=8 block_n=32 stages=2 apart=1 min_blocks=1
+// 38 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kLocal = true };
+  enum : bool { kHasTargets = false };
+  enum : int { kWarps = 8 };
+  enum : bool { kApart = true };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_bwd_sm80_smem_bytes<Config> == 197504, "host and device disagree about shared memory");
+
 // attention_backward dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=0 contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=2 has_dq=1 has_dk=1 has_dv=1 drab=2 has_d_attn_scale=1
-// attn_bwd_sm80 sm_80 row_tiles=1 warps=4 block_n=32 stages=2 apart=0 min_blocks=2
-// attn_bwd_sm80 sm_90a row_tiles=1 warps=4 block_n=32 stages=2 apart=0 min_blocks=2
+// attn_bwd_sm80 sm_80 row_tiles=1 warps=4 block_n=16 stages=2 apart=0 min_blocks=2
+// attn_bwd_sm80 sm_90a row_tiles=1 warps=4 block_n=16 stages=2 apart=0 min_blocks=2
 // 39 lines, those above but for
   using Element = f16;
   enum : int { kHeadDimQk = 80 };
@@ -106,7 +107,8 @@ static_assert(attn_bwd_sm80_smem_bytes<Config> == 164480, "host and device disag
   enum : bool { kDrab = true };
   enum : bool { kHasDattnScale = true };
   enum : bool { kHalf = true };
-static_assert(attn_bwd_sm80_smem_bytes<Config> == 64384, "host and device disagree about shared memory");
+  enum : int { kBlockN = 16 };
+static_assert(attn_bwd_sm80_smem_bytes<Config> == 44672, "host and device disagree about shared memory");
 
 // attention_backward dtype=bf16 head_dim_qk=128 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=3 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=1 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=3 softmax_heads=1 rab=2 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=1 has_d_attn_scale=0
 // attn_bwd_sm80 sm_80 row_tiles=1 warps=4 block_n=32 stages=2 apart=0 min_blocks=2
