@@ -51,8 +51,8 @@ class LastBlocks : public DynamicTileScheduler {
 };
 
 // By all threads, when the block's results are written: do_piece(piece) for each of the block's pieces, with all
-// threads. shared: a word in shared memory. A block takes its next piece before it does one, so that the way of the count
-// to L2 and back is over by then.
+// threads. shared: a word in shared memory. A block takes its next piece before it does one, so that the way of the
+// count to L2 and back is over by then.
 template <class Piece>
 HSTU_PRIM void share_among_last(LastBlocks& blocks, u32 pieces, volatile u32* shared, const Piece& do_piece) {
   __syncthreads();

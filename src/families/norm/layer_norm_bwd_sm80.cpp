@@ -16,11 +16,11 @@ namespace key = layer_norm_backward;
 using row_norm::team_of;
 
 constexpr int kWarp = 32;
-constexpr int64_t kMaxValues = 16;                 // of a row that a thread has: kMaxBackwardValues of the kernel
-constexpr int64_t kLongestHeld = 512 * 16;         // by the largest block that may have registers for its sums
-constexpr int64_t kMostSharedSums = 131072;        // bytes of the sums of long rows
-constexpr int64_t kNarrow = 128;                   // columns, up to which fewer threads a row gain
-constexpr int kExchanged = 32;                     // bytes of a warp's sums over a row
+constexpr int64_t kMaxValues = 16;           // of a row that a thread has: kMaxBackwardValues of the kernel
+constexpr int64_t kLongestHeld = 512 * 16;   // by the largest block that may have registers for its sums
+constexpr int64_t kMostSharedSums = 131072;  // bytes of the sums of long rows
+constexpr int64_t kNarrow = 128;             // columns, up to which fewer threads a row gain
+constexpr int kExchanged = 32;               // bytes of a warp's sums over a row
 
 enum : int { kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm };
 

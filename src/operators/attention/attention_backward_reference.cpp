@@ -138,8 +138,7 @@ class Head {
     }
     // silu(s) = t + t tanh(t) with t = s / 2, and so its slope.
     const double scale = std::fabs(row.scale), t = s / 2;
-    return {std::max(std::fabs(exact.weight), scale * t),
-            std::max(std::fabs(exact.slope), scale * dp * (1 + t) / 2),
+    return {std::max(std::fabs(exact.weight), scale * t), std::max(std::fabs(exact.slope), scale * dp * (1 + t) / 2),
             std::max(std::fabs(exact.of_scale), t * dp)};
   }
 
