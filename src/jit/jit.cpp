@@ -48,8 +48,10 @@ struct Jit::State {
   }
 
   Kernel find(const KernelKey& key);
+  Kernel recall(const KernelKey& key);
   Kernel obtain(const Source& source, const KernelKey& key);
 
+  Kernel look_up(const KernelKey& key, Kernel (State::*look)(const KernelKey&));
   Kernel load_exact(const KernelKey& key, const std::string& identity);
   Kernel load_shipped(const KernelKey& key);
   Kernel load_any(const KernelKey& key);
@@ -106,9 +108,24 @@ Kernel Jit::State::load_any(const KernelKey& key) {
 }
 
 Kernel Jit::State::find(const KernelKey& key) {
-  if (Kernel kernel = load_exact(key, known_compiler())) return kernel;
-  if (Kernel kernel = load_shipped(key)) return kernel;
+  if (Kernel kernel = recall(key)) return kernel;
   return load_any(key);
+}
+
+Kernel Jit::State::recall(const KernelKey& key) {
+  if (Kernel kernel = load_exact(key, known_compiler())) return kernel;
+  return load_shipped(key);
+}
+
+/// In memory, else by `look`, whose find memory keeps.
+Kernel Jit::State::look_up(const KernelKey& key, Kernel (State::*look)(const KernelKey&)) {
+  if (Kernel kernel = memory.find(key.unit)) {
+    ++memory_hits;
+    return kernel;
+  }
+  Kernel kernel = (this->*look)(key);
+  if (kernel) memory.keep(key.unit, kernel);
+  return kernel;
 }
 
 // ---- Compiling
@@ -135,8 +152,7 @@ const Nvrtc* Jit::State::open_compiler() {
 }
 
 Kernel Jit::State::obtain(const Source& source, const KernelKey& key) {
-  if (Kernel kernel = load_exact(key, known_compiler())) return kernel;
-  if (Kernel kernel = load_shipped(key)) return kernel;
+  if (Kernel kernel = recall(key)) return kernel;
   if (const Nvrtc* nvrtc = open_compiler()) return compile_once(*nvrtc, source, key);
   if (Kernel kernel = load_any(key)) return kernel;
   fail(missing->status(), "{}: not in the store, and {}", source.name, missing->message());
@@ -199,15 +215,11 @@ std::shared_ptr<const CompiledKernel> Jit::obtain(const Source& source, const Ke
   return kernel;
 }
 
-std::shared_ptr<const CompiledKernel> Jit::find(const KernelKey& key) {
-  if (Kernel kernel = state_->memory.find(key.unit)) {
-    ++state_->memory_hits;
-    return kernel;
-  }
-  Kernel kernel = state_->find(key);
-  if (kernel) state_->memory.keep(key.unit, kernel);
-  return kernel;
+std::shared_ptr<const CompiledKernel> Jit::recall(const Source& source) {
+  return state_->look_up(key_of(source), &State::recall);
 }
+
+std::shared_ptr<const CompiledKernel> Jit::find(const KernelKey& key) { return state_->look_up(key, &State::find); }
 
 KernelKey Jit::key_of(const Source& source) { return {source, state_->sources.closure(source.header).digest}; }
 

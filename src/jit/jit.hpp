@@ -42,6 +42,8 @@ class Jit {
   std::shared_ptr<const CompiledKernel> obtain(const Source& source) { return obtain(source, key_of(source)); }
   /// The same for whoever has its key_of() already.
   std::shared_ptr<const CompiledKernel> obtain(const Source& source, const KernelKey& key);
+  /// What obtain() would give without compiling; null when it would compile. Does not load NVRTC.
+  std::shared_ptr<const CompiledKernel> recall(const Source& source);
   /// Memory and store only; null when absent. Does not load NVRTC.
   std::shared_ptr<const CompiledKernel> find(const Source& source) { return find(key_of(source)); }
   std::shared_ptr<const CompiledKernel> find(const KernelKey& key);

@@ -9,7 +9,8 @@ int default_compile_threads() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMost);
 }
 
-CompilePool::CompilePool(int threads, Compile compile) : compile_(std::move(compile)) {
+CompilePool::CompilePool(int threads, Compile compile, Recall recall)
+    : compile_(std::move(compile)), recall_(std::move(recall)) {
   for (int i = 0; i < std::max(threads, 1); ++i)
     if (!start_thread(workers_, [this] { work(); })) break;
 }
@@ -22,6 +23,14 @@ CompilePool::~CompilePool() {
   }
   wake_.notify_all();
   for (std::thread& worker : workers_) worker.join();
+}
+
+std::optional<Compiled> CompilePool::find(const Order& order) {
+  if (!recall_) return std::nullopt;
+  const double begun = now();
+  KernelPtr kernel = recall_(order.source());
+  if (!kernel) return std::nullopt;
+  return Compiled{order.ticket, std::move(kernel), nullptr, now() - begun};
 }
 
 void CompilePool::order(Order order) {
@@ -59,11 +68,14 @@ Compiled CompilePool::make(const Order& order) {
   return made;
 }
 
-std::vector<uint64_t> CompilePool::drop_waiting() {
+std::vector<uint64_t> CompilePool::drop(const std::function<bool(uint64_t ticket)>& which) {
   const std::lock_guard lock(mutex_);
   std::vector<uint64_t> dropped;
-  for (const Order& order : waiting_) dropped.push_back(order.ticket);
-  waiting_.clear();
+  std::erase_if(waiting_, [&](const Order& order) {
+    if (!which(order.ticket)) return false;
+    dropped.push_back(order.ticket);
+    return true;
+  });
   return dropped;
 }
 

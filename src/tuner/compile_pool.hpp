@@ -16,14 +16,17 @@ namespace hstujit {
 
 /// Source -> kernel, e.g. Jit::obtain; called from several threads; throws Error.
 using Compile = std::function<KernelPtr(const Source&)>;
+/// The same without compiling, e.g. Jit::recall; null when there is none.
+using Recall = std::function<KernelPtr(const Source&)>;
 
 /// All cores, at most 16: beyond that, NVRTC's memory costs more than its speed gains.
 int default_compile_threads();
 
 class CompilePool : public Cores {
  public:
-  /// With fewer threads where the system has no more, down to none: order() compiles then.
-  CompilePool(int threads, Compile compile);
+  /// With fewer threads where the system has no more, down to none: order() compiles then. Without recall nothing is
+  /// found.
+  CompilePool(int threads, Compile compile, Recall recall = {});
   /// Drops what has not begun and waits for what has.
   ~CompilePool() override;
   CompilePool(const CompilePool&) = delete;
@@ -31,10 +34,11 @@ class CompilePool : public Cores {
 
   size_t count() const override { return std::max(workers_.size(), size_t{1}); }
   double now() const override { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  std::optional<Compiled> find(const Order& order) override;
   void order(Order order) override;
   std::optional<Compiled> take(double until) override;
   Compiled make(const Order& order) override;
-  std::vector<uint64_t> drop_waiting() override;
+  std::vector<uint64_t> drop(const std::function<bool(uint64_t ticket)>& which) override;
   double busy() const override;
 
  private:
@@ -44,6 +48,7 @@ class CompilePool : public Cores {
 
   const Clock::time_point start_ = Clock::now();
   Compile compile_;
+  Recall recall_;
   mutable std::mutex mutex_;
   std::condition_variable wake_, finished_;
   std::deque<Order> waiting_;

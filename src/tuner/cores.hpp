@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace hstujit {
 
@@ -42,6 +43,8 @@ class Cores {
   virtual size_t count() const = 0;
   /// Seconds since whatever moment.
   virtual double now() const = 0;
+  /// The kernel if nothing has to be compiled for it.
+  virtual std::optional<Compiled> find(const Order& order) = 0;
   /// Orders are begun in their order.
   virtual void order(Order order) = 0;
   /// The kernel that was finished first of those not taken; waits for it until that time. Nothing when none came, or
@@ -49,8 +52,12 @@ class Cores {
   virtual std::optional<Compiled> take(double until) = 0;
   /// At once, in the calling thread.
   virtual Compiled make(const Order& order) = 0;
-  /// Forgets what has not begun. Their tickets, which never come.
-  virtual std::vector<uint64_t> drop_waiting() = 0;
+  /// Forgets those of them that have not begun. Their tickets, which never come.
+  virtual std::vector<uint64_t> drop(const std::function<bool(uint64_t ticket)>& which) = 0;
+  /// The same of all that have not begun.
+  std::vector<uint64_t> drop_waiting() {
+    return drop([](uint64_t) { return true; });
+  }
   /// Seconds that cores have worked, all of them together.
   virtual double busy() const = 0;
 };

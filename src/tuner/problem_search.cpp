@@ -94,6 +94,7 @@ Order ProblemSearch::order_of(const Family& family, const Config& config, uint64
 double ProblemSearch::promise() {
   if (over()) return 0;
   if (!opened_) return kUnopened;
+  if (found_ && !standing()) return 0;
   if ((!job_ && known_before_) || (options_.until > 0 && rate() < options_.until)) return 0;
   double most = 0;
   for (Lane& lane : lanes_)
@@ -107,8 +108,14 @@ bool ProblemSearch::order_next(uint64_t ticket) {
     if (!opened_) {
       open();
       ordered_.emplace(ticket, standard_);
-      cores_.order(order_of(*standard_.family, standard_.config, ticket));
-      ordered = true;
+      Order order = order_of(*standard_.family, standard_.config, ticket);
+      if (auto kept = cores_.find(order)) {
+        found_ = true;
+        arrived(*std::move(kept));
+      } else {
+        cores_.order(std::move(order));
+        ordered = true;
+      }
       return;
     }
     const auto promise = [](const Lane& lane) { return lane.waiting ? 0 : lane.search->promise(); };

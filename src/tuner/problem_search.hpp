@@ -27,7 +27,7 @@ class ProblemSearch {
   // ---- Kernels
   /// The gain expected per second of a core of what order_next() would order; 0: nothing for now.
   double promise();
-  /// False when it turned out that there is nothing after all.
+  /// False when there is nothing on its way after all.
   bool order_next(uint64_t ticket);
   void arrived(Compiled compiled);
   /// Its order was dropped.
@@ -113,6 +113,7 @@ class ProblemSearch {
   Cores& cores_;
   const TuneOptions& options_;
   const bool known_before_;  ///< the records have jobs of it: nothing is proposed before it is seen what they know
+  bool found_ = false;       ///< its default needs no compiler: its verdict, which is near, goes before all candidates
   bool opened_ = false;
   double opened_at_ = 0;
   std::vector<Lane> lanes_;

@@ -14,6 +14,10 @@ std::string key_of(const Problem& problem, const Family& family) {
   return text(problem) + ' ' + std::string(family.name);
 }
 
+std::string made_key(const Order& order) {
+  return key_of(*order.problem, *order.family) + text(*order.family, order.config);
+}
+
 KernelPtr kernel_of(const Order& order) {
   auto kernel = std::make_shared<CompiledKernel>();
   kernel->name = std::string(order.family->name) + ' ' + text(*order.family, order.config);
@@ -75,15 +79,23 @@ const SimulatedMachine::Row& SimulatedMachine::row(const Problem& problem, const
 
 /// Once; afterwards the compiler's caches know it.
 double SimulatedMachine::compiling(const Order& order) {
-  const bool fresh = made_.insert(key_of(*order.problem, *order.family) + text(*order.family, order.config)).second;
+  const bool fresh = made_.insert(made_key(order)).second;
   return fresh ? row(*order.problem, *order.family, order.config).compiling : 0;
 }
 
-void SimulatedMachine::order(Order order) {
+std::optional<Compiled> SimulatedMachine::find(const Order& order) {
+  if (!made_.contains(made_key(order))) return std::nullopt;
+  return Compiled{order.ticket, kernel_of(order), nullptr, 0};
+}
+
+void SimulatedMachine::order(Order order) { begin(order.ticket, kernel_of(order), compiling(order)); }
+
+/// On the core that is free first.
+void SimulatedMachine::begin(uint64_t ticket, KernelPtr kernel, double seconds) {
   double& core = *std::min_element(free_at_.begin(), free_at_.end());
   const double begin = std::max(core, now_);
-  core = begin + compiling(order);
-  tasks_.push_back({order.ticket, begin, core, kernel_of(order)});
+  core = begin + seconds;
+  tasks_.push_back({ticket, begin, core, std::move(kernel)});
 }
 
 std::optional<Compiled> SimulatedMachine::take(double until) {
@@ -108,15 +120,22 @@ Compiled SimulatedMachine::make(const Order& order) {
   return {order.ticket, kernel_of(order), nullptr, seconds};
 }
 
-std::vector<uint64_t> SimulatedMachine::drop_waiting() {
+std::vector<uint64_t> SimulatedMachine::drop(const std::function<bool(uint64_t ticket)>& which) {
   std::vector<uint64_t> dropped;
-  for (const Task& task : tasks_)
-    if (task.begin > now_) dropped.push_back(task.ticket);
-  std::erase_if(tasks_, [&](const Task& task) { return task.begin > now_; });
+  std::vector<Task> begun, later;
+  for (const Task& task : tasks_) {
+    if (task.begin > now_ && which(task.ticket))
+      dropped.push_back(task.ticket);
+    else
+      (task.begin > now_ ? later : begun).push_back(task);
+  }
+  if (dropped.empty()) return dropped;
+  tasks_ = std::move(begun);
   std::fill(free_at_.begin(), free_at_.end(), now_);
   size_t core = 0;  // each of those that go on has one of its own
   for (const Task& task : tasks_)
     if (task.end > now_) free_at_[core++] = task.end;
+  for (const Task& task : later) begin(task.ticket, task.kernel, task.end - task.begin);
   return dropped;
 }
 

@@ -25,10 +25,11 @@ class SimulatedMachine : public Cores {
 
   size_t count() const override { return free_at_.size(); }
   double now() const override { return now_; }
+  std::optional<Compiled> find(const Order& order) override;
   void order(Order order) override;
   std::optional<Compiled> take(double until) override;
   Compiled make(const Order& order) override;
-  std::vector<uint64_t> drop_waiting() override;
+  std::vector<uint64_t> drop(const std::function<bool(uint64_t ticket)>& which) override;
   double busy() const override;
 
   /// Seconds that the GPU has worked.
@@ -53,6 +54,7 @@ class SimulatedMachine : public Cores {
   };
 
   double compiling(const Order& order);
+  void begin(uint64_t ticket, KernelPtr kernel, double seconds);
 
   std::map<std::string, std::map<Config, Row>> rows_;  ///< by problem and family
   std::set<std::string> made_;                         ///< kernels

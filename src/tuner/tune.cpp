@@ -31,6 +31,7 @@ class Queue {
       if (late()) end_standing();
       end_finished();
       make_room();
+      forget_lost();
       order_kernels();
       while (auto compiled = cores_.take(0)) arrived(std::move(*compiled));
       if (!measure_one() && !prepare_bench()) wait();
@@ -59,7 +60,8 @@ class Queue {
   bool open_bench(ProblemSearch& search);
   void wait();
   void end_standing();
-  void forget_waiting();
+  void forget_lost();
+  void forget(const std::vector<uint64_t>& dropped);
   void end_finished();
   void end_all(SearchEnd end);
   void end(ProblemSearch& search, SearchEnd end);
@@ -205,14 +207,22 @@ void Queue::end_finished() {
 
 /// What has not begun is forgotten, and whoever has a default gets its finals.
 void Queue::end_standing() {
-  if (!late_) forget_waiting();
+  if (!late_) forget(cores_.drop_waiting());
   late_ = true;
   for (ProblemSearch* search : all_)
     if (!search->over() && search->standing()) end(*search, SearchEnd::out_of_time);
 }
 
-void Queue::forget_waiting() {
-  for (const uint64_t ticket : cores_.drop_waiting()) {
+/// Kernels of problems that are over: nobody will run them.
+void Queue::forget_lost() {
+  forget(cores_.drop([this](uint64_t ticket) {
+    const auto known = tickets_.find(ticket);
+    return known != tickets_.end() && known->second->over();
+  }));
+}
+
+void Queue::forget(const std::vector<uint64_t>& dropped) {
+  for (const uint64_t ticket : dropped) {
     const auto known = tickets_.find(ticket);
     if (known == tickets_.end()) continue;
     known->second->dropped(ticket);

@@ -45,7 +45,9 @@ std::vector<TuneOutcome> tune_calls(const Driver& driver, const DeviceFacts& dev
                         }});
   }
   const int threads = options.compile_threads > 0 ? options.compile_threads : default_compile_threads();
-  CompilePool pool(threads, [&jit](const Source& source) { return jit.obtain(source); });
+  CompilePool pool(
+      threads, [&jit](const Source& source) { return jit.obtain(source); },
+      [&jit](const Source& source) { return jit.recall(source); });
   return tune(problems, records, pool, options);
 }
 

@@ -113,6 +113,20 @@ TEST_F(JitTest, FindLoadsFromTheStore) {
   expect(jit.counters(), 0, 1, 0);
 }
 
+TEST_F(JitTest, RecallsWhatObtainWouldNotCompile) {
+  const Source source = TinyKernels::source(1);
+  pretend_other_compiler(options());
+  Jit jit(options());
+  EXPECT_EQ(jit.recall(source), nullptr) << "another compiler's";
+  const auto compiled = jit.obtain(source);
+  EXPECT_EQ(jit.recall(source), compiled);
+  expect(jit.counters(), 1, 0, 1);
+  Jit second(options());
+  ASSERT_NE(second.recall(source), nullptr);
+  EXPECT_EQ(second.recall(TinyKernels::source(2)), nullptr);
+  expect(second.counters(), 0, 1, 0);
+}
+
 TEST_F(JitTest, WithoutAStoreKeepsKernelsInMemory) {
   JitOptions memory_only = options();
   memory_only.store_path = "";

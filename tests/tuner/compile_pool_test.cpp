@@ -71,6 +71,39 @@ TEST(CompilePool, SaysWhatItDropped) {
   EXPECT_FALSE(pool.take(pool.now() + 60));
 }
 
+TEST(CompilePool, DropsWhatItIsTold) {
+  std::latch begun{1}, enough{1};
+  CompilePool pool(1, [&](const Source& source) {
+    if (source.name == "first") begun.count_down();
+    enough.wait();
+    return kernel();
+  });
+  pool.order(order(1, "first"));
+  begun.wait();
+  for (const uint64_t ticket : {2, 3, 4}) pool.order(order(ticket));
+  EXPECT_EQ(pool.drop([](uint64_t ticket) { return ticket != 3; }), (std::vector<uint64_t>{2, 4})) << "1 has begun";
+  enough.count_down();
+  EXPECT_EQ(pool.take(pool.now() + 60)->ticket, 1u);
+  EXPECT_EQ(pool.take(pool.now() + 60)->ticket, 3u);
+  EXPECT_FALSE(pool.take(pool.now() + 60));
+}
+
+TEST(CompilePool, FindsWhatNeedsNoCompiler) {
+  int compiled = 0;
+  const auto compile = [&](const Source&) {
+    ++compiled;
+    return kernel();
+  };
+  CompilePool pool(1, compile, [](const Source& source) { return source.name == "kept" ? kernel() : nullptr; });
+  const auto kept = pool.find(order(7, "kept"));
+  ASSERT_TRUE(kept);
+  EXPECT_EQ(kept->ticket, 7u);
+  EXPECT_TRUE(kept->kernel);
+  EXPECT_FALSE(pool.find(order(8, "new")));
+  EXPECT_FALSE(CompilePool(1, compile).find(order(9, "kept"))) << "nobody knows";
+  EXPECT_EQ(compiled, 0);
+}
+
 TEST(CompilePool, CountsTheTimeOfItsCores) {
   CompilePool pool(2, [&](const Source&) {
     std::this_thread::sleep_for(30ms);

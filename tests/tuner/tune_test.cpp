@@ -130,6 +130,7 @@ class OrderlyCores : public Cores {
   explicit OrderlyCores(const TableBench& bench) : compile_(compiler(bench)) {}
   size_t count() const override { return 4; }
   double now() const override { return 0; }
+  std::optional<Compiled> find(const Order&) override { return std::nullopt; }
   void order(Order order) override { done_.push_back(make(order)); }
   std::optional<Compiled> take(double) override {
     if (done_.empty()) return std::nullopt;
@@ -138,12 +139,43 @@ class OrderlyCores : public Cores {
     return first;
   }
   Compiled make(const Order& order) override { return {order.ticket, compile_(order.source()), nullptr, 0.1}; }
-  std::vector<uint64_t> drop_waiting() override { return {}; }
+  std::vector<uint64_t> drop(const std::function<bool(uint64_t)>&) override { return {}; }
   double busy() const override { return 0; }
 
  private:
   const Compile compile_;
   std::deque<Compiled> done_;
+};
+
+/// A kernel is made when somebody waits for it, the one that was ordered first.
+class LazyCores : public Cores {
+ public:
+  explicit LazyCores(const TableBench& bench) : compile_(compiler(bench)) {}
+  std::vector<std::pair<Problem, std::string>> made;  ///< in order
+  size_t count() const override { return 4; }
+  double now() const override { return 0; }
+  std::optional<Compiled> find(const Order&) override { return std::nullopt; }
+  void order(Order order) override { waiting_.push_back(std::move(order)); }
+  std::optional<Compiled> take(double until) override {
+    if (waiting_.empty() || until <= now()) return std::nullopt;
+    const Order first = std::move(waiting_.front());
+    waiting_.pop_front();
+    made.emplace_back(*first.problem, text(*first.family, first.config));
+    return make(first);
+  }
+  Compiled make(const Order& order) override { return {order.ticket, compile_(order.source()), nullptr, 0.1}; }
+  std::vector<uint64_t> drop(const std::function<bool(uint64_t)>& which) override {
+    std::vector<uint64_t> dropped;
+    for (const Order& order : waiting_)
+      if (which(order.ticket)) dropped.push_back(order.ticket);
+    std::erase_if(waiting_, [&](const Order& order) { return which(order.ticket); });
+    return dropped;
+  }
+  double busy() const override { return 0; }
+
+ private:
+  const Compile compile_;
+  std::deque<Order> waiting_;
 };
 
 TuneTask task(std::vector<const Family*> families = {&kToy}) {
@@ -478,6 +510,60 @@ TEST_F(Tune, ADefaultThatIsWrongIsAnError) {
     EXPECT_EQ(e.status(), HSTU_ERROR_TUNING);
     EXPECT_NE(e.message().find("row 3 differs"), std::string::npos);
   }
+}
+
+TEST_F(Tune, NothingMoreIsCompiledForAProblemWhoseDefaultIsWrong) {
+  LazyCores cores(bench);
+  const auto make = [](bool right) {
+    auto made = std::make_unique<TableBench>();
+    made->table["tile=16 stages=1"].right = right;
+    return made;
+  };
+  TuneTask other = task();
+  other.problem = test::rows_problem(1 << 20);
+  const auto outcomes =
+      tune(std::vector<TuneProblem>{{task(), 1, [&] { return make(false); }}, {other, 1, [&] { return make(true); }}},
+           records, cores, options());
+  EXPECT_TRUE(outcomes[0].error);
+  ASSERT_TRUE(outcomes[1].result);
+  EXPECT_EQ(outcomes[1].result->measured, 20) << "others go on";
+  const auto made_of = [&](const Problem& problem) {
+    return std::ranges::count_if(cores.made, [&](const auto& one) { return one.first == problem; });
+  };
+  EXPECT_EQ(made_of(kProblem), 1) << "the default; what was ordered beside it was dropped";
+  EXPECT_EQ(made_of(other.problem), 20);
+}
+
+TEST_F(Tune, NothingIsCompiledBeforeTheVerdictOnADefaultThatIsKept) {
+  std::atomic<int> compiled{0};
+  const Compile compile = compiler(bench);
+  const auto count = [&](const Source& source) {
+    ++compiled;
+    return compile(source);
+  };
+  const auto recall = [&](const Source& source) {
+    return source.name.ends_with("tile=16 stages=1") ? compile(source) : nullptr;
+  };
+  CompilePool pool(2, count, recall);
+  const auto outcome = [&] {
+    return tune(std::vector<TuneProblem>{{task(), 1,
+                                          [&] {
+                                            EXPECT_EQ(compiled.load(), 0);
+                                            auto made = std::make_unique<TableBench>();
+                                            made->table = bench.table;
+                                            return made;
+                                          }}},
+                records, pool, options())
+        .front();
+  };
+  bench.table["tile=16 stages=1"].right = false;
+  EXPECT_TRUE(outcome().error);
+  EXPECT_EQ(compiled.load(), 0);
+  bench.table.clear();
+  const TuneOutcome right = outcome();
+  ASSERT_TRUE(right.result);
+  EXPECT_EQ(right.result->measured, 20);
+  EXPECT_GE(compiled.load(), 19) << "and finalists again, which a real compiler remembers";
 }
 
 TEST_F(Tune, ADefaultThatDoesNotCompileIsTheCompilersError) {
