@@ -11,6 +11,8 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kBlindStarts = 3;          // at random, where nothing else says where to begin
+constexpr size_t kDoubtful = 4;          // one proposal in so many doubts the model, ...
+constexpr double kDoubt = 3;             // ... which is surer than it is right where it has been for long, by so much
 constexpr double kMostCertain = 0.95;    // that a point fails: the model of failures is no more than a guess
 constexpr double kLeastPromise = 1e-30;  // of what is left, however hopeless: 0 says that nothing is
 
@@ -40,6 +42,7 @@ std::optional<Config> ModelSearch::next() {
   if (!next) return std::nullopt;
   if (!first_.empty()) first_.pop_back();
   proposed_[next->point] = true;
+  ++proposals_;
   surrogate_.await(next->point);
   chosen_.reset();
   return space_.points()[next->point];
@@ -61,22 +64,27 @@ double ModelSearch::incumbent() const {
   return least;
 }
 
-double ModelSearch::gain_of_point(size_t point, double best) const {
-  double gain = surrogate_.expected_gain(point, best);
+double ModelSearch::gain_of_point(size_t point, double best, double doubt) const {
+  double gain = surrogate_.expected_gain(point, best, doubt);
   if (failed_) gain *= 1 - std::clamp(failures_.predict(space_.points()[point]), 0.0, kMostCertain);
   return std::max(gain, kLeastPromise);
 }
 
+/// The problem's promise is what the model believes, whether or not it is this proposal's turn to doubt.
 std::optional<ModelSearch::Proposal> ModelSearch::most_promising() const {
   const double best = incumbent();
-  std::optional<Proposal> most;
+  const bool doubts = proposals_ % kDoubtful == 0;
+  std::optional<Proposal> most, doubtful;
+  const auto consider = [](std::optional<Proposal>& known, size_t point, double promise) {
+    if (!known || promise > known->promise) known = Proposal{point, promise};
+  };
   for (size_t i = 0; i < proposed_.size(); ++i) {
     if (proposed_[i]) continue;
-    double promise = gain_of_point(i, best);
-    if (!costs_.empty()) promise /= std::exp(costs_.predict(space_.points()[i]));
-    if (!most || promise > most->promise) most = Proposal{i, promise};
+    const double seconds = costs_.empty() ? 1 : std::exp(costs_.predict(space_.points()[i]));
+    consider(most, i, gain_of_point(i, best) / seconds);
+    if (doubts) consider(doubtful, i, gain_of_point(i, best, kDoubt) / seconds);
   }
-  return most;
+  return doubtful ? Proposal{doubtful->point, most->promise} : most;
 }
 
 void ModelSearch::report(const Config& config, std::optional<double> seconds) {

@@ -1,5 +1,6 @@
 // The strategy against the clock: each proposal is the point that a Surrogate expects most from, per second that trying
-// it takes, those that are on their way taken as measured. Begins with the default and the hints, and where other
+// it takes, those that are on their way taken as measured; one in four is what somebody would try who trusts the model
+// less. Begins with the default and the hints, and where other
 // problems say nothing with a few points at random. Visits everything in the end.
 #pragma once
 
@@ -30,14 +31,15 @@ class ModelSearch : public Search {
 
   const std::optional<Proposal>& proposal();
   std::optional<Proposal> most_promising() const;
-  double gain_of_point(size_t point, double best) const;
+  double gain_of_point(size_t point, double best, double doubt = 1) const;
   double incumbent() const;
 
   const Space& space_;
   Surrogate surrogate_;
-  AdditiveModel failures_;                         ///< 1 for a failure, 0 for none
-  AdditiveModel costs_;                            ///< log seconds
-  std::vector<bool> proposed_;                     ///< by index
+  AdditiveModel failures_;      ///< 1 for a failure, 0 for none
+  AdditiveModel costs_;         ///< log seconds
+  std::vector<bool> proposed_;  ///< by index
+  size_t proposals_ = 0;
   std::vector<size_t> first_;                      ///< to be proposed before the model is asked, the last one first
   std::vector<size_t> hints_;                      ///< to be measured before all others, too
   double best_;                                    ///< log time; infinite while unknown

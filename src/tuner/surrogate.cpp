@@ -3,19 +3,22 @@
 #include "support/random.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numbers>
 
 namespace hstujit {
 namespace {
 
-constexpr double kNoise = 2e-3;        // of the process's variance: times are good to a percent
-constexpr double kConstant = 10;       // how far, in those units, the level of a problem may be from anything
-constexpr double kPriorSlope = 4;      // in those units, how far other problems may exaggerate: by half, squared
-constexpr double kUsualScale = 0.06;   // variance of log time over a space before anything is known: a quarter
-constexpr double kScaleTrust = 3;      // so many observations it is worth
-constexpr double kFailure = 1.0;       // deviations by which a failure counts as slow
-constexpr double kUsualLength = 2.5;   // steps of a knob after which little is shared
+constexpr double kNoise = 2e-3;       // of the process's variance: times are good to a percent
+constexpr double kConstant = 10;      // how far, in those units, the level of a problem may be from anything
+constexpr double kPriorSlope = 4;     // in those units, how far other problems may exaggerate: by half, squared
+constexpr double kUsualScale = 0.06;  // variance of log time over a space before anything is known: a quarter
+constexpr double kScaleTrust = 3;     // so many observations it is worth
+constexpr double kFailure = 0.1;      // deviations by which a failure counts as slow: more would condemn its values
+constexpr double kUsualLength = 2.5;  // steps of a knob after which little is shared
+constexpr double kUsualPowers = 5;    // the same of powers of two
+constexpr uint32_t kMostAligned = 256;
 constexpr size_t kFirstLearning = 12;  // observations before scales are learned
 constexpr size_t kMostLearnedFrom = 128;
 
@@ -39,37 +42,55 @@ double cholesky(std::vector<double>& a, size_t n) {
 }  // namespace
 
 Surrogate::Surrogate(const Space& space, std::vector<double> prior)
-    : space_(space), knobs_(space.knobs()), prior_(std::move(prior)), scale_(kUsualScale) {
+    : space_(space), axes_(axes_of(space)), prior_(std::move(prior)), scale_(kUsualScale) {
   prior_.resize(space.size(), 0.0);
-  levels_.reserve(space.size() * knobs_);
+  levels_.reserve(space.size() * axes_.size());
   for (const Config& config : space.points()) {
     const std::vector<float> levels = levels_of(config);
     levels_.insert(levels_.end(), levels.begin(), levels.end());
   }
-  scales_.length.assign(knobs_, kUsualLength);
+  for (const Axis& axis : axes_) scales_.length.push_back(usual_length(axis));
   refit();
 }
 
+std::vector<Surrogate::Axis> Surrogate::axes_of(const Space& space) {
+  std::vector<Axis> axes;
+  for (size_t k = 0; k < space.knobs(); ++k) axes.push_back({k, false});
+  for (size_t k = 0; k < space.knobs(); ++k) {
+    const std::vector<int32_t>& values = space.values(k);
+    const auto is_odd = [](int32_t v) { return v > 0 && !std::has_single_bit(static_cast<uint32_t>(v)); };
+    const auto is_negative = [](int32_t v) { return v < 0; };
+    if (values.size() > 2 && std::ranges::any_of(values, is_odd) && std::ranges::none_of(values, is_negative))
+      axes.push_back({k, true});
+  }
+  return axes;
+}
+
+double Surrogate::usual_length(const Axis& axis) { return axis.alignment ? kUsualPowers : kUsualLength; }
+
 std::vector<float> Surrogate::levels_of(const Config& config) const {
-  std::vector<float> levels(knobs_, 0.0f);
-  for (size_t k = 0; k < knobs_; ++k) {
-    const auto& values = space_.values(k);
-    const auto at = std::find(values.begin(), values.end(), config.value[k]);
-    levels[k] = static_cast<float>(at - values.begin());  // one that is not listed stands behind the others
+  std::vector<float> levels;
+  for (const auto& [knob, alignment] : axes_) {
+    const auto& values = space_.values(knob);
+    const int32_t value = config.value[knob];
+    const auto at = std::find(values.begin(), values.end(), value);  // one that is not listed stands behind the others
+    levels.push_back(static_cast<float>(alignment ? std::countr_zero(static_cast<uint32_t>(value) | kMostAligned)
+                                                  : at - values.begin()));
   }
   return levels;
 }
 
 double Surrogate::covariance(size_t a, size_t b, const Scales& scales) const {
-  const float* const x = &levels_[a * knobs_];
-  const float* const y = &levels_[b * knobs_];
+  const size_t axes = axes_.size();
+  const float* const x = &levels_[a * axes];
+  const float* const y = &levels_[b * axes];
   double together = 0, alone = 0;
-  for (size_t k = 0; k < knobs_; ++k) {
+  for (size_t k = 0; k < axes; ++k) {
     const double away = std::abs(x[k] - y[k]) / scales.length[k];
     together += away;
     alone += std::exp(-away);
   }
-  return kConstant + kPriorSlope * prior_[a] * prior_[b] + scales.knobs * alone / static_cast<double>(knobs_) +
+  return kConstant + kPriorSlope * prior_[a] * prior_[b] + scales.knobs * alone / static_cast<double>(axes) +
          (1 - scales.knobs) * std::exp(-together);
 }
 
@@ -195,10 +216,10 @@ void Surrogate::learn_scales() {
   std::vector<size_t> known;
   for (size_t o = 0; o < observations_.size() && known.size() < kMostLearnedFrom; ++o)
     if (observations_[o].state == State::known) known.push_back(o);
-  const auto penalty = [](double length) { return 0.5 * std::pow(std::log(length / kUsualLength), 2); };
+  const auto penalty = [](double length, double usual) { return 0.5 * std::pow(std::log(length / usual), 2); };
   const auto total = [&](const Scales& scales) {
     double sum = misfit_of(scales, known);
-    for (const double length : scales.length) sum += penalty(length);
+    for (size_t k = 0; k < axes_.size(); ++k) sum += penalty(scales.length[k], usual_length(axes_[k]));
     return sum;
   };
   double best = total(scales_);
@@ -208,8 +229,8 @@ void Surrogate::learn_scales() {
     best = now;
     scales_ = std::move(scales);
   };
-  for (size_t k = 0; k < knobs_; ++k) {
-    if (space_.values(k).size() < 2) continue;
+  for (size_t k = 0; k < axes_.size(); ++k) {
+    if (space_.values(axes_[k].knob).size() < 2) continue;
     for (const double length : kLengths) {
       Scales scales = scales_;
       scales.length[k] = length;
@@ -228,8 +249,8 @@ double Surrogate::deviation(size_t point) const {
   return std::sqrt(std::max(variance, 1e-12) * scale_);
 }
 
-double Surrogate::expected_gain(size_t point, double best) const {
-  const double s = deviation(point), gain = best - mean_[point], u = gain / s;
+double Surrogate::expected_gain(size_t point, double best, double doubt) const {
+  const double s = doubt * deviation(point), gain = best - mean_[point], u = gain / s;
   return std::max(0.0, gain * normal_below(u) + s * normal_density(u));
 }
 

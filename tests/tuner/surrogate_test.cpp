@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -75,6 +76,34 @@ TEST(Surrogate, AFailureSpeaksAgainstItsNeighbours) {
   model.await(point);
   model.fail(point);
   EXPECT_GT(model.mean(beside), mean);
+}
+
+/// Two that failed for another reason must not keep a search from a value for good.
+TEST(Surrogate, AFailureDoesNotCondemnItsValues) {
+  const Space space = grid();
+  Surrogate model(space);
+  for (const size_t point : {0u, 17u, 40u}) model.observe(point, 1.0 + 0.1 * static_cast<double>(point % 3));
+  const size_t far = *space.index(Config{{4, 5}});
+  const double mean = model.mean(far);
+  for (const int32_t x : {9, 11}) {
+    const size_t point = *space.index(Config{{x, 5}});
+    model.await(point);
+    model.fail(point);
+  }
+  EXPECT_LT(model.mean(far) - mean, 0.05 * model.deviation(far));
+}
+
+/// Multiples of 16, of which those of larger powers of two are the faster.
+TEST(Surrogate, SeesWhatPowersOfTwoDo) {
+  std::vector<int32_t> values(16);
+  std::vector<Config> points;
+  for (int32_t i = 0; i < 16; ++i) points.push_back(Config{{values[static_cast<size_t>(i)] = 16 * (i + 1)}});
+  const Space space({values}, points, points.front());
+  Surrogate model(space);
+  for (const Config& config : points)
+    if (config[0] < 240)
+      model.observe(*space.index(config), 1 - 0.1 * std::countr_zero(static_cast<uint32_t>(config[0])));
+  EXPECT_GT(model.mean(*space.index(Config{{240}})) - model.mean(*space.index(Config{{256}})), 0.1);
 }
 
 TEST(Surrogate, OtherProblemsSayWhereToBegin) {
