@@ -38,6 +38,29 @@ TEST(Compare, ScaleDoesNotMatter) {
   }
 }
 
+/// Squares beyond what f32 holds, beside usual rows.
+TEST(Compare, RowsOfUnusualSizeAreComparedAsExactly) {
+  for (const float scale : {1e-35f, 1e-22f, 1e18f, 1e25f, 1e38f}) {
+    const std::vector<float> expected = {scale, 2 * scale, 3 * scale, scale, 3 * scale};
+    std::vector<float> near = expected, far = expected;
+    near[2] *= 1.001f;
+    far[2] *= 1.1f;
+    EXPECT_EQ(compare(expected, near, 5), "") << scale;
+    EXPECT_NE(compare(expected, far, 5), "") << scale;
+    EXPECT_NE(compare({1, 1, 1, 1, 1}, expected, 5), "") << scale;
+    EXPECT_NE(compare(expected, {1, 1, 1, 1, 1}, 5), "") << scale;
+  }
+}
+
+TEST(Compare, SumsOfLongRowsAreClose) {
+  const std::vector<float> expected(300'001, 1.0f);
+  for (const float off : {0.997e-3f, 1.003e-3f}) {
+    std::vector<float> actual = expected;
+    for (size_t i = 0; i < actual.size(); ++i) actual[i] += i % 2 == 0 ? off : -off;
+    EXPECT_EQ(compare(expected, actual, 300'001).empty(), off < 1e-3f) << "Frobenius norm, allowed 1e-3: " << off;
+  }
+}
+
 TEST(Compare, OneWrongRowOfManyIsFound) {
   std::vector<float> expected(100'000, 1.0f), actual = expected;
   for (size_t i = 50'000; i < 50'010; ++i) actual[i] = 1.02f;
