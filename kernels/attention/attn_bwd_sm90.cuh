@@ -130,6 +130,12 @@ struct Consumer {
       const WalkTile& tile = storage.walk[stage.stage];
       more = !tile.is_last;
       if ((tile.seen >> group & 1) == 0) {
+        if constexpr (kOverlap) {  // else the loader would wait for the stage held, and this warpgroup for the loader
+          prim::wgmma_wait<0>();
+          prim::warpgroup_fence_operand(qk);
+          if (holds) qk_ring().release(before);
+          holds = false;
+        }
         skip_tile();
         continue;
       }
