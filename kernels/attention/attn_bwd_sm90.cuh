@@ -6,15 +6,18 @@
 //   key place     keys of k and v: walks the query rows that see them, of all heads that share the head
 //   query place   query rows: walks the keys they see
 // So S and dP are computed twice, seven products for five, and nothing is added up between blocks. Both are one
-// algorithm. Each of two warpgroups owns 64 rows; one thread of a third starts the copies: the own rows once a tile,
-// those of the other side through rings of kStages.
+// algorithm. Each of two warpgroups owns 64 rows; a third says what comes next, and starts the copies: the own rows once
+// a tile, those of the other side through rings of kStages.
 //
 //   own K, V (or Q, dO)  --TMA--> A, shared memory    walked Q, dO (or K, V)  --TMA--> B    S^T, dP^T (or S, dP)
 //   P, dS packed: A, registers                        walked dO, Q (or K), transposed B     dV, dK (or dQ), registers
 //
 // What runs, and the file behind each line, in attention/sm90/ unless a folder is named:
-//   loader     for each place of the order, taken from the counter     bwd_load.cuh, bwd_places.cuh
-//                copy own rows; for each tile copy Q, then dO
+//   scheduler  for each place of the order, taken from the counter     bwd_load.cuh, bwd_places.cuh
+//                describe its tiles of own rows
+//   walker     for each tile of own rows                               bwd_load.cuh
+//                describe the tiles of the other side that they see
+//   loader     copy own rows; for each tile copy q or k, then dout or v
 //   consumer   for each tile of own rows                               attn_bwd_sm90.cuh, Consumer::run_tile
 //                for each tile of the other side that its rows see
 //                  dP of this one beside P and e of its scores         bwd_products.cuh
@@ -22,7 +25,7 @@
 //                dV, dK or dQ with their factors, by way of the own rows' tile, to memory by TMA
 //
 // Shared memory   own rows of q or k, of dout or v | ring of q or k | ring of dout or v | barriers, places
-// Masks           mask/tile_sight.cuh is asked about each tile, and about sixteen at once first; tiles that are seen
+// Masks           a warp asks mask/tile_sight.cuh about 32 tiles at once, for each warpgroup; tiles that are seen
 //                 entirely run without mask arithmetic, warpgroups skip tiles of which they see nothing
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (transposed scores feed from registers)
 #pragma once
@@ -129,7 +132,7 @@ struct Consumer {
       qk_ring().wait(stage);
       const WalkTile& tile = storage.walk[stage.stage];
       more = !tile.is_last;
-      if ((tile.seen >> group & 1) == 0) {
+      if ((tile.sight >> group & 1) == 0) {
         if constexpr (kOverlap) {  // else the loader would wait for the stage held, and this warpgroup for the loader
           prim::wgmma_wait<0>();
           prim::warpgroup_fence_operand(qk);
@@ -139,7 +142,7 @@ struct Consumer {
         skip_tile();
         continue;
       }
-      const bool full = tile.full >> group & 1;
+      const bool full = tile.sight >> (kFullBits + group) & 1;
       const int begin = tile.begin;
       float s[T::kWalk / 2], dp[T::kWalk / 2], factor[T::kWalk / 4];
       u32 w[T::kWalk / 4], weights[T::kWalk / 4];
@@ -277,7 +280,7 @@ __global__ void __launch_bounds__(attn_bwd90::Shape<Config>::kThreads, 1)
     const int role = threadIdx.x - T::kConsumers * 128;
     if (role == 0) Loader<Config>{p, storage, base, {}}.run();
     if (role == 32) Scheduler<Config>{p.bwd, storage, {}}.run();
-    if (role == 64) Walker<Config>{p.bwd.forward, storage, {}}.run();
+    if (role / 32 == 2) Walker<Config>{p.bwd.forward, storage, {}}.run();
   } else {
     prim::warpgroup_reg_alloc<T::kConsumerRegisters>();
     Consumer<Config>{p, storage, base, group, {}, 0}.run();

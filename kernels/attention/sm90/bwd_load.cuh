@@ -58,8 +58,8 @@ struct Scheduler {
   }
 };
 
-// Says which tiles of the other side own rows walk over. The mask stays in shared memory: these threads have few
-// registers and time enough.
+// Says which tiles of the other side own rows walk over: a warp, whose lanes ask about a tile each. The mask stays in
+// shared memory, for they have few registers.
 template <class Config>
 struct Walker {
   using T = Shape<Config>;
@@ -67,33 +67,67 @@ struct Walker {
   Storage<Config>& storage;
   PipelineState<T::kStages> stage;
 
+  // What a tile's warpgroups see of one of the other side, in bits; 0: there is none.
+  template <bool kKeySide>
+  HSTU_PRIM static u32 sight(const OwnTile<Config>& own, int begin) {
+    using At = Sight<Config, kKeySide>;
+    u32 seen = 0, full = 0;
+#pragma unroll 1
+    for (int group = 0; group < T::kConsumers; ++group) {
+      const int first = own.own + group * 64;
+      seen |= static_cast<u32>(At::some(own.mask, own.count, first, begin)) << group;
+      full |= static_cast<u32>(At::all(own.mask, own.count, first, begin)) << group;
+    }
+    return seen | full << kFullBits;
+  }
+
+  // The tile in the stage is described, but for whether it is the last.
+  HSTU_PRIM void publish(bool is_last) {
+    if (prim::lane_id() == 0) {
+      storage.walk[stage.stage].is_last = is_last;
+      prim::mbarrier_arrive(prim::smem_addr(&storage.described[stage.stage]));
+    }
+    stage.advance();
+  }
+
   template <bool kKeySide>
   HSTU_PRIM void describe(OwnTile<Config>& own, u32 slot_full) {
-    const int last = last_head<Config, kKeySide>(own.head);
-    variant::place_mask(own.mask, p, own.seq, first_head<Config, kKeySide>(own.head), own.row, own.count);
-    Walk<Config, kKeySide> at{first_head<Config, kKeySide>(own.head), 0};
-    at.settle(own.mask, own.count, own.own, last);
-    own.is_alone = at.head >= last;
-    prim::mbarrier_arrive(slot_full);
-    const Ring<Config> qk_ring(prim::smem_addr(storage.qk_ring));
+    const int first = first_head<Config, kKeySide>(own.head), last = last_head<Config, kKeySide>(own.head);
+    const bool leads = prim::lane_id() == 0;
+    if (leads) variant::place_mask(own.mask, p, own.seq, first, own.row, own.count);
+    __syncwarp();
+    bool found = false;
 #pragma unroll 1
-    for (; at.head < last; stage.advance()) {
-      qk_ring.acquire(stage, 0, false);
-      WalkTile& tile = storage.walk[stage.stage];
-      tile.begin = at.begin;
-      tile.head = at.head;
-      u32 seen = 0, full = 0;
+    for (int head = first; head < last; ++head) {
 #pragma unroll 1
-      for (int group = 0; group < T::kConsumers; ++group) {
-        const int first = own.own + group * 64, end = at.begin + T::kWalk;
-        seen |= static_cast<u32>(at.meets(own.mask, own.count, first, 64, at.begin, end)) << group;
-        full |= static_cast<u32>(at.meets_all(own.mask, own.count, first, 64, at.begin, end)) << group;
+      for (int rows = 0; rows < own.count; rows += 32 * T::kWalk) {
+        const u32 mine = sight<kKeySide>(own, rows + static_cast<int>(prim::lane_id()) * T::kWalk);
+        u32 exist = __ballot_sync(prim::kFullWarp, (mine & kSeenMask) != 0);
+#pragma unroll 1
+        for (; exist != 0; exist &= exist - 1) {
+          const int lane = __ffs(exist) - 1;
+          const u32 of_tile = __shfl_sync(prim::kFullWarp, mine, lane);
+          if (found) {
+            publish(false);
+          } else if (leads) {
+            own.is_alone = false;
+            prim::mbarrier_arrive(slot_full);
+          }
+          found = true;
+          if (!leads) continue;
+          Ring<Config>(prim::smem_addr(storage.qk_ring)).acquire(stage, 0, false);
+          WalkTile& tile = storage.walk[stage.stage];
+          tile.begin = rows + lane * T::kWalk;
+          tile.head = head;
+          tile.sight = of_tile;
+        }
       }
-      tile.seen = seen;
-      tile.full = full;
-      at.advance(own.mask, own.count, own.own, last);
-      tile.is_last = at.head >= last;
-      prim::mbarrier_arrive(prim::smem_addr(&storage.described[stage.stage]));
+    }
+    if (found) {
+      publish(true);
+    } else if (leads) {
+      own.is_alone = true;
+      prim::mbarrier_arrive(slot_full);
     }
   }
 
@@ -104,15 +138,17 @@ struct Walker {
       prim::mbarrier_wait(prim::smem_addr(&storage.slot_placed[slot.stage]), slot.parity);
       OwnTile<Config>& own = storage.own[slot.stage];
       const u32 slot_full = prim::smem_addr(&storage.slot_full[slot.stage]);
-      if (own.kind == kEnd) {
-        prim::mbarrier_arrive(slot_full);
+      const Kind kind = own.kind;
+      if (kind == kEnd) {
+        if (prim::lane_id() == 0) prim::mbarrier_arrive(slot_full);
         return;
       }
-      if (own.kind == kQueries)
+      if (kind == kQueries)
         describe<false>(own, slot_full);
       else
         describe<true>(own, slot_full);
-      prim::mbarrier_arrive(prim::smem_addr(&storage.slot_empty[slot.stage]));
+      __syncwarp();  // all lanes have read the slot
+      if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.slot_empty[slot.stage]));
     }
   }
 };

@@ -1,5 +1,5 @@
-// The places of attn_bwd_sm90 and the tiles that each walks over. Tiles lie whole numbers of tiles from the start of
-// their sequence, for TMA gives zeros behind its end only.
+// The places of attn_bwd_sm90, and what they see of the tiles of the other side. Tiles lie whole numbers of tiles from
+// the start of their sequence, for TMA gives zeros behind its end only.
 #pragma once
 #include "attention/bwd/places.cuh"
 #include "attention/section_order.cuh"
@@ -46,44 +46,21 @@ struct Place {
   HSTU_PRIM int stride() const { return kind == kQueries ? levels : -levels; }
 };
 
-// Tiles of kWalk rows of the other side, from the sequence's start, head by head: those that the own rows meet.
+// What 64 own rows from position `own` on see of a tile of the other side, which has no rows behind the sequence.
 template <class Config, bool kKeySide>
-struct Walk {
-  using T = Shape<Config>;
+struct Sight {
   using Mask = typename Config::Mask;
-  enum : int { kMany = attn_bwd_detail::kManyTiles * T::kWalk };  // rows that are asked about at once
-  int head, begin;
 
-  // Of own_rows rows from position `own` on and those from begin on: whether some see each other, and whether all do.
-  HSTU_PRIM static bool meets(const Mask& mask, int rows, int own, int own_rows, int begin, int end) {
-    const int own_end = variant::min_int(own + own_rows, rows);
-    end = variant::min_int(end, rows);
-    if (own >= own_end) return false;
+  HSTU_PRIM static bool some(const Mask& mask, int rows, int own, int begin) {
+    const int own_end = variant::min_int(own + 64, rows), end = variant::min_int(begin + Shape<Config>::kWalk, rows);
+    if (own >= own_end || begin >= end) return false;
     return kKeySide ? variant::sees_some(mask, begin, end, own, own_end)
                     : variant::sees_some(mask, own, own_end, begin, end);
   }
-  HSTU_PRIM static bool meets_all(const Mask& mask, int rows, int own, int own_rows, int begin, int end) {
-    const int own_end = variant::min_int(own + own_rows, rows);
-    end = variant::min_int(end, rows);
+  HSTU_PRIM static bool all(const Mask& mask, int rows, int own, int begin) {
+    const int own_end = variant::min_int(own + 64, rows), end = variant::min_int(begin + Shape<Config>::kWalk, rows);
     return kKeySide ? variant::sees_all(mask, begin, end, own, own_end)
                     : variant::sees_all(mask, own, own_end, begin, end);
-  }
-  // To the first tile from here on that there is; the head is `last_head` when there is none.
-  HSTU_PRIM void settle(const Mask& mask, int rows, int own, int last_head) {
-    for (; head < last_head; ++head, begin = 0) {
-      while (begin < rows) {
-        if (begin % kMany == 0 && !meets(mask, rows, own, T::kOwn, begin, begin + kMany)) {
-          begin += kMany;
-          continue;
-        }
-        if (meets(mask, rows, own, T::kOwn, begin, begin + T::kWalk)) return;
-        begin += T::kWalk;
-      }
-    }
-  }
-  HSTU_PRIM void advance(const Mask& mask, int rows, int own, int last_head) {
-    begin += T::kWalk;
-    settle(mask, rows, own, last_head);
   }
 };
 

@@ -48,11 +48,11 @@ struct OwnTile {
   bool is_alone;  // nothing sees it
 };
 // And of a tile that it walks over.
+enum : u32 { kFullBits = 16, kSeenMask = (1u << kFullBits) - 1 };
 struct WalkTile {
   int begin;  // position of its first row
   int head;   // of q
-  // Bits of warpgroups: which see something of it, which all; and whether it is the last.
-  u32 seen, full;
+  u32 sight;  // bits of warpgroups: which see something of it, and from kFullBits on, which all
   bool is_last;
 };
 
