@@ -71,14 +71,15 @@ struct Walker {
   template <bool kKeySide>
   HSTU_PRIM static u32 sight(const OwnTile<Config>& own, int begin) {
     using At = Sight<Config, kKeySide>;
-    u32 seen = 0, full = 0;
+    u32 bits = 0;
 #pragma unroll 1
     for (int group = 0; group < T::kConsumers; ++group) {
       const int first = own.own + group * 64;
-      seen |= static_cast<u32>(At::some(own.mask, own.count, first, begin)) << group;
-      full |= static_cast<u32>(At::all(own.mask, own.count, first, begin)) << group;
+      bits |= (static_cast<u32>(At::some(own.mask, own.count, first, begin)) |
+               static_cast<u32>(At::all(own.mask, own.count, first, begin)) << kFullBits)
+              << group;
     }
-    return seen | full << kFullBits;
+    return bits;
   }
 
   // The tile in the stage is described, but for whether it is the last.
