@@ -6,8 +6,8 @@
 //   key place     keys of k and v: walks the query rows that see them, of all heads that share the head
 //   query place   query rows: walks the keys they see
 // So S and dP are computed twice, seven products for five, and nothing is added up between blocks. Both are one
-// algorithm. Each of two warpgroups owns 64 rows; a third says what comes next, and starts the copies: the own rows once
-// a tile, those of the other side through rings of kStages.
+// algorithm. Each of two warpgroups owns 64 rows; a third says what comes next, and starts the copies: the own rows
+// once a tile, those of the other side through rings of kStages.
 //
 //   own K, V (or Q, dO)  --TMA--> A, shared memory    walked Q, dO (or K, V)  --TMA--> B    S^T, dP^T (or S, dP)
 //   P, dS packed: A, registers                        walked dO, Q (or K), transposed B     dV, dK (or dQ), registers
@@ -24,8 +24,9 @@
 //                  dV += P^T dO beside dS; dK += dS^T Q beside the next scores
 //                dV, dK or dQ with their factors, by way of the own rows' tile, to memory by TMA
 //
-// Shared memory   own rows of q or k, of dout or v | ring of q or k | ring of dout or v | barriers, places
-// Masks           a warp asks mask/tile_sight.cuh about 32 tiles at once, for each warpgroup; tiles that are seen
+// Shared memory   kOwnTiles x (own rows of q or k, of dout or v) | ring of q or k | ring of dout or v | barriers,
+// places Masks           a warp asks mask/tile_sight.cuh about 32 tiles at once, for each warpgroup; tiles that are
+// seen
 //                 entirely run without mask arithmetic, warpgroups skip tiles of which they see nothing
 // Sources         arXiv:2402.17152 (maths); FlashAttention-3, arXiv:2407.08608 (transposed scores feed from registers)
 #pragma once
@@ -48,11 +49,12 @@ struct Consumer {
   const u32 base;  // of the tiles
   const int group;
   PipelineState<T::kStages> stage;
-  u32 own_parity;
+  PipelineState<T::kOwnTiles> own_at;
 
   HSTU_PRIM Ring<Config> qk_ring() const { return Ring<Config>(prim::smem_addr(storage.qk_ring)); }
   HSTU_PRIM Ring<Config> v_ring() const { return Ring<Config>(prim::smem_addr(storage.v_ring)); }
-  HSTU_PRIM u32 own_qk() const { return base + group * 64 * 128; }
+  HSTU_PRIM u32 own_tile() const { return base + own_at.stage * T::kOwnBytes; }
+  HSTU_PRIM u32 own_qk() const { return own_tile() + group * 64 * 128; }
   HSTU_PRIM u32 own_v() const { return own_qk() + T::kOwnVAt; }
   HSTU_PRIM u32 walk_qk() const { return base + T::kWalkQkAt + stage.stage * T::kWalkQkBytes; }
   HSTU_PRIM u32 walk_v() const { return base + T::kWalkVAt + stage.stage * T::kWalkVBytes; }
@@ -200,8 +202,8 @@ struct Consumer {
     constexpr bool kFactors = kKeySide && T::kFactors;
     float qk[kQk ? T::kColsQk / 2 : 1], v[kV ? T::kColsV / 2 : 1];
     clear(qk), clear(v);
-    prim::mbarrier_wait(prim::smem_addr(&storage.own_full), own_parity);
-    own_parity ^= 1;
+    own_at.stage = prim::uniform(own_at.stage);
+    prim::mbarrier_wait(prim::smem_addr(&storage.own_full[own_at.stage]), own_at.parity);
     walk<kKeySide, kQk, kV>(tile, qk, v);
     sync();  // all warps' products have read the own rows
 
@@ -213,20 +215,21 @@ struct Consumer {
     if constexpr (kKeySide) {
       if constexpr (kQk) {
         const float by = f.half_alpha * (kFactors ? p.bwd.weight_down : scale * up);
-        store<T::kColsQk>(qk, base, &p.dk, box, own, head, [&](int) { return by; });
+        store<T::kColsQk>(qk, own_tile(), &p.dk, box, own, head, [&](int) { return by; });
       }
       if constexpr (kV) {
         const float by = kFactors ? p.bwd.weight_down : scale;
-        store<T::kColsV>(v, base + T::kOwnVAt, &p.dv, box, own, head, [&](int) { return by; });
+        store<T::kColsV>(v, own_tile() + T::kOwnVAt, &p.dv, box, own, head, [&](int) { return by; });
       }
     } else {
-      store<T::kColsQk>(qk, base, &p.dq, box, own, head, [&](int half) {
+      store<T::kColsQk>(qk, own_tile(), &p.dq, box, own, head, [&](int half) {
         const int position = own + warp_row() + half * 8 + static_cast<int>(prim::lane_id()) / 4;
         return f.half_alpha * up * scale_at(tile, position < count ? position : 0);
       });
     }
     tile::WarpBoxes<1>::wait_for_all();
-    if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.own_empty));
+    if (prim::lane_id() == 0) prim::mbarrier_arrive(prim::smem_addr(&storage.own_empty[own_at.stage]));
+    own_at.advance();
   }
 
   HSTU_PRIM void run() {
@@ -283,7 +286,7 @@ __global__ void __launch_bounds__(attn_bwd90::Shape<Config>::kThreads, 1)
     if (role / 32 == 2) Walker<Config>{p.bwd.forward, storage, {}}.run();
   } else {
     prim::warpgroup_reg_alloc<T::kConsumerRegisters>();
-    Consumer<Config>{p, storage, base, group, {}, 0}.run();
+    Consumer<Config>{p, storage, base, group, {}, {}}.run();
   }
 }
 

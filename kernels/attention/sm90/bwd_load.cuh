@@ -194,10 +194,9 @@ struct Loader {
 
   HSTU_PRIM void run() {
     PipelineState<kOwnSlots> slot;
-    u32 own_parity = 0;
-    const u32 own_full = prim::smem_addr(&storage.own_full);
+    PipelineState<T::kOwnTiles> at;
 #pragma unroll 1
-    for (;; slot.advance(), own_parity ^= 1) {
+    for (;; slot.advance(), at.advance()) {
       prim::mbarrier_wait(prim::smem_addr(&storage.slot_full[slot.stage]), slot.parity);
       const OwnTile<Config>& tile = storage.own[slot.stage];
       const Kind kind = tile.kind;
@@ -206,10 +205,11 @@ struct Loader {
       const int head = tile.head, own = tile.own;
       const tile::JaggedBox box(tile.row, tile.count);
       prim::mbarrier_arrive(prim::smem_addr(&storage.slot_empty[slot.stage]));
-      prim::mbarrier_wait(prim::smem_addr(&storage.own_empty), own_parity ^ 1);
+      const u32 own_full = prim::smem_addr(&storage.own_full[at.stage]), to = base + at.stage * T::kOwnBytes;
+      prim::mbarrier_wait(prim::smem_addr(&storage.own_empty[at.stage]), at.parity ^ 1);
       prim::mbarrier_arrive_expect_tx(own_full, T::kOwnBytes);
-      load<T::kPanelsQk>(base, queries ? &p.q : &p.k, own_full, box, own, T::kOwn, head);
-      load<T::kPanelsV>(base + T::kOwnVAt, queries ? &p.dout : &p.v, own_full, box, own, T::kOwn, head);
+      load<T::kPanelsQk>(to, queries ? &p.q : &p.k, own_full, box, own, T::kOwn, head);
+      load<T::kPanelsV>(to + T::kOwnVAt, queries ? &p.dout : &p.v, own_full, box, own, T::kOwn, head);
       if (!is_alone) load_walk(queries, queries ? variant::kv_head_of<Config>(head) : head, box);
     }
   }

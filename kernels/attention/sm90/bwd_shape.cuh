@@ -9,11 +9,16 @@ namespace hstu::attn_bwd90 {
 
 using tile::PipelineState;
 
-// Facts in Config: those of attn_bwd_sm80.cuh. Knobs: kBlockN, kStages, kApart, kOverlap.
+// Facts in Config: those of attn_bwd_sm80.cuh. Knobs: kBlockN, kStages, kApart, kOverlap, kOwnTiles.
 template <class Config>
 struct Shape {
   enum : int { kConsumers = 2, kThreads = 128 * (kConsumers + 1) };  // warpgroups of 64 own rows, and one that loads
-  enum : int { kOwn = 64 * kConsumers, kWalk = Config::kBlockN, kStages = Config::kStages };
+  enum : int {
+    kOwn = 64 * kConsumers,
+    kWalk = Config::kBlockN,
+    kStages = Config::kStages,
+    kOwnTiles = Config::kOwnTiles
+  };
   enum : int { kConsumerRegisters = 240, kProducerRegisters = 32 };
   // Panels of 64 columns, in rows of 128 bytes.
   enum : int { kColsQk = (Config::kHeadDimQk + 15) / 16 * 16, kColsV = (Config::kHeadDimV + 15) / 16 * 16 };
@@ -21,7 +26,7 @@ struct Shape {
   enum : int { kOwnPanel = kOwn * 128, kWalkPanel = kWalk * 128 };
   enum : int { kOwnVAt = kPanelsQk * kOwnPanel, kOwnBytes = kOwnVAt + kPanelsV * kOwnPanel };
   enum : int { kWalkQkBytes = kPanelsQk * kWalkPanel, kWalkVBytes = kPanelsV * kWalkPanel };
-  enum : int { kWalkQkAt = kOwnBytes, kWalkVAt = kWalkQkAt + kStages * kWalkQkBytes };
+  enum : int { kWalkQkAt = kOwnTiles * kOwnBytes, kWalkVAt = kWalkQkAt + kStages * kWalkQkBytes };
   enum : int { kTileBytes = kWalkVAt + kStages * kWalkVBytes };
   enum : int { kBox = kWalk % 32 == 0 ? kWalk : 16 };  // rows of a copy
   static_assert(kWalk % 16 == 0 && kWalk <= 64, "what a column sees is half of a word");
@@ -61,7 +66,7 @@ enum : int { kOwnSlots = 2 };  // descriptions: of the tile under way and the ne
 template <class Config>
 struct Storage {
   alignas(1024) unsigned char tiles[Shape<Config>::kTileBytes];
-  u64 own_full, own_empty;
+  u64 own_full[Config::kOwnTiles], own_empty[Config::kOwnTiles];
   u64 slot_placed[kOwnSlots], slot_full[kOwnSlots], slot_empty[kOwnSlots];  // own[slot], without and with is_alone
   u64 qk_ring[2 * Config::kStages], v_ring[2 * Config::kStages];
   u64 described[Config::kStages];  // walk[stage]
@@ -82,8 +87,10 @@ HSTU_PRIM void init(Storage<Config>& storage) {
     prim::mbarrier_init(prim::smem_addr(&storage.slot_empty[i]), T::kConsumers * 128 + 2);
   }
   for (int i = 0; i < T::kStages; ++i) prim::mbarrier_init(prim::smem_addr(&storage.described[i]), 1);
-  prim::mbarrier_init(prim::smem_addr(&storage.own_full), 1);
-  prim::mbarrier_init(prim::smem_addr(&storage.own_empty), T::kConsumers * 4);
+  for (int i = 0; i < T::kOwnTiles; ++i) {
+    prim::mbarrier_init(prim::smem_addr(&storage.own_full[i]), 1);
+    prim::mbarrier_init(prim::smem_addr(&storage.own_empty[i]), T::kConsumers * 4);
+  }
   Ring<Config>(prim::smem_addr(storage.qk_ring)).init();
   Ring<Config>(prim::smem_addr(storage.v_ring)).init();
   prim::mbarrier_fence_init();

@@ -14,12 +14,13 @@ namespace hstujit {
 namespace {
 
 namespace key = attention_backward;
-enum : int { kBlockN, kStages, kApart, kOverlap };
+enum : int { kBlockN, kStages, kApart, kOverlap, kOwnTiles };
 
 constexpr int32_t kBlockNValues[] = {32, 48, 64};
 constexpr int32_t kStagesValues[] = {2, 3, 4};
 constexpr int32_t kApartValues[] = {0, 1};
 constexpr int32_t kOverlapValues[] = {0, 1};
+constexpr int32_t kOwnTilesValues[] = {1, 2};
 constexpr int kOwn = 128, kThreads = 384, kWarpRows = 16, kConsumerRegisters = 240;  // of the kernel
 
 constexpr Knob kKnobs[] = {
@@ -27,13 +28,14 @@ constexpr Knob kKnobs[] = {
     {"stages", kStagesValues, "tiles of the other side in flight"},
     {"apart", kApartValues, "dk and dv at places of their own: scores once more, for half of the sums"},
     {"overlap", kOverlapValues, "1: dk's product runs beside the next scores, for registers"},
+    {"own_tiles", kOwnTilesValues, "2: the next tile of own rows comes while one is walked for, for stages"},
 };
 
 int columns(int32_t head_dim) { return (head_dim + 15) / 16 * 16; }
 int panel_columns(const Problem& p) { return (p[key::kHeadDimQk] + 63) / 64 * 64 + (p[key::kHeadDimV] + 63) / 64 * 64; }
 
 int smem_bytes(const Problem& p, const Config& c) {
-  return 2 * panel_columns(p) * (kOwn + c[kStages] * c[kBlockN]) + 1024;
+  return 2 * panel_columns(p) * (c[kOwnTiles] * kOwn + c[kStages] * c[kBlockN]) + 1024;
 }
 
 int box_rows(const Config& c) { return c[kBlockN] % 32 == 0 ? c[kBlockN] : 16; }
@@ -72,8 +74,9 @@ bool covers(const Problem& p, const DeviceFacts& device) {
 /// Not measured yet.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   const int32_t both = attn_bwd::are_both_of_keys_wanted(p);
-  const Config candidates[] = {{{64, 3, 0, 1}},    {{64, 3, 0, 0}},    {{48, 3, 0, 1}},    {{32, 3, 0, 1}},
-                               {{64, 2, both, 1}}, {{32, 3, both, 1}}, {{32, 2, both, 1}}, {{32, 2, both, 0}}};
+  const Config candidates[] = {{{64, 3, 0, 1, 2}},    {{64, 2, 0, 0, 2}},    {{48, 3, 0, 1, 2}},
+                               {{32, 3, 0, 1, 2}},    {{64, 3, 0, 1, 1}},    {{64, 2, both, 1, 1}},
+                               {{32, 3, both, 1, 1}}, {{32, 2, both, 1, 1}}, {{32, 2, both, 0, 1}}};
   return first_legal(candidates, kRules, p, device);
 }
 
@@ -88,6 +91,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kStages", c[kStages]);
   text.flag("kApart", c[kApart] != 0);
   text.flag("kOverlap", c[kOverlap] != 0);
+  text.constant("kOwnTiles", c[kOwnTiles]);
 }
 
 void bind(const void* args, const Problem& p, const Config& c, const DeviceFacts& device, Launch& launch) {
