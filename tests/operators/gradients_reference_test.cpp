@@ -154,8 +154,22 @@ class GradientCall {
     return all / static_cast<size_t>(dout.shape[0]) * static_cast<size_t>(integer_at(tensor("valid_rows"), 0));
   }
 
-  /// What the forward saves, of the call's own inputs.
-  void save() { Forward(op(), args()).save(op(), args()); }
+  /// What the forward saves, of the call's own inputs. Moments that it does not leave are those of layer norm.
+  void save() {
+    Forward(op(), args()).save(op(), args());
+    const Operator& forward = *forward_of(op());
+    const bool left = std::ranges::any_of(forward.tensors, [](const TensorSlot& s) { return s.name == "moments"; });
+    if (left || !has("moments")) return;
+    const hstu_tensor &x = tensor("x"), &moments = tensor("moments");
+    const std::vector<double> values = this->values("x");
+    const auto dim = static_cast<size_t>(x.shape[1]);
+    for (size_t row = 0; row < static_cast<size_t>(x.shape[0]); ++row) {
+      double pair[2] = {};
+      for (size_t i = 0; i < dim; ++i) pair[0] += values[row * dim + i] / static_cast<double>(dim);
+      for (size_t i = 0; i < dim; ++i) pair[1] += (values[row * dim + i] - pair[0]) * (values[row * dim + i] - pair[0]);
+      store(moments, static_cast<int64_t>(2 * row), 2, pair);
+    }
+  }
 
  private:
   SmallCall call_;
