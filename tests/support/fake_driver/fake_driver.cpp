@@ -41,12 +41,13 @@ void reset() {
   s.recording = 1;
   s.launch_needs_context = 0;
   s.failures_set = 0;
-  s.hook_set = 0;
   s.failures.clear();
   s.attributes = h200_attributes();
   s.params_bytes = 0;
   s.last = {};
-  s.hook = nullptr;
+  s.hook = fake_driver_first_hook;
+  s.hook_user = nullptr;
+  s.hook_set = s.hook != nullptr;
 }
 
 int64_t calls(const char* name) {
@@ -132,6 +133,8 @@ void* function_named(std::string_view name) {
 }  // namespace fake
 
 extern "C" {
+
+fake_launch_hook fake_driver_first_hook = nullptr;
 
 const fake_driver_controls* fake_driver(void) {
   static const bool once = (fake::reset(), true);

@@ -26,7 +26,8 @@ typedef struct fake_launch {
 typedef double (*fake_launch_hook)(const CUlaunchConfig* config, const char* entry, void** params, void* user);
 
 typedef struct fake_driver_controls {
-  /** Forgets counts, failures, hook and capture; attributes are an H200's again. Memory and handles stay valid. */
+  /** Forgets counts, failures, hook (see fake_driver_first_hook) and capture; attributes are an H200's again. Memory
+   * and handles stay valid. */
   void (*reset)(void);
   /** Calls so far of one function by its plain name ("cuMemAlloc"); name NULL: of all. -1 for an unknown name. */
   int64_t (*calls)(const char* name);
@@ -57,6 +58,10 @@ typedef struct fake_driver_controls {
 
 /** Exported by the library under this name, for dlsym. */
 __attribute__((visibility("default"))) const fake_driver_controls* fake_driver(void);
+
+/** The hook after reset(), NULL by default. A library that brings a hook of its own writes it here when it is opened:
+ *  an initialiser that needs memory would throw through dlopen, which then holds the loader's lock for ever. */
+extern __attribute__((visibility("default"))) fake_launch_hook fake_driver_first_hook;
 
 #ifdef __cplusplus
 }
