@@ -95,17 +95,21 @@ HSTU_TYPED_PLAN(attention)
  * Softmax heads have P_ij = exp(s_ij - lse_i) and dS_ij = P_ij (dP_ij - out_i . dout_i), and add nothing to
  * d_attn_scale.
  *
- * forward      as the call whose gradients these are, struct_size 0 or its size. With softmax heads its out and lse
- * must be there and hold what the call left; without them these are not read, and its moments never are dout [total,
- * num_heads, head_dim_v], q's dtype, the gradient of out dq, dk, dv   like q, k and v: absent ones are not computed,
- * and with all gradients absent nothing is launched. Of heads that share one of k and v, dk and dv are the sum. Rows
- * past seq_offsets' last are left untouched drab         absent, or like rab, summed over the heads where those share
- * it; 0 where no row sees the key d_attn_scale absent, or f32 like attn_scale Any gradients may be columns of one
- * buffer; none may overlap what the call reads. accumulate   1: drab and d_attn_scale are added to what is there, with
- * one rounding. 0: what is there is not read determinism  both give the same bits in each run of a plan workspace,
- * workspace_size  device memory aligned to 256 bytes, at least what the function below says; NULL and 0 where that is
- * 0, as it is without d_attn_scale. Its contents are lost. Calls that may run at the same time need one each f32 has a
- * kernel without tensor cores, for precision rather than speed.
+ * forward       as the call whose gradients these are, struct_size 0 or its size. With softmax heads its out and lse
+ *               must be there and hold what the call left. Without them these are not read. Its moments never are
+ * dout          [total, num_heads, head_dim_v], q's dtype, the gradient of out
+ * dq, dk, dv    like q, k and v: absent ones are not computed, and with all gradients absent nothing is launched. Of
+ *               heads that share one of k and v, dk and dv are the sum. Rows past seq_offsets' last are left untouched
+ * drab          absent, or like rab, summed over the heads where those share it; 0 where no row sees the key
+ * d_attn_scale  absent, or f32 like attn_scale
+ * accumulate    1: drab and d_attn_scale are added to what is there, with one rounding. 0: what is there is not read
+ * determinism   both give the same bits in each run of a plan
+ * workspace, workspace_size
+ *               device memory aligned to 256 bytes, at least what the function below says; NULL and 0 where that is 0,
+ *               as it is without d_attn_scale. Its contents are lost. Calls that may run at the same time need one each
+ *
+ * Any gradients may be columns of one buffer. None may overlap what the call reads. f32 has a kernel without tensor
+ * cores, for precision rather than speed.
  */
 typedef struct hstu_attention_backward_args {
   size_t struct_size;
