@@ -1,0 +1,38 @@
+"""libhstujit for Python: kernels for HSTU recommenders, compiled at run time and tuned.
+
+This module needs neither CUDA nor torch. `hstujit.torch` has the operators for PyTorch.
+"""
+
+from __future__ import annotations
+
+from ._contexts import configure, metrics
+from ._errors import Error, Failed, InvalidArgument, OutOfMemory, Status, Unsupported, UnsupportedType
+from ._library import cmake_dir, include_dir, version
+from ._tool import doctor, pack, warm
+
+__all__ = [
+    "Error",
+    "Failed",
+    "InvalidArgument",
+    "OutOfMemory",
+    "Status",
+    "Unsupported",
+    "UnsupportedType",
+    "__version__",
+    "cmake_dir",
+    "configure",
+    "doctor",
+    "include_dir",
+    "metrics",
+    "pack",
+    "version",
+    "warm",
+]
+
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    if name == "__version__":
+        return version()
+    raise AttributeError(f"module 'hstujit' has no attribute {name!r}")
