@@ -10,6 +10,7 @@ import argparse
 import base64
 import hashlib
 import shutil
+import stat
 import zipfile
 from pathlib import Path
 
@@ -109,7 +110,7 @@ def main() -> None:
         for name, data in files.items():
             entry = zipfile.ZipInfo(name, WHEN)
             entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = (0o755 if name == "hstujit/bin/hstu-tune" else 0o644) << 16
+            entry.external_attr = (stat.S_IFREG | (0o755 if name == "hstujit/bin/hstu-tune" else 0o644)) << 16
             wheel.writestr(entry, data)
     print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
 

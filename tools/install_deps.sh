@@ -3,7 +3,7 @@
 # there. The CUDA toolkit it leaves to the user; configuring says when there is none.
 set -euo pipefail
 packages=(g++ cmake ninja-build pkg-config libfmt-dev libspdlog-dev nlohmann-json3-dev libsqlite3-dev libcli11-dev
-          libxxhash-dev libzstd-dev libgtest-dev abigail-tools file dpkg-dev python3 "$@")
+          libxxhash-dev libzstd-dev libgtest-dev abigail-tools file dpkg-dev python3 python3-venv "$@")
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -86,3 +86,9 @@ def translated(error: Exception) -> Exception:
         return error
     op, text, status = found.groups()
     return error_of(Status[status], text, op)
+
+
+def no_gradient(op: str) -> Error:
+    """What an operator says that is to record a gradient and has none."""
+    text = f"{op}: it records no gradient, and an argument requires one; call it under torch.no_grad(), or detach them"
+    return Unsupported(text, Status.UNSUPPORTED)

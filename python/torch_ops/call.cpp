@@ -42,6 +42,18 @@ const Numbers& numbers() {
   return all;
 }
 
+/// What no operator takes, by the name that torch has for it.
+std::string name_of_other(int32_t dtype) {
+  if (dtype == aoti_torch_dtype_complex32()) return "complex32";
+  if (dtype == aoti_torch_dtype_complex64()) return "complex64";
+  if (dtype == aoti_torch_dtype_complex128()) return "complex128";
+  if (dtype == aoti_torch_dtype_uint32()) return "uint32";
+  if (dtype == aoti_torch_dtype_uint64()) return "uint64";
+  if (dtype == aoti_torch_dtype_float8_e4m3fnuz()) return "float8_e4m3fnuz";
+  if (dtype == aoti_torch_dtype_float8_e5m2fnuz()) return "float8_e5m2fnuz";
+  return "of torch's number " + std::to_string(dtype);
+}
+
 constexpr size_t kWorkspaceAlignment = 256;
 
 }  // namespace
@@ -187,8 +199,8 @@ void Call::ready() const {
       refuse(op_, HSTU_ERROR_SHAPE_MISMATCH, problem_name_, " has ", problem_value_, " dimensions: 1 to ",
              HSTU_MAX_RANK, " are possible");
     case Problem::dtype:
-      refuse(op_, HSTU_ERROR_UNSUPPORTED_DTYPE, problem_name_, " has torch's dtype number ", problem_value_,
-             ", which no operator takes");
+      refuse(op_, HSTU_ERROR_UNSUPPORTED_DTYPE, problem_name_, " has the dtype ",
+             name_of_other(static_cast<int32_t>(problem_value_)), ", which no operator takes");
     case Problem::list:
       refuse(op_, HSTU_ERROR_INVALID_ARGUMENT, problem_name_, ": a list of another length is needed");
   }
@@ -206,7 +218,7 @@ Argument Call::fresh(const char* name, const Shape& shape, int32_t dtype) {
     below *= std::max<int64_t>(shape.extents[i], 1);
   }
   if (numbers().of(dtype) == HSTU_DTYPE_NONE)
-    refuse(op_, HSTU_ERROR_UNSUPPORTED_DTYPE, name, " would have torch's dtype number ", dtype,
+    refuse(op_, HSTU_ERROR_UNSUPPORTED_DTYPE, name, " would have the dtype ", name_of_other(dtype),
            ", which no operator writes");
   if (aoti_torch_empty_strided(shape.rank, shape.extents, strides, dtype, device_type_, device_index_, &out.handle) !=
       0)

@@ -45,6 +45,7 @@ class Op:
     out: bool = False
     unused: dict[str, str] = field(default_factory=dict)
     written: tuple[str, ...] = ()  # arguments that are written in place: Tensor(a!) in the signature
+    gradient: bool = False  # autograd.py has a function of this name, which records gradients
     paths: dict[str, str] | None = None  # of a chain: argument -> member path of its struct; None: an operator
 
     @property
@@ -87,6 +88,7 @@ _NORM = (
         (Result("out", _SHAPE_OF_X, "x"),),
         out=True,
         unused={**_FP8, "moments": "the operator layer_norm_with_moments has them"},
+        gradient=True,
     ),
     Op(
         "layer_norm_with_moments",
@@ -278,12 +280,14 @@ _ATTENTION = (
             "lse": "the operator attention_with_lse has it",
             "moments": "the operator attention_with_moments has them",
         },
+        gradient=True,
     ),
     Op(
         "attention_with_lse",
         _ATTENTION_ARGUMENTS,
         (_ATTENTION_OUT, Result("lse", "[num_softmax_heads, q.size(0)]", "f32")),
         function="attention",
+        out=True,
         unused={"moments": "no gradient needs them"},
     ),
     Op(
