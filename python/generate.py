@@ -481,7 +481,7 @@ def functions(operators: list[Any], include: Path) -> str:
             "    try:",
             f"        {'return ' if op.results else ''}_{op.name}({names})"
             + ("  # type: ignore[no-any-return]" if op.results else ""),
-            "    except (ValueError, RuntimeError, MemoryError) as error:",
+            "    except RuntimeError as error:",
             "        raise translated(error) from None",
             "",
             "",

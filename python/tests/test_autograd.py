@@ -116,6 +116,15 @@ def test_rows_behind_the_last_sequence_are_zero_when_padded() -> None:
         assert torch.equal(ht.attention(q, k, v, OFFSETS, MAX_LEN, padded=True), out)
 
 
+def test_rows_that_are_not_valid_enter_no_gradient_of_weights() -> None:
+    x, w, b = leaf(5, 6), leaf(6), leaf(6, seed=1)
+    behind = torch.cat([x.detach(), torch.full((2, 6), torch.nan, dtype=F64)])
+    out = ht.layer_norm(behind, w, b, valid_rows=torch.tensor([5]))
+    found = torch.autograd.grad(out, (w, b), torch.ones_like(out))
+    wanted = torch.autograd.grad(ht.layer_norm(x, w, b).sum(), (w, b))
+    assert all(torch.allclose(a, b) for a, b in zip(found, wanted, strict=True))
+
+
 @pytest.mark.parametrize("which", ["layer_norm", "attention"])
 def test_second_derivatives_are_refused(which: str) -> None:
     q, k, v = qkv()

@@ -54,33 +54,46 @@ def _wanted(needed: tuple[bool, ...], gradients: tuple[Tensor, ...]) -> tuple[Te
 
 class _LayerNorm(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor | None, bias: Tensor | None, valid_rows: Tensor | None, eps: float
+    ) -> Tensor:
         out, moments = ops.layer_norm_with_moments(x, weight, bias, eps=eps)
-        ctx.save_for_backward(x, weight, bias, moments)
+        ctx.save_for_backward(x, weight, bias, valid_rows, moments)
         ctx.eps = eps
         return out
 
     @staticmethod
     def backward(ctx: Any, dout: Tensor) -> Any:
-        x, weight, bias, moments = ctx.saved_tensors
+        x, weight, bias, valid_rows, moments = ctx.saved_tensors
         needed = tuple(ctx.needs_input_grad[:3])
         with torch.no_grad():
-            gradients = ops.layer_norm_backward(_lines(dout), x, weight, bias, moments=moments, eps=ctx.eps, needed=needed)
-        return (*_first_only("layer_norm", (x, weight, bias, dout), _wanted(needed, gradients)), None)
+            gradients = ops.layer_norm_backward(
+                _lines(dout), x, weight, bias, moments=moments, valid_rows=valid_rows, eps=ctx.eps, needed=needed
+            )
+        return (*_first_only("layer_norm", (x, weight, bias, dout), _wanted(needed, gradients)), None, None)
 
 
-def layer_norm(x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, *, eps: float = 0.0) -> Tensor:
+def layer_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    eps: float = 0.0,
+    valid_rows: Tensor | None = None,
+) -> Tensor:
     """hstu_layer_norm: (x - mean) / sqrt(var + eps) * weight + bias over the last dimension.
 
     x             [rows, dim] f32, f16 or bf16; f64 on the CPU; row stride free
     weight, bias  [dim], both or neither
     eps           0 means 1e-5; hstujit.enums.EXACT_ZERO: 0
+    valid_rows    absent, or i32 or i64 [1] on the device, as seq_offsets[-1:] is: rows from there on enter the gradients of
+                  neither weight nor bias, whatever they hold
     Gradients of x, weight and bias. Raises hstujit.Error that names the argument.
     """
     if torch.is_grad_enabled() and (
         x.requires_grad or (weight is not None and weight.requires_grad) or (bias is not None and bias.requires_grad)
     ):
-        out: Tensor = _LayerNorm.apply(x, weight, bias, eps)  # type: ignore[no-untyped-call]
+        out: Tensor = _LayerNorm.apply(x, weight, bias, valid_rows, eps)  # type: ignore[no-untyped-call]
         return out
     return ops.layer_norm(x, weight, bias, eps=eps)
 
