@@ -8,6 +8,7 @@ from __future__ import annotations
 from ._contexts import configure, metrics
 from ._errors import Error, Failed, InvalidArgument, OutOfMemory, Status, Unsupported, UnsupportedType
 from ._library import cmake_dir, include_dir, version
+from ._patch import Patch, patch
 from ._tool import doctor, pack, warm
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Failed",
     "InvalidArgument",
     "OutOfMemory",
+    "Patch",
     "Status",
     "Unsupported",
     "UnsupportedType",
@@ -25,6 +27,7 @@ __all__ = [
     "include_dir",
     "metrics",
     "pack",
+    "patch",
     "version",
     "warm",
 ]

@@ -1,0 +1,139 @@
+"""hstujit.patch: the functions of `hstujit.compat` in the place of those of their source, in every module that has them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import logging
+import sys
+from collections.abc import Callable, Collection
+from types import ModuleType, TracebackType
+from typing import Any
+
+from ._errors import InvalidArgument, Status, Unsupported, UnsupportedType
+
+_LOG = logging.getLogger("hstujit")
+
+
+class Patch:
+    """What was replaced. `undo()` puts it back, and so does the end of a `with` block.
+
+    replaced  "module.attribute" of every attribute that was set, in order
+    missing   "module.function" of what the source, as it is installed, lacks, with the reason
+    """
+
+    def __init__(self, source: str) -> None:
+        self.source = source
+        self.replaced: tuple[str, ...] = ()
+        self.missing: dict[str, str] = {}
+        self._set: list[tuple[ModuleType, str, Any, Any]] = []  # module, attribute, what was there, what is there now
+
+    def __repr__(self) -> str:
+        return f"<hstujit.patch of {self.source}: {len(self._set)} attributes>"
+
+    def __enter__(self) -> Patch:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.undo()
+
+    def _put(self, module: ModuleType, attribute: str, value: object) -> None:
+        self._set.append((module, attribute, vars(module)[attribute], value))
+        setattr(module, attribute, value)
+
+    def undo(self) -> None:
+        """Puts back what was there. What was set to something else since stays; twice is once."""
+        while self._set:
+            module, attribute, before, ours = self._set.pop()
+            if vars(module).get(attribute) is ours:
+                setattr(module, attribute, before)
+            else:
+                _LOG.warning("hstujit.patch: %s.%s was changed after it was patched, and stays", module.__name__, attribute)
+
+
+def _originals(table: Any, only: Collection[str] | None) -> tuple[dict[str, Any], dict[str, str]]:
+    """The source's functions by name, and what it lacks. Its modules are imported."""
+    found: dict[str, Any] = {}
+    missing: dict[str, str] = {}
+    for function in table.functions:
+        if "." in function.name or (only is not None and function.name not in only):
+            continue
+        try:
+            found[function.name] = getattr(importlib.import_module(function.module), function.name)
+        except (ImportError, AttributeError, OSError, RuntimeError) as error:  # a library that does not load is a RuntimeError
+            missing[f"{function.module}.{function.name}"] = f"{type(error).__name__}: {error}"
+    return found, missing
+
+
+def _with_fallback(ours: Callable[..., Any], original: Callable[..., Any]) -> Callable[..., Any]:
+    """Ours, and the original for calls that ours has nothing for."""
+    told: set[str] = set()
+
+    @functools.wraps(ours)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return ours(*args, **kwargs)
+        except (Unsupported, UnsupportedType) as error:
+            if str(error) not in told:
+                told.add(str(error))
+                _LOG.warning("%s: the original runs, because of %s", ours.__name__, error)
+            return original(*args, **kwargs)
+
+    return call
+
+
+def _loaded() -> list[ModuleType]:
+    """Every module that is not ours."""
+    mine = __name__.partition(".")[0]
+    return [
+        module
+        for name, module in list(sys.modules.items())
+        if isinstance(module, ModuleType) and name.partition(".")[0] != mine
+    ]
+
+
+def patch(source: str, *, only: Collection[str] | None = None, fallback: bool = False) -> Patch:
+    """Puts the functions of hstujit.compat.<source> in the place of the source's, in every loaded module.
+
+    source    "generative_recommenders", "hstu", "hstu_attn", "tzrec" or "triton_ops"
+    only      names of functions; None: all that hstujit.compat.<source> has
+    fallback  calls that the operators have nothing for (NotImplementedError, TypeError of hstujit) run the original, and the
+              log "hstujit" says so once for each reason
+
+    The source's modules are imported, so that what is imported from them later is ours too. An attribute is replaced where it
+    is the source's function itself, under whatever name. Classes stay: their methods find our functions where they look for
+    the source's. References elsewhere (in a closure, a default, a functools.partial, a compiled graph) stay as they are.
+    Raises hstujit.Error for a source or a function that is not known, or when none of the functions can be imported.
+    """
+    from .compat import table
+
+    known = {each.name: each for each in table.SOURCES}
+    if source not in known:
+        text = f"source: {source!r} is not one of {', '.join(known)}"
+        raise InvalidArgument(text, Status.INVALID_ARGUMENT, "source")
+    functions = {f.name for f in known[source].functions}
+    if unknown := set(only or ()) - functions:
+        text = f"only: hstujit.compat.{source} has no {', '.join(sorted(unknown))}"
+        raise InvalidArgument(text, Status.INVALID_ARGUMENT, "only")
+    found, missing = _originals(known[source], only)
+    if not found:
+        reasons = "; ".join(f"{name}: {why}" for name, why in missing.items())
+        raise InvalidArgument(f"source: nothing of {source} can be imported. {reasons}", Status.INVALID_ARGUMENT, "source")
+    compat = importlib.import_module(f"hstujit.compat.{source}")
+    replacements: dict[int, tuple[Any, Any]] = {}
+    for name, original in found.items():
+        ours = getattr(compat, name)
+        if isinstance(original, type) or original is ours:
+            continue
+        replacements[id(original)] = (original, _with_fallback(ours, original) if fallback else ours)
+    done = Patch(source)
+    done.missing = missing
+    names = []
+    for module in _loaded():
+        for attribute, value in list(vars(module).items()):
+            original, ours = replacements.get(id(value), (None, None))
+            if original is value and ours is not None:
+                done._put(module, attribute, ours)
+                names.append(f"{module.__name__}.{attribute}")
+    done.replaced = tuple(names)
+    return done
