@@ -32,11 +32,14 @@ def cell(argument: Any) -> str:
     return f"`{argument.name}={argument.default}`" if argument.default else f"`{argument.name}`"
 
 
+def wrapped(text: str) -> list[str]:
+    """A paragraph in lines as the other pages have them."""
+    return textwrap.wrap(text, 136, break_long_words=False, break_on_hyphens=False)
+
+
 def function_lines(function: Any) -> list[str]:
     """The part of one function: a table of what is more than `same`, and the names of the others."""
-    lines = [f"## {function.name}", f"Of `{function.module}`."]
-    if function.note:
-        lines.append(function.note)
+    lines = [f"## {function.name}", *wrapped(f"Of `{function.module}`. {function.note}")]
     lines += ["", "| argument | becomes | |", "|---|---|---|"]
     lines += [f"| {cell(a)} | {a.verdict} | {a.note} |" for a in function.arguments]
     return [*lines, ""]
@@ -45,21 +48,22 @@ def function_lines(function: Any) -> list[str]:
 def page(source: Any) -> str:
     """The page of one source."""
     first = next(f for f in source.functions if "." not in f.name)
-    about = textwrap.fill(
+    about = wrapped(
         f"From {source.repository}. {source.about} Written by python/generate_switching.py from "
-        "python/hstujit/compat/table.py, which the tests hold against the functions.",
-        136,
-        break_long_words=False,
-        break_on_hyphens=False,
+        "python/hstujit/compat/table.py, which the tests hold against the functions."
     )
     lines = [
         f"# Switching from {source.name}",
-        about,
+        *about,
         "",
         "```python",
-        f"from hstujit.compat.{source.name} import {first.name}    # instead of: from {first.module} import {first.name}",
+        f"# from {first.module} import {first.name}",
+        f"from hstujit.compat.{source.name} import {first.name}",
         "",
-        f'hstujit.patch("{source.name}")    # or: every module that has imported its functions gets ours',
+        "# or, in every module that imports its functions, before or after:",
+        "import hstujit",
+        "",
+        f'hstujit.patch("{source.name}")',
         "```",
         "",
         "| becomes | |",
@@ -68,7 +72,7 @@ def page(source: Any) -> str:
         "| ignored | it cannot change the result |",
         "| raises | the values named here raise `hstujit.Error`; all others mean what they mean in the source |",
         "",
-        *(f"* {note}" for note in source.notes),
+        *(f"- {note}" for note in source.notes),
         *([""] if source.notes else []),
     ]
     for function in source.functions:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from ._contexts import configure, metrics
 from ._errors import Error, Failed, InvalidArgument, OutOfMemory, Status, Unsupported, UnsupportedType
 from ._library import cmake_dir, include_dir, version
+from ._measure import Row, bench, tune
 from ._patch import Patch, patch
 from ._tool import doctor, pack, warm
 
@@ -17,10 +18,12 @@ __all__ = [
     "InvalidArgument",
     "OutOfMemory",
     "Patch",
+    "Row",
     "Status",
     "Unsupported",
     "UnsupportedType",
     "__version__",
+    "bench",
     "cmake_dir",
     "configure",
     "doctor",
@@ -28,6 +31,7 @@ __all__ = [
     "metrics",
     "pack",
     "patch",
+    "tune",
     "version",
     "warm",
 ]
