@@ -489,7 +489,7 @@ class FP8Linear(nn.Module):
         self.register_buffer("weight_scale", None, persistent=False)
         self.weight = nn.Parameter(torch.empty(out_features, in_features, device=device, dtype=dtype))
         self.bias = nn.Parameter(torch.empty(out_features, device=device, dtype=dtype)) if bias else None
-        self._quantized_from: tuple[int, int, torch.device] | None = None
+        self._quantized_from: tuple[Tensor, int] | None = None  # which memory, held so that no other gets its address; version
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -505,10 +505,13 @@ class FP8Linear(nn.Module):
     def quantize_weights(self) -> None:
         """Quantises the weight, if that was not done since it changed."""
         weight = self.weight.detach()
-        state = (weight.data_ptr(), self.weight._version, weight.device)
-        if self._quantized_from != state or self.weight_fp8 is None:
-            self.weight_fp8, self.weight_scale = quantized(weight, self.w_scaling)
-            self._quantized_from = state
+        # Tensors of inference mode count no versions: theirs are quantised each time.
+        version = -1 if weight.is_inference() else self.weight._version
+        known = self._quantized_from
+        if known and known[0].data_ptr() == weight.data_ptr() and known[1] == version >= 0 and self.weight_fp8 is not None:
+            return
+        self.weight_fp8, self.weight_scale = quantized(weight, self.w_scaling)
+        self._quantized_from = (weight, version)
 
     def forward(self, x: Tensor) -> Tensor:
         """x weight^T + bias; x [..., in_features] in f32, bf16 or f16."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import torch.nn.functional as F
 from references import Mask, delta, mha, offsets_of, output, uvqk
 from samples import rand, rms, rotate
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 import hstujit
 from hstujit import nn
@@ -265,6 +267,34 @@ def test_fp8_linear_follows_its_weight() -> None:
         assert set(layer.state_dict()) == {"weight"}
 
 
+def test_fp8_linear_survives_what_modules_go_through() -> None:
+    layer, x = nn.FP8Linear(32, 8).eval(), rand(3, 32)
+    with torch.no_grad():
+        first = layer(x)
+        other = copy.deepcopy(layer)
+        other.weight.mul_(2)
+        torch.testing.assert_close(other(x), 2 * first, atol=1e-6, rtol=1e-6)
+        assert torch.equal(layer(x), first)
+        for _ in range(3):  # weights that take turns in the same memory
+            layer.weight = torch.nn.Parameter(rand(8, 32) * 3)
+        torch.testing.assert_close(layer(x), x @ layer.weight.T, atol=1.5, rtol=0.1)
+        torch.testing.assert_close(other.half()(x.half()).float(), 2 * first, atol=0.05, rtol=0.05)
+    with torch.inference_mode():
+        inference = nn.FP8Linear(32, 8)
+        before = inference(x)
+        inference.weight.mul_(2)
+        torch.testing.assert_close(inference(x), 2 * before, atol=1e-6, rtol=1e-6)
+
+
+def test_fp8_linear_compiles_once_it_is_quantised() -> None:
+    torch._dynamo.reset()
+    layer, x = nn.FP8Linear(32, 8).eval(), rand(3, 32)
+    compiled = torch.compile(layer, fullgraph=True, dynamic=True, backend="eager")
+    with torch.no_grad():
+        layer.quantize_weights()
+        assert torch.equal(compiled(x), layer(x))
+
+
 @pytest.mark.parametrize("activation", ["silu", "gelu"])
 def test_gated_mlp_is_what_plain_pytorch_gives(activation: str) -> None:
     layer, x = nn.FusedGatedMLP(16, 24, activation), rand(2, 3, 16)
@@ -287,19 +317,81 @@ def test_rms_norm_rope_is_what_plain_pytorch_gives(four_dimensions: bool) -> Non
         nn.FusedRMSNormRoPE(16, 5)
 
 
-def test_a_stack_compiles_without_graph_breaks() -> None:
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_layer_may_be_computed_again_in_the_backward_pass(reentrant: bool) -> None:
+    layer = layer_of(output_dropout_ratio=0.3)
+    x = rand(TOTAL, 12).requires_grad_()
+    leaves = [x, *layer.parameters()]
+
+    def gradients(checkpointed: bool) -> tuple[Tensor, ...]:
+        for leaf in leaves:
+            leaf.grad = None
+        torch.manual_seed(1)
+        given = (x, None, OFFSETS, MAX_LEN, TARGETS)
+        out = checkpoint(layer, *given, use_reentrant=reentrant) if checkpointed else layer(*given)
+        out.pow(2).sum().backward()
+        return tuple(leaf.grad for leaf in leaves)  # type: ignore[misc]
+
+    # Reentrant checkpoints run without gradients first, another way to the same result.
+    tolerance = 1e-4 if reentrant else 0.0
+    for got, expected in zip(gradients(True), gradients(False), strict=True):
+        torch.testing.assert_close(got, expected, atol=tolerance, rtol=tolerance)
+
+
+def test_second_derivatives_are_refused() -> None:
+    layer, x = layer_of().eval(), rand(TOTAL, 12).requires_grad_()
+    (dx,) = torch.autograd.grad(call(layer, x).pow(2).sum(), x, create_graph=True)
+    with pytest.raises(NotImplementedError, match="no second derivative"):
+        dx.sum().backward()
+
+
+def test_a_stack_compiles_under_autocast() -> None:
+    torch._dynamo.reset()
+    layer, x = layer_of().eval(), rand(TOTAL, 12)
+
+    def run(x: Tensor) -> Tensor:
+        with torch.autocast("cpu", torch.bfloat16):
+            return call(layer, x)
+
+    compiled = torch.compile(run, fullgraph=True, dynamic=True, backend="eager")
+    got, expected = compiled(x), run(x)
+    assert got.dtype == torch.bfloat16
+    torch.testing.assert_close(got, expected, atol=0.05, rtol=0.05)
+
+
+def test_a_stack_is_exported_with_free_lengths() -> None:
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.stack = nn.STUStack([layer_of(seed=i) for i in range(2)])
+
+        def forward(self, x: Tensor, offsets: Tensor, targets: Tensor) -> Tensor:
+            return self.stack(x, None, offsets, 16, targets)
+
+    model, free = Model().eval(), torch.export.Dim.DYNAMIC
+    with torch.no_grad():
+        program = torch.export.export(
+            model, (rand(TOTAL, 12), OFFSETS, TARGETS), dynamic_shapes=({0: free}, {0: free}, {0: free})
+        )
+        given = (rand(9, 12), offsets_of([3, 2, 1, 3]), torch.tensor([1, 0, 0, 2]))
+        assert torch.equal(program.module()(*given), model(*given))
+    assert sum("hstujit.stack" in str(node.target) for node in program.graph.nodes) == 1
+
+
+@pytest.mark.parametrize("gradients", [False, True])
+def test_a_stack_compiles_without_graph_breaks(gradients: bool) -> None:
     torch._dynamo.reset()
     stack = nn.STUStack([layer_of(seed=i) for i in range(2)]).eval()
-    compiled = torch.compile(stack, fullgraph=True, dynamic=True, backend="aot_eager")
+    compiled = torch.compile(stack, fullgraph=True, dynamic=True, backend="eager" if gradients else "aot_eager")
 
     def both(lengths: list[int]) -> tuple[Tensor, Tensor]:
         given = (rand(sum(lengths), 12), None, offsets_of(lengths), max(lengths), torch.ones(len(lengths), dtype=torch.int64))
         return compiled(*given), stack(*given)
 
-    for lengths in ([4, 3], [5, 2, 7]):
-        torch.testing.assert_close(*both(lengths), atol=1e-5, rtol=1e-5)
-        with torch.no_grad():
+    with torch.set_grad_enabled(gradients):
+        for lengths in ([4, 3], [5, 2, 7]):
             torch.testing.assert_close(*both(lengths), atol=1e-5, rtol=1e-5)
-    with torch._dynamo.config.patch(error_on_recompile=True):
-        for lengths in ([3, 3, 2], [9, 4], [2, 2, 2, 8]):
-            both(lengths)
+        with torch._dynamo.config.patch(error_on_recompile=True):
+            for lengths in ([3, 3, 2], [9, 4], [2, 2, 2, 8]):
+                got, _ = both(lengths)
+                assert got.requires_grad == gradients
