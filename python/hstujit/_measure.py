@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ._errors import Status, error_of
 from ._tool import _run, _store, _workload
@@ -49,8 +48,7 @@ def tune(
     return _run("tune", _workload(workload), *options, *_store(store))
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """One operator of a workload, as it ran.
 
     name           its part in the layer, or the workload's name for it

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import logging
 import sys
 from collections.abc import Callable, Collection
 from types import ModuleType, TracebackType
@@ -12,7 +11,11 @@ from typing import Any
 
 from ._errors import InvalidArgument, Status, Unsupported, UnsupportedType
 
-_LOG = logging.getLogger("hstujit")
+
+def _warn(text: str, *values: object) -> None:
+    import logging  # here, so that `import hstujit` takes less
+
+    logging.getLogger("hstujit").warning(text, *values)
 
 
 class Patch:
@@ -48,7 +51,7 @@ class Patch:
             if vars(module).get(attribute) is ours:
                 setattr(module, attribute, before)
             else:
-                _LOG.warning("hstujit.patch: %s.%s was changed after it was patched, and stays", module.__name__, attribute)
+                _warn("hstujit.patch: %s.%s was changed after it was patched, and stays", module.__name__, attribute)
 
 
 def _originals(table: Any, only: Collection[str] | None) -> tuple[dict[str, Any], dict[str, str]]:
@@ -76,7 +79,7 @@ def _with_fallback(ours: Callable[..., Any], original: Callable[..., Any]) -> Ca
         except (Unsupported, UnsupportedType) as error:
             if str(error) not in told:
                 told.add(str(error))
-                _LOG.warning("%s: the original runs, because of %s", ours.__name__, error)
+                _warn("%s: the original runs, because of %s", ours.__name__, error)
             return original(*args, **kwargs)
 
     return call
