@@ -409,6 +409,9 @@ class STUStack(STU):
         layers = [layer for layer in self._stu_layers if type(layer) is STULayer]
         if not layers or len(layers) != len(self._stu_layers):
             return []
+        # Hooks of a layer must run: those that gather its parameters, for one.
+        if any(layer._forward_hooks or layer._forward_pre_hooks for layer in layers):
+            return []
         options = layers[0]._options()
         return layers if all(layer._is_plain(x) and layer._options() == options for layer in layers) else []
 

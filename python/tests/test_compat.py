@@ -747,3 +747,19 @@ def test_what_has_no_gradient_says_so() -> None:
         meta.delta_hstu_mha(**(DELTA | {"k": K.clone().requires_grad_()}))
     with pytest.raises(NotImplementedError, match="add_timestamp_positional_embeddings: it records no gradient"):
         meta.add_timestamp_positional_embeddings(**(TIMED | {"seq_embeddings": x}))
+
+
+def test_functions_compile_without_graph_breaks() -> None:
+    torch._dynamo.reset()
+
+    def run(q: Tensor, cu_q: Tensor, cu_k: Tensor, values: Tensor) -> tuple[Tensor, ...]:
+        left, right = meta.split_2D_jagged(9, values, 7, 6, offsets_left=LEFT_OFFSETS, offsets_right=RIGHT_OFFSETS)
+        out = meta.hstu_compute_output(**STAGE, concat_u=True, concat_x=True, mul_u_activation_type="silu", group_norm=False)
+        fresh = hstu.hstu_attn_varlen_func(q, K, V, cu_q, cu_k, None, None, NEW, MAX_LEN, window_size=(-1, 0), alpha=ALPHA)
+        return left, right, out, fresh, meta.hstu_mha(**QKV, **MASKED)
+
+    compiled = torch.compile(run, fullgraph=True, dynamic=True, backend="eager")
+    given = (Q[: 3 * NEW], NEW_OFFSETS.int(), CU, BOTH)
+    with torch.no_grad():
+        for got, expected in zip(compiled(*given), run(*given), strict=True):
+            assert torch.equal(got, expected)

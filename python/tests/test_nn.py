@@ -166,6 +166,11 @@ def test_a_stack_is_one_call_where_its_layers_are_alike(monkeypatch: pytest.Monk
     assert calls == [3, 1, 1]
     assert call(alike, x).requires_grad
     assert calls == [3, 1, 1]
+    seen: list[str] = []
+    alike._stu_layers[1].register_forward_hook(lambda *_: seen.append("layer 1"))
+    with torch.no_grad():
+        call(alike, x)
+    assert (calls, seen) == ([3, 1, 1, 1, 1, 1], ["layer 1"])
 
 
 def test_new_rows_continue_what_was_cached() -> None:
