@@ -32,9 +32,12 @@ def cell(argument: Any) -> str:
     return f"`{argument.name}={argument.default}`" if argument.default else f"`{argument.name}`"
 
 
-def wrapped(text: str) -> list[str]:
-    """A paragraph in lines as the other pages have them."""
-    return textwrap.wrap(text, 136, break_long_words=False, break_on_hyphens=False)
+def wrapped(text: str, mark: str = "") -> list[str]:
+    """A paragraph, or an entry of a list, in lines as the other pages have them."""
+    indent = " " * len(mark)
+    return textwrap.wrap(
+        text, 136, initial_indent=mark, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def function_lines(function: Any) -> list[str]:
@@ -72,7 +75,7 @@ def page(source: Any) -> str:
         "| ignored | it cannot change the result |",
         "| raises | the values named here raise `hstujit.Error`; all others mean what they mean in the source |",
         "",
-        *(f"- {note}" for note in source.notes),
+        *(line for note in source.notes for line in wrapped(note, "- ")),
         *([""] if source.notes else []),
     ]
     for function in source.functions:

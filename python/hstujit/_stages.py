@@ -98,15 +98,18 @@ def preprocess_and_attention(
     seq_offsets: Tensor,
     max_seq_len: int,
     mask: dict[str, Any],
+    *,
+    padded: bool = False,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """u, the attention [rows, num_heads, hidden_dim], k and v: compute_uvqk, then attention on what it gives.
 
-    mask  further arguments of hstujit.torch.attention
+    mask    further arguments of hstujit.torch.attention
+    padded  with gradients, rows behind the last sequence give 0
     """
     heads, attn_dim, hidden_dim = dims
     if records_gradient(x, norm_weight, norm_bias, weight, bias, mask.get("rab"), mask.get("attn_scale")):
         u, v, q, k = compute_uvqk(x, norm_weight, norm_bias, weight, bias, eps, dims)
-        return u, ht.attention(q, k, v, seq_offsets, max_seq_len, **mask), k, v
+        return u, ht.attention(q, k, v, seq_offsets, max_seq_len, **mask, padded=padded), k, v
     named: dict[str, Any] = {"num_heads": heads, "attn_dim": attn_dim, "hidden_dim": hidden_dim}
     uvqk, out = ops.preprocess_and_attention(
         x, norm_weight, norm_bias, weight, bias, seq_offsets, max_seq_len, **named, eps=number(eps), **mask

@@ -69,7 +69,7 @@ class STU(nn.Module, ABC):
 
 @dataclass
 class STULayerConfig:
-    """What a layer is made with. The last two are of this library, the others have the names and defaults of the source.
+    """What a layer is made with. The last three are of this library, the others have the names and defaults of the source.
 
     embedding_dim         columns of x
     num_heads             of attention
@@ -87,6 +87,8 @@ class STULayerConfig:
     contextual_seq_len    rows at the beginning of each sequence that see all of its history
     scaling_seqlen        divisor of attention; 0: max_seq_len of each call
     min_full_attn_seq_len with max_attn_len: the last so many history rows are exempt
+    padded                x may have rows behind the last sequence, as in batches of one static size. With gradients their
+                          attention is 0 then; else it is whatever was in that memory, and gradients of weights read it
     """
 
     embedding_dim: int
@@ -106,6 +108,7 @@ class STULayerConfig:
     contextual_seq_len: int = 0
     scaling_seqlen: int = 0
     min_full_attn_seq_len: int = 0
+    padded: bool = False
 
 
 class STULayer(STU):
@@ -141,6 +144,7 @@ class STULayer(STU):
         self._contextual_seq_len = config.contextual_seq_len
         self._scaling_seqlen = config.scaling_seqlen
         self._min_full_attn_seq_len = config.min_full_attn_seq_len
+        self._padded = config.padded
         self.reset_kv_cache()
 
         columns = 2 * config.num_heads * (config.hidden_dim + config.attention_dim)
@@ -310,6 +314,7 @@ class STULayer(STU):
             x_offsets,
             max_seq_len,
             self._mask(num_targets, intervals),
+            padded=self._padded,
         )
         if kv_caching_lengths is not None:
             with torch.no_grad():
@@ -328,7 +333,8 @@ class STULayer(STU):
     ) -> Tensor:
         """The layer's result, [total, embedding_dim] of x's dtype.
 
-        x                   [total, embedding_dim]: sequences one behind another
+        x                   [total, embedding_dim]: sequences one behind another. Rows behind the last give anything; with
+                            gradients there are none unless the configuration says padded
         x_lengths           not read: x_offsets has the lengths
         x_offsets           [batch + 1] i32 or i64
         max_seq_len         longest sequence that is expected, > 0; the divisor of attention unless scaling_seqlen is set

@@ -86,6 +86,19 @@ def test_a_layer_has_the_gradients_of_plain_pytorch(name: str) -> None:
         torch.testing.assert_close(g, e, atol=2e-6, rtol=1e-5)  # alpha and eps are f32
 
 
+def test_rows_behind_the_last_sequence_change_no_gradient_where_they_are_said_to_be() -> None:
+    x, dout = rand(TOTAL + 4, 12), rand(TOTAL, 12, seed=5)
+
+    def gradients(rows: int) -> tuple[Tensor, ...]:
+        layer = layer_of(padded=rows > TOTAL).eval()
+        out = call(layer, x[:rows])
+        assert out.isfinite().all()
+        return torch.autograd.grad(out[:TOTAL], list(layer.parameters()), dout)
+
+    for got, expected in zip(gradients(TOTAL + 4), gradients(TOTAL), strict=True):
+        torch.testing.assert_close(got, expected, atol=1e-5, rtol=1e-5)
+
+
 def test_masters_in_f32_get_gradients_in_f32() -> None:
     layer = layer_of().eval()
     x = rand(TOTAL, 12).bfloat16()

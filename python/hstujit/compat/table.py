@@ -159,6 +159,10 @@ _STU_CALL = (
 _STU_CACHED = (*all_same("delta_x", "num_targets"), same("max_kv_caching_len", "0"), same("kv_caching_lengths", "None"))
 _INFERENCE = ignored("is_inference", "grad mode says whether gradients are recorded", "True", "False")
 
+_PADDING = (
+    "Rows behind the last sequence hold whatever was in that memory, in results and in gradients. Batches of one static size "
+    "that are trained on need `hstujit.torch.attention(..., padded=True)`, or `STULayerConfig(padded=True)`."
+)
 _ATTENTION = "generative_recommenders.ops.hstu_attention"
 _COMPUTE = "generative_recommenders.ops.hstu_compute"
 _JAGGED = "generative_recommenders.ops.jagged_tensors"
@@ -295,6 +299,7 @@ META = Source(
                 same("contextual_seq_len", "0"),
                 same("scaling_seqlen", "0", "of this library: the divisor; 0 means `max_seq_len`"),
                 same("min_full_attn_seq_len", "0", "of this library: as in `hstu_mha`"),
+                same("padded", "False", "of this library: with gradients, rows behind the last sequence are allowed"),
             ),
         ),
         Function("STULayer", _STU, (same("config"), _INFERENCE), "A `state_dict` of the source loads."),
@@ -304,6 +309,7 @@ META = Source(
         Function("STUStack.forward", _STU, _STU_CALL),
         Function("STUStack.cached_forward", _STU, _STU_CACHED, "It records no gradient."),
     ),
+    (_PADDING,),
 )
 
 _SCALING = same("scaling_seqlen", "-1", "-1 means `max_seq_len`")
@@ -413,6 +419,7 @@ TZREC = Source(
             ),
         ),
     ),
+    (_PADDING,),
 )
 
 _WINDOW = same("window_size", "(-1, -1)", "(-1, 0) is causal, (-1, -1) sees all")
@@ -434,6 +441,7 @@ _BIAS = (
 _SCALED_BY_Q = "-1 means `max_seqlen_q`"
 _FUNC_BOUNDS = same("func", "None", "[1 or num_heads, bounds, total_q or more]")
 _NVIDIA_NOTES = (
+    _PADDING,
     "SiLU is exact, where the source's kernels give 0 below -20, and -10 in the gradient.",
     "With gradients, q and k of as many rows and the same longest sequence count as the same sequences.",
     "`num_contexts` and `num_targets` beside `func` raise: `func` says all of the mask.",
