@@ -26,6 +26,15 @@ from .torch import ops
 __all__ = ["STU", "FP8Linear", "FusedGatedMLP", "FusedRMSNormRoPE", "STULayer", "STULayerConfig", "STUStack"]
 
 _EPS = 1e-6  # of both norms of a layer, as in its source
+_WEIGHTS = (  # arguments of the operator `stack`, and a layer's parameters
+    ("norm_weight", "_input_norm_weight"),
+    ("norm_bias", "_input_norm_bias"),
+    ("uvqk_weight", "_uvqk_weight"),
+    ("uvqk_bias", "_uvqk_beta"),
+    ("output_norm_weight", "_output_norm_weight"),
+    ("output_norm_bias", "_output_norm_bias"),
+    ("output_weight", "_output_weight"),
+)
 
 
 def _activations(x: Tensor) -> Tensor:
@@ -247,34 +256,34 @@ class STULayer(STU):
 
     def _weights(self, dtype: torch.dtype) -> dict[str, Tensor]:
         """Parameters under the names of the operator `stack`."""
-        named = {
-            "norm_weight": self._input_norm_weight,
-            "norm_bias": self._input_norm_bias,
-            "uvqk_weight": self._uvqk_weight,
-            "uvqk_bias": self._uvqk_beta,
-            "output_norm_weight": self._output_norm_weight,
-            "output_norm_bias": self._output_norm_bias,
-            "output_weight": self._output_weight,
-        }
-        return {name: weight.to(dtype) for name, weight in named.items()}
+        own = self._parameters
+        weights = {}
+        for name, attribute in _WEIGHTS:
+            weight = own.get(attribute)
+            if weight is None:  # a parametrisation has it
+                weight = getattr(self, attribute)
+            weights[name] = weight if weight.dtype == dtype else weight.to(dtype)
+        return weights
 
-    def _options(self) -> dict[str, Any]:
-        """What layers must have in common to be one call of `stack`, but for tensors."""
-        heads, attn_dim, hidden_dim = self._dims
-        numbers = self._mask(None)
-        del numbers["num_targets"]
-        return numbers | {
-            "num_heads": heads,
-            "attn_dim": attn_dim,
-            "hidden_dim": hidden_dim,
-            "num_groups": heads if self._use_group_norm else 0,
-            "embedding_dim": self._embedding_dim,
-            "target_aware": self._target_aware,
-        }
+    def _key(self) -> tuple[Any, ...]:
+        """What layers must have in common to be one call of `stack`."""
+        return (
+            self._dims,
+            self._embedding_dim,
+            self._attn_alpha,
+            self._scaling_seqlen,
+            self._max_attn_len,
+            self._contextual_seq_len,
+            self._min_full_attn_seq_len,
+            self._target_aware,
+            self._use_group_norm,
+        )
 
     def _is_plain(self, x: Tensor) -> bool:
         """Whether a forward of x can be the operator `stack`: no gradient, no dropout."""
-        return not (self.training and self._output_dropout_ratio > 0) and not records_gradient(x, *self.parameters())
+        if self.training and self._output_dropout_ratio > 0:
+            return False
+        return not torch.is_grad_enabled() or not records_gradient(x, *self.parameters())
 
     def _output(self, attn: Tensor, u: Tensor, x: Tensor, weights: dict[str, Tensor]) -> Tensor:
         return _stages.compute_output(
@@ -378,21 +387,23 @@ class STULayer(STU):
 def _stack(layers: list[STULayer], x: Tensor, x_offsets: Tensor, max_seq_len: int, num_targets: Tensor | None) -> Tensor:
     """Layers of the same options as one call."""
     each = [layer._weights(x.dtype) for layer in layers]
+    first = layers[0]
+    heads, attn_dim, hidden_dim = first._dims
     weights: dict[str, Any] = {name: [one[name] for one in each] for name in each[0]}
-    options = layers[0]._options()
-    for ours in ("embedding_dim", "target_aware"):
-        del options[ours]
     return ops.stack(
         x,
         **weights,
+        **first._mask(num_targets),
         seq_offsets=x_offsets,
         max_seq_len=max_seq_len,
-        num_targets=num_targets if layers[0]._target_aware else None,
+        num_heads=heads,
+        attn_dim=attn_dim,
+        hidden_dim=hidden_dim,
+        num_groups=heads if first._use_group_norm else 0,
         concat_u=True,
         concat_x=True,
         eps=_EPS,
         output_eps=_EPS,
-        **options,
     )
 
 
@@ -412,14 +423,13 @@ class STUStack(STU):
 
     def _as_one(self, x: Tensor) -> list[STULayer]:
         """The layers, if they can be one call for x; else none."""
-        layers = [layer for layer in self._stu_layers if type(layer) is STULayer]
-        if not layers or len(layers) != len(self._stu_layers):
-            return []
-        # Hooks of a layer must run: those that gather its parameters, for one.
-        if any(layer._forward_hooks or layer._forward_pre_hooks for layer in layers):
-            return []
-        options = layers[0]._options()
-        return layers if all(layer._is_plain(x) and layer._options() == options for layer in layers) else []
+        layers: list[STULayer] = []
+        for layer in self._stu_layers:
+            # Hooks of a layer must run: those that gather its parameters, for one.
+            if type(layer) is not STULayer or layer._forward_hooks or layer._forward_pre_hooks or not layer._is_plain(x):
+                return []
+            layers.append(layer)
+        return layers if all(layer._key() == layers[0]._key() for layer in layers[1:]) else []
 
     def reset_kv_cache(self) -> None:
         """Forgets the cached keys and values of every layer."""

@@ -690,6 +690,29 @@ def test_intervals_of_nvidia_have_room_behind_the_last_row() -> None:
         hstu.hstu_attn_varlen_func(Q, K, V, CU, CU, None, None, 9, 9, func=padded, num_targets=TARGETS, window_size=(-1, 0))
 
 
+@pytest.mark.parametrize("mode", [0, 5])
+def test_attention_in_fp8(mode: int) -> None:
+    """Against plain attention of the same e4m3 values; q, k and v are columns of one buffer."""
+    rows = (rand(TOTAL, 48, seed=8) * (1 if mode == 5 else 20)).bfloat16()
+    given = [rows[:, at : at + 16].view(TOTAL, 2, 8) for at in (0, 16, 32)]
+    common: dict[str, Any] = {"window_size": (-1, 0), "alpha": 0.01, "num_targets": TARGETS}
+    got = hstu.hstu_attn_varlen_func(*given, CU, CU, None, None, MAX_LEN, MAX_LEN, **common, quant_mode=mode)
+    assert got.dtype == torch.bfloat16
+    exact = []
+    for t in given:
+        descale = t.float().abs().max() / 448 if mode == 5 else torch.tensor(1.0)
+        exact.append((t.float() / descale).to(E4M3).float() * descale)
+    expected = mha(*exact, OFFSETS, alpha=0.01, divisor=MAX_LEN, num_targets=TARGETS)
+    assert (got.float() - expected).norm() / expected.norm() < 5e-3
+    with pytest.raises(NotImplementedError, match="quant_mode = 5: with rab"):
+        hstu.hstu_attn_varlen_func(*given, CU, CU, None, None, 9, 9, rab=rand(3, 2, 9, 9).bfloat16(), quant_mode=5)
+    with pytest.raises(NotImplementedError, match="quant_mode = 5: in FP8 there is attention of whole sequences only"):
+        hstu.hstu_attn_varlen_func(given[0][:6], *given[1:], NEW_OFFSETS, CU, None, None, NEW, MAX_LEN, quant_mode=5)
+    q = given[0].clone().requires_grad_()
+    with pytest.raises(NotImplementedError, match="it records no gradient"):
+        hstu.hstu_attn_varlen_func(q, *given[1:], CU, CU, None, None, MAX_LEN, MAX_LEN, quant_mode=5)
+
+
 @pytest.mark.parametrize("how", ["num_targets", "cu_seqlens_t"])
 def test_pages_of_nvidia(how: str) -> None:
     """Two sequences of 6 and 3 cached rows and one target each; of the new rows one is history."""

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from references import Mask, delta, mha, offsets_of, output, uvqk
 from samples import rand, rms, rotate
 from torch import Tensor
+from torch.nn.utils import parametrize
 from torch.utils.checkpoint import checkpoint
 
 import hstujit
@@ -162,6 +163,19 @@ def test_a_state_dict_of_the_source_loads() -> None:
             layer.load_state_dict({name: state[f"_stu_layers.{i}.{name}"] for name in PARAMETERS})
             expected = plain(layer, expected, {})
         torch.testing.assert_close(call(stack, x), expected, atol=2e-5, rtol=2e-5)
+
+
+def test_a_parametrised_weight_is_used() -> None:
+    class Doubled(torch.nn.Module):
+        def forward(self, weight: Tensor) -> Tensor:
+            return 2 * weight
+
+    layer, x = layer_of().eval(), rand(TOTAL, 12)
+    parametrize.register_parametrization(layer, "_output_weight", Doubled())
+    twice = layer_of().eval()
+    with torch.no_grad():
+        twice._output_weight.mul_(2)
+        torch.testing.assert_close(call(nn.STUStack([layer]), x), call(twice, x))
 
 
 def test_a_stack_is_one_call_where_its_layers_are_alike(monkeypatch: pytest.MonkeyPatch) -> None:

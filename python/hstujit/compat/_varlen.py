@@ -10,7 +10,7 @@ from torch import Tensor
 from .. import torch as ht
 from .._errors import Status, Unsupported
 from .._stages import invalid, number, records_gradient
-from ..enums import Mask
+from ..enums import Fp8AttentionScaling, Fp8Scaling, Mask
 
 
 def _mask(
@@ -55,6 +55,32 @@ def _rab(rab: Tensor | None, has_drab: bool) -> Tensor | None:
     return rab if has_drab else rab.detach()
 
 
+def _no_fp8(quant_mode: int, why: str) -> Unsupported:
+    return Unsupported(f"quant_mode = {quant_mode}: {why}", Status.UNSUPPORTED, "quant_mode")
+
+
+def _in_fp8(quant_mode: int, q: Tensor, k: Tensor, v: Tensor, offsets: Tensor, max_len: int, options: dict[str, Any]) -> Tensor:
+    """Attention of q, k and v in e4m3 with a scale for each of them: 1 in mode 0, that of its greatest magnitude in mode 5."""
+    if quant_mode not in (0, 5):
+        raise _no_fp8(quant_mode, "0 and 5, a scale for each of q, k and v, are there; see hstujit.torch.attention_fp8")
+    if options.pop("rab") is not None:
+        raise _no_fp8(quant_mode, "with rab there is no attention in FP8")
+
+    one = torch.ones(1, device=q.device) if quant_mode == 0 else None
+
+    def quantised(t: Tensor) -> tuple[Tensor, Tensor]:
+        rows = t.reshape(t.size(0), -1)
+        amax = ht.fp8_amax(rows) if one is None else None
+        stored, descale = ht.quantize_fp8(
+            rows, scaling=Fp8Scaling.TENSOR, amax=amax, static_descale=one, out_dtype=torch.float8_e4m3fn
+        )
+        return stored.view(t.shape), descale
+
+    (q8, q_descale), (k8, k_descale), (v8, v_descale) = (quantised(t) for t in (q, k, v))
+    options |= {"scaling": Fp8AttentionScaling.TENSOR, "out_dtype": q.dtype}
+    return ht.attention_fp8(q8, k8, v8, q_descale, k_descale, v_descale, offsets, max_len, **options)
+
+
 def varlen(
     q: Tensor,
     k: Tensor,
@@ -78,6 +104,7 @@ def varlen(
     page_ids: Tensor | None = None,
     last_page_lens: Tensor | None = None,
     cu_seqlens_t: Tensor | None = None,
+    quant_mode: int = -1,
 ) -> Tensor:
     """Attention, of new rows where q and k have other offsets, of pages where there is a kv_cache.
 
@@ -93,6 +120,10 @@ def varlen(
         "scaling_seqlen": max_seqlen_q if scaling_seqlen == -1 else scaling_seqlen,
         "rab": _rab(rab, has_drab),
     }
+    if quant_mode != -1:
+        if kv_cache is not None or q.size(0) != k.size(0) or max_seqlen_q != max_seqlen_k:
+            raise _no_fp8(quant_mode, "in FP8 there is attention of whole sequences only")
+        return _in_fp8(quant_mode, q, k, v, cu_seqlens_k, max_seqlen_k, options)
     new_rows: dict[str, Any] = {"q_offsets": cu_seqlens_q, "max_q_len": max_seqlen_q}
     if kv_cache is not None:
         if last_page_lens is None:

@@ -9,7 +9,6 @@ from ._varlen import not_yet, varlen
 __all__ = ["hstu_attn_varlen_func"]
 
 USED = "sequences are as long as their offsets say; give offsets of the rows that are used"
-QUANTISED = "quantise q, k and v with hstujit.torch.quantize_fp8 and call hstujit.torch.attention_fp8"
 
 
 def hstu_attn_varlen_func(
@@ -40,7 +39,6 @@ def hstu_attn_varlen_func(
     """Attention: hstujit.torch.attention, of new rows delta_attention, of pages paged_attention."""
     not_yet("seqused_q", seqused_q, None, USED)
     not_yet("seqused_k", seqused_k, None, USED)
-    not_yet("quant_mode", quant_mode, -1, QUANTISED)
     return varlen(
         q,
         k,
@@ -62,4 +60,5 @@ def hstu_attn_varlen_func(
         page_offsets=page_offsets,
         page_ids=page_ids,
         last_page_lens=last_page_lens,
+        quant_mode=quant_mode,
     )

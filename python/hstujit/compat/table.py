@@ -470,8 +470,9 @@ HSTU = Source(
                 _FUNC_BOUNDS,
                 raises(
                     "quant_mode",
-                    "FP8: quantise with `hstujit.torch.quantize_fp8` and call `hstujit.torch.attention_fp8`",
-                    "5",
+                    "modes 1 to 4, whose scales are of parts of q, k and v; 0 and 5, with one scale for each, are the same, of "
+                    "whole sequences, without `rab` and gradients",
+                    "2",
                     "-1",
                 ),
             ),
