@@ -96,8 +96,9 @@ class STULayerConfig:
     contextual_seq_len    rows at the beginning of each sequence that see all of its history
     scaling_seqlen        divisor of attention; 0: max_seq_len of each call
     min_full_attn_seq_len with max_attn_len: the last so many history rows are exempt
-    padded                x may have rows behind the last sequence, as in batches of one static size. With gradients their
-                          attention is 0 then; else it is whatever was in that memory, and gradients of weights read it
+    padded                x may have rows behind the last sequence, as in batches of one static size; they are finite. With
+                          gradients their attention is 0 then; else it is whatever was in that memory, and gradients of
+                          weights read it
     """
 
     embedding_dim: int

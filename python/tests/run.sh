@@ -20,7 +20,7 @@ checks)
   "$venv/bin/ruff" check --no-cache python
   "$venv/bin/ruff" format --no-cache --check python
   mypy=("$venv/bin/mypy" --config-file "$PWD/python/pyproject.toml" --cache-dir "$build/python/mypy")
-  "${mypy[@]}" python/generate.py python/make_wheel.py
+  "${mypy[@]}" python/generate.py python/generate_switching.py python/make_wheel.py
   (cd "$build/python/staged" && "${mypy[@]}" -p hstujit)
   ;;
 operators)
