@@ -66,7 +66,7 @@ def page(source: Any) -> str:
         "# or, in every module that imports its functions, before or after:",
         "import hstujit",
         "",
-        f'hstujit.patch("{source.name}")',
+        f'hstujit.patch("{source.name}")                   # stand_in=True: where {source.name} is not installed',
         "```",
         "",
         "| becomes | |",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Collection
 from types import ModuleType, TracebackType
@@ -30,6 +31,7 @@ class Patch:
         self.replaced: tuple[str, ...] = ()
         self.missing: dict[str, str] = {}
         self._set: list[tuple[ModuleType, str, Any, Any]] = []  # module, attribute, what was there, what is there now
+        self._made: list[ModuleType] = []  # stand-ins
 
     def __repr__(self) -> str:
         return f"<hstujit.patch of {self.source}: {len(self._set)} attributes>"
@@ -52,6 +54,34 @@ class Patch:
                 setattr(module, attribute, before)
             else:
                 _warn("hstujit.patch: %s.%s was changed after it was patched, and stays", module.__name__, attribute)
+        while self._made:
+            made = self._made.pop()
+            if sys.modules.get(made.__name__) is made:
+                del sys.modules[made.__name__]
+
+    def _module(self, name: str) -> ModuleType:
+        """A stand-in of a module, with its parents."""
+        if name in sys.modules:
+            return sys.modules[name]
+        made = ModuleType(name, "A stand-in by hstujit.patch.")
+        made.__path__ = []
+        sys.modules[name] = made
+        self._made.append(made)
+        parent, _, child = name.rpartition(".")
+        if parent:
+            setattr(self._module(parent), child, made)
+        return made
+
+    def _stand_in(self, table: Any, compat: ModuleType, only: Collection[str] | None) -> list[str]:
+        """Makes the modules of a source that is not installed; gives the names of what they hold."""
+        names = []
+        for function in table.functions:
+            if "." not in function.name and (only is None or function.name in only):
+                setattr(self._module(function.module), function.name, getattr(compat, function.name))
+                names.append(f"{function.module}.{function.name}")
+        for empty in table.empty:
+            self._module(empty)
+        return names
 
 
 def _originals(table: Any, only: Collection[str] | None) -> tuple[dict[str, Any], dict[str, str]]:
@@ -95,13 +125,20 @@ def _loaded() -> list[ModuleType]:
     ]
 
 
-def patch(source: str, *, only: Collection[str] | None = None, fallback: bool = False) -> Patch:
+def _is_installed(table: Any) -> bool:
+    root = table.functions[0].module.partition(".")[0]
+    return root in sys.modules or importlib.util.find_spec(root) is not None
+
+
+def patch(source: str, *, only: Collection[str] | None = None, fallback: bool = False, stand_in: bool = False) -> Patch:
     """Puts the functions of hstujit.compat.<source> in the place of the source's, in every loaded module.
 
     source    "generative_recommenders", "hstu", "hstu_attn", "tzrec" or "triton_ops"
     only      names of functions; None: all that hstujit.compat.<source> has
     fallback  calls that the operators have nothing for (NotImplementedError, TypeError of hstujit) run the original, and the
               log "hstujit" says so once for each reason
+    stand_in  where the source is not installed, modules of its names that hold our functions and modules take its place, for
+              code that imports it later
 
     The source's modules are imported, so that what is imported from them later is ours too. An attribute is replaced where it
     is the source's function itself, under whatever name. Classes stay: their methods find our functions where they look for
@@ -118,6 +155,10 @@ def patch(source: str, *, only: Collection[str] | None = None, fallback: bool = 
     if unknown := set(only or ()) - functions:
         text = f"only: hstujit.compat.{source} has no {', '.join(sorted(unknown))}"
         raise InvalidArgument(text, Status.INVALID_ARGUMENT, "only")
+    if stand_in and not _is_installed(known[source]):
+        done = Patch(source)
+        done.replaced = tuple(done._stand_in(known[source], importlib.import_module(f"hstujit.compat.{source}"), only))
+        return done
     found, missing = _originals(known[source], only)
     if not found:
         reasons = "; ".join(f"{name}: {why}" for name, why in missing.items())

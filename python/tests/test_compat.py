@@ -772,6 +772,17 @@ def test_what_has_no_gradient_says_so() -> None:
         meta.add_timestamp_positional_embeddings(**(TIMED | {"seq_embeddings": x}))
 
 
+def test_autocast_does_not_change_the_type_of_functions() -> None:
+    given = STAGE | {"concat_u": True, "concat_x": True, "mul_u_activation_type": "none", "group_norm": False}
+    given["attn"] = STAGE["attn"].clone().requires_grad_()
+    with torch.autocast("cpu", torch.bfloat16):
+        recorded = meta.hstu_compute_output(**given)
+        projected_ = meta.hstu_compute_uqvk(**(UVQK | {"x": X.clone().requires_grad_()}))
+    torch.testing.assert_close(recorded.detach(), staged(), atol=2e-5, rtol=2e-5)
+    for got, expected in zip(projected_, projected(), strict=True):
+        torch.testing.assert_close(got.detach(), expected, atol=2e-5, rtol=2e-5)
+
+
 def test_functions_compile_without_graph_breaks() -> None:
     torch._dynamo.reset()
 

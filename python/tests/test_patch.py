@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import logging
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from torch import Tensor
 
 import hstujit
 from hstujit.compat import generative_recommenders as compat
+from hstujit.compat.table import SOURCES
 
 OFFSETS = offsets_of([4, 3])
 CALL = {"max_seq_len": 4, "alpha": 0.5, "q": rand(7, 2, 8), "k": rand(7, 2, 8, seed=1), "v": rand(7, 2, 8, seed=2)}
@@ -124,6 +126,34 @@ def test_ours_stay_ours(modules: dict[str, ModuleType]) -> None:
     with hstujit.patch("generative_recommenders") as done:
         assert not [name for name in done.replaced if name.startswith("hstujit")]
         assert hstujit.patch("generative_recommenders").replaced == ()
+
+
+@pytest.mark.parametrize("source", ["hstu", "hstu_attn", "triton_ops", "tzrec", "generative_recommenders"])
+def test_a_source_that_is_not_installed_has_a_stand_in(source: str) -> None:
+    table = next(each for each in SOURCES if each.name == source)
+    names = [f for f in table.functions if "." not in f.name]
+    before = set(sys.modules)
+    with hstujit.patch(source, stand_in=True) as done:
+        assert done.replaced == tuple(f"{f.module}.{f.name}" for f in names)
+        for function in names:
+            space: dict[str, Any] = {}
+            exec(f"from {function.module} import {function.name} as found", space)
+            assert space["found"] is getattr(importlib.import_module(f"hstujit.compat.{source}"), function.name)
+        for empty in table.empty:
+            exec(f"import {empty}", {})
+        again = hstujit.patch(source, stand_in=True)
+        assert again.replaced == ()
+        again.undo()
+    assert not {name for name in set(sys.modules) - before if name.partition(".")[0] == source}
+    with pytest.raises(ModuleNotFoundError):
+        exec(f"import {source}", {})
+
+
+def test_a_stand_in_is_not_for_what_is_there(modules: dict[str, ModuleType]) -> None:
+    original = modules["generative_recommenders.ops.hstu_attention"]
+    with hstujit.patch("generative_recommenders", stand_in=True) as done:
+        assert sys.modules["generative_recommenders.ops.hstu_attention"] is original
+        assert "a_model.attention" in done.replaced
 
 
 def test_what_is_not_known_or_not_there_is_refused() -> None:

@@ -43,13 +43,17 @@ class Function:
 
 @dataclass(frozen=True)
 class Source:
-    """A library: the name of its module here and what it is called there."""
+    """A library: the name of its module here and what it is called there.
+
+    empty  modules that its users import for their effect alone, which a stand-in has too
+    """
 
     name: str
     repository: str
     about: str
     functions: tuple[Function, ...]
     notes: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
 
 
 def same(name: str, default: str = "", note: str = "") -> Argument:
@@ -162,6 +166,10 @@ _INFERENCE = ignored("is_inference", "grad mode says whether gradients are recor
 _PADDING = (
     "Rows behind the last sequence hold whatever was in that memory, in results and in gradients. Batches of one static size "
     "that are trained on need `hstujit.torch.attention(..., padded=True)`, or `STULayerConfig(padded=True)`."
+)
+_AUTOCAST = (
+    "Functions compute in the type of their tensors, under autocast too, as the source's Triton kernels do. `STULayer` casts "
+    "its activations to autocast's type."
 )
 _ATTENTION = "generative_recommenders.ops.hstu_attention"
 _COMPUTE = "generative_recommenders.ops.hstu_compute"
@@ -309,7 +317,7 @@ META = Source(
         Function("STUStack.forward", _STU, _STU_CALL),
         Function("STUStack.cached_forward", _STU, _STU_CACHED, "It records no gradient."),
     ),
-    (_PADDING,),
+    (_PADDING, _AUTOCAST),
 )
 
 _SCALING = same("scaling_seqlen", "-1", "-1 means `max_seq_len`")
@@ -419,7 +427,7 @@ TZREC = Source(
             ),
         ),
     ),
-    (_PADDING,),
+    (_PADDING, _AUTOCAST.partition(" `STULayer`")[0]),
 )
 
 _WINDOW = same("window_size", "(-1, -1)", "(-1, 0) is causal, (-1, -1) sees all")
@@ -479,6 +487,7 @@ HSTU = Source(
         ),
     ),
     _NVIDIA_NOTES,
+    ("hstu.hstu_ops_gpu",),
 )
 
 _OLD_HEAD = (
