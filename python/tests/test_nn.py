@@ -248,6 +248,19 @@ def test_the_divisor_of_cached_rows_is_the_source_s() -> None:
     torch.testing.assert_close(got, expected, atol=2e-5, rtol=2e-5)
 
 
+def test_a_stack_takes_modules_that_have_no_cache() -> None:
+    class Doubling(nn.STU):
+        def forward(self, x: Tensor, *rest: Any, **more: Any) -> Tensor:
+            return 2 * x
+
+    stack, x = nn.STUStack([Doubling(), layer_of()]).eval(), rand(TOTAL, 12)
+    with torch.no_grad():
+        torch.testing.assert_close(call(stack, x), call(layer_of().eval(), 2 * x))
+        stack.reset_kv_cache()
+        with pytest.raises(NotImplementedError, match="Doubling has no cached_forward"):
+            stack.cached_forward(x, None)
+
+
 def test_what_has_no_gradient_says_so() -> None:
     layer = layer_of()
     with torch.no_grad():
