@@ -620,6 +620,45 @@ def test_dense_parts_join_and_part() -> None:
         meta.split_2D_jagged(9, joined, offsets_right=LEFT_OFFSETS)
 
 
+JOINS: dict[str, tuple[Callable[[Tensor, Tensor], Tensor], int]] = {
+    "jagged": (lambda a, b: meta.concat_2D_jagged(9, a, b, offsets_left=LEFT_OFFSETS, offsets_right=RIGHT_OFFSETS), 0),
+    "dense right": (lambda a, b: meta.concat_2D_jagged(9, a, b, max_len_right=2, offsets_left=LEFT_OFFSETS), 0),
+    "prefix": (lambda a, b: meta.hstu_concat_l2_embeddings(4, a, LEFT_OFFSETS, 3, b, RIGHT_OFFSETS, 1), 1),
+}
+PARTS: dict[str, Callable[[Tensor], tuple[Tensor, Tensor]]] = {
+    "jagged": lambda t: meta.split_2D_jagged(9, t, offsets_left=LEFT_OFFSETS, offsets_right=RIGHT_OFFSETS),
+    "dense right": lambda t: meta.split_2D_jagged(9, t, max_len_right=2, offsets_left=LEFT_OFFSETS),
+    "prefix": lambda t: meta.hstu_split_l2_embeddings(9, t, LEFT_OFFSETS, RIGHT_OFFSETS, 1),
+}
+
+
+@pytest.mark.parametrize("how", JOINS)
+def test_joining_and_parting_have_gradients(how: str) -> None:
+    join, prefix = JOINS[how]
+    right_offsets = offsets_of([2] * 3) if how == "dense right" else RIGHT_OFFSETS
+
+    def plain(a: Tensor, b: Tensor) -> Tensor:
+        return concat([a[r] for r in rows_of(LEFT_OFFSETS)], [b[r] for r in rows_of(right_offsets)], prefix)
+
+    left, right = LEFT.clone().requires_grad_(), RIGHT.clone().requires_grad_()
+    dout = rand(13, 5, seed=6)
+    expected = torch.autograd.grad(plain(left, right), (left, right), dout)
+    for got, wanted in zip(torch.autograd.grad(join(left, right), (left, right), dout), expected, strict=True):
+        assert torch.equal(got, wanted)
+    assert torch.equal(torch.autograd.grad(join(left, RIGHT), left, dout)[0], expected[0])
+    assert torch.equal(torch.autograd.grad(join(left, right).sum(), left)[0], torch.ones_like(LEFT))
+    # And the other way: parts of what was joined, whose gradients join again. One part alone has a gradient of zeros beside it.
+    whole = plain(LEFT, RIGHT).requires_grad_()
+    a, b = PARTS[how](whole)
+    assert torch.equal(a, LEFT)
+    assert torch.equal(b, RIGHT)
+    weights = (rand(7, 5, seed=7), rand(6, 5, seed=8))
+    (both,) = torch.autograd.grad((a * weights[0]).sum() + (b * weights[1]).sum(), whole, retain_graph=True)
+    assert torch.equal(both, plain(*weights))
+    (one,) = torch.autograd.grad((a * weights[0]).sum(), whole)
+    assert torch.equal(one, plain(weights[0], torch.zeros(6, 5)))
+
+
 def test_norms_take_any_leading_dimensions() -> None:
     torch.testing.assert_close(meta.layer_norm(WIDE, W12, B12), normed(WIDE), atol=2e-5, rtol=2e-5)
     x = WIDE.clone().requires_grad_()
@@ -764,8 +803,8 @@ def test_fp8_with_scales_of_the_caller() -> None:
 
 def test_what_has_no_gradient_says_so() -> None:
     x = X.clone().requires_grad_()
-    with pytest.raises(NotImplementedError, match="concat_2d_jagged: it records no gradient"):
-        meta.concat_2D_jagged(9, LEFT.clone().requires_grad_(), RIGHT, offsets_left=LEFT_OFFSETS, offsets_right=RIGHT_OFFSETS)
+    with pytest.raises(NotImplementedError, match="jagged_dense_bmm_broadcast_add: it records no gradient"):
+        meta.jagged_dense_bmm_broadcast_add(**(BMM | {"jagged": x}))
     with pytest.raises(NotImplementedError, match="delta_attention: it records no gradient"):
         meta.delta_hstu_mha(**(DELTA | {"k": K.clone().requires_grad_()}))
     with pytest.raises(NotImplementedError, match="add_timestamp_positional_embeddings: it records no gradient"):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .. import _stages
+from .. import _jagged, _stages
 from .. import torch as ht
 from .._errors import Status, Unsupported
 from .._stages import ACTIVATIONS, invalid, number
@@ -270,15 +270,8 @@ def concat_2D_jagged(  # noqa: N802
     offsets_right: Tensor | None = None,
     kernel: object = None,
 ) -> Tensor:
-    """Two jagged tensors joined sequence by sequence: hstujit.torch.concat_2d_jagged."""
-    return ht.concat_2d_jagged(
-        values_left,
-        values_right,
-        offsets_left=offsets_left,
-        offsets_right=offsets_right,
-        max_len_left=max_len_left or 0,
-        max_len_right=max_len_right or 0,
-    )
+    """Two jagged tensors joined sequence by sequence: hstujit.torch.concat_2d_jagged, with gradients."""
+    return _jagged.concat(values_left, values_right, offsets_left, offsets_right, max_len_left or 0, max_len_right or 0)
 
 
 def concat_2D_jagged_multirow(  # noqa: N802
@@ -331,19 +324,12 @@ def split_2D_jagged(  # noqa: N802
     offsets_right: Tensor | None = None,
     kernel: object = None,
 ) -> tuple[Tensor, Tensor]:
-    """The inverse of concat_2D_jagged: hstujit.torch.split_2d_jagged.
+    """The inverse of concat_2D_jagged: hstujit.torch.split_2d_jagged, with gradients.
 
     With both offsets and without a total it reads offsets_left's last on the host, as the source does.
     """
     left = _left_rows(values, total_len_left, total_len_right, max_len_left, max_len_right, offsets_left, offsets_right)
-    return ht.split_2d_jagged(
-        values,
-        left,
-        offsets_left=offsets_left,
-        offsets_right=offsets_right,
-        max_len_left=max_len_left or 0,
-        max_len_right=max_len_right or 0,
-    )
+    return _jagged.split(values, left, offsets_left, offsets_right, max_len_left or 0, max_len_right or 0)
 
 
 def split_2D_jagged_multirow(  # noqa: N802
@@ -376,9 +362,7 @@ def hstu_split_l2_embeddings(
     It reads prefix_offsets' last on the host, as the source does.
     """
     left = int(prefix_offsets[-1])
-    return ht.split_2d_jagged(
-        x, left, offsets_left=prefix_offsets, offsets_right=l2_offsets, n_prefix_to_right=contextual_seq_len
-    )
+    return _jagged.split(x, left, prefix_offsets, l2_offsets, prefix=contextual_seq_len)
 
 
 def hstu_concat_l2_embeddings(
@@ -392,9 +376,7 @@ def hstu_concat_l2_embeddings(
     kernel: object = None,
 ) -> Tensor:
     """The inverse of hstu_split_l2_embeddings."""
-    return ht.concat_2d_jagged(
-        prefix_x, l2_x, offsets_left=prefix_offsets, offsets_right=l2_offsets, n_prefix_from_right=contextual_seq_len
-    )
+    return _jagged.concat(prefix_x, l2_x, prefix_offsets, l2_offsets, prefix=contextual_seq_len)
 
 
 def jagged_dense_bmm_broadcast_add(
