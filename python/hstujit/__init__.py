@@ -1,6 +1,7 @@
 """libhstujit for Python: kernels for HSTU recommenders, compiled at run time and tuned.
 
-This module needs neither CUDA nor torch. `hstujit.torch` has the operators for PyTorch.
+This module needs neither CUDA nor torch. `hstujit.torch` has the operators for PyTorch, `hstujit.nn` modules made of them, and
+`hstujit.compat` the functions of other libraries, in whose place `hstujit.patch` puts them.
 """
 
 from __future__ import annotations

@@ -61,6 +61,13 @@ def addmm(x: Tensor, w: Tensor, bias: Tensor | None = None, residual: Tensor | N
         return x @ w if added is None else torch.addmm(added, x, w)
 
 
+def swish_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float) -> Tensor:
+    """x * sigmoid(layer_norm(x)) of rows."""
+    if not records_gradient(x, weight, bias) or _has_gradient("swish_layer_norm"):
+        return ht.swish_layer_norm(x, weight, bias, eps=number(eps))
+    return x * torch.sigmoid(ht.layer_norm(x, weight, bias, eps=number(eps)))
+
+
 def compute_uvqk(
     x: Tensor,
     norm_weight: Tensor,

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
+import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+
+import hstujit.torch as ht
+
+
+def refused(op: str) -> AbstractContextManager[Any]:
+    """Expects an operator to refuse a gradient, as long as it has none."""
+    if op in ht.autograd.__all__:
+        return nullcontext()
+    return pytest.raises(NotImplementedError, match=f"{op}: it records no gradient")
 
 
 def offsets_of(lengths: list[int], dtype: torch.dtype = torch.int64) -> Tensor:

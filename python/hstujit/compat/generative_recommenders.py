@@ -403,7 +403,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5, kernel: object = None
 
 def swish_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5, kernel: object = None) -> Tensor:
     """hstujit.torch.swish_layer_norm over the last dimension."""
-    return ht.swish_layer_norm(_matrix(x), weight, bias, eps=number(eps)).view(x.shape)
+    return _stages.swish_layer_norm(_matrix(x), weight, bias, eps).view(x.shape)
 
 
 class LayerNorm(nn.Module):
