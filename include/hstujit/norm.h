@@ -98,6 +98,35 @@ HSTU_API hstu_status hstu_rms_norm(hstu_context* context, const hstu_rms_norm_ar
 HSTU_TYPED_PLAN(rms_norm)
 
 /**
+ * Gradient of RMS norm. With xhat = x / sqrt(mean(x^2) + eps), n = xhat * weight and t = dout, or with SILU
+ * t = dout * silu'(n), and g = t * weight: dx = (g - xhat * mean(g * xhat)) / sqrt(mean(x^2) + eps) + dresidual, means
+ * over the row; dweight = sum over rows of t * xhat. Only what is asked for is computed; where nothing is, nothing runs.
+ *
+ * forward      the call that this is the gradient of; out, scaling and descale are not read. Its struct_size is 0 or
+ *              its size
+ * moments      f32 [rows, 1, 2], mean and sum of squared deviations of each row, as hstu_layer_norm leaves them of the
+ *              same x: mean(x^2) is of both; absent: computed from x, which may change the last bits
+ * dweight      [dim], of weight's dtype or f32; absent without weight
+ * dout, dresidual, dx, valid_rows, accumulate, determinism, workspace  as in hstu_layer_norm_backward
+ * Source: Zhang, Sennrich 2019, arXiv:1910.07467; meta-recsys/generative-recommenders, rms_norm.
+ */
+typedef struct hstu_rms_norm_backward_args {
+  size_t struct_size;
+  hstu_rms_norm_args forward;
+  hstu_tensor dout, moments, dresidual, dx, dweight, valid_rows;
+  int32_t accumulate;
+  hstu_determinism determinism;
+  void* workspace;
+  size_t workspace_size;
+} hstu_rms_norm_backward_args;
+HSTU_API hstu_status hstu_rms_norm_backward(hstu_context* context, const hstu_rms_norm_backward_args* args,
+                                            hstu_stream stream);
+HSTU_TYPED_PLAN(rms_norm_backward)
+/** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
+HSTU_API hstu_status hstu_rms_norm_backward_workspace_size(hstu_context* context,
+                                                           const hstu_rms_norm_backward_args* args, size_t* bytes);
+
+/**
  * Swish layer norm: out = x * sigmoid(layer_norm(x)), x being the raw input.
  *
  * x, out, weight, bias, eps  as in hstu_layer_norm
@@ -111,6 +140,36 @@ typedef struct hstu_swish_layer_norm_args {
 HSTU_API hstu_status hstu_swish_layer_norm(hstu_context* context, const hstu_swish_layer_norm_args* args,
                                            hstu_stream stream);
 HSTU_TYPED_PLAN(swish_layer_norm)
+
+/**
+ * Gradient of swish layer norm. With n = layer_norm(x), xhat as in hstu_layer_norm_backward, s = sigmoid(n),
+ * t = dout * x * s (1 - s) and g = t * weight: dx = dout * s + (g - mean(g) - xhat * mean(g * xhat)) / sqrt(var + eps)
+ * + dresidual, means over the row; dweight = sum over rows of t * xhat; dbias = sum over rows of t. Only what is asked
+ * for is computed; where nothing is, nothing runs.
+ *
+ * forward      the call that this is the gradient of; out is not read. Its struct_size is 0 or its size
+ * moments      f32 [rows, 1, 2], mean and sum of squared deviations of each row, as hstu_layer_norm leaves them of the
+ *              same x; absent: computed from x, which may change the last bits
+ * dout, dresidual, dx, dweight, dbias, valid_rows, accumulate, determinism, workspace  as in hstu_layer_norm_backward
+ * Source: meta-recsys/generative-recommenders, swish_layer_norm.
+ */
+typedef struct hstu_swish_layer_norm_backward_args {
+  size_t struct_size;
+  hstu_swish_layer_norm_args forward;
+  hstu_tensor dout, moments, dresidual, dx, dweight, dbias, valid_rows;
+  int32_t accumulate;
+  hstu_determinism determinism;
+  void* workspace;
+  size_t workspace_size;
+} hstu_swish_layer_norm_backward_args;
+HSTU_API hstu_status hstu_swish_layer_norm_backward(hstu_context* context,
+                                                    const hstu_swish_layer_norm_backward_args* args,
+                                                    hstu_stream stream);
+HSTU_TYPED_PLAN(swish_layer_norm_backward)
+/** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
+HSTU_API hstu_status hstu_swish_layer_norm_backward_workspace_size(hstu_context* context,
+                                                                   const hstu_swish_layer_norm_backward_args* args,
+                                                                   size_t* bytes);
 
 /**
  * Group norm of rows: each of num_groups equal parts of a row is normalised by its own mean and biased variance, then

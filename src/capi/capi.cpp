@@ -339,6 +339,10 @@ hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize
   return status == HSTU_OK ? hstu_quantize_fp8(context, args, stream) : status;
 }
 
+hstu_status hstu_addmm_wgrad_workspace_size(hstu_context* context, const hstu_addmm_wgrad_args* args, size_t* bytes) {
+  return workspace_size_on(context, args, bytes);
+}
+
 hstu_status hstu_attention_backward_workspace_size(hstu_context* context, const hstu_attention_backward_args* args,
                                                    size_t* bytes) {
   return workspace_size_on(context, args, bytes);
@@ -346,6 +350,17 @@ hstu_status hstu_attention_backward_workspace_size(hstu_context* context, const 
 
 hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context, const hstu_layer_norm_backward_args* args,
                                                     size_t* bytes) {
+  return workspace_size_on(context, args, bytes);
+}
+
+hstu_status hstu_rms_norm_backward_workspace_size(hstu_context* context, const hstu_rms_norm_backward_args* args,
+                                                  size_t* bytes) {
+  return workspace_size_on(context, args, bytes);
+}
+
+hstu_status hstu_swish_layer_norm_backward_workspace_size(hstu_context* context,
+                                                          const hstu_swish_layer_norm_backward_args* args,
+                                                          size_t* bytes) {
   return workspace_size_on(context, args, bytes);
 }
 

@@ -320,6 +320,33 @@ TEST_F(DefaultConfig, OfProductsIsLegal) {
   });
 }
 
+TEST_F(DefaultConfig, OfGradientsOfProductsIsLegal) {
+  expect_all_legal([this] {
+    Draw& d = draw_;
+    const hstu_dtype dtype = d.floating();
+    const int64_t m = d.seldom() ? 0 : d.rows(), k = d.seldom() ? d.below(2) : d.dim(), n = d.dim();
+    hstu_addmm_wgrad_args wgrad{};
+    wgrad.x = d.matrix(dtype, m, k), wgrad.dout = d.matrix(dtype, m, n);
+    wgrad.transposed = d.coin();
+    if (!d.seldom()) {
+      const hstu_dtype gradient = d.any({kF32, dtype});
+      wgrad.dw = wgrad.transposed ? d.tensor(gradient, {n, k}) : d.tensor(gradient, {k, n});
+    }
+    if (d.coin()) wgrad.dbias = d.dense(d.floating(), {n});
+    if (d.coin()) wgrad.valid_rows = d.dense(kI64, {1});
+    wgrad.allow_tf32 = d.coin();
+    wgrad.workspace = d.dense(kF32, {1}).data;
+    wgrad.workspace_size = size_t{1} << 41;
+    expect_legal(wgrad);
+
+    hstu_addmm_dpre_args dpre{};
+    dpre.pre = d.tensor(dtype, {m, n}), dpre.dout = d.tensor(dtype, {m, n}), dpre.dpre = d.tensor(dtype, {m, n});
+    dpre.activation = d.any({HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU, HSTU_ACTIVATION_GELU_TANH});
+    dpre.activation_columns = d.below(n + 1);
+    expect_legal(dpre);
+  });
+}
+
 TEST_F(DefaultConfig, OfNormsIsLegal) {
   expect_all_legal([this] {
     Draw& d = draw_;

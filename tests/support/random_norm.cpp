@@ -1,6 +1,7 @@
 // Random problems of the norms, softmax and dropout.
 #include "support/norm_gradients.hpp"
 #include "support/random_draw.hpp"
+#include "support/row_norm_gradients.hpp"
 
 namespace hstujit::test {
 namespace {
@@ -177,6 +178,50 @@ void draw_layer_norm_backward(Draw& d) {
   d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
 }
 
+/// Moments are f32, of x as layer norm has them.
+void give_moments(Draw& d, const hstu_tensor& x, hstu_tensor& moments) {
+  moments = d.memory.poison(kF32, {x.shape[0], 1, 2});
+  if (!d.runs()) return;
+  std::vector<double> row(static_cast<size_t>(x.shape[1]));
+  for (int64_t r = 0; r < x.shape[0]; ++r) {
+    load(x, r * x.stride[0], x.shape[1], row.data());
+    double pair[2] = {};
+    for (const double value : row) pair[0] += value / static_cast<double>(row.size());
+    for (const double value : row) pair[1] += (value - pair[0]) * (value - pair[0]);
+    store(moments, 2 * r, 2, pair);
+  }
+}
+
+/// Of RMS norm or swish layer norm.
+template <class Args>
+void draw_row_norm_backward(Draw& d) {
+  Args args{};
+  const hstu_dtype dtype = d.each_floating(), weight = each_weight(d, true);
+  const int64_t columns = d.width();
+  set_rows(d, dtype, weight, columns, columns, args.forward);
+  const int64_t rows = args.forward.x.shape[0];
+  args.dout = d.matrix(dtype, rows, columns);
+  const bool dx = weight == kNone || d.kernel.below(4) > 0;
+  if (dx) args.dx = d.kernel.below(6) == 0 ? args.dout : d.matrix(dtype, rows, columns, Contents::poison);
+  if (dx && d.kernel.coin()) args.dresidual = d.matrix(dtype, rows, columns);
+  if (d.kernel.coin()) give_moments(d, args.forward.x, args.moments);
+  args.accumulate = d.problem.coin();
+  const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
+  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
+  constexpr bool kBiased = requires { args.dbias; };
+  const bool dweight = weight != kNone && ((!dx && !kBiased) || d.kernel.below(4) > 0);
+  if (dweight) args.dweight = d.vector(gradient, columns, before);
+  if constexpr (kBiased) {
+    if (weight != kNone && (!dx || d.kernel.coin())) args.dbias = d.vector(gradient, columns, before);
+  } else if (d.kernel.coin()) {
+    args.forward.activation = HSTU_ACTIVATION_SILU;
+  }
+  if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
+  give_workspace(d.memory, args);
+  args.struct_size = sizeof args;
+  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
+}
+
 void draw_softmax(Draw& d) {
   hstu_softmax_args args{};
   const hstu_dtype dtype = d.each_floating();
@@ -202,15 +247,18 @@ void draw_dropout(Draw& d) {
 }  // namespace
 
 std::span<const RandomOperator> random_norm() {
-  static constexpr RandomOperator kAll[] = {{Op::layer_norm, draw_norm<hstu_layer_norm_args>},
-                                            {Op::rms_norm, draw_norm<hstu_rms_norm_args>},
-                                            {Op::swish_layer_norm, draw_swish},
-                                            {Op::group_norm, draw_group_norm},
-                                            {Op::norm_mul, draw_norm_mul},
-                                            {Op::rms_norm_rope, draw_rope},
-                                            {Op::softmax, draw_softmax},
-                                            {Op::dropout, draw_dropout},
-                                            {Op::layer_norm_backward, draw_layer_norm_backward}};
+  static constexpr RandomOperator kAll[] = {
+      {Op::layer_norm, draw_norm<hstu_layer_norm_args>},
+      {Op::rms_norm, draw_norm<hstu_rms_norm_args>},
+      {Op::swish_layer_norm, draw_swish},
+      {Op::group_norm, draw_group_norm},
+      {Op::norm_mul, draw_norm_mul},
+      {Op::rms_norm_rope, draw_rope},
+      {Op::softmax, draw_softmax},
+      {Op::dropout, draw_dropout},
+      {Op::layer_norm_backward, draw_layer_norm_backward},
+      {Op::rms_norm_backward, draw_row_norm_backward<hstu_rms_norm_backward_args>},
+      {Op::swish_layer_norm_backward, draw_row_norm_backward<hstu_swish_layer_norm_backward_args>}};
   return kAll;
 }
 

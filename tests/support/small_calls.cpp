@@ -182,6 +182,29 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "dbias": [8]}},
 {"op": "layer_norm_backward", "name": "layer_norm_backward without weight", "tensors": {
   "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
+{"op": "addmm_wgrad", "accumulate": true, "tensors": {
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "dout": [3, 4], "dw": [8, 4], "dbias": [4]}},
+{"op": "addmm_wgrad", "name": "addmm_wgrad of a transposed weight", "transposed": true, "tensors": {
+  "x": [5, 4], "dout": [5, 8], "dw": [8, 4]}},
+{"op": "addmm_wgrad", "name": "addmm_wgrad of a bias alone", "tensors": {"x": [5, 4], "dout": [5, 8], "dbias": [8]}},
+{"op": "addmm_dpre", "activation": "silu", "tensors": {"pre": [3, 8], "dout": [3, 8], "dpre": [3, 8]}},
+{"op": "addmm_dpre", "name": "addmm_dpre of some columns", "activation": "gelu", "activation_columns": 5, "tensors": {
+  "pre": [3, 8], "dout": [3, 8], "dpre": [3, 8]}},
+{"op": "addmm_dpre", "name": "addmm_dpre of gelu_tanh", "activation": "gelu_tanh", "tensors": {
+  "pre": [5, 7], "dout": [5, 7], "dpre": [5, 7]}},
+{"op": "rms_norm_backward", "activation": "silu", "accumulate": true, "tensors": {
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "weight": [8], "dout": [3, 8],
+  "moments": {"shape": [3, 1, 2], "mean": 1, "deviation": 0.1}, "dresidual": [3, 8], "dx": [3, 8], "dweight": [8]}},
+{"op": "rms_norm_backward", "name": "rms_norm_backward without activation", "tensors": {
+  "x": [3, 8], "weight": [8], "dout": [3, 8], "dx": [3, 8], "dweight": [8]}},
+{"op": "rms_norm_backward", "name": "rms_norm_backward without weight", "tensors": {
+  "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
+{"op": "swish_layer_norm_backward", "accumulate": true, "tensors": {
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "weight": [8], "bias": [8], "dout": [3, 8],
+  "moments": {"shape": [3, 1, 2], "mean": 1, "deviation": 0.1}, "dresidual": [3, 8], "dx": [3, 8], "dweight": [8],
+  "dbias": [8]}},
+{"op": "swish_layer_norm_backward", "name": "swish_layer_norm_backward without weight", "tensors": {
+  "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
 {"op": "softmax", "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "dropout", "ratio": 0.5, "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "fp8_amax", "tensors": {"x": [3, 8], "amax": [256]}},

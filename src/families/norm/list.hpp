@@ -16,5 +16,7 @@
   X(RmsNormRopeFp8Sm80) \
   X(SoftmaxSm80) \
   X(DropoutSm80) \
-  X(LayerNormBwdSm80)
+  X(LayerNormBwdSm80) \
+  X(RmsNormBwdSm80) \
+  X(SwishLayerNormBwdSm80)
 // clang-format on
