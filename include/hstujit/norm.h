@@ -100,7 +100,8 @@ HSTU_TYPED_PLAN(rms_norm)
 /**
  * Gradient of RMS norm. With xhat = x / sqrt(mean(x^2) + eps), n = xhat * weight and t = dout, or with SILU
  * t = dout * silu'(n), and g = t * weight: dx = (g - xhat * mean(g * xhat)) / sqrt(mean(x^2) + eps) + dresidual, means
- * over the row; dweight = sum over rows of t * xhat. Only what is asked for is computed; where nothing is, nothing runs.
+ * over the row; dweight = sum over rows of t * xhat. Only what is asked for is computed; where nothing is, nothing
+ * runs.
  *
  * forward      the call that this is the gradient of; out, scaling and descale are not read. Its struct_size is 0 or
  *              its size

@@ -218,6 +218,23 @@ TEST(FarRows, AddmmDpre) {
   });
 }
 
+/// Gradients of norms: dout and dx lie far apart.
+template <class Args>
+void expect_far_rows_of_gradient(Args args) {
+  HSTU_NEEDS_RESULTS();
+  unless_too_small([&] {
+    HostMemory memory;
+    args.struct_size = sizeof args;
+    args.forward.x = memory.random(kBf16, {kRows, 512});
+    args.dout = memory.random(kBf16, {kRows, 512});
+    args.dx = memory.poison(kBf16, {kRows, 512});
+    expect_correct_when_spread(args, &Args::dx, {&Args::dout, &Args::dx}, test::rounded_once(kBf16));
+  });
+}
+
+TEST(FarRows, RmsNormBackward) { expect_far_rows_of_gradient(hstu_rms_norm_backward_args{}); }
+TEST(FarRows, SwishLayerNormBackward) { expect_far_rows_of_gradient(hstu_swish_layer_norm_backward_args{}); }
+
 TEST(FarRows, Attention) {
   HSTU_NEEDS_RESULTS();
   unless_too_small([] {

@@ -137,6 +137,18 @@ void give(HostMemory& memory, Args& args) {
 
 }  // namespace
 
+void store_moments(const hstu_tensor& x, const hstu_tensor& moments) {
+  const int64_t parts = moments.shape[1], length = x.shape[1] / parts;
+  std::vector<double> part(static_cast<size_t>(length));
+  for (int64_t i = 0; i < x.shape[0] * parts; ++i) {
+    load(x, i / parts * x.stride[0] + i % parts * length, length, part.data());
+    double pair[2] = {};
+    for (const double value : part) pair[0] += value / static_cast<double>(length);
+    for (const double value : part) pair[1] += (value - pair[0]) * (value - pair[0]);
+    store(moments, 2 * i, 2, pair);
+  }
+}
+
 void give_workspace(HostMemory& memory, Rms& args) { give(memory, args); }
 void give_workspace(HostMemory& memory, Swish& args) { give(memory, args); }
 

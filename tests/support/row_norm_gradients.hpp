@@ -7,6 +7,10 @@
 
 namespace hstujit::test {
 
+/// Mean and sum of squared deviations of each of moments.shape[1] equal parts of x's rows, as norms and attention leave
+/// them.
+void store_moments(const hstu_tensor& x, const hstu_tensor& moments);
+
 /// Memory of the host's as large as the call asks for; calls on a device get their own.
 void give_workspace(HostMemory& memory, hstu_rms_norm_backward_args& args);
 void give_workspace(HostMemory& memory, hstu_swish_layer_norm_backward_args& args);

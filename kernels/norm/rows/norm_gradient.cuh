@@ -27,7 +27,7 @@
 //   too long for registers: the same, rows read again      norm_gradient_long.cuh
 //   the block's sums over its teams, to its partials       column_sums.cuh: store_block()
 //   the last blocks: partials of all blocks, in order      tile/last_blocks.cuh, column_sums.cuh: add_partials()
-//     dweight, dbias                                       finish_norm_columns()
+//     dweight, dbias                                       row_sums.cuh: finish_sums()
 //
 // Work, rows, grid, memory, in place, valid_rows: as in layer_norm_bwd_sm80.cuh. Results through a function need two
 // rounds of sums, the second of what the first gave; without dx one.
@@ -40,27 +40,9 @@
 #pragma once
 #include "norm/rows/norm_gradient_held.cuh"
 #include "norm/rows/norm_gradient_long.cuh"
+#include "norm/rows/row_sums.cuh"
 
 namespace hstu::tile {
-
-// The results of the sums over rows, from all blocks' partials.
-template <class Config>
-HSTU_PRIM void finish_norm_columns(const RowNormBwdParams& p, LastBlocks& blocks, unsigned char* smem) {
-  using Kernel = NormGradient<Config>;
-  using Gradient = typename Config::Gradient;
-  constexpr int kPieces = Kernel::kPitch / kPieceColumns;
-  const auto piece = [&](u32 index) {
-    const int sum = static_cast<int>(index) / kPieces, first = static_cast<int>(index) % kPieces * kPieceColumns;
-    Gradient* to = static_cast<Gradient*>(Config::kHasDweight && sum == 0 ? p.dweight : p.dbias) + first;
-    add_partials<Kernel::Shape::kThreads, Kernel::kPartialsAtOnce>(
-        p.partials + sum * Kernel::kPitch + first, i64{Kernel::kSums} * Kernel::kPitch,
-        min(kPieceColumns, Kernel::Shape::kDim - first), reinterpret_cast<float*>(smem + Kernel::kExchangeBytes),
-        [&](int c, float total) {
-          to[c] = prim::from_float<Gradient>(p.accumulate ? total + prim::to_float(to[c]) : total);
-        });
-  };
-  share_among_last(blocks, Kernel::kSums * kPieces, reinterpret_cast<volatile u32*>(smem), piece);
-}
 
 template <class Config>
 HSTU_PRIM void norm_gradient(const RowNormBwdParams& p) {
@@ -86,7 +68,7 @@ HSTU_PRIM void norm_gradient(const RowNormBwdParams& p) {
     held.run(exchange);
     if constexpr (Kernel::kSums > 0) held.sums.store_block(partials, Kernel::kPitch, behind);
   }
-  if constexpr (Kernel::kSums > 0) finish_norm_columns<Config>(p, blocks, smem);
+  if constexpr (Kernel::kSums > 0) finish_sums<Config, Kernel>(p, blocks, smem);
 }
 
 }  // namespace hstu::tile

@@ -55,7 +55,7 @@ struct NormGradient {
   using Element = typename Config::Element;
   using Shape = RowShape<BackwardRows<Config>, kMaxBackwardValues>;
   using Output = OutputGradient<typename Config::Output>;
-  enum : int { kSums = Config::kHasDweight + Config::kHasDbias, kDbias = Config::kHasDweight };
+  enum : int { kSums = Config::kHasDweight + Config::kHasDbias, kDbias = Config::kHasDweight, kColumns = Shape::kDim };
   static_assert(kSums + Config::kHasDx > 0, "nothing to compute");
   static_assert(Config::kCentred || !Config::kHasDbias, "RMS norm has no bias");
 

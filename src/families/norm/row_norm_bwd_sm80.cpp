@@ -86,7 +86,7 @@ double registers_of_value(const Facts& f) {
   double each = 2 + 0.95 * f.sums;
   if (f.has_dx) each += f.sums > 0 ? 1.35 : 0.15;
   if (f.centred) each += f.has_dx ? 1.15 : 0.45;
-  if (f.has_dresidual) each += 0.6;
+  if (f.has_dresidual && f.centred) each += 0.6;
   if (f.has_dx || f.through_function) each += 0.24 * f.weight_bytes * (f.centred ? 2 : 1);
   return each;
 }

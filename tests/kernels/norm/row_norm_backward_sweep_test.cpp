@@ -54,27 +54,16 @@ std::string name_of_case(const Case& c) {
 }
 void PrintTo(const Case& c, std::ostream* out) { *out << name_of_case(c); }
 
-/// Of x, as layer norm leaves them.
-hstu_tensor moments_of(HostMemory& memory, const hstu_tensor& x) {
-  const hstu_tensor moments = memory.poison(kF32, {x.shape[0], 1, 2});
-  const std::vector<double> values = test::values(x);
-  const auto dim = static_cast<size_t>(x.shape[1]);
-  for (size_t row = 0; row < static_cast<size_t>(x.shape[0]); ++row) {
-    double pair[2] = {};
-    for (size_t i = 0; i < dim; ++i) pair[0] += values[row * dim + i] / static_cast<double>(dim);
-    for (size_t i = 0; i < dim; ++i) pair[1] += std::pow(values[row * dim + i] - pair[0], 2);
-    store(moments, static_cast<int64_t>(2 * row), 2, pair);
-  }
-  return moments;
-}
-
 template <class Args>
 Args args_of(HostMemory& memory, const Case& c) {
   auto args = sized<Args>();
   args.forward.x = memory.random(c.dtype, {c.rows, c.dim}, c.x, c.mean);
   args.dout = memory.random(c.dtype, {c.rows, c.dim}, c.dout);
   if (c.weight != kNone) args.forward.weight = memory.random(c.weight, {c.dim}, {}, 1, 0.3);
-  if (c.moments) args.moments = moments_of(memory, args.forward.x);
+  if (c.moments) {
+    args.moments = memory.poison(kF32, {c.rows, 1, 2});
+    test::store_moments(args.forward.x, args.moments);
+  }
   if (c.dresidual) args.dresidual = memory.random(c.dtype, {c.rows, c.dim});
   if (c.dx) args.dx = memory.poison(c.dtype, {c.rows, c.dim}, c.dx_layout);
   const auto sum = [&] {

@@ -27,16 +27,16 @@ static_assert(rms_norm_bwd_smem_bytes<Config> == 33280, "host and device disagre
 }  // namespace hstu
 
 // rms_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=0 activation=1 dim=128 vector=8 rows=65536
-// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1
-// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1
+// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=8 rows_ahead=2 blocks_per_sm=1
+// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=8 rows_ahead=2 blocks_per_sm=1
 // 24 lines, those above but for
   using Weight = float;
   using Gradient = float;
   using Output = tile::SiluOfNorm;
   enum : bool { kHasDresidual = true };
   enum : int { kDim = 128 };
-  enum : int { kThreadsPerRow = 16 };
-static_assert(rms_norm_bwd_smem_bytes<Config> == 49168, "host and device disagree about shared memory");
+  enum : int { kThreadsPerRow = 8 };
+static_assert(rms_norm_bwd_smem_bytes<Config> == 98320, "host and device disagree about shared memory");
 
 // rms_norm_backward dtype=f32 weight_dtype=bf16 gradient_dtype=bf16 has_moments=1 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=0 activation=0 dim=1002 vector=2 rows=4096
 // rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=128 rows_ahead=2 blocks_per_sm=1
