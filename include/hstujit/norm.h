@@ -192,6 +192,36 @@ HSTU_API hstu_status hstu_group_norm(hstu_context* context, const hstu_group_nor
 HSTU_TYPED_PLAN(group_norm)
 
 /**
+ * Gradient of group norm. With xhat = (x - mean) / sqrt(var + eps) of each group, and means over the group:
+ * dx = weight * (dout - mean(dout) - xhat * mean(dout * xhat)) / sqrt(var + eps) + dresidual; dweight = sum over rows
+ * and the group's columns of dout * xhat; dbias = sum over them of dout. Only what is asked for is computed; where
+ * nothing is, nothing runs.
+ *
+ * forward         the call that this is the gradient of; out is not read. Its struct_size is 0 or its size
+ * moments         f32 [rows, num_groups, 2], contiguous, aligned to 8 bytes: mean and sum of squared deviations of each
+ *                 group of a row, as hstu_attention leaves them of its heads; absent: computed from x, which may change
+ *                 the last bits
+ * dweight, dbias  [num_groups], both of weight's dtype or both f32; absent without weight
+ * dout, dresidual, dx, valid_rows, accumulate, determinism, workspace  as in hstu_layer_norm_backward
+ * Source: Wu, He 2018, arXiv:1803.08494.
+ */
+typedef struct hstu_group_norm_backward_args {
+  size_t struct_size;
+  hstu_group_norm_args forward;
+  hstu_tensor dout, moments, dresidual, dx, dweight, dbias, valid_rows;
+  int32_t accumulate;
+  hstu_determinism determinism;
+  void* workspace;
+  size_t workspace_size;
+} hstu_group_norm_backward_args;
+HSTU_API hstu_status hstu_group_norm_backward(hstu_context* context, const hstu_group_norm_backward_args* args,
+                                              hstu_stream stream);
+HSTU_TYPED_PLAN(group_norm_backward)
+/** Bytes of workspace for the call on this context; reads extents, num_groups and which tensors are there. */
+HSTU_API hstu_status hstu_group_norm_backward_workspace_size(hstu_context* context,
+                                                             const hstu_group_norm_backward_args* args, size_t* bytes);
+
+/**
  * RMS norm over whole rows, then rotary position embedding of each head: with n = x / sqrt(mean(x^2) + eps) * weight,
  * c = cosine[s, d], z = sine[s, d] and d in the first half of a head,
  * out[d] = n[d] c - n[d + half] z and out[d + half] = n[d + half] c + n[d] z. n is not rounded in between.

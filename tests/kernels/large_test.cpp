@@ -234,6 +234,11 @@ void expect_far_rows_of_gradient(Args args) {
 
 TEST(FarRows, RmsNormBackward) { expect_far_rows_of_gradient(hstu_rms_norm_backward_args{}); }
 TEST(FarRows, SwishLayerNormBackward) { expect_far_rows_of_gradient(hstu_swish_layer_norm_backward_args{}); }
+TEST(FarRows, GroupNormBackward) {
+  hstu_group_norm_backward_args args{};
+  args.forward.num_groups = 4;
+  expect_far_rows_of_gradient(args);
+}
 
 TEST(FarRows, Attention) {
   HSTU_NEEDS_RESULTS();

@@ -154,20 +154,21 @@ class GradientCall {
     return all / static_cast<size_t>(dout.shape[0]) * static_cast<size_t>(integer_at(tensor("valid_rows"), 0));
   }
 
-  /// What the forward saves, of the call's own inputs. Moments that it does not leave are those of layer norm.
+  /// What the forward saves, of the call's own inputs. Moments that it does not leave are of rows or their parts.
   void save() {
     Forward(op(), args()).save(op(), args());
     const Operator& forward = *forward_of(op());
     const bool left = std::ranges::any_of(forward.tensors, [](const TensorSlot& s) { return s.name == "moments"; });
     if (left || !has("moments")) return;
-    const hstu_tensor &x = tensor("x"), &moments = tensor("moments");
+    const hstu_tensor& moments = tensor("moments");
     const std::vector<double> values = this->values("x");
-    const auto dim = static_cast<size_t>(x.shape[1]);
-    for (size_t row = 0; row < static_cast<size_t>(x.shape[0]); ++row) {
+    const auto parts = static_cast<size_t>(moments.shape[0] * moments.shape[1]), length = values.size() / parts;
+    for (size_t part = 0; part < parts; ++part) {
+      const double* const x = values.data() + part * length;
       double pair[2] = {};
-      for (size_t i = 0; i < dim; ++i) pair[0] += values[row * dim + i] / static_cast<double>(dim);
-      for (size_t i = 0; i < dim; ++i) pair[1] += (values[row * dim + i] - pair[0]) * (values[row * dim + i] - pair[0]);
-      store(moments, static_cast<int64_t>(2 * row), 2, pair);
+      for (size_t i = 0; i < length; ++i) pair[0] += x[i] / static_cast<double>(length);
+      for (size_t i = 0; i < length; ++i) pair[1] += (x[i] - pair[0]) * (x[i] - pair[0]);
+      store(moments, static_cast<int64_t>(2 * part), 2, pair);
     }
   }
 

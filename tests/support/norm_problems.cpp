@@ -131,6 +131,20 @@ std::span<const std::string_view> norm_problems() {
       "has_dweight=1 has_dbias=1 activation=0 dim=20000 vector=8 rows=1024",
       "swish_layer_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 "
       "has_dweight=1 has_dbias=1 activation=0 dim=40001 vector=1 rows=64",
+      "group_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=0 has_dx=1 "
+      "has_dweight=1 has_dbias=1 dim=512 groups=4 vector=8 rows=524288",
+      "group_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=1 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=1 dim=512 groups=8 vector=8 rows=65536",
+      "group_norm_backward dtype=f32 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=0 dim=3006 groups=3 vector=2 rows=4096",
+      "group_norm_backward dtype=f16 weight_dtype=none gradient_dtype=none has_moments=0 has_dresidual=0 has_dx=1 "
+      "has_dweight=0 has_dbias=0 dim=99 groups=3 vector=1 rows=1024",
+      "group_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 has_moments=1 has_dresidual=0 has_dx=0 "
+      "has_dweight=0 has_dbias=1 dim=4096 groups=512 vector=8 rows=65536",
+      "group_norm_backward dtype=f16 weight_dtype=f16 gradient_dtype=f16 has_moments=1 has_dresidual=0 has_dx=0 "
+      "has_dweight=1 has_dbias=1 dim=40000 groups=2 vector=8 rows=1024",
+      "group_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=1 dim=40001 groups=1 vector=1 rows=64",
       "dropout dtype=bf16 active=1 flat=1 words=1 vector=8 rows=524288 dim=512",
       "dropout dtype=f32 active=1 flat=0 words=4 vector=4 rows=65536 dim=1024",
       "dropout dtype=f16 active=1 flat=0 words=4 vector=1 rows=64 dim=64",

@@ -1,4 +1,5 @@
 // Random problems of the norms, softmax and dropout.
+#include "support/group_norm_gradients.hpp"
 #include "support/norm_gradients.hpp"
 #include "support/random_draw.hpp"
 #include "support/row_norm_gradients.hpp"
@@ -178,18 +179,10 @@ void draw_layer_norm_backward(Draw& d) {
   d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
 }
 
-/// Moments are f32, of x as layer norm has them.
-void give_moments(Draw& d, const hstu_tensor& x, hstu_tensor& moments) {
-  moments = d.memory.poison(kF32, {x.shape[0], 1, 2});
-  if (!d.runs()) return;
-  std::vector<double> row(static_cast<size_t>(x.shape[1]));
-  for (int64_t r = 0; r < x.shape[0]; ++r) {
-    load(x, r * x.stride[0], x.shape[1], row.data());
-    double pair[2] = {};
-    for (const double value : row) pair[0] += value / static_cast<double>(row.size());
-    for (const double value : row) pair[1] += (value - pair[0]) * (value - pair[0]);
-    store(moments, 2 * r, 2, pair);
-  }
+/// Moments are f32, of x as layer norm has them, or of the groups of its rows.
+void give_moments(Draw& d, const hstu_tensor& x, int64_t groups, hstu_tensor& moments) {
+  moments = d.memory.poison(kF32, {x.shape[0], groups, 2});
+  if (d.runs()) store_moments(x, moments);
 }
 
 /// Of RMS norm or swish layer norm.
@@ -204,7 +197,7 @@ void draw_row_norm_backward(Draw& d) {
   const bool dx = weight == kNone || d.kernel.below(4) > 0;
   if (dx) args.dx = d.kernel.below(6) == 0 ? args.dout : d.matrix(dtype, rows, columns, Contents::poison);
   if (dx && d.kernel.coin()) args.dresidual = d.matrix(dtype, rows, columns);
-  if (d.kernel.coin()) give_moments(d, args.forward.x, args.moments);
+  if (d.kernel.coin()) give_moments(d, args.forward.x, 1, args.moments);
   args.accumulate = d.problem.coin();
   const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
   const Contents before = args.accumulate ? Contents::normal : Contents::poison;
@@ -216,6 +209,31 @@ void draw_row_norm_backward(Draw& d) {
   } else if (d.kernel.coin()) {
     args.forward.activation = HSTU_ACTIVATION_SILU;
   }
+  if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
+  give_workspace(d.memory, args);
+  args.struct_size = sizeof args;
+  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
+}
+
+void draw_group_norm_backward(Draw& d) {
+  using Args = hstu_group_norm_backward_args;
+  Args args{};
+  const hstu_dtype dtype = d.each_floating(), weight = each_weight(d, true);
+  const int32_t groups = static_cast<int32_t>(d.kernel.any<int64_t>({1, 2, 3, 4, 8, 16, d.kernel.up_to(40)}));
+  args.forward.num_groups = groups;
+  const int64_t columns = std::max<int64_t>(d.width() / groups, 1) * groups;
+  set_rows(d, dtype, weight, columns, groups, args.forward);
+  const int64_t rows = args.forward.x.shape[0];
+  args.dout = d.matrix(dtype, rows, columns);
+  const bool dx = weight == kNone || d.kernel.below(4) > 0;
+  if (dx) args.dx = d.kernel.below(6) == 0 ? args.dout : d.matrix(dtype, rows, columns, Contents::poison);
+  if (dx && d.kernel.coin()) args.dresidual = d.matrix(dtype, rows, columns);
+  if (d.kernel.coin()) give_moments(d, args.forward.x, groups, args.moments);
+  args.accumulate = d.problem.coin();
+  const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
+  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
+  if (weight != kNone && d.kernel.below(4) > 0) args.dweight = d.vector(gradient, groups, before);
+  if (weight != kNone && (!dx || d.kernel.coin())) args.dbias = d.vector(gradient, groups, before);
   if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
   give_workspace(d.memory, args);
   args.struct_size = sizeof args;
@@ -258,7 +276,8 @@ std::span<const RandomOperator> random_norm() {
       {Op::dropout, draw_dropout},
       {Op::layer_norm_backward, draw_layer_norm_backward},
       {Op::rms_norm_backward, draw_row_norm_backward<hstu_rms_norm_backward_args>},
-      {Op::swish_layer_norm_backward, draw_row_norm_backward<hstu_swish_layer_norm_backward_args>}};
+      {Op::swish_layer_norm_backward, draw_row_norm_backward<hstu_swish_layer_norm_backward_args>},
+      {Op::group_norm_backward, draw_group_norm_backward}};
   return kAll;
 }
 

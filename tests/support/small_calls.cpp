@@ -205,6 +205,12 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "dbias": [8]}},
 {"op": "swish_layer_norm_backward", "name": "swish_layer_norm_backward without weight", "tensors": {
   "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
+{"op": "group_norm_backward", "num_groups": 2, "accumulate": true, "tensors": {
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "weight": [2], "bias": [2], "dout": [3, 8],
+  "moments": {"shape": [3, 2, 2], "mean": 1, "deviation": 0.1}, "dresidual": [3, 8], "dx": [3, 8], "dweight": [2],
+  "dbias": [2]}},
+{"op": "group_norm_backward", "name": "group_norm_backward without weight", "num_groups": 4, "tensors": {
+  "x": [3, 16], "dout": [3, 16], "dx": [3, 16]}},
 {"op": "softmax", "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "dropout", "ratio": 0.5, "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "fp8_amax", "tensors": {"x": [3, 8], "amax": [256]}},

@@ -18,5 +18,6 @@
   X(DropoutSm80) \
   X(LayerNormBwdSm80) \
   X(RmsNormBwdSm80) \
-  X(SwishLayerNormBwdSm80)
+  X(SwishLayerNormBwdSm80) \
+  X(GroupNormBwdSm80)
 // clang-format on

@@ -41,13 +41,14 @@ Tensor valid_rows(hstu_tensor& t) {
   return valid;
 }
 
-Tensor weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, const Tensor& x) {
+Tensor weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, int64_t count,
+                       const char* what) {
   if (!given(name, t)) return {name, t};
   if (!weighted)
     fail(HSTU_ERROR_INVALID_ARGUMENT,
          "{} is there, but weight is absent: there is nothing to take its gradient of; leave {} out", name, name);
   const Tensor gradient = required<1>(name, t);
-  extent(gradient, 0, x.t.shape[1], "x.shape[1]");
+  extent(gradient, 0, count, what);
   if (t.dtype != HSTU_DTYPE_F32) same_dtype(gradient, weight);
   return gradient;
 }

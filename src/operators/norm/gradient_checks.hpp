@@ -19,8 +19,14 @@ Tensor row_moments(hstu_tensor& t, const Tensor& x);
 /// One number on the device, i32 or i64; or absent.
 Tensor valid_rows(hstu_tensor& t);
 
-/// dweight or dbias, [dim], of weight's type or f32; or absent, as without a weight it must be.
-Tensor weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, const Tensor& x);
+/// dweight or dbias, [count], which `what` explains, of weight's type or f32; or absent, as without a weight it must
+/// be.
+Tensor weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, int64_t count,
+                       const char* what);
+/// [dim] of x.
+inline Tensor weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, const Tensor& x) {
+  return weight_gradient(name, t, weighted, weight, x.t.shape[1], "x.shape[1]");
+}
 
 /// dresidual is added to dx alone.
 void residual_needs_dx(const hstu_tensor& dresidual, const hstu_tensor& dx);
