@@ -349,6 +349,49 @@ typedef struct hstu_norm_mul_args {
 HSTU_API hstu_status hstu_norm_mul(hstu_context* context, const hstu_norm_mul_args* args, hstu_stream stream);
 HSTU_TYPED_PLAN(norm_mul)
 
+/**
+ * Gradient of the HSTU output stage before its projection. Let d0, d1 and d2 be the parts of dout that belong to u',
+ * attn and the product, 0 where one dropped out and 1 / (1 - dropout_ratio) times themselves where not; m = act(u), of
+ * groups u'; n = xhat * weight + bias. Of layer and RMS norm t = n, r = d2 m and e = 0; of swish t = attn sigmoid(n),
+ * r = d2 m attn sigmoid'(n) and e = d2 m sigmoid(n). With g = r * weight and means over the row or the group:
+ * dattn = (g - mean(g) - xhat * mean(g * xhat)) / sqrt(var + eps) + e + d1, RMS without mean(g);
+ * du = d2 t act'(u) + d0 * slope of u'; dweight = sum over rows of r * xhat, dbias = sum over rows of r, of groups over
+ * their columns as well. Only what is asked for is computed; where nothing is, nothing runs.
+ *
+ * forward      the call that this is the gradient of; out, scaling and descale are not read. Its struct_size is 0 or
+ *              its size. At most 1024 groups. u is what act() and silu_u are of, before them
+ * dout         [rows, segments * dim], attn's dtype, as the forward writes out
+ * moments      absent, or f32 [rows, parts, 2], contiguous, aligned to 8 bytes: mean, and sum of squared deviations
+ * from it, of each of `parts` equal parts of attn's rows, as hstu_attention leaves them of heads; parts is a multiple
+ * of the number of groups. RMS takes its mean square of both. Absent: computed again from attn, which may change the
+ * last bits dattn, du    like attn, row strides free, both may be columns of one buffer; dattn may be attn itself, du u
+ * dweight, dbias  [dim] or [num_groups], both of weight's dtype or both f32; no dbias with RMS
+ * out          absent, or like dout, which it may be itself: what hstu_norm_mul writes, computed again in its
+ * operations, for the gradient of the next product's weight. The same bits where the statistics are: without moments,
+ *              and with as many threads a row; else the last bit of statistics in f32 may differ
+ * valid_rows   absent, or i32 or i64 [1] on the device, read when the kernel runs: rows from there on enter neither
+ *              dweight nor dbias, whatever they hold. Their dattn, du and out are written like any other
+ * accumulate   1: dweight and dbias are added to what is there, with one rounding. 0: what is there is not read
+ * determinism  both give the same bits in each run of a plan
+ * workspace, workspace_size  as in hstu_layer_norm_backward
+ * Source: meta-recsys/generative-recommenders, HSTU output.
+ */
+typedef struct hstu_norm_mul_backward_args {
+  size_t struct_size;
+  hstu_norm_mul_args forward;
+  hstu_tensor dout, moments, dattn, du, dweight, dbias, out, valid_rows;
+  int32_t accumulate;
+  hstu_determinism determinism;
+  void* workspace;
+  size_t workspace_size;
+} hstu_norm_mul_backward_args;
+HSTU_API hstu_status hstu_norm_mul_backward(hstu_context* context, const hstu_norm_mul_backward_args* args,
+                                            hstu_stream stream);
+HSTU_TYPED_PLAN(norm_mul_backward)
+/** Bytes of workspace for the call on this context; reads extents, num_groups and which tensors are there. */
+HSTU_API hstu_status hstu_norm_mul_backward_workspace_size(hstu_context* context,
+                                                           const hstu_norm_mul_backward_args* args, size_t* bytes);
+
 #ifdef __cplusplus
 }
 #endif

@@ -369,6 +369,11 @@ hstu_status hstu_group_norm_backward_workspace_size(hstu_context* context, const
   return workspace_size_on(context, args, bytes);
 }
 
+hstu_status hstu_norm_mul_backward_workspace_size(hstu_context* context, const hstu_norm_mul_backward_args* args,
+                                                  size_t* bytes) {
+  return workspace_size_on(context, args, bytes);
+}
+
 #define HSTUJIT_CHAIN(name, args_type, function)                                           \
   hstu_status function(hstu_context* context, const args_type* args, hstu_stream stream) { \
     return call_chain(context, args, stream);                                              \

@@ -55,4 +55,5 @@
   X(addmm_dpre, hstu_addmm_dpre_args, hstu_addmm_dpre)                                                             \
   X(rms_norm_backward, hstu_rms_norm_backward_args, hstu_rms_norm_backward)                                        \
   X(swish_layer_norm_backward, hstu_swish_layer_norm_backward_args, hstu_swish_layer_norm_backward)                \
-  X(group_norm_backward, hstu_group_norm_backward_args, hstu_group_norm_backward)
+  X(group_norm_backward, hstu_group_norm_backward_args, hstu_group_norm_backward)                                  \
+  X(norm_mul_backward, hstu_norm_mul_backward_args, hstu_norm_mul_backward)

@@ -211,6 +211,38 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "dbias": [2]}},
 {"op": "group_norm_backward", "name": "group_norm_backward without weight", "num_groups": 4, "tensors": {
   "x": [3, 16], "dout": [3, 16], "dx": [3, 16]}},
+{"op": "norm_mul_backward", "accumulate": true, "concat_u": 1, "concat_x": 1, "activation": "silu", "silu_u": 1, "tensors": {
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8],
+  "dout": [3, 24], "moments": {"shape": [3, 2, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 8], "du": [3, 8],
+  "dweight": [8], "dbias": [8], "out": [3, 24]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of the product alone", "activation": "sigmoid", "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 8], "dattn": [3, 8], "du": [3, 8],
+  "dweight": [8], "dbias": [8]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of swish", "norm": "swish", "concat_u": 1, "silu_u": 1, "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 16], "dattn": [3, 8], "du": [3, 8],
+  "dweight": [8], "dbias": [8]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of swish through dropout", "norm": "swish", "concat_u": 1, "concat_x": 1, "dropout_ratio": 0.3, "seed": 7, "tensors": {
+  "attn": [4, 8], "u": [4, 8], "weight": [8], "bias": [8], "dout": [4, 24],
+  "moments": {"shape": [4, 1, 2], "mean": 1, "deviation": 0.1}, "dattn": [4, 8], "du": [4, 8], "dweight": [8],
+  "dbias": [8]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of RMS", "norm": "rms", "concat_x": 1, "activation": "silu", "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [8], "dout": [3, 16],
+  "moments": {"shape": [3, 4, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 8], "du": [3, 8], "dweight": [8]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of RMS and groups", "num_groups": 2, "norm": "rms", "concat_u": 1, "concat_x": 1, "silu_u": 1, "dropout_ratio": 0.5, "dropout_stream": "fast", "seed": 3, "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [2], "dout": [3, 24], "dattn": [3, 8], "du": [3, 8], "dweight": [2]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of groups", "accumulate": true, "num_groups": 2, "concat_u": 1, "concat_x": 1, "dropout_ratio": 0.25, "dropout_stream": "masks", "seed": 5, "tensors": {
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "attn": [3, 8], "u": [3, 8], "weight": [2], "bias": [2],
+  "dout": [3, 24], "moments": {"shape": [3, 4, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 8], "du": [3, 8],
+  "dweight": [2], "dbias": [2], "out": [3, 24]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of groups of swish", "num_groups": 4, "norm": "swish", "silu_u": 1, "dropout_ratio": 0.4, "dropout_stream": "rows", "seed": 2, "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [4], "bias": [4], "dout": [3, 8], "dattn": [3, 8], "du": [3, 8],
+  "dweight": [4], "dbias": [4]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of u alone", "concat_u": 1, "concat_x": 1, "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 24], "du": [3, 8]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of attn alone", "concat_x": 1, "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 16], "dattn": [3, 8]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of weights alone", "concat_x": 1, "tensors": {
+  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 16], "dweight": [8], "dbias": [8]}},
 {"op": "softmax", "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "dropout", "ratio": 0.5, "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "fp8_amax", "tensors": {"x": [3, 8], "amax": [256]}},

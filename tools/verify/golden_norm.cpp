@@ -71,9 +71,30 @@ void norm(GoldenCall& call) {
   run_with_gradients<hstu_rms_norm_backward_args>(call, args);
 }
 
+/// And its gradients, where the case has any.
 void norm_mul(GoldenCall& call) {
-  const hstu_norm_mul_args args = golden_norm_mul_args(call, "x", "", "eps");
+  const hstu_norm_mul_args forward = golden_norm_mul_args(call, "x", "", "eps");
+  call.run(forward);
+  call.compare("out", forward.out);
+  if (!call.has("dout")) return;
+  auto args = sized<hstu_norm_mul_backward_args>();
+  args.forward = forward;
+  args.dout = call.input("dout");
+  args.dattn = call.output({forward.attn.shape[0], forward.attn.shape[1]});
+  args.du = call.output({forward.attn.shape[0], forward.attn.shape[1]});
+  const auto sum = [&] {
+    return call.output({forward.weight.shape[0]}, static_cast<hstu_dtype>(forward.weight.dtype));
+  };
+  args.dweight = sum();
+  args.dbias = sum();
+  args.out = call.output({forward.out.shape[0], forward.out.shape[1]});
+  args.workspace_size = operator_of(Op::norm_mul_backward).workspace->bytes(&args);
+  args.workspace = call.workspace_of(args.workspace_size);
   call.run(args);
+  call.compare("d_x", args.dattn);
+  call.compare("d_u", args.du);
+  call.compare("d_weight", args.dweight);
+  call.compare("d_bias", args.dbias);
   call.compare("out", args.out);
 }
 
