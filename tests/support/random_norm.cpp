@@ -1,6 +1,7 @@
 // Random problems of the norms, softmax and dropout.
 #include "support/group_norm_gradients.hpp"
 #include "support/norm_gradients.hpp"
+#include "support/norm_mul_gradients.hpp"
 #include "support/random_draw.hpp"
 #include "support/row_norm_gradients.hpp"
 
@@ -240,6 +241,50 @@ void draw_group_norm_backward(Draw& d) {
   d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
 }
 
+void draw_norm_mul_backward(Draw& d) {
+  using Args = hstu_norm_mul_backward_args;
+  Args args{};
+  hstu_norm_mul_args& forward = args.forward;
+  const hstu_dtype dtype = d.each_floating(), weight = each_weight(d, false);
+  forward.norm = d.kernel.any({HSTU_NORM_LAYER, HSTU_NORM_RMS, HSTU_NORM_SWISH});
+  forward.num_groups = d.kernel.coin() ? 0 : static_cast<int32_t>(d.kernel.any({1, 2, 4, 5, 8}));
+  forward.concat_u = d.kernel.coin(), forward.concat_x = d.kernel.coin(), forward.silu_u = d.kernel.coin();
+  if (forward.num_groups == 0)
+    forward.activation = d.kernel.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_SIGMOID});
+  const int64_t groups = std::max(forward.num_groups, 1);
+  const int64_t columns = std::max<int64_t>(d.width() / groups, 1) * groups, rows = d.rows(columns, 60);
+  forward.attn = d.matrix(dtype, rows, columns, Contents::normal, 0.1), forward.u = d.matrix(dtype, rows, columns);
+  const int64_t weights = forward.num_groups > 0 ? forward.num_groups : columns;
+  forward.weight = d.vector(weight, weights, Contents::normal, 1, 0.3);
+  const bool biased = forward.norm != HSTU_NORM_RMS;
+  if (biased) forward.bias = d.vector(weight, weights);
+  forward.eps = d.problem.any({0.0f, 1e-5f, 1e-3f});
+  forward.dropout_stream = static_cast<hstu_dropout_stream>(d.kernel.below(4));
+  forward.dropout_ratio = d.kernel.seldom() ? 0.2f : 0.0f;
+  forward.seed = d.problem.below(1 << 30);
+  const bool one_segment = forward.num_groups > 0 && !(forward.concat_u && forward.concat_x);
+  const int64_t all = (one_segment ? 1 : 1 + forward.concat_u + forward.concat_x) * columns;
+  args.dout = d.matrix(dtype, rows, all);
+  if (d.kernel.below(4) > 0)
+    args.dattn = d.kernel.below(6) == 0 ? forward.attn : d.matrix(dtype, rows, columns, Contents::poison);
+  if (d.kernel.below(4) > 0)
+    args.du = d.kernel.below(6) == 0 ? forward.u : d.matrix(dtype, rows, columns, Contents::poison);
+  if (d.kernel.coin()) args.out = d.kernel.below(4) == 0 ? args.dout : d.matrix(dtype, rows, all, Contents::poison);
+  args.accumulate = d.problem.coin();
+  const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
+  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
+  if (!present(args.dattn) || d.kernel.coin()) args.dweight = d.vector(gradient, weights, before);
+  if (biased && d.kernel.coin()) args.dbias = d.vector(gradient, weights, before);
+  if (d.kernel.coin()) {
+    const int64_t parts = columns % (2 * groups) == 0 && d.kernel.coin() ? 2 * groups : groups;
+    args.moments = d.runs() ? part_moments_of(d.memory, forward.attn, parts) : d.memory.poison(kF32, {rows, parts, 2});
+  }
+  if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
+  give_workspace(d.memory, args);
+  args.struct_size = sizeof args;
+  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
+}
+
 void draw_softmax(Draw& d) {
   hstu_softmax_args args{};
   const hstu_dtype dtype = d.each_floating();
@@ -277,7 +322,8 @@ std::span<const RandomOperator> random_norm() {
       {Op::layer_norm_backward, draw_layer_norm_backward},
       {Op::rms_norm_backward, draw_row_norm_backward<hstu_rms_norm_backward_args>},
       {Op::swish_layer_norm_backward, draw_row_norm_backward<hstu_swish_layer_norm_backward_args>},
-      {Op::group_norm_backward, draw_group_norm_backward}};
+      {Op::group_norm_backward, draw_group_norm_backward},
+      {Op::norm_mul_backward, draw_norm_mul_backward}};
   return kAll;
 }
 

@@ -19,5 +19,6 @@
   X(LayerNormBwdSm80) \
   X(RmsNormBwdSm80) \
   X(SwishLayerNormBwdSm80) \
-  X(GroupNormBwdSm80)
+  X(GroupNormBwdSm80) \
+  X(NormMulBwdSm80)
 // clang-format on

@@ -455,7 +455,6 @@ SizesOfTerms sizes_of_terms(const Args& args) {
 
 // Sums first: dattn may be in the place of attn, and out in that of dout.
 void run(const Args& args, double* const* exact) {
-  if (args.forward.attn.shape[1] == 0) return;
   const Weights weights(args.forward);
   if (present(args.dweight))
     write_sums(args.dweight, args.accumulate, Output(args.dweight, exact, kDweight),
