@@ -124,7 +124,7 @@ bool is_held(const Facts& f) {
 
 int registers_of(const Facts& f, const Config& c) {
   if (is_held(f)) return held_registers(f, c);
-  return 72 + 4 * f.vector + 16 * f.swish + 16 * f.drops + 8 * f.activated;
+  return 76 + 4 * f.vector + 16 * f.swish + 16 * f.drops + 8 * f.activated;
 }
 
 int smem_bytes(const Facts& f, const Config& c) {
