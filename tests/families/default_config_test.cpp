@@ -379,6 +379,37 @@ TEST_F(DefaultConfig, OfNormsIsLegal) {
   });
 }
 
+TEST_F(DefaultConfig, OfTheOutputStagesGradientIsLegal) {
+  expect_all_legal([this] {
+    Draw& d = draw_;
+    const hstu_dtype dtype = d.floating(), weights = d.floating();
+    hstu_norm_mul_backward_args args{};
+    hstu_norm_mul_args& mul = args.forward;
+    mul.norm = d.any({HSTU_NORM_LAYER, HSTU_NORM_RMS, HSTU_NORM_SWISH});
+    mul.num_groups = d.any({0, 0, 1, 3, 4, 200});
+    const int64_t groups = std::max(mul.num_groups, 1), rows = d.rows(), dim = d.dim() * groups;
+    mul.concat_u = mul.concat_x = d.coin(), mul.silu_u = d.coin();
+    mul.attn = d.tensor(dtype, {rows, dim}), mul.u = d.tensor(dtype, {rows, dim});
+    const int64_t count = mul.num_groups > 0 ? groups : dim;
+    mul.weight = d.tensor(weights, {count});
+    const bool biased = mul.norm != HSTU_NORM_RMS;
+    if (biased) mul.bias = d.tensor(weights, {count});
+    mul.dropout_stream = static_cast<hstu_dropout_stream>(d.below(4));
+    mul.dropout_ratio = d.any({0.0f, 0.2f});
+    const int64_t columns = (1 + mul.concat_u + mul.concat_x) * dim;
+    args.dout = d.tensor(dtype, {rows, columns});
+    if (d.coin()) args.moments = d.dense(kF32, {rows, groups, 2});
+    args.du = d.tensor(dtype, {rows, dim});
+    if (d.coin()) args.dattn = d.tensor(dtype, {rows, dim});
+    if (d.coin()) args.out = d.tensor(dtype, {rows, columns});
+    if (d.coin()) args.dweight = d.dense(weights, {count});
+    if (biased && d.coin()) args.dbias = d.dense(weights, {count});
+    args.workspace = d.dense(kF32, {1}).data;
+    args.workspace_size = size_t{1} << 41;
+    expect_legal(args);
+  });
+}
+
 TEST_F(DefaultConfig, OfRowsByOffsetsIsLegal) {
   expect_all_legal([this] {
     Draw& d = draw_;

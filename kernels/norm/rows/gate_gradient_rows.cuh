@@ -146,7 +146,7 @@ struct GateGradient {
 
   using Sums = typename EitherGateSums<Config::kGroupNorm, Shape, kSums ? kSums : 1>::Type;
   enum : int { kLongSumsBytes = Shape::kLooped && !Config::kGroupNorm ? kSums * kPitch * 4 : 0 };
-  enum : bool { kLongSumsShared = kLongSumsBytes <= 131072 };  // of 163 KB that a block of sm_80 may have
+  enum : bool { kLongSumsShared = kLongSumsBytes <= 98304 };  // of 99 KB that a block of any device may have
 
   // Shared memory: two exchanges; then rows in flight, or sums of long ones, and behind them the sums that blocks and
   // teams exchange.

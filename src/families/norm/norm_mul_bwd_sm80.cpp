@@ -20,11 +20,11 @@ namespace key = norm_mul_backward;
 using row_norm::team_of;
 
 constexpr int kWarp = 32;
-constexpr int64_t kMaxValues = 16;           // of a row that a thread has: kMaxBackwardValues of the kernel
-constexpr int64_t kMostSharedSums = 131072;  // bytes of the sums of long rows
-constexpr int64_t kNarrow = 128;             // columns, up to which fewer threads a row gain
-constexpr int kExchanged = 16;               // bytes of a warp's sums over a row
-constexpr int kMostPartsHeld = 2;            // moments of parts that a lane has in flight
+constexpr int64_t kMaxValues = 16;          // of a row that a thread has: kMaxBackwardValues of the kernel
+constexpr int64_t kMostSharedSums = 98304;  // bytes of the sums of long rows, for blocks of 99 KB
+constexpr int64_t kNarrow = 128;            // columns, up to which fewer threads a row gain
+constexpr int kExchanged = 16;              // bytes of a warp's sums over a row
+constexpr int kMostPartsHeld = 2;           // moments of parts that a lane has in flight
 
 enum : int { kThreads, kThreadsPerRow, kRowsAhead, kBlocksPerSm };
 
@@ -111,35 +111,42 @@ int held_registers(const Facts& f, const Config& c) {
                                     6 * f.has_out + 3 * (f.parts > 0) + 4 * (f.swish || f.activated)));
 }
 
-/// Whether rows can be held, by the largest block that has registers for it; else a block reads its row again for each
-/// step.
+int exchange_bytes(const Config& c) { return c[kThreadsPerRow] > kWarp ? 2 * c[kThreads] / kWarp * kExchanged : 16; }
+int64_t totals_bytes(const Facts& f, const Config& c) { return f.sums > 0 ? std::min(c[kThreads] / 8, 16) * 128 : 0; }
+int64_t groups_bytes(const Facts& f, const Config& c) {
+  return f.grouped ? int64_t{f.sums} * (c[kThreads] / c[kThreadsPerRow]) * 4 : 0;
+}
+int held_smem_bytes(const Facts& f, const Config& c) {
+  const int64_t threads = c[kThreads];
+  const int64_t rows = c[kRowsAhead] * threads * (f.inputs * values_of(f, c) * f.element_bytes + 8 * parts_held(f, c));
+  const int64_t teams = f.grouped ? groups_bytes(f, c) : f.sums * values_of(f, c) * (threads + 32 / f.vector) * 4;
+  return exchange_bytes(c) + static_cast<int>(std::max({rows, teams, totals_bytes(f, c)}));
+}
+int long_smem_bytes(const Facts& f, const Config& c) {
+  const int64_t sums = f.grouped ? 0 : f.sums * key::padded(f.columns) * 4;
+  return exchange_bytes(c) +
+         static_cast<int>(std::max({totals_bytes(f, c), groups_bytes(f, c), sums <= kMostSharedSums ? sums : 0}));
+}
+
+/// Whether rows can be held, by the largest block that has registers and shared memory for it on every device; else a
+/// block reads its row again for each step.
 bool is_held(const Facts& f) {
+  constexpr int kLeastShared = 99 * 1024;  // of a block
   for (const int32_t threads : {512, 256}) {
     Config largest;
     largest[kThreads] = largest[kThreadsPerRow] = threads;
-    if (values_of(f, largest) <= kMaxValues && held_registers(f, largest) <= register_budget(1, threads)) return true;
+    largest[kRowsAhead] = 1;
+    if (values_of(f, largest) <= kMaxValues && held_registers(f, largest) <= register_budget(1, threads) &&
+        held_smem_bytes(f, largest) <= kLeastShared)
+      return true;
   }
   return false;
 }
 
+int smem_bytes(const Facts& f, const Config& c) { return is_held(f) ? held_smem_bytes(f, c) : long_smem_bytes(f, c); }
 int registers_of(const Facts& f, const Config& c) {
   if (is_held(f)) return held_registers(f, c);
   return 76 + 4 * f.vector + 16 * f.swish + 16 * f.drops + 8 * f.activated;
-}
-
-int smem_bytes(const Facts& f, const Config& c) {
-  const int threads = c[kThreads], ahead = c[kRowsAhead], rows_at_once = threads / c[kThreadsPerRow];
-  const int exchange = c[kThreadsPerRow] > kWarp ? 2 * threads / kWarp * kExchanged : 16;
-  const int64_t totals = f.sums > 0 ? std::min(threads / 8, 16) * 128 : 0;
-  const int64_t of_groups = f.grouped ? int64_t{f.sums} * rows_at_once * 4 : 0;
-  if (!is_held(f)) {
-    const int64_t sums = f.grouped ? 0 : f.sums * key::padded(f.columns) * 4;
-    return exchange + static_cast<int>(std::max({totals, of_groups, sums <= kMostSharedSums ? sums : 0}));
-  }
-  const int64_t rows =
-      ahead * threads * (f.inputs * accesses_of(f, c) * f.vector * f.element_bytes + 8 * parts_held(f, c));
-  const int64_t teams = f.grouped ? of_groups : f.sums * values_of(f, c) * (threads + 32 / f.vector) * 4;
-  return exchange + static_cast<int>(std::max({rows, teams, totals}));
 }
 
 bool teams_divide_block(const Problem&, const Config& c, const DeviceFacts&) {
