@@ -229,14 +229,14 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "attn": [3, 8], "u": [3, 8], "weight": [8], "dout": [3, 16],
   "moments": {"shape": [3, 4, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 8], "du": [3, 8], "dweight": [8]}},
 {"op": "norm_mul_backward", "name": "norm_mul_backward of RMS and groups", "num_groups": 2, "norm": "rms", "concat_u": 1, "concat_x": 1, "silu_u": 1, "dropout_ratio": 0.5, "dropout_stream": "fast", "seed": 3, "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [2], "dout": [3, 24], "dattn": [3, 8], "du": [3, 8], "dweight": [2]}},
+  "attn": [3, 16], "u": [3, 16], "weight": [2], "dout": [3, 48], "dattn": [3, 16], "du": [3, 16], "dweight": [2]}},
 {"op": "norm_mul_backward", "name": "norm_mul_backward of groups", "accumulate": true, "num_groups": 2, "concat_u": 1, "concat_x": 1, "dropout_ratio": 0.25, "dropout_stream": "masks", "seed": 5, "tensors": {
-  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "attn": [3, 8], "u": [3, 8], "weight": [2], "bias": [2],
-  "dout": [3, 24], "moments": {"shape": [3, 4, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 8], "du": [3, 8],
-  "dweight": [2], "dbias": [2], "out": [3, 24]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of groups of swish", "num_groups": 4, "norm": "swish", "silu_u": 1, "dropout_ratio": 0.4, "dropout_stream": "rows", "seed": 2, "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [4], "bias": [4], "dout": [3, 8], "dattn": [3, 8], "du": [3, 8],
-  "dweight": [4], "dbias": [4]}},
+  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "attn": [3, 16], "u": [3, 16], "weight": [2], "bias": [2],
+  "dout": [3, 48], "moments": {"shape": [3, 4, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 16], "du": [3, 16],
+  "dweight": [2], "dbias": [2], "out": [3, 48]}},
+{"op": "norm_mul_backward", "name": "norm_mul_backward of groups of swish", "num_groups": 2, "norm": "swish", "silu_u": 1, "dropout_ratio": 0.4, "dropout_stream": "rows", "seed": 2, "tensors": {
+  "attn": [3, 16], "u": [3, 16], "weight": [2], "bias": [2], "dout": [3, 16], "dattn": [3, 16], "du": [3, 16],
+  "dweight": [2], "dbias": [2]}},
 {"op": "norm_mul_backward", "name": "norm_mul_backward of u alone", "concat_u": 1, "concat_x": 1, "tensors": {
   "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 24], "du": [3, 8]}},
 {"op": "norm_mul_backward", "name": "norm_mul_backward of attn alone", "concat_x": 1, "tensors": {
