@@ -106,8 +106,8 @@ int held_registers(const Facts& f, const Config& c) {
   const double narrow = f.vector * f.element_bytes == 2 ? 1.5 * accesses * (1 + f.reads_copy + f.reads_dx) : 0;
   const double together = values > 8 ? 1.15 : 1;  // two accesses are mixed
   // Four counters at a time, of some streams several words of each.
-  const int draws = !f.drops ? 0 : f.vector < 4 ? 8 : f.draws_words ? 28 : 20;
-  return static_cast<int>(std::ceil(39 + together * registers_of_value(f) * values + accesses + narrow + draws +
+  const int draws = !f.drops ? 0 : f.vector < 4 ? 12 : f.draws_words ? 28 : 20;
+  return static_cast<int>(std::ceil(40 + together * registers_of_value(f) * values + accesses + narrow + draws +
                                     6 * f.has_out + 3 * (f.parts > 0) + 4 * (f.swish || f.activated)));
 }
 
