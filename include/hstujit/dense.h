@@ -74,9 +74,11 @@ HSTU_TYPED_PLAN(addmm_dpre)
  * computed; where nothing is, nothing runs. The gradient of x is hstu_addmm of dout and w with its strides exchanged.
  *
  * x            [m, k] f32 or 16-bit, any strides; not read without dw
- * dout         [m, n] same dtype, any strides. Of a result in parts, each part's gradient is a call of its own, whose
- * dw and dbias are the part's columns dw           absent; or [k, n], with transposed [n, k], x's dtype or f32, last
- * stride 1 dbias        absent; or [n] f32 or 16-bit transposed   1: dw is [n, k], of a weight that is stored so
+ * dout         [m, n] same dtype, any strides. Of a result in parts, each part's gradient is a call of its own, with
+ *              the part's columns of dw and dbias
+ * dw           absent; or [k, n], with transposed [n, k], x's dtype or f32, last stride 1
+ * dbias        absent; or [n] f32 or 16-bit
+ * transposed   1: dw is [n, k], of a weight that is stored so
  * valid_rows   absent; or i32 or i64 [1] on the device, read when the kernel runs: rows from there on enter no sum,
  *              whatever they hold. An operand that is stored column by column is then read element by element
  * accumulate   1: the gradients are added to what is there, with one rounding. 0: what is there is not read
