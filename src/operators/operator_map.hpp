@@ -56,4 +56,5 @@
   X(rms_norm_backward, hstu_rms_norm_backward_args, hstu_rms_norm_backward)                                        \
   X(swish_layer_norm_backward, hstu_swish_layer_norm_backward_args, hstu_swish_layer_norm_backward)                \
   X(group_norm_backward, hstu_group_norm_backward_args, hstu_group_norm_backward)                                  \
-  X(norm_mul_backward, hstu_norm_mul_backward_args, hstu_norm_mul_backward)
+  X(norm_mul_backward, hstu_norm_mul_backward_args, hstu_norm_mul_backward)                                        \
+  X(concat_2d_jagged_backward, hstu_concat_2d_jagged_backward_args, hstu_concat_2d_jagged_backward)

@@ -114,6 +114,16 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
 {"op": "concat_2d_jagged", "name": "concat_2d_jagged replaces", "is_replace": true, "tensors": {
   "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
   "left": [5, 8], "right": [3, 1, 8], "out": [5, 8]}},
+{"op": "concat_2d_jagged_backward", "n_prefix_from_right": 1, "tensors": {
+  "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
+  "offsets_right": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 3, 0]}}},
+  "left": [5, 8], "right": [4, 8], "dout": [9, 8], "dleft": [5, 8], "dright": [4, 8]}},
+{"op": "concat_2d_jagged_backward", "name": "concat_2d_jagged_backward, replaced", "is_replace": true, "tensors": {
+  "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
+  "left": [5, 8], "right": [3, 1, 8], "dout": [5, 8], "dleft": [5, 8]}},
+{"op": "concat_2d_jagged_backward", "name": "concat_2d_jagged_backward, longer ones", "is_replace": true, "tensors": {
+  "offsets_right": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 3, 0]}}},
+  "left": [3, 2, 8], "right": [4, 8], "dout": [6, 8], "dright": [4, 8]}},
 {"op": "split_2d_jagged", "n_prefix_to_right": 1, "tensors": {
   "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
   "offsets_right": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 3, 0]}}},
