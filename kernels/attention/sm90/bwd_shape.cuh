@@ -19,7 +19,9 @@ struct Shape {
     kStages = Config::kStages,
     kOwnTiles = Config::kOwnTiles
   };
-  enum : int { kConsumerRegisters = 240, kProducerRegisters = 32 };
+  // Of the 168 that each of the three warpgroups is launched with; one that asked for more would wait for ever.
+  enum : int { kConsumerRegisters = 232, kProducerRegisters = 40 };
+  static_assert(kConsumers * kConsumerRegisters + kProducerRegisters <= 3 * 168, "a block has no more");
   // Panels of 64 columns, in rows of 128 bytes.
   enum : int { kColsQk = (Config::kHeadDimQk + 15) / 16 * 16, kColsV = (Config::kHeadDimV + 15) / 16 * 16 };
   enum : int { kPanelsQk = (kColsQk + 63) / 64, kPanelsV = (kColsV + 63) / 64 };
