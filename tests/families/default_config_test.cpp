@@ -155,7 +155,7 @@ template <class Args>
 void set_mask(Draw& d, Args& args, const Heads& h, int64_t rows) {
   args.mask.kind = static_cast<hstu_mask>(d.below(4));
   args.max_seq_len = d.up_to(4000);
-  if (args.mask.kind == HSTU_MASK_CAUSAL) {
+  if (args.mask.kind == HSTU_MASK_CAUSAL || args.mask.kind == HSTU_MASK_FULL) {
     if (d.coin()) {
       args.mask.num_targets = d.dense(d.integer(), {h.batch});
       args.mask.target_group_size = static_cast<int32_t>(d.below(4));

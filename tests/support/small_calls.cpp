@@ -22,6 +22,19 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "intervals": {"dtype": "i32", "values": {"batch": 36, "lengths": 2}, "shape": [1, 3, 12]},
   "q": [12, 2, 8], "k": [12, 1, 8], "v": [12, 1, 4], "out": [12, 2, 4], "moments": [12, 2, 2]}},
+{"op": "attention", "name": "hstu_attention both ways", "mask": "full", "max_seq_len": 5, "target_group_size": 2,
+ "max_attn_len": 2, "num_softmax_heads": 1, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "num_targets": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
+  "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 2, 0]}}},
+  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "out": [12, 2, 4]}},
+{"op": "attention_backward", "name": "attention_backward both ways", "mask": "full", "max_seq_len": 5,
+ "target_group_size": 2, "max_attn_len": 2, "min_full_attn_seq_len": 1, "num_softmax_heads": 1, "tensors": {
+  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
+  "num_targets": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
+  "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 2, 0]}}},
+  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "dout": [12, 2, 4], "out": [12, 2, 4], "lse": [1, 12],
+  "dq": [12, 2, 8], "dk": [12, 2, 8], "dv": [12, 2, 4]}},
 {"op": "attention_backward", "max_seq_len": 5, "target_group_size": 2, "max_attn_len": 3, "min_full_attn_seq_len": 1,
  "num_softmax_heads": 1, "accumulate": true, "tensors": {
   "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
