@@ -63,7 +63,8 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"OutInFp8", [](Args& a) { a.out.dtype = HSTU_DTYPE_E4M3; }, kDtype, "out.dtype = e4m3"},
         Spoiled<Args>{"MomentsIn16Bits", [](Args& a) { a.moments.dtype = kBf16; }, kDtype, "moments.dtype = bf16"},
         Spoiled<Args>{"MomentsOfOtherRows", [](Args& a) { a.moments.shape[0] = 41; }, kShape, "moments.shape[0] = 41"},
-        Spoiled<Args>{"PartsThatDoNotDivide", [](Args& a) { a.moments.shape[1] = 5; }, kShape, "moments.shape[1] = 5"},
+        Spoiled<Args>{"PartsThatDoNotDivide", [](Args& a) { a.moments = hstu_heads(slot(5), kF32, 40, 5, 2); }, kShape,
+                      "moments.shape[1] = 5"},
         Spoiled<Args>{"FewerPartsThanGroups",
                       [](Args& a) {
                         a.forward.num_groups = 8;
