@@ -33,7 +33,7 @@ constexpr TensorSlot kTensors[] = {
     {"weight", offsetof(Args, forward.weight), TensorRole::input, of_rank(1, kFloating)},
     {"bias", offsetof(Args, forward.bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
     {"dout", offsetof(Args, dout), TensorRole::input, of_rank(2, kFloating)},
-    {"moments", offsetof(Args, moments), TensorRole::input, of_rank(3, kF32).or_absent()},
+    {"moments", offsetof(Args, moments), TensorRole::input, of_rank(3, kF32, 0).or_absent()},
     {"dattn", offsetof(Args, dattn), TensorRole::output, of_rank(2, kFloating).or_absent()},
     {"du", offsetof(Args, du), TensorRole::output, of_rank(2, kFloating).or_absent()},
     sum_slot("dweight", offsetof(Args, dweight)),
