@@ -1,6 +1,8 @@
 // Golden cases of jagged copies, products and positions.
 #include "verify/golden_cases.hpp"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace hstujit::verify {
@@ -79,10 +81,10 @@ void run_split(GoldenCall& call, hstu_split_2d_jagged_args& args, std::string_vi
   call.run(args);
   call.compare_copy(left, args.left);
   call.compare_copy(right, args.right);
-  if (!call.has("d" + std::string(left))) return;
+  if (!call.has(fmt::format("d{}", left))) return;
   auto gradient = sized<hstu_concat_2d_jagged_args>();
-  gradient.left = call.input("d" + std::string(left));
-  gradient.right = call.input("d" + std::string(right));
+  gradient.left = call.input(fmt::format("d{}", left));
+  gradient.right = call.input(fmt::format("d{}", right));
   gradient.offsets_left = args.offsets_left;
   gradient.offsets_right = args.offsets_right;
   gradient.max_len_left = args.max_len_left;
