@@ -43,7 +43,8 @@ __all__ = [
 ]
 
 
-def _only_causal(causal: bool) -> None:
+def only_causal(causal: bool) -> None:
+    """Refuses attention that is not causal."""
     if causal is not True:
         raise Unsupported("causal: only causal attention has contexts and targets", Status.UNSUPPORTED, "causal")
 
@@ -78,7 +79,7 @@ def hstu_mha(
     enable_tma: bool = False,
 ) -> Tensor:
     """Attention: hstujit.torch.attention, [total, num_heads, head dim of v]."""
-    _only_causal(causal)
+    only_causal(causal)
     no_dropout(dropout_pr, training)
     return ht.attention(
         q,
@@ -238,25 +239,16 @@ def hstu_preprocess_and_attention(
 
     k and v are columns of one buffer, and are there whether prefill is set or not.
     """
-    _only_causal(causal)
+    only_causal(causal)
     mask = {
         "alpha": number(attn_alpha),
         "num_targets": num_targets,
         "max_attn_len": max_attn_len,
         "contextual_seq_len": contextual_seq_len,
     }
-    u, attn, k, v = _stages.preprocess_and_attention(
-        x,
-        norm_weight,
-        norm_bias,
-        uvqk_weight,
-        uvqk_bias,
-        norm_eps,
-        (num_heads, attn_dim, hidden_dim),
-        seq_offsets,
-        max_seq_len,
-        mask,
-    )
+    dims = (num_heads, attn_dim, hidden_dim)
+    weights = (norm_weight, norm_bias, uvqk_weight, uvqk_bias)
+    u, attn, k, v = _stages.preprocess_and_attention(x, *weights, norm_eps, dims, seq_offsets, max_seq_len, mask)
     return u, attn.flatten(1), k, v
 
 
@@ -406,14 +398,18 @@ def swish_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5,
     return _stages.swish_layer_norm(_matrix(x), weight, bias, eps).view(x.shape)
 
 
-class LayerNorm(nn.Module):
-    """layer_norm with parameters weight and bias [dim]."""
+class _NormWithBias(nn.Module):
+    """A norm with parameters weight and bias [dim]."""
 
     def __init__(self, dim: int, eps: float = 1e-5, is_inference: bool = False) -> None:
         super().__init__()
         self._eps = eps
         self.weight = nn.Parameter(torch.ones(dim))
         self.bias = nn.Parameter(torch.zeros(dim))
+
+
+class LayerNorm(_NormWithBias):
+    """layer_norm with parameters weight and bias [dim]."""
 
     def forward(self, x: Tensor) -> Tensor:
         """x [..., dim]."""
@@ -441,14 +437,8 @@ class RMSNormSilu(RMSNorm):
     _silu = True
 
 
-class SwishLayerNorm(nn.Module):
+class SwishLayerNorm(_NormWithBias):
     """swish_layer_norm with parameters weight and bias [dim]."""
-
-    def __init__(self, dim: int, eps: float = 1e-5, is_inference: bool = False) -> None:
-        super().__init__()
-        self._eps = eps
-        self.weight = nn.Parameter(torch.ones(dim))
-        self.bias = nn.Parameter(torch.zeros(dim))
 
     def forward(self, x: Tensor) -> Tensor:
         """x [..., dim]."""

@@ -78,22 +78,7 @@ def hstu_attn_qkvpacked_func(
     """hstu_attn_varlen_func of q, k and v in one tensor [total, 3, num_heads, head_dim]."""
     if qkv.dim() != 4 or qkv.size(1) != 3:
         raise invalid("qkv", f"[total, 3, num_heads, head_dim] is expected, not {list(qkv.shape)}")
-    q, k, v = qkv[:, 0], qkv[:, 1], qkv[:, 2]
-    return varlen(
-        q,
-        k,
-        v,
-        cu_seqlens_q,
-        cu_seqlens_k,
-        max_seqlen_q,
-        max_seqlen_k,
-        scaling_seqlen=scaling_seqlen,
-        num_contexts=num_contexts,
-        num_targets=num_targets,
-        target_group_size=target_group_size,
-        window_size=window_size,
-        alpha=alpha,
-        rab=rab,
-        has_drab=has_drab,
-        func=func,
-    )
+    sequences = (cu_seqlens_q, cu_seqlens_k, max_seqlen_q, max_seqlen_k)
+    mask = (num_contexts, num_targets, target_group_size, window_size)
+    q, k, v = qkv.unbind(1)
+    return hstu_attn_varlen_func(q, k, v, *sequences, *mask, alpha, rab, has_drab, func=func, scaling_seqlen=scaling_seqlen)

@@ -9,7 +9,6 @@ from torch import Tensor
 
 from .. import _stages
 from .. import torch as ht
-from .._errors import Status, Unsupported
 from .._stages import invalid, number
 from ..enums import Mask
 from . import generative_recommenders as meta
@@ -84,8 +83,7 @@ def hstu_mha(
     scaling_seqlen: int = -1,
 ) -> Tensor:
     """Attention: hstujit.torch.attention, [total, num_heads, head dim of v]."""
-    if causal is not True:
-        raise Unsupported("causal: only causal attention has contexts and targets", Status.UNSUPPORTED, "causal")
+    meta.only_causal(causal)
     meta.no_dropout(dropout_pr, training)
     mask = _mask(attn_func, num_targets, max_attn_len, contextual_seq_len, min_full_attn_seq_len)
     divisor = _divisor(scaling_seqlen)
@@ -198,21 +196,12 @@ def hstu_preprocess_and_attention(
 
     k and v are columns of one buffer, and are there whether prefill is set or not.
     """
-    if causal is not True:
-        raise Unsupported("causal: only causal attention has contexts and targets", Status.UNSUPPORTED, "causal")
+    meta.only_causal(causal)
     mask = _mask(attn_func, num_targets, max_attn_len, contextual_seq_len)
-    u, attn, k, v = _stages.preprocess_and_attention(
-        x,
-        norm_weight,
-        norm_bias,
-        uvqk_weight,
-        uvqk_bias,
-        norm_eps,
-        (num_heads, attn_dim, hidden_dim),
-        seq_offsets,
-        max_seq_len,
-        mask | {"alpha": number(attn_alpha), "scaling_seqlen": _divisor(scaling_seqlen)},
-    )
+    mask |= {"alpha": number(attn_alpha), "scaling_seqlen": _divisor(scaling_seqlen)}
+    dims = (num_heads, attn_dim, hidden_dim)
+    weights = (norm_weight, norm_bias, uvqk_weight, uvqk_bias)
+    u, attn, k, v = _stages.preprocess_and_attention(x, *weights, norm_eps, dims, seq_offsets, max_seq_len, mask)
     return u, attn.flatten(1), k, v
 
 
