@@ -37,6 +37,9 @@ mount --rbind /sys "$machine/sys"
 mount --rbind /dev "$machine/dev"
 mkdir -p "$machine/usr/local/cuda"
 mount --bind -o ro "$cuda" "$machine/usr/local/cuda"
+# Registries are reached as from here: with the certificates that this machine trusts, and pip's settings for all users.
+cp /etc/ssl/certs/ca-certificates.crt "$machine/etc/ssl/certs/"
+[ ! -f /etc/pip.conf ] || cp /etc/pip.conf "$machine/etc/"
 inside useradd --create-home --shell /bin/bash newcomer
 echo 'newcomer ALL=(ALL) NOPASSWD:ALL' >"$machine/etc/sudoers.d/newcomer"
 git clone --quiet "$source" "$machine/home/newcomer/libhstujit"
