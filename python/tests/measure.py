@@ -45,15 +45,18 @@ def main() -> None:
     empty.define("layer_norm(Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=0.0) -> Tensor")
     empty.impl("layer_norm", lambda x, weight=None, bias=None, eps=0.0: torch.empty_like(x), "CompositeExplicitAutograd")
     none = x[:0]
+    none_leaf = leaf.detach()[:0].requires_grad_()
     calls: dict[str, Callable[[], object]] = {
         "torch.empty": lambda: torch.empty(64, 512, device=DEVICE, dtype=DTYPE),
         "an empty operator of the same schema, in Python": lambda: torch.ops.hstujit_empty.layer_norm.default(x, w, b),
         "torch.nn.functional.layer_norm": lambda: torch.nn.functional.layer_norm(x, (512,), w, b),
         "torch.ops.hstujit.layer_norm.default": lambda: torch.ops.hstujit.layer_norm.default(x, w, b),
-        "the same of no rows": lambda: torch.ops.hstujit.layer_norm.default(none, w, b),
+        "torch.ops.hstujit.layer_norm.default of no rows": lambda: torch.ops.hstujit.layer_norm.default(none, w, b),
         "torch.ops.hstujit.layer_norm_out.default": lambda: torch.ops.hstujit.layer_norm_out.default(x, w, b, out=out),
         "hstujit.torch.layer_norm": lambda: ht.layer_norm(x, w, b),
         "the same, recording a gradient": lambda: ht.layer_norm(leaf, w, b),
+        "hstujit.torch.layer_norm of no rows": lambda: ht.layer_norm(none, w, b),
+        "hstujit.torch.layer_norm of no rows, recording a gradient": lambda: ht.layer_norm(none_leaf, w, b),
         "hstujit.torch.attention": lambda: ht.attention(q, q, q, offsets, 64),
     }
     print(f"torch {torch.__version__}, {torch.cuda.get_device_name() if DEVICE == 'cuda' else 'cpu'}")
