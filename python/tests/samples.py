@@ -218,7 +218,11 @@ def layer_norm(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
     return F.layer_norm(x, (16,), w, b)
 
 
-DOUT = rand(TOTAL, 16, seed=9)
+def swish(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
+    return x * layer_norm(x, w, b).sigmoid()
+
+
+DOUT, DPRE = rand(TOTAL, 16, seed=9), rand(TOTAL, 16, seed=8)
 DQ = rand(TOTAL, 2, 8, seed=9)
 EMPTY = torch.empty(0)
 DENSE = rand(BATCH, 16, 12)
@@ -270,6 +274,13 @@ SAMPLES = [
     Sample("rms_norm_out", (X, W), out(out=(TOTAL, 16)), lambda: (rms(X, W),)),
     Sample("rms_norm_fp8", (X, W), {"out_dtype": E4M3, "scaling": Fp8Scaling.GROUP},
            lambda: (quantised(rms(X, W))[0], quantised(rms(X, W))[1][:, None]), 0.07),
+    Sample("rms_norm_backward", (DOUT, X, W), {"needed": [True, True]}, lambda: backward_of(rms, X, W)),
+    Sample("rms_norm_backward_out", (DOUT, X, W), {"accumulate": 1, **out(dweight=(16,))},
+           lambda: (7 + backward_of(rms, X, W)[1],)),
+    Sample("swish_layer_norm_backward", (DOUT, X, W, B), {"needed": [True, True, True]},
+           lambda: backward_of(swish, X, W, B)),
+    Sample("swish_layer_norm_backward_out", (DOUT, X, W, B), out(dx=(TOTAL, 16)),
+           lambda: backward_of(swish, X, W, B)[:1]),
     Sample("swish_layer_norm", (X, W, B), expected=lambda: X * layer_norm(X, W, B).sigmoid()),
     Sample("swish_layer_norm_out", (X, W, B), out(out=(TOTAL, 16)), lambda: (X * layer_norm(X, W, B).sigmoid(),)),
     Sample("group_norm", (X, W[:4], B[:4]), {"num_groups": 4}, lambda: groups(X, W[:4], B[:4], 4)),
@@ -295,6 +306,14 @@ SAMPLES = [
     Sample("addmm_out", (X, WEIGHT), out(out=(TOTAL, 12)), lambda: (X @ WEIGHT,)),
     Sample("addmm_fp8", (X, WEIGHT), {"out_descale": torch.tensor([0.1]), "out_dtype": E4M3},
            lambda: (X @ WEIGHT / 0.1).to(E4M3), 0.07),
+    Sample("addmm_dpre", (DPRE, DOUT), {"activation_columns": 8},
+           lambda: torch.cat([backward_of(F.silu, DPRE)[0][:, :8], DOUT[:, 8:]], 1)),
+    Sample("addmm_dpre_out", (DPRE, DOUT), out(dpre=(TOTAL, 16)), lambda: backward_of(F.silu, DPRE)),
+    Sample("addmm_wgrad", (WIDE, DOUT[:, :12]), {"needed": [True, True]},
+           lambda: (WIDE.T @ DOUT[:, :12], DOUT[:, :12].sum(0))),
+    Sample("addmm_wgrad", (WIDE, DOUT[:, :12]), {"needed": [True, False], "transposed": True},
+           lambda: (DOUT[:, :12].T @ WIDE, EMPTY), name="transposed"),
+    Sample("addmm_wgrad_out", (X, DOUT), {"accumulate": 1, **out(dw=(16, 16))}, lambda: (7 + X.T @ DOUT,)),
     Sample("gated_mlp", (X, GATE, UP), expected=lambda: (X @ GATE) * F.silu(X @ UP)),
     Sample("gated_mlp_out", (X, GATE, UP), {"activate_gate": True, **out(out=(TOTAL, 12))},
            lambda: (F.silu(X @ GATE) * (X @ UP),)),

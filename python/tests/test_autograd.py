@@ -12,7 +12,7 @@ from samples import MAX_LEN, OFFSETS, TOTAL, rand
 from torch import Tensor
 
 import hstujit.torch as ht
-from hstujit.enums import Mask
+from hstujit.enums import Activation, Mask
 from hstujit.torch import autograd, schemas
 
 F64 = torch.float64
@@ -28,13 +28,39 @@ def qkv() -> tuple[Tensor, Tensor, Tensor]:
 
 def test_every_function_with_gradients_is_marked_in_the_table() -> None:
     assert {op.name for op in schemas.OPERATORS if op.gradient} == set(autograd.__all__)
-    assert ht.layer_norm is autograd.layer_norm
-    assert ht.attention is autograd.attention
+    assert all(getattr(ht, name) is getattr(autograd, name) for name in autograd.__all__)
 
 
 def test_layer_norm_agrees_with_finite_differences() -> None:
     assert torch.autograd.gradcheck(ht.layer_norm, (leaf(5, 6), leaf(6), leaf(6, seed=1)))
     assert torch.autograd.gradcheck(ht.layer_norm, (leaf(5, 6),))
+
+
+def test_other_norms_agree_with_finite_differences() -> None:
+    assert torch.autograd.gradcheck(ht.swish_layer_norm, (leaf(5, 6), leaf(6), leaf(6, seed=1)))
+    assert torch.autograd.gradcheck(ht.rms_norm, (leaf(5, 6), leaf(6)))
+    assert torch.autograd.gradcheck(lambda x, w: ht.rms_norm(x, w, activation=Activation.SILU), (leaf(5, 6), leaf(6)))
+
+
+@pytest.mark.parametrize("activation", [Activation.NONE, Activation.SILU, Activation.GELU, Activation.GELU_TANH])
+@pytest.mark.parametrize("columns", [0, 3])
+def test_products_agree_with_finite_differences(activation: Activation, columns: int) -> None:
+    columns = columns if activation else 0
+
+    def call(x: Tensor, w: Tensor, bias: Tensor, residual: Tensor) -> Tensor:
+        return ht.addmm(x, w, bias, residual, activation=activation, activation_columns=columns)
+
+    inputs = (leaf(4, 5), leaf(5, 6), leaf(6), leaf(4, 6, seed=1))
+    assert torch.autograd.gradcheck(call, inputs)
+    assert torch.allclose(call(*inputs), call(*(t.detach() for t in inputs)), rtol=1e-6)
+
+
+def test_a_weight_that_is_stored_transposed_gets_such_a_gradient() -> None:
+    weight = leaf(6, 5)
+    assert torch.autograd.gradcheck(lambda x, weight: ht.addmm(x, weight.t()), (leaf(4, 5), weight))
+    ht.addmm(leaf(4, 5), weight.t()).sum().backward()
+    assert weight.grad is not None
+    assert weight.grad.is_contiguous()
 
 
 @pytest.mark.parametrize("padded", [False, True])

@@ -57,4 +57,10 @@ inline Shape flash_lse(const Argument& q) {
   return {q.size(0), q.size(1), q.size(2)};
 }
 
+/// Of a product's weight, from its input and the gradient of its result.
+inline Shape weight_shape(const Argument& x, const Argument& dout, bool transposed) {
+  if (transposed) return {dout.size(1), x.size(1)};
+  return {x.size(1), dout.size(1)};
+}
+
 }  // namespace hstujit_torch

@@ -13,13 +13,13 @@ std::byte* Workspace::take(int64_t bytes) {
   return real_ ? base_ + begin : nullptr;
 }
 
-void Workspace::check() const {
+void Workspace::check(const char* name) const {
   if (used_ > 0 && !base_)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace = NULL: {} bytes of device memory are needed", used_);
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = NULL: {} bytes of device memory are needed", name, used_);
   if (reinterpret_cast<uintptr_t>(base_) % kWorkspaceAlignment != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace = {}: it must be aligned to {} bytes", static_cast<void*>(base_),
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: it must be aligned to {} bytes", name, static_cast<void*>(base_),
          kWorkspaceAlignment);
-  if (used_ > bytes_) fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = {}: {} bytes are needed", bytes_, used_);
+  if (used_ > bytes_) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}_size = {}: {} bytes are needed", name, bytes_, used_);
 }
 
 int64_t matrix_bytes(hstu_dtype dtype, int64_t rows, int64_t columns) {

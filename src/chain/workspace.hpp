@@ -19,8 +19,8 @@ class Workspace {
   /// Room of so many bytes, aligned; throws INVALID_ARGUMENT when the sum overflows.
   std::byte* take(int64_t bytes);
 
-  /// Throws INVALID_ARGUMENT unless the workspace is there, aligned and holds all that was taken.
-  void check() const;
+  /// Throws INVALID_ARGUMENT unless the memory is there, aligned and holds all that was taken. name: the caller's.
+  void check(const char* name = "workspace") const;
   size_t used() const { return used_; }
 
  private:

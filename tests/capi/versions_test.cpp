@@ -355,6 +355,10 @@ std::vector<EntryPoint> entry_points() {
                  }});
   HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_layer_norm_backward_workspace_size, hstu_layer_norm_backward_args)
   HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_attention_backward_workspace_size, hstu_attention_backward_args)
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_rms_norm_backward_workspace_size, hstu_rms_norm_backward_args)
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_swish_layer_norm_backward_workspace_size, hstu_swish_layer_norm_backward_args)
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_group_norm_backward_workspace_size, hstu_group_norm_backward_args)
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_norm_mul_backward_workspace_size, hstu_norm_mul_backward_args)
 #undef HSTUJIT_ENTRY_POINT_ON_CONTEXT
   return all;
 }

@@ -317,9 +317,9 @@ INSTANTIATE_TEST_SUITE_P(
                            "out overlaps attn_scale"}),
     kNameOf);
 
-/// Mask FULL with nothing else, then one option.
-void full(Attention& a) {
-  a.mask.kind = HSTU_MASK_FULL;
+/// Mask LOCAL with nothing else, then one option.
+void local(Attention& a) {
+  a.mask.kind = HSTU_MASK_LOCAL;
   a.mask.num_targets = {};
 }
 
@@ -340,23 +340,23 @@ INSTANTIATE_TEST_SUITE_P(
                            "min_full_attn_seq_len = -3"},
         Spoiled<Attention>{"UnknownMask", [](Attention& a) { test::set_code(a.mask.kind, 4); }, kInvalid,
                            "mask.kind = 4"},
-        Spoiled<Attention>{"FullWithTargets", [](Attention& a) { a.mask.kind = HSTU_MASK_FULL; }, kInvalid,
+        Spoiled<Attention>{"LocalWithTargets", [](Attention& a) { a.mask.kind = HSTU_MASK_LOCAL; }, kInvalid,
                            "num_targets"},
-        Spoiled<Attention>{"FullWithContext",
+        Spoiled<Attention>{"LocalWithContext",
                            [](Attention& a) {
-                             full(a);
+                             local(a);
                              a.mask.contextual_seq_len = 1;
                            },
                            kInvalid, "contextual_seq_len = 1"},
-        Spoiled<Attention>{"FullWithWindow",
+        Spoiled<Attention>{"LocalWithWindow",
                            [](Attention& a) {
-                             full(a);
+                             local(a);
                              a.mask.max_attn_len = 7;
                            },
                            kInvalid, "max_attn_len = 7"},
-        Spoiled<Attention>{"FullWithMinFull",
+        Spoiled<Attention>{"LocalWithMinFull",
                            [](Attention& a) {
-                             full(a);
+                             local(a);
                              a.mask.min_full_attn_seq_len = 7;
                            },
                            kInvalid, "min_full_attn_seq_len = 7"}),

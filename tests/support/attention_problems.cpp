@@ -234,6 +234,98 @@ std::span<const std::string_view> attention_problems() {
       "attention_fp8 dtype=f16 head_dim_qk=64 head_dim_v=32 num_heads=6 offset_dtype=i32 target_dtype=none "
       "mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 "
       "target_groups=0 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=2",
+      // Full masks of rows of several kinds.
+      "attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
+      "attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=1 "
+      "contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
+      "attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
+      "attention dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0",
+      "attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0",
+      "attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=1 lse=1 rab=0 heads_per_kv=1 moments=0",
+      "attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=2 lse=0 rab=0 heads_per_kv=1 moments=0",
+      "attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0",
+      "attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0",
+      "attention_backward dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 "
+      "mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 "
+      "max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 "
+      "mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 "
+      "max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 "
+      "mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 "
+      "max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=0 has_d_attn_scale=0",
+      "attention_backward dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i64 target_dtype=i32 "
+      "mask=1 contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 "
+      "max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=2 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=2 has_d_attn_scale=1",
+      "attention_backward dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 "
+      "mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 "
+      "max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 "
+      "drab=2 has_d_attn_scale=1",
+      "delta_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
+      "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 "
+      "rab=0 page_gaps=0",
+      "delta_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
+      "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 "
+      "rab=2 page_gaps=0",
+      "delta_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i64 "
+      "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=2 batch=32 max_q_len=32 max_seq_len=4096 "
+      "rab=1 page_gaps=0",
+      "delta_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 "
+      "q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=1 vector=4 batch=32 max_q_len=32 max_seq_len=4096 "
+      "rab=1 page_gaps=0",
+      "paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none "
+      "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=0 page_gaps=0",
+      "paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none "
+      "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=8 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=2 page_gaps=0",
+      "paged_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=none "
+      "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=0 page_gaps=0",
+      "paged_attention dtype=f32 head_dim_qk=64 head_dim_v=48 num_heads=4 heads_per_kv=1 offset_dtype=none "
+      "q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 "
+      "min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 "
+      "rab=0 page_gaps=0",
+      "attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1",
+      "attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1",
+      "attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0 heads_per_kv=1",
+      "attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 "
+      "contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 "
+      "target_groups=1 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1",
   };
   return kProblems;
 }

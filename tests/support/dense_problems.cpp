@@ -102,6 +102,74 @@ std::span<const std::string_view> dense_problems() {
       "weight_transposed=0 vector=8 vector_w=8 split=0 m=65536",
       "norm_addmm dtype=bf16 weight_dtype=bf16 n=320 k=128 bias=0 bias_dtype=none activation=0 act_columns=0 "
       "weight_transposed=1 vector=8 vector_w=8 split=64 m=131072",
+      // Gradients of weight and bias: of few tiles and long sums, transposed, of operands in any layout, in f32.
+      "addmm_wgrad dtype=bf16 gradient_dtype=bf16 bias_dtype=bf16 n=2048 k=512 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=8 vector_dout=8 vector_dw=8 allow_tf32=0 m=131072",
+      "addmm_wgrad dtype=bf16 gradient_dtype=f32 bias_dtype=none n=512 k=1536 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=8 vector_dout=8 vector_dw=4 allow_tf32=0 m=131072",
+      "addmm_wgrad dtype=f16 gradient_dtype=f32 bias_dtype=f32 n=2048 k=512 transposed=1 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=8 vector_dout=8 vector_dw=4 allow_tf32=0 m=131072",
+      "addmm_wgrad dtype=bf16 gradient_dtype=bf16 bias_dtype=f32 n=4096 k=1024 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=8 vector_dout=8 vector_dw=8 allow_tf32=0 m=65536",
+      "addmm_wgrad dtype=f16 gradient_dtype=f16 bias_dtype=f16 n=130 k=67 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=1 vector_dout=2 vector_dw=2 allow_tf32=0 m=4096",
+      "addmm_wgrad dtype=bf16 gradient_dtype=f32 bias_dtype=bf16 n=512 k=512 transposed=0 x_along_rows=1 "
+      "dout_along_rows=0 "
+      "vector_x=8 vector_dout=8 vector_dw=4 allow_tf32=0 m=65536",
+      "addmm_wgrad dtype=f16 gradient_dtype=f16 bias_dtype=none n=512 k=256 transposed=1 x_along_rows=0 "
+      "dout_along_rows=1 "
+      "vector_x=8 vector_dout=4 vector_dw=8 allow_tf32=0 m=65536",
+      "addmm_wgrad dtype=bf16 gradient_dtype=bf16 bias_dtype=f32 n=500 k=100 transposed=0 x_along_rows=1 "
+      "dout_along_rows=1 "
+      "vector_x=0 vector_dout=1 vector_dw=4 allow_tf32=0 m=4096",
+      "addmm_wgrad dtype=bf16 gradient_dtype=f32 bias_dtype=f16 n=500 k=100 transposed=1 x_along_rows=0 "
+      "dout_along_rows=1 "
+      "vector_x=2 vector_dout=0 vector_dw=1 allow_tf32=0 m=4096",
+      "addmm_wgrad dtype=f32 gradient_dtype=f32 bias_dtype=f32 n=2048 k=512 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=4 vector_dout=4 vector_dw=4 allow_tf32=0 m=65536",
+      "addmm_wgrad dtype=f32 gradient_dtype=f32 bias_dtype=f32 n=512 k=512 transposed=1 x_along_rows=0 "
+      "dout_along_rows=1 "
+      "vector_x=4 vector_dout=4 vector_dw=4 allow_tf32=1 m=65536",
+      "addmm_wgrad dtype=f32 gradient_dtype=f32 bias_dtype=bf16 n=33 k=31 transposed=0 x_along_rows=1 "
+      "dout_along_rows=1 "
+      "vector_x=1 vector_dout=1 vector_dw=1 allow_tf32=1 m=16",
+      "addmm_wgrad dtype=f32 gradient_dtype=f32 bias_dtype=none n=100 k=40 transposed=1 x_along_rows=1 "
+      "dout_along_rows=0 "
+      "vector_x=0 vector_dout=4 vector_dw=2 allow_tf32=0 m=1024",
+      "addmm_wgrad dtype=bf16 gradient_dtype=bf16 bias_dtype=bf16 n=64 k=64 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=8 vector_dout=8 vector_dw=8 allow_tf32=0 m=1048576",
+      "addmm_wgrad dtype=bf16 gradient_dtype=bf16 bias_dtype=none n=32 k=16 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=8 vector_dout=8 vector_dw=8 allow_tf32=0 m=256",
+      // Of the bias alone: short rows and long ones, columns that are contiguous or apart.
+      "addmm_wgrad dtype=bf16 gradient_dtype=none bias_dtype=bf16 n=2048 k=0 transposed=0 x_along_rows=0 "
+      "dout_along_rows=0 "
+      "vector_x=0 vector_dout=8 vector_dw=0 allow_tf32=0 m=131072",
+      "addmm_wgrad dtype=f32 gradient_dtype=none bias_dtype=f32 n=67 k=0 transposed=0 x_along_rows=0 dout_along_rows=0 "
+      "vector_x=0 vector_dout=1 vector_dw=0 allow_tf32=0 m=4096",
+      "addmm_wgrad dtype=f16 gradient_dtype=none bias_dtype=f32 n=512 k=0 transposed=0 x_along_rows=0 "
+      "dout_along_rows=1 "
+      "vector_x=0 vector_dout=8 vector_dw=0 allow_tf32=0 m=65536",
+      "addmm_wgrad dtype=bf16 gradient_dtype=f32 bias_dtype=f16 n=100 k=0 transposed=0 x_along_rows=0 "
+      "dout_along_rows=1 "
+      "vector_x=8 vector_dout=0 vector_dw=4 allow_tf32=0 m=256",
+      "addmm_wgrad dtype=f16 gradient_dtype=none bias_dtype=f16 n=20 k=0 transposed=0 x_along_rows=0 dout_along_rows=0 "
+      "vector_x=0 vector_dout=4 vector_dw=0 allow_tf32=0 m=16",
+      // Through an activation.
+      "addmm_dpre dtype=bf16 activation=1 partial=0 flat=1 vector=8 m=131072 n=2048",
+      "addmm_dpre dtype=f16 activation=3 partial=1 flat=0 vector=8 m=65536 n=512",
+      "addmm_dpre dtype=f32 activation=4 partial=0 flat=1 vector=4 m=4096 n=512",
+      "addmm_dpre dtype=bf16 activation=4 partial=1 flat=0 vector=1 m=1024 n=67",
+      "addmm_dpre dtype=f32 activation=1 partial=1 flat=0 vector=2 m=16 n=128",
+      "addmm_dpre dtype=f16 activation=1 partial=0 flat=1 vector=2 m=256 n=32",
+      "addmm_dpre dtype=f32 activation=3 partial=0 flat=0 vector=4 m=4096 n=1024",
   };
   return kProblems;
 }

@@ -99,6 +99,91 @@ std::span<const std::string_view> norm_problems() {
       "has_dweight=1 has_dbias=1 dim=20000 vector=8 rows=1024",
       "layer_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 "
       "has_dweight=1 has_dbias=1 dim=40001 vector=1 rows=64",
+      "rms_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=0 has_dx=1 "
+      "has_dweight=1 has_dbias=0 activation=0 dim=512 vector=8 rows=524288",
+      "rms_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=0 activation=1 dim=128 vector=8 rows=65536",
+      "rms_norm_backward dtype=f32 weight_dtype=bf16 gradient_dtype=bf16 has_moments=1 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=0 activation=0 dim=1002 vector=2 rows=4096",
+      "rms_norm_backward dtype=f16 weight_dtype=none gradient_dtype=none has_moments=0 has_dresidual=0 has_dx=1 "
+      "has_dweight=0 has_dbias=0 activation=1 dim=33 vector=1 rows=1024",
+      "rms_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 has_moments=0 has_dresidual=0 has_dx=0 "
+      "has_dweight=1 has_dbias=0 activation=0 dim=4096 vector=8 rows=65536",
+      "rms_norm_backward dtype=f16 weight_dtype=f16 gradient_dtype=f16 has_moments=1 has_dresidual=0 has_dx=0 "
+      "has_dweight=1 has_dbias=0 activation=1 dim=20000 vector=8 rows=1024",
+      "rms_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=0 activation=0 dim=40001 vector=1 rows=64",
+      "swish_layer_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=0 "
+      "has_dx=1 "
+      "has_dweight=1 has_dbias=1 activation=0 dim=512 vector=8 rows=524288",
+      "swish_layer_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=1 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=1 activation=0 dim=128 vector=8 rows=65536",
+      "swish_layer_norm_backward dtype=f32 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=1 "
+      "has_dx=1 "
+      "has_dweight=1 has_dbias=0 activation=0 dim=1002 vector=2 rows=4096",
+      "swish_layer_norm_backward dtype=f16 weight_dtype=none gradient_dtype=none has_moments=0 has_dresidual=0 "
+      "has_dx=1 "
+      "has_dweight=0 has_dbias=0 activation=0 dim=33 vector=1 rows=1024",
+      "swish_layer_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 has_moments=0 has_dresidual=0 "
+      "has_dx=0 "
+      "has_dweight=0 has_dbias=1 activation=0 dim=4096 vector=8 rows=65536",
+      "swish_layer_norm_backward dtype=f16 weight_dtype=f16 gradient_dtype=f16 has_moments=1 has_dresidual=0 has_dx=0 "
+      "has_dweight=1 has_dbias=1 activation=0 dim=20000 vector=8 rows=1024",
+      "swish_layer_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=1 activation=0 dim=40001 vector=1 rows=64",
+      "group_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=0 has_dx=1 "
+      "has_dweight=1 has_dbias=1 dim=512 groups=4 vector=8 rows=524288",
+      "group_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=1 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=1 dim=512 groups=8 vector=8 rows=65536",
+      "group_norm_backward dtype=f32 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=0 dim=3006 groups=3 vector=2 rows=4096",
+      "group_norm_backward dtype=f16 weight_dtype=none gradient_dtype=none has_moments=0 has_dresidual=0 has_dx=1 "
+      "has_dweight=0 has_dbias=0 dim=99 groups=3 vector=1 rows=1024",
+      "group_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 has_moments=1 has_dresidual=0 has_dx=0 "
+      "has_dweight=0 has_dbias=1 dim=4096 groups=512 vector=8 rows=65536",
+      "group_norm_backward dtype=f16 weight_dtype=f16 gradient_dtype=f16 has_moments=1 has_dresidual=0 has_dx=0 "
+      "has_dweight=1 has_dbias=1 dim=40000 groups=2 vector=8 rows=1024",
+      "group_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 "
+      "has_dweight=1 has_dbias=1 dim=40001 groups=1 vector=1 rows=64",
+      "norm_mul_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=0 dropout=0 parts=0 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=0 "
+      "vector=8 rows=131072",
+      "norm_mul_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 dim=512 groups=0 activation=1 concat_u=1 "
+      "concat_x=1 silu_u=1 norm=0 dropout=0 parts=4 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=1 "
+      "vector=8 rows=131072",
+      "norm_mul_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 dim=512 groups=0 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=0 dropout=1 parts=0 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=1 "
+      "vector=8 rows=65536",
+      "norm_mul_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 dim=512 groups=4 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=0 dropout=0 parts=4 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=1 "
+      "vector=8 rows=65536",
+      "norm_mul_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 dim=256 groups=4 activation=0 concat_u=0 "
+      "concat_x=0 silu_u=1 norm=2 dropout=3 parts=0 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=0 "
+      "vector=8 rows=4096",
+      "norm_mul_backward dtype=f32 weight_dtype=bf16 gradient_dtype=f32 dim=1002 groups=0 activation=2 concat_u=0 "
+      "concat_x=1 silu_u=0 norm=2 dropout=2 parts=0 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=1 "
+      "vector=2 rows=4096",
+      "norm_mul_backward dtype=f16 weight_dtype=f16 gradient_dtype=f16 dim=33 groups=0 activation=0 concat_u=1 "
+      "concat_x=0 silu_u=0 norm=1 dropout=4 parts=3 has_dattn=1 has_du=1 has_dweight=1 has_dbias=0 has_out=1 "
+      "vector=1 rows=1024",
+      "norm_mul_backward dtype=f16 weight_dtype=f16 gradient_dtype=none dim=128 groups=0 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=0 dropout=0 parts=0 has_dattn=1 has_du=1 has_dweight=0 has_dbias=0 has_out=0 "
+      "vector=8 rows=65536",
+      "norm_mul_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 dim=4096 groups=0 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=0 dropout=0 parts=0 has_dattn=0 has_du=0 has_dweight=1 has_dbias=1 has_out=0 "
+      "vector=8 rows=65536",
+      "norm_mul_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=none dim=512 groups=0 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=0 dropout=0 parts=64 has_dattn=0 has_du=0 has_dweight=0 has_dbias=0 has_out=1 "
+      "vector=8 rows=65536",
+      "norm_mul_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 dim=20000 groups=0 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=2 dropout=1 parts=8 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=1 "
+      "vector=8 rows=1024",
+      "norm_mul_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 dim=40001 groups=0 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=0 dropout=0 parts=0 has_dattn=1 has_du=1 has_dweight=1 has_dbias=1 has_out=0 "
+      "vector=1 rows=64",
+      "norm_mul_backward dtype=f16 weight_dtype=f16 gradient_dtype=f32 dim=60000 groups=3 activation=0 concat_u=1 "
+      "concat_x=1 silu_u=0 norm=1 dropout=0 parts=0 has_dattn=1 has_du=1 has_dweight=1 has_dbias=0 has_out=1 "
+      "vector=8 rows=64",
       "dropout dtype=bf16 active=1 flat=1 words=1 vector=8 rows=524288 dim=512",
       "dropout dtype=f32 active=1 flat=0 words=4 vector=4 rows=65536 dim=1024",
       "dropout dtype=f16 active=1 flat=0 words=4 vector=1 rows=64 dim=64",

@@ -7,15 +7,18 @@ gradients: on a CPU 7.0 µs a call instead of 3.1, and 22.6 instead of 9.8 with 
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from .._errors import Status, Unsupported
+from ..enums import Activation
 from . import ops
 
-__all__ = ["attention", "layer_norm"]
+__all__ = ["addmm", "attention", "layer_norm", "rms_norm", "swish_layer_norm"]
 
 
 class _FirstOnly(torch.autograd.Function):
@@ -96,6 +99,178 @@ def layer_norm(
         out: Tensor = _LayerNorm.apply(x, weight, bias, valid_rows, eps)  # type: ignore[no-untyped-call]
         return out
     return ops.layer_norm(x, weight, bias, eps=eps)
+
+
+class _RmsNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor | None, valid_rows: Tensor | None, eps: float, activation: int) -> Tensor:
+        ctx.save_for_backward(x, weight, valid_rows)
+        ctx.eps, ctx.activation = eps, activation
+        return ops.rms_norm(x, weight, eps=eps, activation=activation)
+
+    @staticmethod
+    def backward(ctx: Any, dout: Tensor) -> Any:
+        x, weight, valid_rows = ctx.saved_tensors
+        needed = tuple(ctx.needs_input_grad[:2])
+        options = {"eps": ctx.eps, "activation": ctx.activation}
+        with torch.no_grad():
+            gradients = ops.rms_norm_backward(_lines(dout), x, weight, valid_rows=valid_rows, needed=needed, **options)
+        return (*_first_only("rms_norm", (x, weight, dout), _wanted(needed, gradients)), None, None, None)
+
+
+def rms_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    *,
+    eps: float = 0.0,
+    activation: int = 0,
+    valid_rows: Tensor | None = None,
+) -> Tensor:
+    """hstu_rms_norm: act(x / sqrt(mean(x^2) + eps) * weight) over the last dimension.
+
+    x           [rows, dim] f32, f16 or bf16; f64 on the CPU; row stride free
+    weight      [dim]; absent: 1
+    eps         0 means 1e-5; hstujit.enums.EXACT_ZERO: 0
+    activation  hstujit.enums.Activation.NONE or SILU
+    valid_rows  as in layer_norm
+    Gradients of x and weight. Raises hstujit.Error that names the argument.
+    """
+    if torch.is_grad_enabled() and (x.requires_grad or (weight is not None and weight.requires_grad)):
+        out: Tensor = _RmsNorm.apply(x, weight, valid_rows, eps, activation)  # type: ignore[no-untyped-call]
+        return out
+    return ops.rms_norm(x, weight, eps=eps, activation=activation)
+
+
+class _SwishLayerNorm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor | None, bias: Tensor | None, valid_rows: Tensor | None, eps: float
+    ) -> Tensor:
+        ctx.save_for_backward(x, weight, bias, valid_rows)
+        ctx.eps = eps
+        return ops.swish_layer_norm(x, weight, bias, eps=eps)
+
+    @staticmethod
+    def backward(ctx: Any, dout: Tensor) -> Any:
+        x, weight, bias, valid_rows = ctx.saved_tensors
+        needed = tuple(ctx.needs_input_grad[:3])
+        with torch.no_grad():
+            gradients = ops.swish_layer_norm_backward(
+                _lines(dout), x, weight, bias, valid_rows=valid_rows, eps=ctx.eps, needed=needed
+            )
+        return (*_first_only("swish_layer_norm", (x, weight, bias, dout), _wanted(needed, gradients)), None, None)
+
+
+def swish_layer_norm(
+    x: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    *,
+    eps: float = 0.0,
+    valid_rows: Tensor | None = None,
+) -> Tensor:
+    """hstu_swish_layer_norm: x * sigmoid(layer_norm(x)), x being the raw input.
+
+    x, weight, bias, eps, valid_rows  as in layer_norm
+    Gradients of x, weight and bias. Raises hstujit.Error that names the argument.
+    """
+    if torch.is_grad_enabled() and (
+        x.requires_grad or (weight is not None and weight.requires_grad) or (bias is not None and bias.requires_grad)
+    ):
+        out: Tensor = _SwishLayerNorm.apply(x, weight, bias, valid_rows, eps)  # type: ignore[no-untyped-call]
+        return out
+    return ops.swish_layer_norm(x, weight, bias, eps=eps)
+
+
+class _Addmm(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any,
+        x: Tensor,
+        w: Tensor,
+        bias: Tensor | None,
+        residual: Tensor | None,
+        valid_rows: Tensor | None,
+        activation: int,
+        activation_columns: int,
+        allow_tf32: bool,
+    ) -> Tensor:
+        pre = ops.addmm(x, w, bias, residual, allow_tf32=allow_tf32)
+        ctx.save_for_backward(x, w, bias, valid_rows, pre if activation else None)
+        ctx.activation, ctx.activation_columns, ctx.allow_tf32 = activation, activation_columns, allow_tf32
+        return _activated(pre, activation, activation_columns) if activation else pre
+
+    @staticmethod
+    def backward(ctx: Any, dout: Tensor) -> Any:
+        x, w, bias, valid_rows, pre = ctx.saved_tensors
+        needed = tuple(ctx.needs_input_grad[:4])
+        of_pre, dx, dw, dbias = dout, None, None, None
+        with torch.no_grad():
+            if pre is not None:
+                columns = ctx.activation_columns
+                of_pre = ops.addmm_dpre(pre, _lines(dout), activation=ctx.activation, activation_columns=columns)
+            if needed[0]:
+                dx = ops.addmm(of_pre, w.t(), allow_tf32=ctx.allow_tf32)
+            if needed[1] or needed[2]:
+                # A weight that is stored [n, k] gets a gradient that is stored so.
+                transposed = w.stride(0) == 1 and w.stride(1) != 1
+                options = {"valid_rows": valid_rows, "transposed": transposed, "allow_tf32": ctx.allow_tf32}
+                dtype = None if bias is None else bias.dtype
+                made = ops.addmm_wgrad(x, of_pre, **options, bias_grad_dtype=dtype, needed=needed[1:3])
+                dw = (made[0].t() if transposed else made[0]) if needed[1] else None
+                dbias = made[1] if needed[2] else None
+        gradients = (dx, dw, dbias, of_pre if needed[3] else None)
+        return (*_first_only("addmm", (x, w, bias, dout), gradients), None, None, None, None)
+
+
+def _activated(pre: Tensor, activation: int, columns: int) -> Tensor:
+    function = _ACTIVATIONS[activation]
+    if columns == 0 or columns == pre.size(1):
+        return function(pre)
+    return torch.cat([function(pre[:, :columns]), pre[:, columns:]], 1)
+
+
+_ACTIVATIONS: dict[int, Callable[[Tensor], Tensor]] = {
+    Activation.SILU: torch.nn.functional.silu,
+    Activation.GELU: torch.nn.functional.gelu,
+    Activation.GELU_TANH: functools.partial(torch.nn.functional.gelu, approximate="tanh"),
+}
+
+
+def addmm(
+    x: Tensor,
+    w: Tensor,
+    bias: Tensor | None = None,
+    residual: Tensor | None = None,
+    *,
+    activation: int = 0,
+    activation_columns: int = 0,
+    allow_tf32: bool = False,
+    valid_rows: Tensor | None = None,
+) -> Tensor:
+    """hstu_addmm: act(x w + bias + residual).
+
+    x                   [m, k] f32, f16 or bf16; f64 on the CPU; any strides
+    w                   [k, n] x's dtype, any strides: `weight.t()` of a weight stored [n, k]
+    bias                [n]
+    residual            [m, n] x's dtype, any strides
+    activation          hstujit.enums.Activation.NONE, SILU, GELU or GELU_TANH
+    activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
+    valid_rows          as in layer_norm
+    Gradients of x, w, bias and residual. What stands before the activation is rounded to x's type where a gradient is
+    recorded, and not in between otherwise. Raises hstujit.Error that names the argument.
+    """
+    if torch.is_grad_enabled() and (
+        x.requires_grad
+        or w.requires_grad
+        or (bias is not None and bias.requires_grad)
+        or (residual is not None and residual.requires_grad)
+    ):
+        tensors = (x, w, bias, residual, valid_rows)
+        out: Tensor = _Addmm.apply(*tensors, activation, activation_columns, allow_tf32)  # type: ignore[no-untyped-call]
+        return out
+    options: dict[str, Any] = {"activation": activation, "activation_columns": activation_columns}
+    return ops.addmm(x, w, bias, residual, **options, allow_tf32=allow_tf32)
 
 
 class _Attention(torch.autograd.Function):

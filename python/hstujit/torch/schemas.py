@@ -120,6 +120,19 @@ _NORM = (
         (Result("out", _SHAPE_OF_X, "x"),),
         out=True,
         unused=_FP8,
+        gradient=True,
+    ),
+    Op(
+        "rms_norm_backward",
+        "Tensor dout, Tensor x, Tensor? weight=None, *, Tensor? moments=None, Tensor? dresidual=None, "
+        "Tensor? valid_rows=None, float eps=0.0, int activation=0, int determinism=0, ScalarType? weight_grad_dtype=None, "
+        "bool[2] needed",
+        (
+            Result("dx", _SHAPE_OF_X, "x", when="needed[0]"),
+            Result("dweight", "[x.size(1)]", "weight_grad_dtype or weight", when="needed[1]"),
+        ),
+        out=True,
+        unused={"accumulate": "results are fresh; rms_norm_backward_out has it"},
     ),
     _norm_fp8("rms_norm", "Tensor x, Tensor? weight=None, *, float eps=0.0, int activation=0"),
     Op(
@@ -127,6 +140,19 @@ _NORM = (
         "Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=0.0",
         (Result("out", _SHAPE_OF_X, "x"),),
         out=True,
+        gradient=True,
+    ),
+    Op(
+        "swish_layer_norm_backward",
+        "Tensor dout, Tensor x, Tensor? weight=None, Tensor? bias=None, *, Tensor? moments=None, Tensor? dresidual=None, "
+        "Tensor? valid_rows=None, float eps=0.0, int determinism=0, ScalarType? weight_grad_dtype=None, bool[3] needed",
+        (
+            Result("dx", _SHAPE_OF_X, "x", when="needed[0]"),
+            Result("dweight", "[x.size(1)]", "weight_grad_dtype or weight", when="needed[1]"),
+            Result("dbias", "[x.size(1)]", "weight_grad_dtype or weight", when="needed[2]"),
+        ),
+        out=True,
+        unused={"accumulate": "results are fresh; swish_layer_norm_backward_out has it"},
     ),
     Op(
         "group_norm",
@@ -192,6 +218,7 @@ _DENSE = (
         (Result("out", "[x.size(0), w.size(1)]", "x"),),
         out=True,
         unused={**_PARTS, "out_descale": "results in FP8 are the operator addmm_fp8"},
+        gradient=True,
     ),
     Op(
         "addmm_fp8",
@@ -200,6 +227,23 @@ _DENSE = (
         (Result("out", "[x.size(0), w.size(1)]", "out_dtype"),),
         function="addmm",
         unused=_PARTS,
+    ),
+    Op(
+        "addmm_dpre",
+        "Tensor pre, Tensor dout, *, int activation=1, int determinism=0, SymInt activation_columns=0",
+        (Result("dpre", "[pre.size(0), pre.size(1)]", "pre"),),
+        out=True,
+    ),
+    Op(
+        "addmm_wgrad",
+        "Tensor x, Tensor dout, *, Tensor? valid_rows=None, bool transposed=False, bool allow_tf32=False, int determinism=0, "
+        "ScalarType? weight_grad_dtype=None, ScalarType? bias_grad_dtype=None, bool[2] needed",
+        (
+            Result("dw", "weight_shape(x, dout, transposed)", "weight_grad_dtype or x", when="needed[0]"),
+            Result("dbias", "[dout.size(1)]", "bias_grad_dtype or dout", when="needed[1]"),
+        ),
+        out=True,
+        unused={"accumulate": "results are fresh; addmm_wgrad_out has it"},
     ),
     Op(
         "gated_mlp",

@@ -58,3 +58,8 @@ def concat_2d_shape(left: Tensor, right: Tensor, is_replace: bool) -> Sequence[i
 def flash_lse(q: Tensor) -> Sequence[int]:
     """The shape of the log-sum-exp: [heads, total] of jagged q, [batch, heads, queries] of dense q."""
     return [q.size(1), q.size(0)] if q.dim() == 3 else list(q.shape[:-1])
+
+
+def weight_shape(x: Tensor, dout: Tensor, transposed: bool) -> Sequence[int]:
+    """The shape of a product's weight, from its input and the gradient of its result."""
+    return [dout.size(1), x.size(1)] if transposed else [x.size(1), dout.size(1)]

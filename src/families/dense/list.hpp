@@ -11,5 +11,8 @@
   X(GatedMlpSm90) \
   X(GatedMlpSm80) \
   X(GatedAddmmSm90) \
-  X(NormAddmmSm90)
+  X(NormAddmmSm90) \
+  X(AddmmWgradSm80) \
+  X(AddmmDbiasSm80) \
+  X(AddmmDpreSm80)
 // clang-format on

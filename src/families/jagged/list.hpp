@@ -28,5 +28,6 @@
   X(SortByLengthSm80) \
   X(SortByLengthPartsSm80) \
   X(JaggedRemove1dSm90) \
-  X(JaggedRemove1dSm80)
+  X(JaggedRemove1dSm80) \
+  X(Concat2dJaggedBwdSm80)
 // clang-format on
