@@ -297,10 +297,6 @@ HSTU_PRIM void apply_mask(const AttnFwdParams& p, ScoresOf<Config, kKeys>& c, co
   }
 }
 
-// Whether the keys of a tile's targets may lie behind a gap.
-template <class Config>
-constexpr bool kGapsShow = Config::kHasTargets && !Config::kCausal;
-
 // A key block that some row of the warp does not see entirely, or under a bias, whose numbers for a whole block would
 // not fit the registers.
 template <class Config, class Weights>
@@ -318,8 +314,9 @@ HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weight
     init_scores<Config, kChunkN>(p, c, tile, key);
     multiply_qk<Config, kChunkN>(w, stage_bytes, row, c, nothing);
     bool all_seen = view.sees_all(key, key + kChunkN);
-    // What hangs over the start of the keys of targets may lie among others that all rows see.
-    if constexpr (kGapsShow<Config> && !Weights::kZeroIsNothing)
+    // The keys of a tile's targets may lie behind a gap: what hangs over their start may be among keys that all rows
+    // see.
+    if constexpr (Config::kHasTargets && !Weights::kZeroIsNothing)
       all_seen = all_seen && key >= tile.plan.range_begin(block);
     if (!all_seen) {
       apply_mask<Config, kChunkN, Weights>(p, c, tile, key, Weights::kZeroIsNothing ? 0 : tile.plan.range_begin(block));

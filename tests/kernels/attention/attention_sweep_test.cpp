@@ -327,6 +327,16 @@ std::vector<AttentionCase> extras() {
                        .right = mask == HSTU_MASK_LOCAL ? 20 : 0});
   cases.push_back({.lengths = lengths, .softmax_heads = 2});
   cases.push_back({.lengths = {700, 3}, .softmax_heads = 1, .lse = true, .max_seq_len = 64});
+  // Groups of targets that begin before their row tile, behind a gap of keys which its rows do not see.
+  for (const int64_t group : {75, 170, 300})
+    for (const int64_t dim : {32, 64, 128, 256})
+      cases.push_back({.dim_qk = dim,
+                       .dim_v = dim,
+                       .lengths = {700, 611, 803, 9, 555, 690},
+                       .targets = Targets::many,
+                       .softmax_heads = 1,
+                       .lse = true,
+                       .group = group});
   return cases;
 }
 
