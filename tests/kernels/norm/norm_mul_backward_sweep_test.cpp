@@ -40,12 +40,13 @@ struct Case {
 
 std::string name_of_case(const Case& c) {
   std::string name =
-      fmt::format("{}_{}_{}_{}x{}_g{}_u{}x{}s{}a{}n{}_m{}_d{}{}{}{}{}_a{}_v{}_s{}r{:.0f}_{}_{}_{}_{}_mean{}",
+      fmt::format("{}_{}_{}_{}x{}_g{}_u{}x{}s{}a{}n{}_m{}_d{}{}{}{}{}_a{}_v{}_s{}r{:.0f}_{}_{}_{}_{}_{}_{}_mean{}",
                   name_of(c.dtype), name_of(c.weight), name_of(c.gradient), c.rows, c.dim, c.groups, c.concat_u,
                   c.concat_x, c.silu_u, static_cast<int>(c.activation), static_cast<int>(c.norm), c.parts, int{c.dattn},
                   int{c.du}, int{c.dweight}, int{c.dbias}, int{c.out}, int{c.accumulate},
                   c.valid_rows < 0 ? "all" : std::to_string(c.valid_rows), static_cast<int>(c.stream), 100 * c.ratio,
-                  c.inputs.row_padding, c.inputs.shift, c.dout.row_padding, c.results.row_padding, c.mean);
+                  c.inputs.row_padding, c.inputs.shift, c.dout.row_padding, c.dout.shift, c.results.row_padding,
+                  c.results.shift, c.mean);
   std::replace_if(
       name.begin(), name.end(), [](char each) { return !std::isalnum(static_cast<unsigned char>(each)); }, '_');
   return name;
