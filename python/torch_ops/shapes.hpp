@@ -14,6 +14,8 @@ inline int64_t rows(const Argument& t) {
   return product;
 }
 
+inline Shape shape_of(const Argument& t) { return t.shape(); }
+
 /// The shape of t with another last, or another first, extent.
 inline Shape with_last(const Argument& t, int64_t last) {
   Shape shape = t.shape();

@@ -7,8 +7,9 @@ that need one; below all of them lie the operators torch.ops.hstujit.*, which to
 from __future__ import annotations
 
 from . import autograd, ops
-from .autograd import addmm, attention, layer_norm, rms_norm, swish_layer_norm
+from .autograd import *  # noqa: F403
 from .ops import *  # noqa: F403
 
-__all__ = ["addmm", "attention", "autograd", "layer_norm", "ops", "rms_norm", "swish_layer_norm"]
+__all__ = ["autograd", "ops"]
+__all__ += autograd.__all__
 __all__ += ops.__all__

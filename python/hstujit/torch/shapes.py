@@ -1,4 +1,7 @@
-"""What the shapes of results are made of, in Python; torch_ops/shapes.hpp has the same in C++."""
+"""What the shapes of results are made of, in Python; torch_ops/shapes.hpp has the same in C++.
+
+Sizes of memory that the library keeps are the exception: in C++ the library says them itself.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Sequence
 from torch import Tensor
 
 ROW, GROUP, BLOCK = 1, 2, 3  # hstu_fp8_scaling
+RECOMPUTE_UVQK = 1
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -20,6 +24,11 @@ def rows(t: Tensor) -> int:
     for extent in t.shape[:-1]:
         product *= extent
     return product
+
+
+def shape_of(t: Tensor) -> Sequence[int]:
+    """The shape of t."""
+    return list(t.shape)
 
 
 def with_last(t: Tensor, last: int) -> Sequence[int]:
@@ -41,6 +50,26 @@ def fp8_units(scaling: int, rows: int, columns: int) -> Sequence[int]:
     if scaling == BLOCK:
         return [ceil_div(rows, 128), ceil_div(columns, 128)]
     return [1]
+
+
+def stack_saved_size(
+    x: Tensor,
+    layers: Sequence[Tensor],
+    num_heads: int,
+    attn_dim: int,
+    hidden_dim: int,
+    num_softmax_heads: int,
+    recompute: int,
+) -> int:
+    """What hstu_stack_saved_size says of a stack, for sizes that are symbols. `layers` has a tensor a layer."""
+
+    def matrix(columns: int, element_size: int = x.element_size()) -> int:
+        return ceil_div(x.size(0) * columns * element_size, 256) * 256
+
+    layer = matrix(num_heads * hidden_dim) + matrix(num_softmax_heads, 4)
+    if not recompute & RECOMPUTE_UVQK:
+        layer += matrix(2 * num_heads * (hidden_dim + attn_dim))
+    return len(layers) * layer + (len(layers) - 1) * matrix(x.size(1))
 
 
 def norm_mul_segments(concat_u: bool, concat_x: bool, num_groups: int) -> int:
