@@ -78,12 +78,13 @@ Wanted wanted_of(const Args& args, int64_t index) {
 // ---- Where it lies
 
 struct Space {
-  hstu_tensor dx;              ///< of layers above the first; the next one's dout
-  hstu_tensor uvqk;            ///< if it is computed again
-  hstu_tensor dy, y, dnormed;  ///< one place: y is written over dy, and dnormed once y has been read
-  hstu_tensor dattn;
-  hstu_tensor normed, pre_u, duvqk;
-  std::byte* scratch;  ///< the steps' own workspace
+  hstu_tensor dx;    ///< of layers above the first; the next one's dout
+  hstu_tensor uvqk;  ///< if it is computed again
+  hstu_tensor dattn, duvqk;
+  hstu_tensor dy, y;            ///< one place: y is written over dy
+  hstu_tensor normed, dnormed;  ///< one place, of y once that has been read
+  hstu_tensor pre_u;            ///< behind it
+  std::byte* scratch;           ///< the steps' own workspace
   size_t scratch_bytes;
 };
 
@@ -123,15 +124,17 @@ Space take_space(const hstu_stack_args& args, const Columns& c, Workspace& space
   Space at{};
   if (args.num_layers > 1) at.dx = taken(embedding);
   if (args.recompute & HSTU_RECOMPUTE_UVQK) at.uvqk = taken(c.all);
-  std::byte* const shared = take(space, x, std::max(width, embedding));
-  at.dy = at.y = matrix(shared, width);
-  at.dnormed = matrix(shared, embedding);
-  at.normed = taken(embedding);
-  at.pre_u = taken(c.value);
   at.dattn = taken(c.value);
   at.duvqk = taken(c.all);
   at.scratch_bytes = scratch_bytes(args, c);
   at.scratch = space.take(static_cast<int64_t>(at.scratch_bytes));
+  const bool early = at.uvqk.rank > 0;  // the projection that is made again leaves normed before there is y
+  if (early) at.normed = at.dnormed = taken(embedding);
+  const size_t place = space.mark();
+  at.dy = at.y = taken(width);
+  space.rewind(place);
+  if (!early) at.normed = at.dnormed = taken(embedding);
+  at.pre_u = taken(c.value);
   return at;
 }
 

@@ -3,13 +3,16 @@
 #include "operators/problem.hpp"
 #include "support/error.hpp"
 
+#include <algorithm>
+
 namespace hstujit::chain {
 
 std::byte* Workspace::take(int64_t bytes) {
   const size_t rounded = (static_cast<size_t>(bytes) + kWorkspaceAlignment - 1) / kWorkspaceAlignment;
-  const size_t begin = used_;
-  if (__builtin_add_overflow(used_, rounded * kWorkspaceAlignment, &used_))
+  const size_t begin = end_;
+  if (__builtin_add_overflow(end_, rounded * kWorkspaceAlignment, &end_))
     fail(HSTU_ERROR_INVALID_ARGUMENT, "x: the workspace for its rows overflows 64 bits; pass the buffer's real shape");
+  used_ = std::max(used_, end_);
   return real_ ? base_ + begin : nullptr;
 }
 
