@@ -19,11 +19,14 @@
 //                describe the tiles of the other side that they see
 //   loader     copy own rows; for each tile copy q or k, then dout or v
 //   consumer   for each tile of own rows                               attn_bwd_sm90.cuh, Consumer::run_tile
-//                for each tile of the other side that its rows see
-//                  dP of this one beside P and e of its scores         bwd_products.cuh
-//                  dV += P^T dO beside dS; dK += dS^T Q beside the next scores
+//                for each tile of the other side that its rows see, in one step, or of keys in kKeyParts: step()
+//                  P and slopes of S beside dK's product of the step before      bwd_products.cuh
+//                  dS of dP and slopes beside dV += P^T dO
+//                  S of the next step, then dK += dS^T Q
 //                dV, dK or dQ with their factors, by way of the own rows' tile, to memory by TMA
 //
+// Registers       keys have two sums, 128 registers at 128 columns: they take half of a tile a step, in which what
+//                 becomes of S takes S's registers: words of P, and of slopes in f16
 // Shared memory   kOwnTiles x (own rows of q or k, of dout or v) | ring of q or k | ring of dout or v | barriers,
 // places Masks           a warp asks mask/tile_sight.cuh about 32 tiles at once, for each warpgroup; tiles that are
 // seen
@@ -56,32 +59,37 @@ struct Consumer {
   HSTU_PRIM u32 own_tile() const { return base + own_at.stage * T::kOwnBytes; }
   HSTU_PRIM u32 own_qk() const { return own_tile() + group * 64 * 128; }
   HSTU_PRIM u32 own_v() const { return own_qk() + T::kOwnVAt; }
-  HSTU_PRIM u32 walk_qk() const { return base + T::kWalkQkAt + stage.stage * T::kWalkQkBytes; }
-  HSTU_PRIM u32 walk_v() const { return base + T::kWalkVAt + stage.stage * T::kWalkVBytes; }
+  HSTU_PRIM u32 walk_qk(const PipelineState<T::kStages>& at) const {
+    return base + T::kWalkQkAt + at.stage * T::kWalkQkBytes;
+  }
+  HSTU_PRIM u32 walk_v(const PipelineState<T::kStages>& at) const {
+    return base + T::kWalkVAt + at.stage * T::kWalkVBytes;
+  }
   HSTU_PRIM int warp_row() const { return group * 64 + static_cast<int>(threadIdx.x) % 128 / 32 * 16; }
   // Until all of the warpgroup's warps have come here: one thread releases a stage for all of them.
   HSTU_PRIM void sync() const { prim::named_barrier_sync(8 + group, 128); }
 
-  // Releases a stage that the warpgroup's rows see nothing of.
-  HSTU_PRIM void skip_tile() {
-    v_ring().wait(stage);
-    sync();
-    qk_ring().release(stage);
-    v_ring().release(stage);
-    stage.advance();
+  // Waits for the stage's tile. Whether the warpgroup's rows see something of it.
+  HSTU_PRIM bool sees_tile() const {
+    qk_ring().wait(stage);
+    return storage.walk[stage.stage].sight >> group & 1;
   }
-  // S of the stage's tile, and dP if it is wanted: a group of products each.
-  template <bool kDp>
-  HSTU_PRIM void issue(float (&s)[T::kWalk / 2], float (&dp)[T::kWalk / 2]) const {
-    prim::warpgroup_fence_operand(s);
-    if constexpr (kDp) prim::warpgroup_fence_operand(dp);
-    prim::wgmma_fence();
-    issue_scores<Element, T::kColsQk / 16, T::kOwn, T::kWalk>(s, own_qk(), walk_qk());
-    v_ring().wait(stage);
-    if constexpr (kDp) {
-      prim::wgmma_fence();
-      issue_scores<Element, T::kColsV / 16, T::kOwn, T::kWalk>(dp, own_v(), walk_v());
+  // Goes on to a tile of which they do, and lets go of those before it. False: there is none, or no more at all.
+  HSTU_PRIM bool seek(bool& more) {
+    while (more && !sees_tile()) {
+      more = !storage.walk[stage.stage].is_last;
+      v_ring().wait(stage);
+      sync();
+      qk_ring().release(stage);
+      v_ring().release(stage);
+      stage.advance();
     }
+    return more;
+  }
+  // The compiler is to know that all of the warp are at the stage, so that descriptors are uniform.
+  HSTU_PRIM void settle_stage() {
+    stage.stage = prim::uniform(stage.stage);
+    stage.parity = prim::uniform(stage.parity);
   }
 
   // What a silu head's result at this position is multiplied with.
@@ -90,9 +98,10 @@ struct Consumer {
     return p.bwd.forward.attn_scale[(tile.row + position) * p.bwd.forward.attn_scale_stride];
   }
   // The factors of the thread's columns, query rows from `walk` on.
-  HSTU_PRIM void load_factors(float (&factor)[T::kWalk / 4], const OwnTile<Config>& tile, int walk) const {
+  template <int kCount>
+  HSTU_PRIM void load_factors(float (&factor)[kCount], const OwnTile<Config>& tile, int walk) const {
 #pragma unroll
-    for (int i = 0; i < T::kWalk / 4; ++i) {
+    for (int i = 0; i < kCount; ++i) {
       const int position = walk + i / 2 * 8 + static_cast<int>(prim::lane_id()) % 4 * 2 + i % 2;
       factor[i] = position < tile.count ? scale_at(tile, position) * p.bwd.weight_up : 0.0f;
     }
@@ -119,100 +128,149 @@ struct Consumer {
     }
   }
 
-  // The sums of the walk over the tile's other side, but for their factors.
-  template <bool kKeySide, bool kQk, bool kV, int kCountQk, int kCountV>
-  HSTU_PRIM void walk(const OwnTile<Config>& own, float (&qk)[kCountQk], float (&v)[kCountV]) {
-    constexpr bool kFactors = kKeySide && T::kFactors, kOverlap = kQk && Config::kOverlap;
-    const AttnFwdParams& f = p.bwd.forward;
+  // A step's S as a group of products.
+  template <int kStep>
+  HSTU_PRIM void issue_s(float (&s)[kStep / 2], u32 walked) const {
+    prim::warpgroup_fence_operand(s);
+    prim::wgmma_fence();
+    issue_scores<Element, T::kColsQk / 16, T::kOwn, T::kWalk, kStep>(s, own_qk(), walked);
+  }
+  // The last product of a step: dK's or dQ's, or where there is none dV's.
+  template <bool kQk, int kCountQk, int kCountV>
+  HSTU_PRIM void fence_last(float (&qk)[kCountQk], float (&v)[kCountV]) const {
+    if constexpr (kQk)
+      prim::warpgroup_fence_operand(qk);
+    else
+      prim::warpgroup_fence_operand(v);
+  }
+  template <bool kQk>
+  HSTU_PRIM Ring<Config> last_ring() const {
+    return kQk ? qk_ring() : v_ring();
+  }
+
+  // What a walk knows of where it is: the tile of `stage`, of which S of a part is there, and the one before it.
+  struct Walk {
+    bool more, ready, holds;  // tiles follow; S of the next one is there; the last product under way reads `before`
     PipelineState<T::kStages> before;
-    bool holds = false;  // the ring's stage before, of which dK's product may still read
-    bool more = !own.is_alone;
-#pragma unroll 1
-    while (more) {
-      stage.stage = prim::uniform(stage.stage);  // so that descriptors are
-      stage.parity = prim::uniform(stage.parity);
-      qk_ring().wait(stage);
-      const WalkTile& tile = storage.walk[stage.stage];
-      more = !tile.is_last;
-      if ((tile.sight >> group & 1) == 0) {
-        if constexpr (kOverlap) {  // else the loader would wait for the stage held, and this warpgroup for the loader
-          prim::wgmma_wait<0>();
-          prim::warpgroup_fence_operand(qk);
-          if (holds) qk_ring().release(before);
-          holds = false;
-        }
-        skip_tile();
-        continue;
-      }
-      const bool full = tile.sight >> (kFullBits + group) & 1;
-      const int begin = tile.begin;
-      float s[T::kWalk / 2], dp[T::kWalk / 2], factor[T::kWalk / 4];
-      u32 w[T::kWalk / 4], weights[T::kWalk / 4];
-      issue<kQk>(s, dp);
-      if constexpr (kFactors) load_factors(factor, own, begin);
-      prim::wgmma_wait<kQk ? 1 : 0>();
-      prim::warpgroup_fence_operand(s);
-      if constexpr (kOverlap) {
-        prim::warpgroup_fence_operand(qk);
-        if (holds) qk_ring().release(before);
-      }
-      if (full) {
-        scale_scores(s, f.half_alpha);
-      } else {
-        typename Config::Mask mask = own.mask;
-        if constexpr (kKeySide && variant::heads_per_kv<Config>(0) > 1) variant::move_mask(mask, f, tile.head, own.row);
-        mask_scores<kKeySide, T::kWalk>(s, f.half_alpha, mask, own.own + warp_row(), begin);
-      }
-      find_weights<Element, kV, kFactors>(s, weights, factor);
+  };
+
+  // One step, a part of a tile: from its S to the next part's, which takes the place of dP. Each product runs beside
+  // the arithmetic of another: dK's of the step before beside P, dV's beside dS, and the next S before dK's.
+  template <class Side, int kPart>
+  HSTU_PRIM void step(const OwnTile<Config>& own, Walk& at, float (&s)[Side::kStep / 2], float (&next)[Side::kStep / 2],
+                      float (&qk)[Side::kSumsQk], float (&v)[Side::kSumsV]) {
+    constexpr bool kIsFirst = kPart == 0, kIsLast = kPart == Side::kParts - 1, kQk = Side::kQk, kV = Side::kV;
+    constexpr int kStep = Side::kStep, kRow = kPart * kStep;
+    if constexpr (kIsFirst) settle_stage();
+    const AttnFwdParams& f = p.bwd.forward;
+    const WalkTile& tile = storage.walk[stage.stage];
+    const int begin = tile.begin + kRow;
+    if constexpr (kIsFirst) at.more = !tile.is_last;
+    float factor[kStep / 4];
+    if constexpr (Side::kFactors) load_factors(factor, own, begin);
+    if (tile.sight >> (kFullBits + group) & 1) {
+      scale_scores(s, f.half_alpha);
+    } else {
+      typename Config::Mask mask = own.mask;
+      if constexpr (Side::kIsKeys && variant::heads_per_kv<Config>(0) > 1)
+        variant::move_mask(mask, f, tile.head, own.row);
+      mask_scores<Side::kIsKeys, kStep>(s, f.half_alpha, mask, own.own + warp_row(), begin);
+    }
+    u32 weights[kStep / 4], slopes[kStep / 4];
+    find_weights<Element, kV, kQk, Side::kFactors>(s, weights, slopes, factor);
+
+    prim::wgmma_wait<0>();
+    fence_last<kQk>(qk, v);
+    if constexpr (kIsFirst) {
+      if (at.holds) last_ring<kQk>().release(at.before);
+      v_ring().wait(stage);
+    }
+    if constexpr (kQk) {
+      prim::warpgroup_fence_operand(next);
+      prim::wgmma_fence();
+      issue_scores<Element, T::kColsV / 16, T::kOwn, T::kWalk, kStep>(next, own_v(), walk_v(stage) + kRow * 128);
       if constexpr (kV) {
         prim::warpgroup_fence_operand(v);
         prim::wgmma_fence();
-        issue_sums<Element, T::kColsV, T::kWalk>(v, weights, walk_v());
-        prim::wgmma_wait<kQk ? 1 : 0>();
-      } else {
-        prim::wgmma_wait<0>();
+        issue_sums<Element, T::kColsV, T::kWalk, kStep>(v, weights, walk_v(stage) + kRow * 128);
       }
-      if constexpr (kQk) {
-        prim::warpgroup_fence_operand(dp);
-        find_slopes<Element, kFactors>(s, dp, w, factor, T::kNarrow ? p.bwd.slope_down : 1.0f);
-        prim::warpgroup_fence_operand(qk);
-        prim::wgmma_fence();
-        issue_sums<Element, T::kColsQk, T::kWalk>(qk, w, walk_qk());
-        prim::wgmma_wait<kOverlap ? 1 : 0>();
-      }
-      if constexpr (kV) prim::warpgroup_fence_operand(v);
-      v_ring().release(stage);
-      if constexpr (!kOverlap) {
-        if constexpr (kQk) prim::warpgroup_fence_operand(qk);
-        qk_ring().release(stage);
-      }
-      before = stage;
-      holds = true;
-      stage.advance();
     }
-    if constexpr (kOverlap) {
-      prim::wgmma_wait<0>();
+    at.before = stage;
+    if constexpr (kIsLast) {
+      stage.advance();
+      at.ready = at.more && sees_tile();
+      at.holds = true;
+    }
+    if constexpr (kQk) {
+      prim::wgmma_wait<kV ? 1 : 0>();
+      prim::warpgroup_fence_operand(next);
+      find_slopes<Side::kFactors, Element>(slopes, next, factor, T::kNarrow ? p.bwd.slope_down : 1.0f);
+      if constexpr (!kV && kIsLast) v_ring().release(at.before);
+    }
+    // Where no step follows at once, for nothing.
+    const u32 walked = kIsLast ? walk_qk(at.ready ? stage : at.before) : walk_qk(stage) + (kRow + kStep) * 128;
+    issue_s<kStep>(next, prim::uniform(walked));
+    if constexpr (kQk) {
       prim::warpgroup_fence_operand(qk);
-      if (holds) qk_ring().release(before);
+      prim::wgmma_fence();
+      issue_sums<Element, T::kColsQk, T::kWalk, kStep>(qk, slopes, walk_qk(at.before) + kRow * 128);
+    } else {
+      prim::warpgroup_fence_operand(v);
+      prim::wgmma_fence();
+      issue_sums<Element, T::kColsV, T::kWalk, kStep>(v, weights, walk_v(at.before) + kRow * 128);
+    }
+    prim::wgmma_wait<1>();
+    prim::warpgroup_fence_operand(next);
+    if constexpr (kQk && kV) {
+      prim::warpgroup_fence_operand(v);
+      if constexpr (kIsLast) v_ring().release(at.before);
+    }
+    if constexpr (!kQk && kIsLast) qk_ring().release(at.before);
+  }
+
+  // The sums of the walk over the tile's other side, but for their factors.
+  template <class Side>
+  HSTU_PRIM void walk(const OwnTile<Config>& own, float (&qk)[Side::kSumsQk], float (&v)[Side::kSumsV]) {
+    float s[Side::kStep / 2], other[Side::kStep / 2];
+    Walk at;
+    at.more = !own.is_alone;
+#pragma unroll 1
+    while (seek(at.more)) {
+      issue_s<Side::kStep>(s, walk_qk(stage));
+      prim::wgmma_wait<0>();
+      prim::warpgroup_fence_operand(s);
+      at.holds = false;
+#pragma unroll 1
+      do {
+        step<Side, 0>(own, at, s, other, qk, v);
+        if constexpr (Side::kParts == 2)
+          step<Side, 1>(own, at, other, s, qk, v);
+        else
+          copy(s, other);
+      } while (at.ready);
+      prim::wgmma_wait<0>();
+      fence_last<Side::kQk>(qk, v);
+      last_ring<Side::kQk>().release(at.before);
     }
   }
 
-  template <bool kKeySide, bool kQk, bool kV>
+  template <bool kIsKeys, bool kQk, bool kV>
   HSTU_PRIM void run_tile(const OwnTile<Config>& tile) {
-    constexpr bool kFactors = kKeySide && T::kFactors;
-    float qk[kQk ? T::kColsQk / 2 : 1], v[kV ? T::kColsV / 2 : 1];
+    using Side = WalkSide<Config, kIsKeys, kQk, kV>;
+    constexpr bool kFactors = Side::kFactors;
+    float qk[Side::kSumsQk], v[Side::kSumsV];
     clear(qk), clear(v);
     own_at.stage = prim::uniform(own_at.stage);
     prim::mbarrier_wait(prim::smem_addr(&storage.own_full[own_at.stage]), own_at.parity);
-    walk<kKeySide, kQk, kV>(tile, qk, v);
+    walk<Side>(tile, qk, v);
     sync();  // all warps' products have read the own rows
 
     const AttnFwdParams& f = p.bwd.forward;
     const int head = tile.head, own = tile.own, count = tile.count;
     const tile::JaggedBox box(tile.row, count);
-    const float scale = kKeySide && !Config::kRowScale ? scale_at(tile, 0) : 1.0f;
+    const float scale = kIsKeys && !Config::kRowScale ? scale_at(tile, 0) : 1.0f;
     const float up = T::kNarrow ? p.bwd.slope_up : 1.0f;
-    if constexpr (kKeySide) {
+    if constexpr (kIsKeys) {
       if constexpr (kQk) {
         const float by = f.half_alpha * (kFactors ? p.bwd.weight_down : scale * up);
         store<T::kColsQk>(qk, own_tile(), &p.dk, box, own, head, [&](int) { return by; });

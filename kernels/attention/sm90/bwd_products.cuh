@@ -14,24 +14,40 @@ HSTU_PRIM void clear(float (&x)[kCount]) {
   for (float& value : x) value = 0.0f;
 }
 
-// s = own rows . rows of a stage, both k-major; one group of products.
-template <class Element, int kSteps, int kOwn, int kWalk>
-HSTU_PRIM void issue_scores(float (&s)[kWalk / 2], u32 own, u32 walk) {
+template <int kCount>
+HSTU_PRIM void copy(float (&to)[kCount], const float (&from)[kCount]) {
+#pragma unroll
+  for (int i = 0; i < kCount; ++i) to[i] = from[i];
+}
+
+// What a walk sums up, and the rows of a tile that it takes in a step: query rows have registers for all.
+template <class Config, bool kKeySide, bool kDqk, bool kDv>
+struct WalkSide {
+  using T = Shape<Config>;
+  enum : bool { kIsKeys = kKeySide, kQk = kDqk, kV = kDv, kFactors = kKeySide && T::kFactors };
+  enum : int { kParts = kKeySide ? Config::kKeyParts : 1, kStep = T::kWalk / kParts };
+  enum : int { kSumsQk = kQk ? T::kColsQk / 2 : 1, kSumsV = kV ? T::kColsV / 2 : 1 };
+  static_assert(kParts <= 2 && kStep % 16 == 0);
+};
+
+// s = own rows . kStep rows of a stage, both k-major; one group of products.
+template <class Element, int kSteps, int kOwn, int kWalk, int kStep>
+HSTU_PRIM void issue_scores(float (&s)[kStep / 2], u32 own, u32 walk) {
   const u64 a = prim::smem_descriptor(own, 16, 1024, prim::kSwizzle128);
   const u64 b = prim::smem_descriptor(walk, 16, 1024, prim::kSwizzle128);
 #pragma unroll
   for (int step = 0; step < kSteps; ++step)
-    prim::Wgmma<kWalk>::template ss<Element, Element>(
+    prim::Wgmma<kStep>::template ss<Element, Element>(
         s, prim::advance_descriptor(a, step / 4 * kOwn * 128 + step % 4 * 32),
         prim::advance_descriptor(b, step / 4 * kWalk * 128 + step % 4 * 32), step > 0);
   prim::wgmma_commit();
 }
-// sums += factors times the rows of a stage; one group of products.
-template <class Element, int kCols, int kWalk>
-HSTU_PRIM void issue_sums(float (&sums)[kCols / 2], const u32 (&w)[kWalk / 4], u32 walk) {
+// sums += factors times kStep rows of a stage; one group of products.
+template <class Element, int kCols, int kWalk, int kStep>
+HSTU_PRIM void issue_sums(float (&sums)[kCols / 2], const u32 (&w)[kStep / 4], u32 walk) {
   const u64 b = prim::smem_descriptor(walk, kWalk * 128, 1024, prim::kSwizzle128);
 #pragma unroll
-  for (int step = 0; step < kWalk / 16; ++step)
+  for (int step = 0; step < kStep / 16; ++step)
     prim::Wgmma<kCols>::template rs<Element, Element, 1>(sums, w[step * 4], w[step * 4 + 1], w[step * 4 + 2],
                                                          w[step * 4 + 3], prim::advance_descriptor(b, step * 2048), 1);
   prim::wgmma_commit();
@@ -84,40 +100,35 @@ HSTU_PRIM void mask_scores(float (&s)[kWalk / 2], float half_alpha, const Mask& 
   }
 }
 
-// t -> e = 2 silu' - 1 in place, and the weights as words of the next product's operand, each times its column's
-// factor.
-template <class Element, bool kWeights, bool kFactors, int kCount>
-HSTU_PRIM void find_weights(float (&t)[kCount], u32 (&w)[kCount / 2], const float (&factor)[kCount / 2]) {
+// t -> words of the weights, which are the next product's operand, each times its column's factor; and of 2 silu', in
+// f16, whose 11 bits are more than the product's operand has, so that they take half of the scores' registers.
+template <class Element, bool kWeights, bool kSlopes, bool kFactors, int kCount>
+HSTU_PRIM void find_weights(const float (&t)[kCount], u32 (&weights)[kCount / 2], u32 (&slopes)[kCount / 2],
+                            const float (&factor)[kCount / 2]) {
 #pragma unroll
   for (int i = 0; i < kCount / 2; ++i) {
-    float weight[2];
+    float weight[2], slope[2];
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      float& x = t[2 * i + e];
-      const float th = prim::tanh_approx(x);
+      const float x = t[2 * i + e], th = prim::tanh_approx(x);
       weight[e] = fmaf(x, th, x);
-      x = fmaf(-weight[e], th, weight[e] + th);
+      slope[e] = fmaf(weight[e], 1.0f - th, 1.0f + th);
       if constexpr (kFactors) weight[e] *= factor[i / 2 * 2 + e];
     }
-    if constexpr (kWeights) w[i] = prim::pack2<Element>(weight[0], weight[1]);
+    if constexpr (kWeights) weights[i] = prim::pack2<Element>(weight[0], weight[1]);
+    if constexpr (kSlopes) slopes[i] = prim::pack2<f16>(slope[0], slope[1]);
   }
 }
-// Twice the slopes times dP, as words.
-template <class Element, bool kFactors, int kCount>
-HSTU_PRIM void find_slopes(const float (&e)[kCount], const float (&dp)[kCount], u32 (&w)[kCount / 2],
-                           const float (&factor)[kCount / 2], float down) {
+// Slopes, each times its column's factor, times dP, in place: words of the next product's operand.
+template <bool kFactors, class Element, int kCount>
+HSTU_PRIM void find_slopes(u32 (&slopes)[kCount / 2], const float (&dp)[kCount], const float (&factor)[kCount / 2],
+                           float down) {
 #pragma unroll
   for (int i = 0; i < kCount / 2; ++i) {
-    float slope[2];
+    float slope[2] = {dp[2 * i] * prim::unpack_lo<f16>(slopes[i]), dp[2 * i + 1] * prim::unpack_hi<f16>(slopes[i])};
 #pragma unroll
-    for (int k = 0; k < 2; ++k) {
-      slope[k] = fmaf(dp[2 * i + k], e[2 * i + k], dp[2 * i + k]);
-      if constexpr (kFactors)
-        slope[k] *= factor[i / 2 * 2 + k];
-      else
-        slope[k] *= down;
-    }
-    w[i] = prim::pack2<Element>(slope[0], slope[1]);
+    for (int e = 0; e < 2; ++e) slope[e] *= kFactors ? factor[i / 2 * 2 + e] : down;
+    slopes[i] = prim::pack2<Element>(slope[0], slope[1]);
   }
 }
 

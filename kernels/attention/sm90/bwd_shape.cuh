@@ -9,7 +9,7 @@ namespace hstu::attn_bwd90 {
 
 using tile::PipelineState;
 
-// Facts in Config: those of attn_bwd_sm80.cuh. Knobs: kBlockN, kStages, kApart, kOverlap, kOwnTiles.
+// Facts in Config: those of attn_bwd_sm80.cuh. Knobs: kBlockN, kStages, kApart, kKeyParts, kOwnTiles.
 template <class Config>
 struct Shape {
   enum : int { kConsumers = 2, kThreads = 128 * (kConsumers + 1) };  // warpgroups of 64 own rows, and one that loads
@@ -30,8 +30,9 @@ struct Shape {
   enum : int { kWalkQkBytes = kPanelsQk * kWalkPanel, kWalkVBytes = kPanelsV * kWalkPanel };
   enum : int { kWalkQkAt = kOwnTiles * kOwnBytes, kWalkVAt = kWalkQkAt + kStages * kWalkQkBytes };
   enum : int { kTileBytes = kWalkVAt + kStages * kWalkVBytes };
-  enum : int { kBox = kWalk % 32 == 0 ? kWalk : 16 };  // rows of a copy
-  static_assert(kWalk % 16 == 0 && kWalk <= 64, "what a column sees is half of a word");
+  enum : int { kBox = kWalk % 64 == 0 ? 64 : kWalk % 32 == 0 ? 32 : 16 };  // rows of a copy
+  static_assert(kOwn % kBox == 0 && kWalk % kBox == 0, "what comes is what a barrier expects");
+  static_assert(kWalk / Config::kKeyParts <= 64, "what a column sees is half of a word");
 
   // Keys' gradients under a scale of each row: each score has its factor.
   enum : bool { kFactors = Config::kRowScale, kNarrow = Config::kHalf };

@@ -14,20 +14,21 @@ namespace hstujit {
 namespace {
 
 namespace key = attention_backward;
-enum : int { kBlockN, kStages, kApart, kOverlap, kOwnTiles };
+enum : int { kBlockN, kStages, kApart, kKeyParts, kOwnTiles };
 
-constexpr int32_t kBlockNValues[] = {32, 48, 64};
+constexpr int32_t kBlockNValues[] = {32, 48, 64, 96};
 constexpr int32_t kStagesValues[] = {2, 3, 4};
 constexpr int32_t kApartValues[] = {0, 1};
-constexpr int32_t kOverlapValues[] = {0, 1};
+constexpr int32_t kKeyPartsValues[] = {1, 2};
 constexpr int32_t kOwnTilesValues[] = {1, 2};
-constexpr int kOwn = 128, kThreads = 384, kWarpRows = 16, kConsumerRegisters = 232;  // of the kernel
+constexpr int kOwn = 128, kThreads = 384, kWarpRows = 16;  // of the kernel
+constexpr int kMostHeld = 204;  // of a consumer's 232 registers; the rest are addresses, places and the mask
 
 constexpr Knob kKnobs[] = {
-    {"block_n", kBlockNValues, "rows of the other side a step: long products, for registers and masked waste"},
+    {"block_n", kBlockNValues, "rows of the other side a tile: long products, for registers and masked waste"},
     {"stages", kStagesValues, "tiles of the other side in flight"},
     {"apart", kApartValues, "dk and dv at places of their own: scores once more, for half of the sums"},
-    {"overlap", kOverlapValues, "1: dk's product runs beside the next scores, for registers"},
+    {"key_parts", kKeyPartsValues, "2: keys, which have two sums, take half of a tile a step"},
     {"own_tiles", kOwnTilesValues, "2: the next tile of own rows comes while one is walked for, for stages"},
 };
 
@@ -38,18 +39,26 @@ int smem_bytes(const Problem& p, const Config& c) {
   return 2 * panel_columns(p) * (c[kOwnTiles] * kOwn + c[kStages] * c[kBlockN]) + 1024;
 }
 
-int box_rows(const Config& c) { return c[kBlockN] % 32 == 0 ? c[kBlockN] : 16; }
+int box_rows(const Config& c) { return c[kBlockN] % 64 == 0 ? 64 : c[kBlockN] % 32 == 0 ? 32 : 16; }
 
-/// Sums of dk and dv, or of dq; scores, dP, weights, factors, and slopes while the next scores are under way.
+/// Sums, scores, dP, weights, slopes and factors, and addresses of the products' operands, which ptxas holds. Fitted to
+/// kernels of all head dims, which it takes without a spill and without giving up that products overlap.
 int held_registers(const Problem& p, const Config& c) {
-  const int qk = p[key::kHasDq] || p[key::kHasDk] ? columns(p[key::kHeadDimQk]) / 2 : 0;
-  const int v = p[key::kHasDv] ? columns(p[key::kHeadDimV]) / 2 : 0;
-  const bool factors = p[key::kAttnScale] == attention_checks::kRowScale && (p[key::kHasDk] || p[key::kHasDv]);
-  return (c[kApart] ? std::max(qk, v) : qk + v) + c[kBlockN] + c[kBlockN] / 4 * (1 + c[kOverlap] + factors);
+  const int qk = columns(p[key::kHeadDimQk]), v = columns(p[key::kHeadDimV]), step = c[kBlockN] / c[kKeyParts];
+  const int sums_qk = p[key::kHasDk] ? qk / 2 : 0, sums_v = p[key::kHasDv] ? v / 2 : 0;
+  const bool factors = p[key::kAttnScale] == attention_checks::kRowScale;
+  const int keys = (c[kApart] ? std::max(sums_qk, sums_v) : sums_qk + sums_v) + step * 3 / 2 + (factors ? step / 4 : 0);
+  const int queries = p[key::kHasDq] ? qk / 2 + c[kBlockN] * 5 / 4 : 0;
+  const bool tight = (factors && c[kKeyParts] > 1) || c[kBlockN] > 64;
+  return std::max(keys, queries) + (qk + v) / 16 + (tight ? 8 : 0);
 }
 
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
-  return held_registers(p, c) + 40 <= kConsumerRegisters;
+  return held_registers(p, c) <= kMostHeld;
+}
+bool steps_are_whole(const Problem&, const Config& c, const DeviceFacts&) {
+  const int step = c[kBlockN] / c[kKeyParts];
+  return step % 16 == 0 && step <= 64;
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {
   return smem_holds(device, 1, smem_bytes(p, c));
@@ -59,6 +68,7 @@ bool both_are_wanted(const Problem& p, const Config& c, const DeviceFacts&) {
 }
 
 constexpr Rule kRules[] = {
+    {"a step of keys must be of 16 to 64 rows", steps_are_whole},
     {"sums and scores would not fit the registers", registers_suffice},
     {"the tiles must fit the shared memory of a block", smem_fits},
     {"there is nothing to be apart unless dk and dv are both wanted", both_are_wanted},
@@ -71,12 +81,12 @@ bool covers(const Problem& p, const DeviceFacts& device) {
          std::max(p[key::kHeadDimQk], p[key::kHeadDimV]) <= 256 && p[key::kHasDq] + p[key::kHasDk] + p[key::kHasDv] > 0;
 }
 
-/// Not measured yet.
+/// Measured on an H200 with heads of 64, 128 and 256 columns: as many rows a step as leave room for dk's product beside
+/// the next scores.
 Config default_config(const Problem& p, const DeviceFacts& device) {
   const int32_t both = attn_bwd::are_both_of_keys_wanted(p);
-  const Config candidates[] = {
-      {{64, 3, 0, 1, 2}}, {{64, 2, 0, 0, 2}},    {{48, 3, 0, 1, 2}},    {{48, 3, 0, 0, 2}},    {{32, 3, 0, 1, 2}},
-      {{64, 3, 0, 1, 1}}, {{64, 2, both, 1, 1}}, {{32, 3, both, 1, 1}}, {{32, 2, both, 1, 1}}, {{32, 2, both, 0, 1}}};
+  const Config candidates[] = {{{64, 4, 0, 1, 2}},    {{64, 3, 0, 1, 2}},    {{64, 3, 0, 2, 2}},   {{32, 4, 0, 1, 2}},
+                               {{64, 2, both, 2, 1}}, {{32, 3, both, 2, 1}}, {{32, 2, both, 2, 1}}};
   return first_legal(candidates, kRules, p, device);
 }
 
@@ -90,7 +100,7 @@ void write_config(ConfigText& text, const Problem& p, const Config& c) {
   text.constant("kBlockN", c[kBlockN]);
   text.constant("kStages", c[kStages]);
   text.flag("kApart", c[kApart] != 0);
-  text.flag("kOverlap", c[kOverlap] != 0);
+  text.constant("kKeyParts", c[kKeyParts]);
   text.constant("kOwnTiles", c[kOwnTiles]);
 }
 
