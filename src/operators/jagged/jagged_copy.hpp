@@ -1,5 +1,6 @@
 // What concat_2d_jagged, its gradient and split_2d_jagged share, operators of a combined jagged tensor and its two
-// parts: the key, checks, cost, and the order of rows in the combined tensor, which their kin of one dimension have too.
+// parts: the key, checks, cost, and the order of rows in the combined tensor, which their kin of one dimension have
+// too.
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"
