@@ -217,13 +217,19 @@ HSTU_API hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* ar
  * Gradients of hstu_stack: of x, and of each layer's parameters. At most 11 launches a layer; steps that no wanted
  * gradient needs are left out, so that frozen layers at the bottom cost nothing.
  *
- * forward        as the call whose gradients these are, with the same x, saved, recompute and seed; struct_size 0 or
- * its size. Its out and workspace are not read dout           [rows, embedding] x's dtype, the gradient of out dx
- * absent, or like dout; it may be dout itself. Rows past seq_offsets' last are undefined, as those of out gradients
- * NULL; or num_layers sets, on the host, read during the call: each tensor absent, or of the shape of what it is the
- * gradient of, in its dtype or f32, last stride 1 gradient_size  sizeof(hstu_layer_weights), the distance from one set
- * to the next; not read where gradients is NULL accumulate     1: gradients of parameters are added to what is there,
- * with one rounding. 0: what is there is not read determinism    both give the same bits in each run of the same plans
+ * forward      the call whose gradients these are, with the same x, saved, recompute and seed. Its out and
+ *              workspace are not read. Its struct_size is 0 or its size
+ * dout         [rows, embedding] x's dtype, the gradient of out
+ * dx           absent, or like dout, which it may be itself. Rows past seq_offsets' last are undefined, as those of
+ *              out
+ * gradients    NULL; or num_layers sets, on the host, read during the call: each tensor absent, or of the shape of what
+ *              it is the gradient of, in its dtype or f32, last stride 1
+ * gradient_size
+ *              sizeof(hstu_layer_weights), the distance from one set to the next; not read where gradients is NULL
+ * accumulate   1: gradients of parameters are added to what is there, with one rounding. 0: what is there is not read
+ * determinism  both give the same bits in each run of the same plans
+ * workspace, workspace_size
+ *              device memory aligned to 256 bytes, at least what the function below says. Its contents are lost
  *
  * Rows past seq_offsets' last enter no gradient, whatever they hold. With neither dx nor a gradient nothing is
  * launched. Source: derived; meta-recsys/generative-recommenders, the backward of its preprocessing, attention and

@@ -362,13 +362,15 @@ HSTU_TYPED_PLAN(norm_mul)
  *              its size. At most 1024 groups. u is what act() and silu_u are of, before them
  * dout         [rows, segments * dim], attn's dtype, as the forward writes out
  * moments      absent, or f32 [rows, parts, 2], contiguous, aligned to 8 bytes: mean, and sum of squared deviations
- * from it, of each of `parts` equal parts of attn's rows, as hstu_attention leaves them of heads; parts is a multiple
- * of the number of groups. RMS takes its mean square of both. Absent: computed again from attn, which may change the
- * last bits dattn, du    like attn, row strides free, both may be columns of one buffer; dattn may be attn itself, du u
- * dweight, dbias  [dim] or [num_groups], both of weight's dtype or both f32; no dbias with RMS
+ *              from it, of each of `parts` equal parts of attn's rows, as hstu_attention leaves them of heads; parts is
+ *              a multiple of the number of groups. RMS takes its mean square of both. Absent: computed again from attn,
+ *              which may change the last bits
+ * dattn, du    like attn, row strides free, both may be columns of one buffer; dattn may be attn itself, du u
+ * dweight, dbias
+ *              [dim] or [num_groups], both of weight's dtype or both f32; no dbias with RMS
  * out          absent, or like dout, which it may be itself: what hstu_norm_mul writes, computed again in its
- * operations, for the gradient of the next product's weight. The same bits where the statistics are: without moments,
- *              and with as many threads a row; else the last bit of statistics in f32 may differ
+ *              operations, for the gradient of the next product's weight. The same bits where the statistics are:
+ *              without moments, and with as many threads a row; else the last bit of statistics in f32 may differ
  * valid_rows   absent, or i32 or i64 [1] on the device, read when the kernel runs: rows from there on enter neither
  *              dweight nor dbias, whatever they hold. Their dattn, du and out are written like any other
  * accumulate   1: dweight and dbias are added to what is there, with one rounding. 0: what is there is not read
