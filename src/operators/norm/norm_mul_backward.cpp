@@ -401,7 +401,7 @@ template <class Term>
 Row column_sums(const Args& args, const Weights& weights, const Term& term) {
   const auto dim = static_cast<size_t>(args.forward.attn.shape[1]);
   const auto count = static_cast<size_t>(args.forward.weight.shape[0]);
-  const int64_t rows = valid_rows_of(args);
+  const int64_t rows = dim > 0 ? valid_rows_of(args) : 0;
   std::vector<Row> parts(kParts, Row(count));
   parallel_for(kParts, 60.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t part) {
     Row& sums = parts[static_cast<size_t>(part)];
@@ -428,7 +428,7 @@ double weight_term(double of_norm, double xhat) { return of_norm * xhat; }
 double bias_term(double of_norm, double) { return of_norm; }
 
 void write_rows(const Args& args, const Weights& weights, double* const* exact) {
-  const int64_t rows = args.forward.attn.shape[0], dim = args.forward.attn.shape[1];
+  const int64_t dim = args.forward.attn.shape[1], rows = dim > 0 ? args.forward.attn.shape[0] : 0;
   const Output dattn(args.dattn, exact, kDattn), du(args.du, exact, kDu), out(args.out, exact, kOut);
   parallel_for(rows, 60.0 * static_cast<double>(rows) * static_cast<double>(dim), [&](int64_t r) {
     const GradientRow row(args, weights, r);
