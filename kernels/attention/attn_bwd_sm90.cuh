@@ -36,6 +36,7 @@
 #include "attention/sm90/bwd_load.cuh"
 #include "attention/sm90/bwd_products.cuh"
 #include "prim/named_barrier.cuh"
+#include "prim/operand_words.cuh"
 #include "prim/warpgroup.cuh"
 #include "tile/warp_boxes.cuh"
 
@@ -135,22 +136,17 @@ struct Consumer {
     prim::wgmma_fence();
     issue_scores<Element, T::kColsQk / 16, T::kOwn, T::kWalk, kStep>(s, own_qk(), walked);
   }
-  // The last product of a step: dK's or dQ's, or where there is none dV's.
-  template <bool kQk, int kCountQk, int kCountV>
-  HSTU_PRIM void fence_last(float (&qk)[kCountQk], float (&v)[kCountV]) const {
-    if constexpr (kQk)
-      prim::warpgroup_fence_operand(qk);
-    else
-      prim::warpgroup_fence_operand(v);
-  }
-  template <bool kQk>
-  HSTU_PRIM Ring<Config> last_ring() const {
-    return kQk ? qk_ring() : v_ring();
+  // Waits for the last product of a step, dK's or dQ's, which reads `words` and the rows of `stage`.
+  template <int kWords, int kCount>
+  HSTU_PRIM void finish_last(u32 (&words)[kWords], float (&sums)[kCount]) const {
+    prim::wgmma_wait<0>();
+    prim::hold_operand_words(words, base);
+    prim::warpgroup_fence_operand(sums);
   }
 
   // What a walk knows of where it is: the tile of `stage`, of which S of a part is there, and the one before it.
   struct Walk {
-    bool more, ready, holds;  // tiles follow; S of the next one is there; the last product under way reads `before`
+    bool more, ready, holds;  // tiles follow; S of the next one is there; dK's product under way reads `before`
     PipelineState<T::kStages> before;
   };
 
@@ -158,7 +154,7 @@ struct Consumer {
   // the arithmetic of another: dK's of the step before beside P, dV's beside dS, and the next S before dK's.
   template <class Side, int kPart>
   HSTU_PRIM void step(const OwnTile<Config>& own, Walk& at, float (&s)[Side::kStep / 2], float (&next)[Side::kStep / 2],
-                      float (&qk)[Side::kSumsQk], float (&v)[Side::kSumsV]) {
+                      u32 (&words)[Side::kStep / 4], float (&qk)[Side::kSumsQk], float (&v)[Side::kSumsV]) {
     constexpr bool kIsFirst = kPart == 0, kIsLast = kPart == Side::kParts - 1, kQk = Side::kQk, kV = Side::kV;
     constexpr int kStep = Side::kStep, kRow = kPart * kStep;
     if constexpr (kIsFirst) settle_stage();
@@ -176,16 +172,13 @@ struct Consumer {
         variant::move_mask(mask, f, tile.head, own.row);
       mask_scores<Side::kIsKeys, kStep>(s, f.half_alpha, mask, own.own + warp_row(), begin);
     }
-    u32 weights[kStep / 4], slopes[kStep / 4];
-    find_weights<Element, kV, kQk, Side::kFactors>(s, weights, slopes, factor);
+    u32 weights[kStep / 4];
+    find_weights<Element, kV, Side::kFactors>(s, weights, factor);
 
-    prim::wgmma_wait<0>();
-    fence_last<kQk>(qk, v);
-    if constexpr (kIsFirst) {
-      if (at.holds) last_ring<kQk>().release(at.before);
-      v_ring().wait(stage);
-    }
     if constexpr (kQk) {
+      finish_last(words, qk);
+      if (kIsFirst && at.holds) qk_ring().release(at.before);
+      if constexpr (kIsFirst) v_ring().wait(stage);
       prim::warpgroup_fence_operand(next);
       prim::wgmma_fence();
       issue_scores<Element, T::kColsV / 16, T::kOwn, T::kWalk, kStep>(next, own_v(), walk_v(stage) + kRow * 128);
@@ -204,7 +197,7 @@ struct Consumer {
     if constexpr (kQk) {
       prim::wgmma_wait<kV ? 1 : 0>();
       prim::warpgroup_fence_operand(next);
-      find_slopes<Side::kFactors, Element>(slopes, next, factor, T::kNarrow ? p.bwd.slope_down : 1.0f);
+      find_slopes<Element, Side::kFactors>(s, next, words, factor, T::kNarrow ? p.bwd.slope_down : 1.0f);
       if constexpr (!kV && kIsLast) v_ring().release(at.before);
     }
     // Where no step follows at once, for nothing.
@@ -213,15 +206,17 @@ struct Consumer {
     if constexpr (kQk) {
       prim::warpgroup_fence_operand(qk);
       prim::wgmma_fence();
-      issue_sums<Element, T::kColsQk, T::kWalk, kStep>(qk, slopes, walk_qk(at.before) + kRow * 128);
+      issue_sums<Element, T::kColsQk, T::kWalk, kStep>(qk, words, walk_qk(at.before) + kRow * 128);
     } else {
+      if constexpr (kIsFirst) v_ring().wait(at.before);
       prim::warpgroup_fence_operand(v);
       prim::wgmma_fence();
       issue_sums<Element, T::kColsV, T::kWalk, kStep>(v, weights, walk_v(at.before) + kRow * 128);
     }
-    prim::wgmma_wait<1>();
+    prim::wgmma_wait<kQk ? 1 : 0>();
     prim::warpgroup_fence_operand(next);
-    if constexpr (kQk && kV) {
+    if constexpr (kV) {
+      prim::hold_operand_words(weights, base);
       prim::warpgroup_fence_operand(v);
       if constexpr (kIsLast) v_ring().release(at.before);
     }
@@ -232,6 +227,7 @@ struct Consumer {
   template <class Side>
   HSTU_PRIM void walk(const OwnTile<Config>& own, float (&qk)[Side::kSumsQk], float (&v)[Side::kSumsV]) {
     float s[Side::kStep / 2], other[Side::kStep / 2];
+    u32 words[Side::kStep / 4] = {};
     Walk at;
     at.more = !own.is_alone;
 #pragma unroll 1
@@ -242,15 +238,16 @@ struct Consumer {
       at.holds = false;
 #pragma unroll 1
       do {
-        step<Side, 0>(own, at, s, other, qk, v);
+        step<Side, 0>(own, at, s, other, words, qk, v);
         if constexpr (Side::kParts == 2)
-          step<Side, 1>(own, at, other, s, qk, v);
+          step<Side, 1>(own, at, other, s, words, qk, v);
         else
           copy(s, other);
       } while (at.ready);
-      prim::wgmma_wait<0>();
-      fence_last<Side::kQk>(qk, v);
-      last_ring<Side::kQk>().release(at.before);
+      if constexpr (Side::kQk) {
+        finish_last(words, qk);
+        qk_ring().release(at.before);
+      }
     }
   }
 

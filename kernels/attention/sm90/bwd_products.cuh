@@ -14,8 +14,8 @@ HSTU_PRIM void clear(float (&x)[kCount]) {
   for (float& value : x) value = 0.0f;
 }
 
-template <int kCount>
-HSTU_PRIM void copy(float (&to)[kCount], const float (&from)[kCount]) {
+template <class T, int kCount>
+HSTU_PRIM void copy(T (&to)[kCount], const T (&from)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) to[i] = from[i];
 }
@@ -100,35 +100,37 @@ HSTU_PRIM void mask_scores(float (&s)[kWalk / 2], float half_alpha, const Mask& 
   }
 }
 
-// t -> words of the weights, which are the next product's operand, each times its column's factor; and of 2 silu', in
-// f16, whose 11 bits are more than the product's operand has, so that they take half of the scores' registers.
-template <class Element, bool kWeights, bool kSlopes, bool kFactors, int kCount>
-HSTU_PRIM void find_weights(const float (&t)[kCount], u32 (&weights)[kCount / 2], u32 (&slopes)[kCount / 2],
-                            const float (&factor)[kCount / 2]) {
+// t -> e = 2 silu' - 1 in place, and the weights as words of the next product's operand, each times its column's
+// factor.
+template <class Element, bool kWeights, bool kFactors, int kCount>
+HSTU_PRIM void find_weights(float (&t)[kCount], u32 (&words)[kCount / 2], const float (&factor)[kCount / 2]) {
 #pragma unroll
   for (int i = 0; i < kCount / 2; ++i) {
-    float weight[2], slope[2];
+    float weight[2];
 #pragma unroll
     for (int e = 0; e < 2; ++e) {
-      const float x = t[2 * i + e], th = prim::tanh_approx(x);
+      float& x = t[2 * i + e];
+      const float th = prim::tanh_approx(x);
       weight[e] = fmaf(x, th, x);
-      slope[e] = fmaf(weight[e], 1.0f - th, 1.0f + th);
+      x = fmaf(-weight[e], th, weight[e] + th);
       if constexpr (kFactors) weight[e] *= factor[i / 2 * 2 + e];
     }
-    if constexpr (kWeights) weights[i] = prim::pack2<Element>(weight[0], weight[1]);
-    if constexpr (kSlopes) slopes[i] = prim::pack2<f16>(slope[0], slope[1]);
+    if constexpr (kWeights) words[i] = prim::pack2<Element>(weight[0], weight[1]);
   }
 }
-// Slopes, each times its column's factor, times dP, in place: words of the next product's operand.
-template <bool kFactors, class Element, int kCount>
-HSTU_PRIM void find_slopes(u32 (&slopes)[kCount / 2], const float (&dp)[kCount], const float (&factor)[kCount / 2],
-                           float down) {
+// Twice the slopes times dP, each times its column's factor, as words of the next product's operand.
+template <class Element, bool kFactors, int kCount>
+HSTU_PRIM void find_slopes(const float (&e)[kCount], const float (&dp)[kCount], u32 (&words)[kCount / 2],
+                           const float (&factor)[kCount / 2], float down) {
 #pragma unroll
   for (int i = 0; i < kCount / 2; ++i) {
-    float slope[2] = {dp[2 * i] * prim::unpack_lo<f16>(slopes[i]), dp[2 * i + 1] * prim::unpack_hi<f16>(slopes[i])};
+    float slope[2];
 #pragma unroll
-    for (int e = 0; e < 2; ++e) slope[e] *= kFactors ? factor[i / 2 * 2 + e] : down;
-    slopes[i] = prim::pack2<Element>(slope[0], slope[1]);
+    for (int k = 0; k < 2; ++k) {
+      slope[k] = fmaf(dp[2 * i + k], e[2 * i + k], dp[2 * i + k]);
+      slope[k] *= kFactors ? factor[i / 2 * 2 + k] : down;
+    }
+    words[i] = prim::pack2<Element>(slope[0], slope[1]);
   }
 }
 
