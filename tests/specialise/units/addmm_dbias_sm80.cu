@@ -1,6 +1,6 @@
 // addmm_wgrad dtype=bf16 gradient_dtype=none bias_dtype=bf16 n=2048 k=0 transposed=0 x_along_rows=0 dout_along_rows=0 vector_x=0 vector_dout=8 vector_dw=0 allow_tf32=0 m=131072
-// addmm_dbias_sm80 sm_80 threads=256 threads_per_row=32 rows_ahead=8 split=128
-// addmm_dbias_sm80 sm_90a threads=256 threads_per_row=32 rows_ahead=8 split=256
+// addmm_dbias_sm80 sm_80 threads=256 threads_per_row=32 rows_ahead=8 split=32
+// addmm_dbias_sm80 sm_90a threads=256 threads_per_row=32 rows_ahead=8 split=64
 #include "dense/addmm_dbias_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -25,8 +25,8 @@ static_assert(addmm_dbias_sm80_smem_bytes<Config> == 8320, "host and device disa
 static_assert(addmm_dbias_sm80_smem_bytes<Config> == 1152, "host and device disagree about shared memory");
 
 // addmm_wgrad dtype=f16 gradient_dtype=none bias_dtype=f32 n=512 k=0 transposed=0 x_along_rows=0 dout_along_rows=1 vector_x=0 vector_dout=8 vector_dw=0 allow_tf32=0 m=65536
-// addmm_dbias_sm80 sm_80 threads=256 threads_per_row=32 rows_ahead=8 split=16
-// addmm_dbias_sm80 sm_90a threads=256 threads_per_row=32 rows_ahead=8 split=32
+// addmm_dbias_sm80 sm_80 threads=256 threads_per_row=32 rows_ahead=8 split=4
+// addmm_dbias_sm80 sm_90a threads=256 threads_per_row=32 rows_ahead=8 split=8
 // 13 lines, those above but for
   using Element = f16;
   using Bias = float;

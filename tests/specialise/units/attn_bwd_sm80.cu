@@ -156,3 +156,80 @@ static_assert(attn_bwd_sm80_smem_bytes<Config> == 38528, "host and device disagr
   enum : int { kBlockN = 64 };
 static_assert(attn_bwd_sm80_smem_bytes<Config> == 50816, "host and device disagree about shared memory");
 
+// attention_backward dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
+// attn_bwd_sm80 sm_80 row_tiles=1 warps=4 block_n=32 stages=2 apart=0 min_blocks=2
+// attn_bwd_sm80 sm_90a row_tiles=1 warps=4 block_n=32 stages=2 apart=0 min_blocks=2
+// 38 lines, those above but for
+  using Target = i32;
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+
+// attention_backward dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
+// attn_bwd_sm80 sm_80 row_tiles=1 warps=4 block_n=32 stages=2 apart=0 min_blocks=2
+// attn_bwd_sm80 sm_90a row_tiles=1 warps=4 block_n=32 stages=2 apart=0 min_blocks=2
+// 38 lines, those above but for
+  enum : bool { kCausal = false };
+
+// attention_backward dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
+// attn_bwd_sm80 sm_90a row_tiles=1 warps=4 block_n=16 stages=2 apart=1 min_blocks=2
+// 38 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : bool { kRowScale = true };
+  enum : int { kBlockN = 16 };
+  enum : bool { kApart = true };
+static_assert(attn_bwd_sm80_smem_bytes<Config> == 98944, "host and device disagree about shared memory");
+
+// attention_backward dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 rab=0 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=0 has_d_attn_scale=0
+// attn_bwd_sm80 sm_80 row_tiles=1 warps=8 block_n=16 stages=2 apart=1 min_blocks=1
+// 38 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : bool { kRowScale = true };
+  enum : int { kWarps = 8 };
+  enum : int { kBlockN = 16 };
+  enum : bool { kApart = true };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_bwd_sm80_smem_bytes<Config> == 164480, "host and device disagree about shared memory");
+
+// attention_backward dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=2 has_dq=1 has_dk=1 has_dv=1 drab=2 has_d_attn_scale=1
+// attn_bwd_sm80 sm_80 row_tiles=1 warps=4 block_n=16 stages=2 apart=0 min_blocks=2
+// attn_bwd_sm80 sm_90a row_tiles=1 warps=4 block_n=16 stages=2 apart=0 min_blocks=2
+// 39 lines, those above but for
+  using Element = f16;
+  using Target = i32;
+  enum : int { kHeadDimQk = 80 };
+  enum : int { kHeadDimV = 112 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : int { kHeadsPerKv = 2 };
+  enum : bool { kRowScale = true };
+  enum : bool { kSoftmax = true };
+  enum : bool { kBias = true };
+  enum : bool { kDrab = true };
+  enum : bool { kHasDattnScale = true };
+  enum : bool { kHalf = true };
+  enum : int { kBlockN = 16 };
+static_assert(attn_bwd_sm80_smem_bytes<Config> == 44672, "host and device disagree about shared memory");
+

@@ -153,3 +153,104 @@ static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree
   enum : int { kMinBlocks = 1 };
 static_assert(attn_split_smem_bytes<Config> == 197120, "host and device disagree about shared memory");
 
+// delta_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=0 page_gaps=0
+// attn_delta_sm80 sm_80 rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
+// attn_delta_sm80 sm_90a rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
+// 34 lines, those above but for
+  using QOffset = i64;
+  enum : bool { kJaggedQ = true };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kRowsPerWarp = 32 };
+  enum : int { kRowWarps = 4 };
+  enum : int { kKeyGroups = 2 };
+  enum : int { kBlockN = 32 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+
+// delta_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=2 page_gaps=0
+// attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=32 stages=2 min_blocks=1
+// 34 lines, those above but for
+  using QOffset = i64;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kJaggedQ = true };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kBias = true };
+  enum : int { kRowWarps = 8 };
+  enum : int { kKeyGroups = 1 };
+  enum : int { kBlockN = 32 };
+  enum : int { kStages = 2 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+
+// delta_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=2 page_gaps=0
+// attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+// 34 lines, those above but for
+  using QOffset = i64;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kJaggedQ = true };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kBias = true };
+  enum : int { kRowWarps = 8 };
+  enum : int { kKeyGroups = 1 };
+  enum : int { kBlockN = 64 };
+  enum : int { kStages = 2 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_split_smem_bytes<Config> == 197120, "host and device disagree about shared memory");
+
+// delta_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=2 batch=32 max_q_len=32 max_seq_len=4096 rab=1 page_gaps=0
+// attn_delta_sm80 sm_80 rows_per_warp=16 row_warps=2 key_groups=4 block_n=16 stages=3 min_blocks=1
+// 34 lines, those above but for
+  using Element = f16;
+  using QOffset = i64;
+  enum : int { kHeadDimQk = 50 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kVectorIo = false };
+  enum : bool { kJaggedQ = true };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kBias = true };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_split_smem_bytes<Config> == 127488, "host and device disagree about shared memory");
+
+// delta_attention dtype=f16 head_dim_qk=50 head_dim_v=256 num_heads=4 heads_per_kv=2 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=2 batch=32 max_q_len=32 max_seq_len=4096 rab=1 page_gaps=0
+// attn_delta_sm80 sm_90a rows_per_warp=16 row_warps=2 key_groups=4 block_n=32 stages=2 min_blocks=1
+// 34 lines, those above but for
+  using Element = f16;
+  using QOffset = i64;
+  enum : int { kHeadDimQk = 50 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kVectorIo = false };
+  enum : bool { kJaggedQ = true };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kBias = true };
+  enum : int { kBlockN = 32 };
+  enum : int { kStages = 2 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_split_smem_bytes<Config> == 168448, "host and device disagree about shared memory");
+

@@ -167,3 +167,64 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 82528, "host and device disagr
   enum : int { kMinBlocks = 3 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
 
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// 35 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// 35 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kBlockScales = true };
+
+// attention_fp8 dtype=f16 head_dim_qk=50 head_dim_v=25 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=1 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=3
+// 35 lines, those above but for
+  using Element = f16;
+  enum : int { kHeadDimQk = 50 };
+  enum : int { kHeadDimV = 25 };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kVectorIo = false };
+  enum : bool { kVectorIn = false };
+  enum : bool { kBlockScales = true };
+  enum : int { kWarps = 4 };
+  enum : int { kStages = 2 };
+  enum : int { kQSteps = 0 };
+  enum : int { kMinBlocks = 3 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
+
+// attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
+// attn_fp8_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
+// 35 lines, those above but for
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kStages = 2 };
+  enum : int { kQSteps = 0 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+

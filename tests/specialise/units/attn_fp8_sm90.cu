@@ -129,3 +129,43 @@ static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disag
   enum : int { kQSteps = 2 };
 static_assert(attn_fp8_sm90_smem_bytes<Config> == 144384, "host and device disagree about shared memory");
 
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
+// 32 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kPromoteKeys = 2048 };
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
+
+// attention_fp8 dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=3 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm90 sm_90a consumers=2 block_n=128 stages=3 q_steps=4
+// 33 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kBlockScales = true };
+  enum : int { kPromoteKeys = 2048 };
+static_assert(attn_fp8_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
+
+// attention_fp8 dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=16 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 scaling=0 vector_out=8 fast_sums=0 heads_per_kv=1
+// attn_fp8_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=2
+// 32 lines, those above but for
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kBlockN = 64 };
+  enum : int { kStages = 2 };
+  enum : int { kQSteps = 2 };
+

@@ -296,3 +296,153 @@ static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disag
   enum : int { kBlockN = 64 };
 static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
 
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
+// 33 lines, those above but for
+  using Target = i32;
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
+// 33 lines, those above but for
+  using Target = i32;
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kBlockN = 64 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=2
+// 33 lines, those above but for
+  enum : bool { kCausal = false };
+
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
+// 33 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : int { kBlockN = 64 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
+
+// attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
+// attn_fwd_sm80 sm_90a rows_per_warp=32 warps=4 block_n=64 stages=2 q_steps=0 min_blocks=2
+// 33 lines, those above but for
+  using Element = f16;
+  using Target = i32;
+  enum : int { kHeadDimQk = 64 };
+  enum : int { kHeadDimV = 64 };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = false };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kBlockN = 64 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 49664, "host and device disagree about shared memory");
+
+// attention dtype=f16 head_dim_qk=80 head_dim_v=112 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=2 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=1 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=4 min_blocks=1
+// attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=4 min_blocks=1
+// 33 lines, those above but for
+  using Element = f16;
+  using Target = i32;
+  enum : int { kHeadDimQk = 80 };
+  enum : int { kHeadDimV = 112 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : bool { kSoftmax = true };
+  enum : bool { kLse = true };
+  enum : bool { kBias = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kWarps = 8 };
+  enum : int { kStages = 4 };
+  enum : int { kQSteps = 4 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 70144, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=4 q_steps=8 min_blocks=1
+// 33 lines, those above but for
+  using Target = i32;
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : bool { kSoftmax = true };
+  enum : bool { kLse = true };
+  enum : bool { kBias = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kWarps = 8 };
+  enum : int { kStages = 4 };
+  enum : int { kQSteps = 8 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=1 lse=1 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
+// attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
+// 33 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kSilu = false };
+  enum : bool { kSoftmax = true };
+  enum : bool { kLse = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kWarps = 8 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=50 head_dim_v=25 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=1 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
+// attn_fwd_sm80 sm_90a rows_per_warp=16 warps=4 block_n=32 stages=2 q_steps=0 min_blocks=4
+// 33 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 50 };
+  enum : int { kHeadDimV = 25 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kSoftmax = true };
+  enum : bool { kVectorIo = false };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kMinBlocks = 4 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 20992, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm80 sm_80 rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
+// attn_fwd_sm80 sm_90a rows_per_warp=16 warps=8 block_n=32 stages=2 q_steps=0 min_blocks=1
+// 33 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kWarps = 8 };
+  enum : int { kMinBlocks = 1 };
+static_assert(attn_fwd_sm80_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+

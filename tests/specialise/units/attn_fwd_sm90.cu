@@ -229,3 +229,85 @@ static_assert(attn_fwd_sm90_smem_bytes<Config> == 230400, "host and device disag
   enum : int { kBlocks = 3 };
 static_assert(attn_fwd_sm90_smem_bytes<Config> == 66560, "host and device disagree about shared memory");
 
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
+// 30 lines, those above but for
+  using Target = i32;
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i64 mask=1 contextual=0 max_attn_len=0 min_full_attn=0 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=4 q_steps=8 blocks=1 section=0 whole=0
+// 30 lines, those above but for
+  enum : bool { kCausal = false };
+
+// attention dtype=f16 head_dim_qk=64 head_dim_v=64 num_heads=4 offset_dtype=i64 target_dtype=none mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=0 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm90 sm_90a consumers=1 block_n=64 stages=3 q_steps=0 blocks=3 section=0 whole=0
+// 30 lines, those above but for
+  using Element = f16;
+  using Target = i32;
+  enum : int { kHeadDimQk = 64 };
+  enum : int { kHeadDimV = 64 };
+  enum : bool { kCausal = false };
+  enum : bool { kHasTargets = false };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kConsumers = 1 };
+  enum : int { kStages = 3 };
+  enum : int { kQSteps = 0 };
+  enum : int { kBlocks = 3 };
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 66560, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 lse=1 rab=2 heads_per_kv=1 moments=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=8 blocks=1 section=0 whole=0
+// 30 lines, those above but for
+  using Target = i32;
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : bool { kSoftmax = true };
+  enum : bool { kLse = true };
+  enum : bool { kBias = true };
+  enum : int { kStages = 3 };
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=1 lse=1 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=48 stages=2 q_steps=4 blocks=1 section=0 whole=0
+// 30 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kSilu = false };
+  enum : bool { kSoftmax = true };
+  enum : bool { kLse = true };
+  enum : int { kBlockN = 48 };
+  enum : int { kStages = 2 };
+  enum : int { kQSteps = 4 };
+
+// attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_fwd_sm90 sm_90a consumers=2 block_n=64 stages=2 q_steps=4 blocks=1 section=0 whole=0
+// 30 lines, those above but for
+  using Target = i32;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kStages = 2 };
+  enum : int { kQSteps = 4 };
+static_assert(attn_fwd_sm90_smem_bytes<Config> == 230400, "host and device disagree about shared memory");
+

@@ -123,3 +123,63 @@ static_assert(attn_split_smem_bytes<Config> == 139936, "host and device disagree
   enum : int { kBlockN = 16 };
 static_assert(attn_split_smem_bytes<Config> == 205472, "host and device disagree about shared memory");
 
+// paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
+// attn_paged_sm80 sm_80 rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
+// attn_paged_sm80 sm_90a rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
+// 34 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+
+// paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=2 page_gaps=0
+// attn_paged_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+// attn_paged_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+// 34 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : bool { kBias = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kRowWarps = 8 };
+  enum : int { kKeyGroups = 1 };
+  enum : int { kBlockN = 64 };
+  enum : int { kStages = 2 };
+static_assert(attn_split_smem_bytes<Config> == 98816, "host and device disagree about shared memory");
+
+// paged_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
+// attn_paged_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=32 stages=2 min_blocks=1
+// 34 lines, those above but for
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kRowWarps = 8 };
+  enum : int { kKeyGroups = 1 };
+  enum : int { kStages = 2 };
+
+// paged_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
+// attn_paged_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+// 34 lines, those above but for
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kRowWarps = 8 };
+  enum : int { kKeyGroups = 1 };
+  enum : int { kBlockN = 64 };
+  enum : int { kStages = 2 };
+static_assert(attn_split_smem_bytes<Config> == 197120, "host and device disagree about shared memory");
+

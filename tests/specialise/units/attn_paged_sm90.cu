@@ -48,3 +48,41 @@ static_assert(attn_paged_sm90_smem_bytes<Config> == 230400, "host and device dis
   enum : int { kStages = 3 };
 static_assert(attn_paged_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
 
+// paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
+// attn_paged_sm90 sm_90a consumers=2 block_n=64 stages=5 q_steps=8 blocks=1 split=1
+// 35 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+
+// paged_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=2 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=2 page_gaps=0
+// attn_paged_sm90 sm_90a consumers=2 block_n=64 stages=3 q_steps=8 blocks=1 split=1
+// 35 lines, those above but for
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : bool { kAttnScale = true };
+  enum : bool { kBias = true };
+  enum : int { kStages = 3 };
+static_assert(attn_paged_sm90_smem_bytes<Config> == 214016, "host and device disagree about shared memory");
+
+// paged_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
+// attn_paged_sm90 sm_90a consumers=2 block_n=48 stages=2 q_steps=0 blocks=1 split=1
+// 35 lines, those above but for
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : bool { kCausal = false };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kBlockN = 48 };
+  enum : int { kStages = 2 };
+  enum : int { kQSteps = 0 };
+  enum : int { kPieceRows = 16 };
+static_assert(attn_paged_sm90_smem_bytes<Config> == 197632, "host and device disagree about shared memory");
+

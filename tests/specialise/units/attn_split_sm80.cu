@@ -65,3 +65,54 @@ static_assert(attn_split_smem_bytes<Config> == 66048, "host and device disagree 
   enum : int { kIntervals = 0 };
 static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
 
+// attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_split_sm80 sm_80 rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
+// attn_split_sm80 sm_90a rows_per_warp=32 row_warps=4 key_groups=2 block_n=32 stages=3 min_blocks=1
+// 34 lines, those above but for
+  using Mask = variant::HstuMask<Config>;
+  enum : int { kHeadDimV = 128 };
+  enum : int { kIntervals = 0 };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_split_sm80 sm_80 rows_per_warp=16 row_warps=8 key_groups=1 block_n=32 stages=2 min_blocks=1
+// 34 lines, those above but for
+  using Mask = variant::HstuMask<Config>;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : int { kIntervals = 0 };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kRowWarps = 8 };
+  enum : int { kKeyGroups = 1 };
+  enum : int { kStages = 2 };
+static_assert(attn_split_smem_bytes<Config> == 131584, "host and device disagree about shared memory");
+
+// attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=0 vector=8 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=0 lse=0 rab=0 heads_per_kv=1 moments=0
+// attn_split_sm80 sm_90a rows_per_warp=16 row_warps=8 key_groups=1 block_n=64 stages=2 min_blocks=1
+// 34 lines, those above but for
+  using Mask = variant::HstuMask<Config>;
+  enum : int { kHeadDimQk = 256 };
+  enum : int { kHeadDimV = 256 };
+  enum : int { kIntervals = 0 };
+  enum : bool { kHasTargets = true };
+  enum : bool { kTargetGroups = true };
+  enum : bool { kContextual = true };
+  enum : bool { kMaxAttnLen = true };
+  enum : bool { kMinFullAttn = true };
+  enum : int { kRowsPerWarp = 16 };
+  enum : int { kRowWarps = 8 };
+  enum : int { kKeyGroups = 1 };
+  enum : int { kBlockN = 64 };
+  enum : int { kStages = 2 };
+static_assert(attn_split_smem_bytes<Config> == 197120, "host and device disagree about shared memory");
+

@@ -1,6 +1,6 @@
 // rms_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=bf16 has_moments=0 has_dresidual=0 has_dx=1 has_dweight=1 has_dbias=0 activation=0 dim=512 vector=8 rows=524288
-// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=64 rows_ahead=2 blocks_per_sm=1
-// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=64 rows_ahead=2 blocks_per_sm=1
+// rms_norm_bwd_sm80 sm_80 threads=256 threads_per_row=64 rows_ahead=2 blocks_per_sm=3
+// rms_norm_bwd_sm80 sm_90a threads=256 threads_per_row=64 rows_ahead=2 blocks_per_sm=3
 #include "norm/rms_norm_bwd_sm80.cuh"
 namespace hstu {
 struct Config {
@@ -18,17 +18,17 @@ struct Config {
   enum : bool { kHasDbias = false };
   enum : int { kDim = 512 };
   enum : int { kVector = 8 };
-  enum : int { kThreads = 512 };
+  enum : int { kThreads = 256 };
   enum : int { kThreadsPerRow = 64 };
   enum : int { kRowsAhead = 2 };
-  enum : int { kBlocksPerSm = 1 };
+  enum : int { kBlocksPerSm = 3 };
 };
-static_assert(rms_norm_bwd_smem_bytes<Config> == 33280, "host and device disagree about shared memory");
+static_assert(rms_norm_bwd_smem_bytes<Config> == 16640, "host and device disagree about shared memory");
 }  // namespace hstu
 
 // rms_norm_backward dtype=bf16 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=0 activation=1 dim=128 vector=8 rows=65536
-// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=8 rows_ahead=2 blocks_per_sm=1
-// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=8 rows_ahead=2 blocks_per_sm=1
+// rms_norm_bwd_sm80 sm_80 threads=256 threads_per_row=8 rows_ahead=2 blocks_per_sm=2
+// rms_norm_bwd_sm80 sm_90a threads=256 threads_per_row=8 rows_ahead=2 blocks_per_sm=2
 // 24 lines, those above but for
   using Weight = float;
   using Gradient = float;
@@ -36,11 +36,12 @@ static_assert(rms_norm_bwd_smem_bytes<Config> == 33280, "host and device disagre
   enum : bool { kHasDresidual = true };
   enum : int { kDim = 128 };
   enum : int { kThreadsPerRow = 8 };
-static_assert(rms_norm_bwd_smem_bytes<Config> == 98320, "host and device disagree about shared memory");
+  enum : int { kBlocksPerSm = 2 };
+static_assert(rms_norm_bwd_smem_bytes<Config> == 49168, "host and device disagree about shared memory");
 
 // rms_norm_backward dtype=f32 weight_dtype=bf16 gradient_dtype=bf16 has_moments=1 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=0 activation=0 dim=1002 vector=2 rows=4096
-// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=128 rows_ahead=2 blocks_per_sm=1
-// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=128 rows_ahead=2 blocks_per_sm=1
+// rms_norm_bwd_sm80 sm_80 threads=256 threads_per_row=128 rows_ahead=2 blocks_per_sm=3
+// rms_norm_bwd_sm80 sm_90a threads=256 threads_per_row=128 rows_ahead=2 blocks_per_sm=3
 // 24 lines, those above but for
   using Element = float;
   enum : bool { kHasMoments = true };
@@ -48,11 +49,11 @@ static_assert(rms_norm_bwd_smem_bytes<Config> == 98320, "host and device disagre
   enum : int { kDim = 1002 };
   enum : int { kVector = 2 };
   enum : int { kThreadsPerRow = 128 };
-static_assert(rms_norm_bwd_smem_bytes<Config> == 107008, "host and device disagree about shared memory");
+static_assert(rms_norm_bwd_smem_bytes<Config> == 53504, "host and device disagree about shared memory");
 
 // rms_norm_backward dtype=f16 weight_dtype=none gradient_dtype=none has_moments=0 has_dresidual=0 has_dx=1 has_dweight=0 has_dbias=0 activation=1 dim=33 vector=1 rows=1024
-// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1
-// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=16 rows_ahead=2 blocks_per_sm=1
+// rms_norm_bwd_sm80 sm_80 threads=256 threads_per_row=16 rows_ahead=2 blocks_per_sm=3
+// rms_norm_bwd_sm80 sm_90a threads=256 threads_per_row=16 rows_ahead=2 blocks_per_sm=3
 // 24 lines, those above but for
   using Element = f16;
   using Weight = f16;
@@ -63,16 +64,19 @@ static_assert(rms_norm_bwd_smem_bytes<Config> == 107008, "host and device disagr
   enum : int { kDim = 33 };
   enum : int { kVector = 1 };
   enum : int { kThreadsPerRow = 16 };
-static_assert(rms_norm_bwd_smem_bytes<Config> == 12304, "host and device disagree about shared memory");
+static_assert(rms_norm_bwd_smem_bytes<Config> == 6160, "host and device disagree about shared memory");
 
 // rms_norm_backward dtype=bf16 weight_dtype=bf16 gradient_dtype=f32 has_moments=0 has_dresidual=0 has_dx=0 has_dweight=1 has_dbias=0 activation=0 dim=4096 vector=8 rows=65536
-// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=1
-// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=1
+// rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=2
+// rms_norm_bwd_sm80 sm_90a threads=512 threads_per_row=512 rows_ahead=2 blocks_per_sm=2
 // 24 lines, those above but for
   using Gradient = float;
   enum : bool { kHasDx = false };
   enum : int { kDim = 4096 };
+  enum : int { kThreads = 512 };
   enum : int { kThreadsPerRow = 512 };
+  enum : int { kBlocksPerSm = 2 };
+static_assert(rms_norm_bwd_smem_bytes<Config> == 33280, "host and device disagree about shared memory");
 
 // rms_norm_backward dtype=f16 weight_dtype=f16 gradient_dtype=f16 has_moments=1 has_dresidual=0 has_dx=0 has_dweight=1 has_dbias=0 activation=1 dim=20000 vector=8 rows=1024
 // rms_norm_bwd_sm80 sm_80 threads=512 threads_per_row=512 rows_ahead=1 blocks_per_sm=1
@@ -85,8 +89,10 @@ static_assert(rms_norm_bwd_smem_bytes<Config> == 12304, "host and device disagre
   enum : bool { kHasMoments = true };
   enum : bool { kHasDx = false };
   enum : int { kDim = 20000 };
+  enum : int { kThreads = 512 };
   enum : int { kThreadsPerRow = 512 };
   enum : int { kRowsAhead = 1 };
+  enum : int { kBlocksPerSm = 1 };
 static_assert(rms_norm_bwd_smem_bytes<Config> == 80512, "host and device disagree about shared memory");
 
 // rms_norm_backward dtype=f32 weight_dtype=f32 gradient_dtype=f32 has_moments=0 has_dresidual=1 has_dx=1 has_dweight=1 has_dbias=0 activation=0 dim=40001 vector=1 rows=64
@@ -99,7 +105,9 @@ static_assert(rms_norm_bwd_smem_bytes<Config> == 80512, "host and device disagre
   enum : bool { kHasDresidual = true };
   enum : int { kDim = 40001 };
   enum : int { kVector = 1 };
+  enum : int { kThreads = 512 };
   enum : int { kThreadsPerRow = 512 };
   enum : int { kRowsAhead = 1 };
+  enum : int { kBlocksPerSm = 1 };
 static_assert(rms_norm_bwd_smem_bytes<Config> == 2560, "host and device disagree about shared memory");
 
