@@ -34,15 +34,11 @@ def load(name: str, path: Path) -> Any:
 schemas = load("hstujit_schemas", HERE / "hstujit/torch/schemas.py")
 describe = load("hstujit_describe", HERE / "hstujit/_describe.py")
 
-TORCH_DTYPES = {
-    "f32": ("torch_f32()", "torch.float32"),
-    "i32": ("torch_i32()", "torch.int32"),
-    "u8": ("torch_u8()", "torch.uint8"),
-}
+TORCH_DTYPES = {"f32": ("torch_f32()", "torch.float32"), "i32": ("torch_i32()", "torch.int32")}
 INTEGERS = {
     "seq_offsets", "offsets", "offsets_left", "offsets_right", "q_offsets", "page_offsets", "page_ids", "last_page_lens",
     "num_targets", "num_contexts", "intervals", "lengths", "lengths_left", "lengths_right", "timestamps", "query_time",
-    "valid_rows", "keys", "saved",
+    "valid_rows", "keys",
 }  # fmt: skip
 MUTABLE = re.compile(r"Tensor\(\w!\)(\??)")
 
@@ -125,12 +121,6 @@ def made_from(op: Any) -> set[str]:
     return {a.name for a in parse(op.signature) if a.type.startswith(("ScalarType", "bool["))}
 
 
-def sources(op: Any, result: Any) -> dict[str, Argument]:
-    """What a result's expressions may name."""
-    names = {a.name: a for a in parse(op.signature)}
-    return names | {"each": Argument("Tensor", "each", None, False)} if result.each else names
-
-
 def all_operators() -> list[Any]:
     """The table with its variants."""
     out = []
@@ -154,7 +144,7 @@ def cpp_shape(shape: str) -> str:
 
 def cpp_dtype(op: Any, result: Any) -> str:
     """torch's dtype of a result."""
-    names = sources(op, result)
+    names = {a.name: a for a in parse(op.signature)}
     first, _, second = result.dtype.partition(" or ")
     if first in TORCH_DTYPES:
         return TORCH_DTYPES[first][0]
@@ -176,8 +166,6 @@ def cpp_take(op: Any, at: int, argument: Argument) -> str:
         how = f"call.tensor{'_or_none' if argument.optional else ''}({place})"
     elif argument.type.startswith("ScalarType"):
         how = f"call.dtype{'_or_none' if argument.optional else ''}({place})"
-    elif argument.type == "bool[]":
-        how = f"call.flags({place})"
     elif argument.type.startswith("bool["):
         how = f"call.flags<{argument.type[5:-1]}>({place})"
     else:
@@ -203,16 +191,6 @@ class Target:
         if self.description:
             return f"put(&args, {self.members[name].offset}, {name}.view);"
         return f"args.{self.op.paths[name]} = {name}.view;"
-
-    def memory(self, name: str, is_read: bool) -> list[str]:
-        """The lines that fill a member with memory that a tensor keeps."""
-        self.filled.add(name)
-        path = f"args.{self.op.paths[name]}"
-        return [
-            f"const Memory {name}_memory(call, {name}, {str(is_read).lower()});",
-            f"{path} = {name}_memory.data();",
-            f"{path}_size = {name}_memory.bytes();",
-        ]
 
     def tensors(self, name: str) -> str:
         """The line that fills a member of each layer."""
@@ -247,7 +225,7 @@ def cpp_workspace(op: Any, description: Any | None) -> list[str]:
     if description and not description.workspace:
         return []
     ask = f"hstu_{op.c_name}_workspace_size"
-    context = "call.context(), " if description or op.c_name.endswith("_backward") else ""
+    context = "call.context(), " if description else ""
     lines = ["  size_t bytes = 0;", f"  call.check({ask}({context}&args, &bytes));"]
     if description:
         at = {m.kind: m.offset for m in description.members}
@@ -258,38 +236,6 @@ def cpp_workspace(op: Any, description: Any | None) -> list[str]:
     else:
         lines += ["  args.workspace = call.workspace(bytes);", "  args.workspace_size = bytes;"]
     return lines
-
-
-def cpp_result(op: Any, target: Target, result: Any, first: Argument) -> list[str]:
-    """The lines that make a result and put it where the C function writes it."""
-    name = result.name
-    if name in op.memory:
-        made = f'call.fresh("{name}", {{static_cast<int64_t>({name}_bytes)}}, {cpp_dtype(op, result)})'
-        return [
-            f"size_t {name}_bytes = 0;",
-            f"call.check(hstu_{op.memory[name]}(call.context(), &args, &{name}_bytes));",
-            f"const Argument {name} = {made};",
-            *target.memory(name, is_read=False),
-        ]
-    made = f'call.fresh("{name}", {cpp_shape(result.shape)}, {cpp_dtype(op, result)})'
-    # Of a result that is not wanted, its dtype's source may be absent.
-    nothing = f'call.nothing("{name}", {first.name}.dtype)'
-    if result.each:
-        return [
-            f"std::vector<Argument> {name};",
-            f"for (size_t i = 0; i < {result.each}.size(); ++i) {{",
-            f"  const Argument& each = {result.each}[i];",
-            f"  {name}.push_back({result.when} ? {made} : {nothing});",
-            f"  if (!{result.when}) {name}.back().view = {{}};",
-            "}",
-            target.tensors(name),
-        ]
-    if result.when:
-        return [
-            f"const Argument {name} = {result.when} ? {made} : {nothing};",
-            f"if ({result.when}) {target.tensor(name)}",
-        ]
-    return [f"const Argument {name} = {made};", target.tensor(name)]
 
 
 def cpp_function(op: Any, description: Any | None) -> str:
@@ -309,8 +255,6 @@ def cpp_function(op: Any, description: Any | None) -> str:
         if not target.has(argument.name):
             if not any(argument.name in result.shape + result.dtype + result.when for result in op.results):
                 raise MismatchError(f"{op.name}: the argument {argument.name} is no member and serves no result")
-        elif argument.name in op.memory:
-            lines += ["  " + line for line in target.memory(argument.name, is_read=True)]
         elif argument.type == "Tensor[]":
             lines.append("  " + target.tensors(argument.name))
         elif argument.is_tensor:
@@ -319,17 +263,22 @@ def cpp_function(op: Any, description: Any | None) -> str:
             lines.append("  " + target.scalar(argument))
     if any(a.type == "Tensor[]" for a in arguments):
         lines.append("  put_layers(args, layers, fp8_layers);")
-    if any(result.each for result in op.results):
-        lines.append("  LayerList<hstu_layer_weights> gradients(call);")
     for result in op.results:
-        lines += ["  " + line for line in cpp_result(op, target, result, arguments[0])]
-    if any(result.each for result in op.results):
-        lines.append("  put_gradients(args, gradients);")
+        made = f'call.fresh("{result.name}", {cpp_shape(result.shape)}, {cpp_dtype(op, result)})'
+        put = target.tensor(result.name)
+        if result.when:
+            # Of a result that is not wanted, its dtype's source may be absent.
+            nothing = f'call.nothing("{result.name}", {arguments[0].name}.dtype)'
+            lines += [
+                f"  const Argument {result.name} = {result.when} ? {made} : {nothing};",
+                f"  if ({result.when}) {put}",
+            ]
+        else:
+            lines += [f"  const Argument {result.name} = {made};", f"  {put}"]
     if left := target.missing():
         raise MismatchError(f"{op.name}: nothing fills {', '.join(sorted(left))} of hstu_{op.c_name}_args; see `unused`")
     lines += cpp_workspace(op, description)
     lines.append(f"  call.run<hstu_{op.c_name}_args>(hstu_{op.c_name}, &args);")
-    lines += [f"  {result.name}_memory.keep();" for result in op.results if result.name in op.memory]
     lines += [f"  call.give({at}, {result.name});" for at, result in enumerate(op.results)]
     lines.append("}")
     return "\n".join(lines)
@@ -337,8 +286,8 @@ def cpp_function(op: Any, description: Any | None) -> str:
 
 def schema_of(op: Any) -> str:
     """The whole schema."""
-    types = ["Tensor[]" if result.each else "Tensor" for result in op.results]
-    results = types[0] if len(types) == 1 else "(" + ", ".join(types) + ")"
+    count = len(op.results)
+    results = "Tensor" if count == 1 else "(" + ", ".join(["Tensor"] * count) + ")"
     return f"{op.name}({signature_of(parse(op.signature))}) -> {results}"
 
 
@@ -392,13 +341,12 @@ def python_result(op: Any) -> str:
     """The annotation of what comes back."""
     if not op.results:
         return "None"
-    types = ["list[Tensor]" if result.each else "Tensor" for result in op.results]
-    return types[0] if len(types) == 1 else "tuple[" + ", ".join(types) + "]"
+    return "Tensor" if len(op.results) == 1 else "tuple[" + ", ".join(["Tensor"] * len(op.results)) + "]"
 
 
 def python_dtype(op: Any, result: Any) -> str:
     """A result's dtype in Python."""
-    names = sources(op, result)
+    names = {a.name: a for a in parse(op.signature)}
     first, _, second = result.dtype.partition(" or ")
     if first in TORCH_DTYPES:
         return TORCH_DTYPES[first][1]
@@ -430,8 +378,7 @@ def fakes(operators: list[Any]) -> str:
         "import torch",
         "from torch import Tensor",
         "",
-        "from .shapes import ceil_div, concat_2d_shape, flash_lse, fp8_units, norm_mul_segments, rows",
-        "from .shapes import shape_of, stack_saved_size, weight_shape, with_first, with_last",
+        "from .shapes import ceil_div, concat_2d_shape, flash_lse, fp8_units, norm_mul_segments, rows, with_first, with_last",
         "",
         "",
         "def given(t: Tensor | None) -> Tensor:",
@@ -448,8 +395,7 @@ def fakes(operators: list[Any]) -> str:
         made = []
         for result in op.results:
             text = f"{first}.new_empty({python_shape(op, result)}, dtype={python_dtype(op, result)})"
-            text = f"{text} if {result.when} else {first}.new_empty([0])" if result.when else text
-            made.append(f"[{text} for i, each in enumerate({result.each})]" if result.each else text)
+            made.append(f"{text} if {result.when} else {first}.new_empty([0])" if result.when else text)
         out += ["    return None" if not made else "    return (\n" + "".join(f"        {m},\n" for m in made) + "    )"
                 if len(made) > 1 else f"    return {made[0]}", "", ""]  # fmt: skip
     out += ["KERNELS: dict[str, Callable[..., object]] = {"] + [f'    "{op.name}": {op.name},' for op in operators] + ["}", ""]
@@ -476,12 +422,6 @@ def needs_gradient(op: Any) -> list[str]:
         elif a.is_tensor and a.name not in INTEGERS:
             out.append(f"({a.name} is not None and {a.name}.requires_grad)" if a.optional else f"{a.name}.requires_grad")
     return out
-
-
-def said_of(result: Any) -> str:
-    """What a result is, in a few words."""
-    condition = f" (if {result.when})" if result.when else ""
-    return f"{result.name} of each {result.each}[i]{condition}" if result.each else f"{result.name}{condition}"
 
 
 def functions(operators: list[Any], include: Path) -> str:
@@ -517,7 +457,7 @@ def functions(operators: list[Any], include: Path) -> str:
     for op in operators:
         summary = f"torch.ops.hstujit.{op.name}: calls hstu_{op.c_name}."
         if op.results:
-            summary += " Gives " + ", ".join(said_of(r) for r in op.results) + "."
+            summary += " Gives " + ", ".join(r.name + (f" (if {r.when})" if r.when else "") for r in op.results) + "."
         elif op.written:
             summary += " Writes " + ", ".join(op.written) + "."
         doc = textwrap.indent(said[op.c_name].replace("\\", "\\\\"), "    ", lambda line: bool(line.strip()))

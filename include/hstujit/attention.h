@@ -14,7 +14,7 @@ extern "C" {
 
 typedef enum hstu_mask {
   HSTU_MASK_CAUSAL = 0,   /* a row sees itself and what lies before it, with all options */
-  HSTU_MASK_FULL = 1,     /* every row sees every row, as far as the options of CAUSAL let it */
+  HSTU_MASK_FULL = 1,     /* every row sees every row */
   HSTU_MASK_LOCAL = 2,    /* a row sees window_left rows before it, itself and window_right after it */
   HSTU_MASK_INTERVALS = 3 /* a row sees the keys in the intervals that a tensor gives it */
 } hstu_mask;
@@ -24,20 +24,15 @@ typedef enum hstu_mask {
  * contextual rows, and its targets are its last rows; what lies between is history. A shorter one attends to the
  * diagonal only.
  *
- * kind                   CAUSAL; FULL, which takes the same options: rows see what follows them, too, windows reach
- *                        as far ahead as back, and history and targets see each other. LOCAL and INTERVALS take none
- *                        of these options, nor num_targets and num_contexts
+ * kind                   CAUSAL; FULL, LOCAL or INTERVALS take none of the options of CAUSAL, nor num_targets and
+ *                        num_contexts
  * target_group_size      with num_targets: targets come in groups of so many, from the first; inside a group they are
- *                        causal, or see each other under FULL, and none sees a target of another group (0 means 1)
- * contextual_seq_len     the first rows of each sequence see all but targets (0: off); under FULL targets as well,
- *                        unless a window ends before them
- * max_attn_len           a row sees itself and that many previous positions, under FULL as many following ones (0:
- *                        unlimited). All contextual rows of a sequence count as one position together, and so do its
- *                        targets
+ *                        causal, and no row sees a target of another group (0 means 1)
+ * contextual_seq_len     the first rows of each sequence see all but targets (0: off)
+ * max_attn_len           a row sees itself and that many previous positions (0: unlimited)
  * min_full_attn_seq_len  with max_attn_len: the last so many history rows, and all targets, are exempt (0: off)
  * window_left, _right    LOCAL: how many positions before and after itself a row sees (negative: unlimited)
- * num_targets            absent or [batch] i32 or i64: the last num_targets[b] rows see history and themselves only,
- *                        and only FULL shows them to other rows
+ * num_targets            absent or [batch] i32 or i64: the last num_targets[b] rows see history and themselves only
  * num_contexts           absent, or [batch] i32 or i64: a contextual_seq_len for each sequence; that one is 0 then
  * intervals              INTERVALS: i32 [1 or num_heads, 2 m - 1, total], m up to 32: a row with bounds f_0, f_1, ...
  *                        sees the positions [0, f_0), [f_1, f_2), [f_3, f_4), ... of its sequence; they may overlap, be

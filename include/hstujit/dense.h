@@ -46,65 +46,6 @@ HSTU_API hstu_status hstu_addmm(hstu_context* context, const hstu_addmm_args* ar
 HSTU_TYPED_PLAN(addmm)
 
 /**
- * Gradient through a product's activation: dpre = dout * act'(pre) on the first columns, dout on the others, in f32,
- * rounded once. What hstu_addmm_wgrad, and hstu_addmm for the gradient of x, take as the gradient of a product.
- *
- * pre                 [m, n] f32 or 16-bit, last stride 1: what stands before the activation, as hstu_addmm without one
- *                     leaves it
- * dout                [m, n] same dtype, last stride 1
- * dpre                [m, n] same dtype, last stride 1; may be dout or pre itself
- * activation          SILU, GELU or GELU_TANH. Without one dpre is dout
- * determinism         both give the same bits
- * activation_columns  the activation covers columns [0, activation_columns) only; 0 means all n
- * Source: derived, d act(pre); meta-recsys/generative-recommenders, the backward of the uvqk projection.
- */
-typedef struct hstu_addmm_dpre_args {
-  size_t struct_size;
-  hstu_tensor pre, dout, dpre;
-  hstu_activation activation;
-  hstu_determinism determinism;
-  int64_t activation_columns;
-} hstu_addmm_dpre_args;
-HSTU_API hstu_status hstu_addmm_dpre(hstu_context* context, const hstu_addmm_dpre_args* args, hstu_stream stream);
-HSTU_TYPED_PLAN(addmm_dpre)
-
-/**
- * Gradients of a product's weight and bias: dw = x^T dout and dbias = the sums of dout's columns, over m rows, in f32,
- * rounded once. dout is the gradient of x w + bias: of what stands before an activation. Only what is asked for is
- * computed; where nothing is, nothing runs. The gradient of x is hstu_addmm of dout and w with its strides exchanged.
- *
- * x            [m, k] f32 or 16-bit, any strides; not read without dw
- * dout         [m, n] same dtype, any strides. Of a result in parts, each part's gradient is a call of its own, with
- *              the part's columns of dw and dbias
- * dw           absent; or [k, n], with transposed [n, k], x's dtype or f32, last stride 1
- * dbias        absent; or [n] f32 or 16-bit
- * transposed   1: dw is [n, k], of a weight that is stored so
- * valid_rows   absent; or i32 or i64 [1] on the device, read when the kernel runs: rows from there on enter no sum,
- *              whatever they hold. An operand that is stored column by column is then read element by element
- * accumulate   1: the gradients are added to what is there, with one rounding. 0: what is there is not read
- * allow_tf32   as in hstu_addmm
- * determinism  both give the same bits in each run of a plan
- * workspace, workspace_size  device memory aligned to 256 bytes, at least what the function below says; NULL and 0
- *              where that is 0. Its contents are lost. Calls that may run at the same time need one each
- * Source: derived, d(x w + bias); meta-recsys/generative-recommenders, the backward of triton_addmm.
- */
-typedef struct hstu_addmm_wgrad_args {
-  size_t struct_size;
-  hstu_tensor x, dout, dw, dbias, valid_rows;
-  int32_t transposed;
-  int32_t accumulate;
-  int32_t allow_tf32;
-  hstu_determinism determinism;
-  void* workspace;
-  size_t workspace_size;
-} hstu_addmm_wgrad_args;
-HSTU_API hstu_status hstu_addmm_wgrad(hstu_context* context, const hstu_addmm_wgrad_args* args, hstu_stream stream);
-HSTU_TYPED_PLAN(addmm_wgrad)
-/** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
-HSTU_API hstu_status hstu_addmm_wgrad_workspace_size(hstu_context* context, const hstu_addmm_wgrad_args* args,
-                                                     size_t* bytes);
-
-/**
  * Gated products: out = (x gate) * act(x up), or act(x gate) * (x up) with activate_gate, in f32, rounded once. Both
  * products are made in one kernel and share the reading of x.
  *

@@ -49,31 +49,6 @@ HSTU_API hstu_status hstu_concat_2d_jagged(hstu_context* context, const hstu_con
 HSTU_TYPED_PLAN(concat_2d_jagged)
 
 /**
- * The gradient of hstu_concat_2d_jagged: each row of dleft and dright is the row of dout that it became. With
- * is_replace rows of left that were replaced, and rows of right for which there was no room, get 0. Bits are unchanged.
- *
- * forward        the forward call; of left and right the extents and dtype alone count, their elements are not read;
- *                out is not read; forward.struct_size is 0 or its size
- * dout           as forward.out would be; row stride free
- * dleft, dright  absent: not computed; else shape and dtype of left and right; last stride 1, other strides free; rows
- *                behind the last sequence are not written
- *
- * With both absent nothing is launched. Without is_replace and with one jagged part, hstu_split_2d_jagged of dout does
- * the same and finds its rows while it reads. That call has no gradient of its own: it is hstu_concat_2d_jagged of the
- * gradients of left and right.
- * Source: meta-recsys/generative-recommenders, concat_2D_jagged and replace_last_n_with_jagged.
- */
-typedef struct hstu_concat_2d_jagged_backward_args {
-  size_t struct_size;
-  hstu_concat_2d_jagged_args forward;
-  hstu_tensor dout, dleft, dright;
-} hstu_concat_2d_jagged_backward_args;
-HSTU_API hstu_status hstu_concat_2d_jagged_backward(hstu_context* context,
-                                                    const hstu_concat_2d_jagged_backward_args* args,
-                                                    hstu_stream stream);
-HSTU_TYPED_PLAN(concat_2d_jagged_backward)
-
-/**
  * The inverse of hstu_concat_2d_jagged: gives each row of a combined jagged tensor back to the part it came from.
  *
  * values                 [rows of left + rows of right, dim], any dtype; row stride free
@@ -203,10 +178,6 @@ HSTU_TYPED_PLAN(dense_to_jagged)
  * out_offsets         [batch + 1] seq_offsets' dtype: where the sequences of out begin
  * contextual_seq_len  rows at the beginning of each sequence that are not history
  * keep                history rows that stay
- *
- * The gradient with respect to values is hstu_concat_2d_jagged of zeros and the gradient of out: left = zeros for the
- * dropped rows, which may be one row with a row stride of 0; offsets_left = seq_offsets - out_offsets; offsets_right =
- * out_offsets; n_prefix_from_right = contextual_seq_len.
  * Source: alibaba/TorchEasyRec, jagged_truncate_history.
  */
 typedef struct hstu_jagged_truncate_history_args {
@@ -351,9 +322,7 @@ HSTU_TYPED_PLAN(expand_1d_jagged_to_dense)
  *
  * lengths_left, lengths_right  [batch] i32 or i64; they add up to the rows of left and of right
  * left, right, out             [total, dim], out as left; same dtype, any; row strides free
- *
- * The gradient is hstu_concat_2d_jagged_backward with is_replace; hstu_complete_cumsum makes its offsets of the
- * lengths. Source: meta-recsys/generative-recommenders, replace_last_n_with_jagged.
+ * Source: meta-recsys/generative-recommenders, replace_last_n_with_jagged.
  */
 typedef struct hstu_replace_last_n_with_jagged_args {
   size_t struct_size;

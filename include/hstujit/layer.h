@@ -151,13 +151,6 @@ typedef struct hstu_fp8_layer_weights {
   hstu_tensor uvqk_weight, uvqk_descale, output_weight, output_descale;
 } hstu_fp8_layer_weights;
 
-/** What a gradient computes again so that the forward need not keep it: bits of hstu_stack_args.recompute. */
-enum {
-  HSTU_RECOMPUTE_UVQK = 1,     /* the projections: 2 * num_heads * (hidden_dim + attn_dim) columns a layer less */
-  HSTU_RECOMPUTE_NORMED_X = 2, /* the normed input: never kept, so that this changes nothing */
-  HSTU_RECOMPUTE_Y = 4         /* the operand of the output projection: likewise */
-};
-
 /**
  * Layers one behind another: x -> out.
  *
@@ -176,12 +169,8 @@ enum {
  *             sizeof(hstu_fp8_layer_weights), likewise; not read where fp8_layers is NULL
  * fp8_accumulation
  *             of these products
- * saved, saved_size
- *             NULL and 0: nothing is kept for a gradient. Or device memory aligned to 256 bytes, at least what
- *             hstu_stack_saved_size() says, in which the call leaves what hstu_stack_backward() reads. out and x must
- *             then lie apart, and x must not change before the gradient is taken. HSTU_ERROR_UNSUPPORTED with
- *             fp8_layers as yet
- * recompute   0, or bits HSTU_RECOMPUTE_...: what is computed again rather than kept. They change no result
+ * saved, saved_size, recompute
+ *             for gradients. NULL and 0; all else is HSTU_ERROR_UNSUPPORTED as yet
  */
 typedef struct hstu_stack_args {
   size_t struct_size;
@@ -207,55 +196,8 @@ HSTU_API hstu_status hstu_stack(hstu_context* context, const hstu_stack_args* ar
 HSTU_TYPED_PLAN(stack)
 HSTU_API hstu_status hstu_stack_workspace_size(const hstu_stack_args* args, size_t* bytes);
 
-/** Bytes of `saved` for a gradient on this context; reads what the workspace's size depends on, mask and recompute. */
-HSTU_API hstu_status hstu_stack_saved_size(hstu_context* context, const hstu_stack_args* args, size_t* bytes);
-
 /** One layer: hstu_stack with num_layers = 1; num_layers in args is not read. */
 HSTU_API hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream);
-
-/**
- * Gradients of hstu_stack: of x, and of each layer's parameters. At most 11 launches a layer; steps that no wanted
- * gradient needs are left out, so that frozen layers at the bottom cost nothing.
- *
- * forward      the call whose gradients these are, with the same x, saved, recompute and seed. Its out and
- *              workspace are not read. Its struct_size is 0 or its size
- * dout         [rows, embedding] x's dtype, the gradient of out
- * dx           absent, or like dout, which it may be itself. Rows past seq_offsets' last are undefined, as those of
- *              out
- * gradients    NULL; or num_layers sets, on the host, read during the call: each tensor absent, or of the shape of what
- *              it is the gradient of, in its dtype or f32, last stride 1
- * gradient_size
- *              sizeof(hstu_layer_weights), the distance from one set to the next; not read where gradients is NULL
- * accumulate   1: gradients of parameters are added to what is there, with one rounding. 0: what is there is not read
- * determinism  both give the same bits in each run of the same plans
- * workspace, workspace_size
- *              device memory aligned to 256 bytes, at least what the function below says. Its contents are lost
- *
- * Rows past seq_offsets' last enter no gradient, whatever they hold. With neither dx nor a gradient nothing is
- * launched. Source: derived; meta-recsys/generative-recommenders, the backward of its preprocessing, attention and
- * output stages.
- */
-typedef struct hstu_stack_backward_args {
-  size_t struct_size;
-  hstu_stack_args forward;
-  hstu_tensor dout, dx;
-  const hstu_layer_weights* gradients;
-  size_t gradient_size;
-  int32_t accumulate;
-  hstu_determinism determinism;
-  void* workspace;
-  size_t workspace_size;
-} hstu_stack_backward_args;
-HSTU_API hstu_status hstu_stack_backward(hstu_context* context, const hstu_stack_backward_args* args,
-                                         hstu_stream stream);
-HSTU_TYPED_PLAN(stack_backward)
-/** Bytes of workspace for the call on this context; depends on what that of hstu_stack depends on. */
-HSTU_API hstu_status hstu_stack_backward_workspace_size(hstu_context* context, const hstu_stack_backward_args* args,
-                                                        size_t* bytes);
-
-/** One layer: hstu_stack_backward with num_layers = 1; num_layers in args is not read. */
-HSTU_API hstu_status hstu_layer_backward(hstu_context* context, const hstu_stack_backward_args* args,
-                                         hstu_stream stream);
 
 /**
  * A linear layer in FP8: out = x w^T + bias. The caller quantises w once; the call quantises x to E4M3 (2 launches).

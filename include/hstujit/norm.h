@@ -98,36 +98,6 @@ HSTU_API hstu_status hstu_rms_norm(hstu_context* context, const hstu_rms_norm_ar
 HSTU_TYPED_PLAN(rms_norm)
 
 /**
- * Gradient of RMS norm. With xhat = x / sqrt(mean(x^2) + eps), n = xhat * weight and t = dout, or with SILU
- * t = dout * silu'(n), and g = t * weight: dx = (g - xhat * mean(g * xhat)) / sqrt(mean(x^2) + eps) + dresidual, means
- * over the row; dweight = sum over rows of t * xhat. Only what is asked for is computed; where nothing is, nothing
- * runs.
- *
- * forward      the call that this is the gradient of; out, scaling and descale are not read. Its struct_size is 0 or
- *              its size
- * moments      f32 [rows, 1, 2], mean and sum of squared deviations of each row, as hstu_layer_norm leaves them of the
- *              same x: mean(x^2) is of both; absent: computed from x, which may change the last bits
- * dweight      [dim], of weight's dtype or f32; absent without weight
- * dout, dresidual, dx, valid_rows, accumulate, determinism, workspace  as in hstu_layer_norm_backward
- * Source: Zhang, Sennrich 2019, arXiv:1910.07467; meta-recsys/generative-recommenders, rms_norm.
- */
-typedef struct hstu_rms_norm_backward_args {
-  size_t struct_size;
-  hstu_rms_norm_args forward;
-  hstu_tensor dout, moments, dresidual, dx, dweight, valid_rows;
-  int32_t accumulate;
-  hstu_determinism determinism;
-  void* workspace;
-  size_t workspace_size;
-} hstu_rms_norm_backward_args;
-HSTU_API hstu_status hstu_rms_norm_backward(hstu_context* context, const hstu_rms_norm_backward_args* args,
-                                            hstu_stream stream);
-HSTU_TYPED_PLAN(rms_norm_backward)
-/** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
-HSTU_API hstu_status hstu_rms_norm_backward_workspace_size(hstu_context* context,
-                                                           const hstu_rms_norm_backward_args* args, size_t* bytes);
-
-/**
  * Swish layer norm: out = x * sigmoid(layer_norm(x)), x being the raw input.
  *
  * x, out, weight, bias, eps  as in hstu_layer_norm
@@ -141,36 +111,6 @@ typedef struct hstu_swish_layer_norm_args {
 HSTU_API hstu_status hstu_swish_layer_norm(hstu_context* context, const hstu_swish_layer_norm_args* args,
                                            hstu_stream stream);
 HSTU_TYPED_PLAN(swish_layer_norm)
-
-/**
- * Gradient of swish layer norm. With n = layer_norm(x), xhat as in hstu_layer_norm_backward, s = sigmoid(n),
- * t = dout * x * s (1 - s) and g = t * weight: dx = dout * s + (g - mean(g) - xhat * mean(g * xhat)) / sqrt(var + eps)
- * + dresidual, means over the row; dweight = sum over rows of t * xhat; dbias = sum over rows of t. Only what is asked
- * for is computed; where nothing is, nothing runs.
- *
- * forward      the call that this is the gradient of; out is not read. Its struct_size is 0 or its size
- * moments      f32 [rows, 1, 2], mean and sum of squared deviations of each row, as hstu_layer_norm leaves them of the
- *              same x; absent: computed from x, which may change the last bits
- * dout, dresidual, dx, dweight, dbias, valid_rows, accumulate, determinism, workspace  as in hstu_layer_norm_backward
- * Source: meta-recsys/generative-recommenders, swish_layer_norm.
- */
-typedef struct hstu_swish_layer_norm_backward_args {
-  size_t struct_size;
-  hstu_swish_layer_norm_args forward;
-  hstu_tensor dout, moments, dresidual, dx, dweight, dbias, valid_rows;
-  int32_t accumulate;
-  hstu_determinism determinism;
-  void* workspace;
-  size_t workspace_size;
-} hstu_swish_layer_norm_backward_args;
-HSTU_API hstu_status hstu_swish_layer_norm_backward(hstu_context* context,
-                                                    const hstu_swish_layer_norm_backward_args* args,
-                                                    hstu_stream stream);
-HSTU_TYPED_PLAN(swish_layer_norm_backward)
-/** Bytes of workspace for the call on this context; reads extents and which tensors are there. */
-HSTU_API hstu_status hstu_swish_layer_norm_backward_workspace_size(hstu_context* context,
-                                                                   const hstu_swish_layer_norm_backward_args* args,
-                                                                   size_t* bytes);
 
 /**
  * Group norm of rows: each of num_groups equal parts of a row is normalised by its own mean and biased variance, then
@@ -190,36 +130,6 @@ typedef struct hstu_group_norm_args {
 } hstu_group_norm_args;
 HSTU_API hstu_status hstu_group_norm(hstu_context* context, const hstu_group_norm_args* args, hstu_stream stream);
 HSTU_TYPED_PLAN(group_norm)
-
-/**
- * Gradient of group norm. With xhat = (x - mean) / sqrt(var + eps) of each group, and means over the group:
- * dx = weight * (dout - mean(dout) - xhat * mean(dout * xhat)) / sqrt(var + eps) + dresidual; dweight = sum over rows
- * and the group's columns of dout * xhat; dbias = sum over them of dout. Only what is asked for is computed; where
- * nothing is, nothing runs.
- *
- * forward         the call that this is the gradient of; out is not read. Its struct_size is 0 or its size
- * moments         f32 [rows, num_groups, 2], contiguous, aligned to 8 bytes: mean and sum of squared deviations of each
- *                 group of a row, as hstu_attention leaves them of its heads; absent: computed from x, which may change
- *                 the last bits
- * dweight, dbias  [num_groups], both of weight's dtype or both f32; absent without weight
- * dout, dresidual, dx, valid_rows, accumulate, determinism, workspace  as in hstu_layer_norm_backward
- * Source: Wu, He 2018, arXiv:1803.08494.
- */
-typedef struct hstu_group_norm_backward_args {
-  size_t struct_size;
-  hstu_group_norm_args forward;
-  hstu_tensor dout, moments, dresidual, dx, dweight, dbias, valid_rows;
-  int32_t accumulate;
-  hstu_determinism determinism;
-  void* workspace;
-  size_t workspace_size;
-} hstu_group_norm_backward_args;
-HSTU_API hstu_status hstu_group_norm_backward(hstu_context* context, const hstu_group_norm_backward_args* args,
-                                              hstu_stream stream);
-HSTU_TYPED_PLAN(group_norm_backward)
-/** Bytes of workspace for the call on this context; reads extents, num_groups and which tensors are there. */
-HSTU_API hstu_status hstu_group_norm_backward_workspace_size(hstu_context* context,
-                                                             const hstu_group_norm_backward_args* args, size_t* bytes);
 
 /**
  * RMS norm over whole rows, then rotary position embedding of each head: with n = x / sqrt(mean(x^2) + eps) * weight,
@@ -348,51 +258,6 @@ typedef struct hstu_norm_mul_args {
 } hstu_norm_mul_args;
 HSTU_API hstu_status hstu_norm_mul(hstu_context* context, const hstu_norm_mul_args* args, hstu_stream stream);
 HSTU_TYPED_PLAN(norm_mul)
-
-/**
- * Gradient of the HSTU output stage before its projection. Let d0, d1 and d2 be the parts of dout that belong to u',
- * attn and the product, 0 where one dropped out and 1 / (1 - dropout_ratio) times themselves where not; m = act(u), of
- * groups u'; n = xhat * weight + bias. Of layer and RMS norm t = n, r = d2 m and e = 0; of swish t = attn sigmoid(n),
- * r = d2 m attn sigmoid'(n) and e = d2 m sigmoid(n). With g = r * weight and means over the row or the group:
- * dattn = (g - mean(g) - xhat * mean(g * xhat)) / sqrt(var + eps) + e + d1, RMS without mean(g);
- * du = d2 t act'(u) + d0 * slope of u'; dweight = sum over rows of r * xhat, dbias = sum over rows of r, of groups over
- * their columns as well. Only what is asked for is computed; where nothing is, nothing runs.
- *
- * forward      the call that this is the gradient of; out, scaling and descale are not read. Its struct_size is 0 or
- *              its size. At most 1024 groups. u is what act() and silu_u are of, before them
- * dout         [rows, segments * dim], attn's dtype, as the forward writes out
- * moments      absent, or f32 [rows, parts, 2], contiguous, aligned to 8 bytes: mean, and sum of squared deviations
- *              from it, of each of `parts` equal parts of attn's rows, as hstu_attention leaves them of heads; parts is
- *              a multiple of the number of groups. RMS takes its mean square of both. Absent: computed again from attn,
- *              which may change the last bits
- * dattn, du    like attn, row strides free, both may be columns of one buffer; dattn may be attn itself, du u
- * dweight, dbias
- *              [dim] or [num_groups], both of weight's dtype or both f32; no dbias with RMS
- * out          absent, or like dout, which it may be itself: what hstu_norm_mul writes, computed again in its
- *              operations, for the gradient of the next product's weight. The same bits where the statistics are:
- *              without moments, and with as many threads a row; else the last bit of statistics in f32 may differ
- * valid_rows   absent, or i32 or i64 [1] on the device, read when the kernel runs: rows from there on enter neither
- *              dweight nor dbias, whatever they hold. Their dattn, du and out are written like any other
- * accumulate   1: dweight and dbias are added to what is there, with one rounding. 0: what is there is not read
- * determinism  both give the same bits in each run of a plan
- * workspace, workspace_size  as in hstu_layer_norm_backward
- * Source: meta-recsys/generative-recommenders, HSTU output.
- */
-typedef struct hstu_norm_mul_backward_args {
-  size_t struct_size;
-  hstu_norm_mul_args forward;
-  hstu_tensor dout, moments, dattn, du, dweight, dbias, out, valid_rows;
-  int32_t accumulate;
-  hstu_determinism determinism;
-  void* workspace;
-  size_t workspace_size;
-} hstu_norm_mul_backward_args;
-HSTU_API hstu_status hstu_norm_mul_backward(hstu_context* context, const hstu_norm_mul_backward_args* args,
-                                            hstu_stream stream);
-HSTU_TYPED_PLAN(norm_mul_backward)
-/** Bytes of workspace for the call on this context; reads extents, num_groups and which tensors are there. */
-HSTU_API hstu_status hstu_norm_mul_backward_workspace_size(hstu_context* context,
-                                                           const hstu_norm_mul_backward_args* args, size_t* bytes);
 
 #ifdef __cplusplus
 }

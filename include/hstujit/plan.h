@@ -29,7 +29,7 @@ typedef struct hstu_plan hstu_plan;
  * Makes the plan of a call, without running it. Owned by the caller, who gives it to hstu_plan_release.
  *
  * op    name of the operator, as hstu_operator_name has it; or of a chain: "compute_uvqk", "preprocess_and_attention",
- *       "compute_output", "stack", "fp8_linear", "stack_backward". The plan of a chain makes all of its steps ready.
+ *       "compute_output", "stack", "fp8_linear". The plan of a chain makes all of its steps ready.
  * args  the args struct of the operator or chain; copied, with the arrays on the host that it points to. The buffers
  *       it names are needed by launches without arguments only.
  *

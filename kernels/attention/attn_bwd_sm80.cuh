@@ -201,15 +201,13 @@ struct Step {
   float qk[kQk ? T::kRowTiles : 1][kQk ? T::kColsQk / 8 : 1][4];  // dk or dq
   float v[kV ? T::kRowTiles : 1][kV ? T::kColsV / 8 : 1][4];      // dv
 
-  // The warp's own rows from own_row on, the walked ones from walk_row on. softmax: of the head. With a bias, where
-  // there are heads of both kinds, and under full masks with a window, mask arithmetic everywhere costs less than it
-  // takes to compile the products twice.
+  // The warp's own rows from own_row on, the walked ones from walk_row on. softmax: of the head. With a bias, and where
+  // there are heads of both kinds, mask arithmetic everywhere costs less than it takes to compile the products twice.
   HSTU_PRIM void take(const AttnBwdParams& p, const Addresses<Config>& at, u32 stage, const float* stats,
                       const Rows<Config>& rows, int head, bool softmax, int own_row, int walk_row, float scale,
                       OwnQueries<Config>& own) {
     const int own_end = own_row + T::kWarpRows, walk_end = walk_row + T::kWalk;
-    constexpr bool kAlwaysMasked =
-        Config::kBias || (Config::kSilu && Config::kSoftmax) || (!Config::kCausal && Config::kMaxAttnLen);
+    constexpr bool kAlwaysMasked = Config::kBias || (Config::kSilu && Config::kSoftmax);
     Seen<Config, kKeySide> seen;
     if (!kAlwaysMasked && (kKeySide ? variant::sees_all(rows.mask, walk_row, walk_end, own_row, own_end)
                                     : variant::sees_all(rows.mask, own_row, own_end, walk_row, walk_end))) {
@@ -323,26 +321,19 @@ HSTU_PRIM void run_rows(const AttnBwdParams& p, unsigned char* smem, const Addre
   const int own_row = own + static_cast<int>(prim::warp_id()) * T::kWarpRows;
 
   load_own<Config, kKeySide>(p, rows, first_head, own, base);
-  Walk<Config, kKeySide> ahead{first_head, 0};
-  Walk<Config, kKeySide> tiles[kStages];  // the one under way, and those whose copies are
+  Walk<Config, kKeySide> now{first_head, 0};
+  now.settle(rows.mask, count, own, last_head);
+  Walk<Config, kKeySide> ahead = now;
   const auto copy_next = [&](int stage) {
-    ahead.settle(rows.mask, count, own, last_head);
-    tiles[kStages - 1] = ahead;
     if (ahead.head < last_head) {
       copy_stage<Config, kKeySide>(p, rows, ahead, base + T::kOwnBytes + stage * T::kStageBytes);
       ++ahead.tile;
+      ahead.settle(rows.mask, count, own, last_head);
     }
     prim::cp_async_commit();
   };
-  const auto move_on = [&] {
 #pragma unroll
-    for (int i = 0; i + 1 < kStages; ++i) tiles[i] = tiles[i + 1];
-  };
-#pragma unroll
-  for (int stage = 0; stage + 1 < kStages; ++stage) {
-    copy_next(stage);
-    move_on();
-  }
+  for (int stage = 0; stage + 1 < kStages; ++stage) copy_next(stage);
 
   OwnQueries<Config> queries;
   if constexpr (!kKeySide) load_own_queries<Config>(p, rows, head, own_row, queries);
@@ -351,11 +342,10 @@ HSTU_PRIM void run_rows(const AttnBwdParams& p, unsigned char* smem, const Addre
   clear(sums.qk), clear(sums.v);
   int stage = 0, filled = kStages - 1;
 #pragma unroll 1
-  for (; tiles[0].head < last_head; move_on()) {
+  for (; now.head < last_head; ++now.tile, now.settle(rows.mask, count, own, last_head)) {
     prim::cp_async_wait<kStages - 2>();
     __syncthreads();
     copy_next(filled);
-    const Walk<Config, kKeySide> now = tiles[0];
     const u32 moved = stage * T::kStageBytes;
     float* stats = reinterpret_cast<float*>(smem + T::kOwnBytes + moved + T::kStageStats);
     const bool softmax = is_softmax<Config>(p, now.head);

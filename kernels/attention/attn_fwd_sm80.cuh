@@ -313,12 +313,7 @@ HSTU_PRIM void masked_block(const AttnFwdParams& p, WarpState<Config>& w, Weight
     ScoresOf<Config, kChunkN> c;
     init_scores<Config, kChunkN>(p, c, tile, key);
     multiply_qk<Config, kChunkN>(w, stage_bytes, row, c, nothing);
-    bool all_seen = view.sees_all(key, key + kChunkN);
-    // The keys of a tile's targets may lie behind a gap: what hangs over their start may be among keys that all rows
-    // see.
-    if constexpr (Config::kHasTargets && !Weights::kZeroIsNothing)
-      all_seen = all_seen && key >= tile.plan.range_begin(block);
-    if (!all_seen) {
+    if (!view.sees_all(key, key + kChunkN)) {
       apply_mask<Config, kChunkN, Weights>(p, c, tile, key, Weights::kZeroIsNothing ? 0 : tile.plan.range_begin(block));
     }
     weights.update_max(p, c.s, w.o);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import IntEnum
 
 EXACT_ZERO = -0.0
 """Exactly 0, in an argument whose 0 means a default: eps, alpha, amin."""
@@ -74,14 +74,6 @@ class TimeBucketFn(IntEnum):
 
     SQRT = 0
     LOG = 1
-
-
-class Recompute(IntFlag):
-    """HSTU_RECOMPUTE_..., the bits of `recompute`."""
-
-    UVQK = 1
-    NORMED_X = 2
-    Y = 4
 
 
 class Determinism(IntEnum):

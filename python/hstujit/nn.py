@@ -9,7 +9,6 @@ Every module raises hstujit.Error of the operator that refused, which names the 
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +20,8 @@ from . import _stages
 from . import torch as ht
 from ._errors import Failed, Status, Unsupported, no_gradient
 from ._stages import invalid, records_gradient
-from .enums import Activation, DropoutStream, Fp8Scaling, Recompute
+from .enums import Activation, Fp8Scaling
 from .torch import ops
-from .torch.autograd import without_rows_behind
 
 __all__ = ["STU", "FP8Linear", "FusedGatedMLP", "FusedRMSNormRoPE", "STULayer", "STULayerConfig", "STUStack"]
 
@@ -37,12 +35,6 @@ _WEIGHTS = (  # arguments of the operator `stack`, and a layer's parameters
     ("output_norm_bias", "_output_norm_bias"),
     ("output_weight", "_output_weight"),
 )
-
-
-def _has_hooks(module: nn.Module) -> bool:
-    """Whether a call of the module does more than its forward."""
-    own = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
-    return bool(own)
 
 
 def _activations(x: Tensor) -> Tensor:
@@ -85,7 +77,7 @@ class STU(nn.Module, ABC):
 
 @dataclass
 class STULayerConfig:
-    """What a layer is made with. The last four are of this library, the others have the names and defaults of the source.
+    """What a layer is made with. The last three are of this library, the others have the names and defaults of the source.
 
     embedding_dim         columns of x
     num_heads             of attention
@@ -97,19 +89,15 @@ class STULayerConfig:
     max_attn_len          how many previous rows a row sees; None or 0: all
     attn_alpha            scale of q . k; None or 0: 1 / sqrt(attention_dim)
     use_group_norm        the output norm has a group for each head
-    recompute_uvqk        a gradient computes the projections u, v, q and k again, and they are not kept. A layer then keeps a
-                          third as much, where embedding_dim is num_heads * hidden_dim. No bit changes
-    recompute_normed_x, recompute_y
-                          without effect: neither is ever kept
+    recompute_normed_x, recompute_uvqk, recompute_y
+                          ignored: what a gradient needs is kept. The result is the same, the memory is not
     sort_by_length        ignored: attention runs from long to short rows by itself
     contextual_seq_len    rows at the beginning of each sequence that see all of its history
     scaling_seqlen        divisor of attention; 0: max_seq_len of each call
     min_full_attn_seq_len with max_attn_len: the last so many history rows are exempt
-    padded                x may have rows behind the last sequence, as in batches of one static size. Where a gradient is
-                          recorded these rows of the result, and of x's gradient, are 0, and they enter no other; else they
-                          are whatever was in that memory
-    fused_dropout         dropout is the stack's own, of a seed that PyTorch's CPU generator gives. False: PyTorch's, whose
-                          elements CUDA graphs draw anew each time
+    padded                x may have rows behind the last sequence, as in batches of one static size; they are finite. With
+                          gradients their attention is 0 then; else it is whatever was in that memory, and gradients of
+                          weights read it
     """
 
     embedding_dim: int
@@ -130,7 +118,6 @@ class STULayerConfig:
     scaling_seqlen: int = 0
     min_full_attn_seq_len: int = 0
     padded: bool = False
-    fused_dropout: bool = True
 
 
 class STULayer(STU):
@@ -139,10 +126,8 @@ class STULayer(STU):
     config        see STULayerConfig
     is_inference  kept for the source's signature, without effect: gradients are recorded where grad mode asks for them
 
-    A layer is one call of the operator `stack`, with gradients and without. It is made of the operators of its stages where
-    keys and values are to be kept, in f64, and for PyTorch's dropout: without fused_dropout, and under torch.compile, which
-    would hold one seed for ever. Both ways differ by roundings; this one keeps all that a gradient needs, whatever the
-    configuration says of recomputing. A CUDA graph refuses fused_dropout.
+    Without gradients the layer is one call of the operator `stack`; with them it is made of hstujit's layer norm and
+    attention, and of PyTorch's products as long as those operators record no gradient. Both ways differ by roundings.
     Source: meta-recsys/generative-recommenders, STULayer (Zhai et al. 2024, arXiv:2402.17152).
     """
 
@@ -168,9 +153,7 @@ class STULayer(STU):
         self._contextual_seq_len = config.contextual_seq_len
         self._scaling_seqlen = config.scaling_seqlen
         self._min_full_attn_seq_len = config.min_full_attn_seq_len
-        self._recompute = Recompute.UVQK if config.recompute_uvqk else Recompute(0)
         self._padded = config.padded
-        self._fused_dropout = config.fused_dropout
         self.reset_kv_cache()
 
         columns = 2 * config.num_heads * (config.hidden_dim + config.attention_dim)
@@ -271,15 +254,15 @@ class STULayer(STU):
     def _dims(self) -> tuple[int, int, int]:
         return self._num_heads, self._attention_dim, self._hidden_dim
 
-    def _weights(self, dtype: torch.dtype | None = None) -> dict[str, Tensor]:
-        """Parameters under the names of the operator `stack`, in their own types or in one."""
+    def _weights(self, dtype: torch.dtype) -> dict[str, Tensor]:
+        """Parameters under the names of the operator `stack`."""
         own = self._parameters
         weights = {}
         for name, attribute in _WEIGHTS:
             weight = own.get(attribute)
             if weight is None:  # a parametrisation has it
                 weight = getattr(self, attribute)
-            weights[name] = weight if dtype is None else weight.to(dtype)
+            weights[name] = weight if weight.dtype == dtype else weight.to(dtype)
         return weights
 
     def _key(self) -> tuple[Any, ...]:
@@ -294,20 +277,13 @@ class STULayer(STU):
             self._min_full_attn_seq_len,
             self._target_aware,
             self._use_group_norm,
-            self._dropout_ratio,
-            self._recompute,
-            self._padded,
         )
 
-    @property
-    def _dropout_ratio(self) -> float:
-        return self._output_dropout_ratio if self.training else 0.0
-
     def _is_plain(self, x: Tensor) -> bool:
-        """Whether a forward of x can be the operator `stack`, which computes in f32 and takes a seed as a number."""
-        if x.dtype == torch.float64:
+        """Whether a forward of x can be the operator `stack`: no gradient, no dropout."""
+        if self.training and self._output_dropout_ratio > 0:
             return False
-        return self._dropout_ratio == 0 or (self._fused_dropout and not torch.compiler.is_compiling())
+        return not torch.is_grad_enabled() or not records_gradient(x, *self.parameters())
 
     def _output(self, attn: Tensor, u: Tensor, x: Tensor, weights: dict[str, Tensor]) -> Tensor:
         return _stages.compute_output(
@@ -318,7 +294,7 @@ class STULayer(STU):
             weights["output_norm_bias"],
             weights["output_weight"],
             _EPS,
-            dropout_ratio=self._dropout_ratio,
+            dropout_ratio=self._output_dropout_ratio if self.training else 0.0,
             num_groups=self._num_heads if self._use_group_norm else 0,
         )
 
@@ -336,8 +312,6 @@ class STULayer(STU):
         if kv_caching_lengths is None and intervals is None and self._is_plain(x):
             return _stack([self], x, x_offsets, max_seq_len, num_targets)
         weights = self._weights(x.dtype)
-        padded = self._padded and records_gradient(x, *weights.values())
-        x = without_rows_behind(x, x_offsets) if padded else x
         u, attn, k, v = _stages.preprocess_and_attention(
             x,
             weights["norm_weight"],
@@ -349,13 +323,12 @@ class STULayer(STU):
             x_offsets,
             max_seq_len,
             self._mask(num_targets, intervals),
-            padded=padded,
+            padded=self._padded,
         )
         if kv_caching_lengths is not None:
             with torch.no_grad():
                 self.update_kv_cache(max_seq_len, x_offsets, k.detach(), v.detach(), max_kv_caching_len, kv_caching_lengths)
-        out = self._output(attn, u, x, weights)
-        return without_rows_behind(out, x_offsets) if padded else out
+        return self._output(attn, u, x, weights)
 
     def forward(
         self,
@@ -369,8 +342,8 @@ class STULayer(STU):
     ) -> Tensor:
         """The layer's result, [total, embedding_dim] of x's dtype.
 
-        x                   [total, embedding_dim]: sequences one behind another. Rows behind the last give anything, unless
-                            the configuration says padded
+        x                   [total, embedding_dim]: sequences one behind another. Rows behind the last give anything; with
+                            gradients there are none unless the configuration says padded
         x_lengths           not read: x_offsets has the lengths
         x_offsets           [batch + 1] i32 or i64
         max_seq_len         longest sequence that is expected, > 0; the divisor of attention unless scaling_seqlen is set
@@ -411,22 +384,13 @@ class STULayer(STU):
         return self._output(attn, u, x, weights)
 
 
-def _seed(x: Tensor) -> int:
-    """Of a call's dropout."""
-    if x.is_cuda and torch.cuda.is_current_stream_capturing():
-        text = "fused_dropout: a CUDA graph would drop out the same elements each time; set it to False"
-        raise Failed(text, Status.STREAM_CAPTURING, "fused_dropout")
-    return int(torch.randint(2**62, (), device="cpu"))
-
-
 def _stack(layers: list[STULayer], x: Tensor, x_offsets: Tensor, max_seq_len: int, num_targets: Tensor | None) -> Tensor:
     """Layers of the same options as one call."""
-    each = [layer._weights() for layer in layers]
+    each = [layer._weights(x.dtype) for layer in layers]
     first = layers[0]
     heads, attn_dim, hidden_dim = first._dims
     weights: dict[str, Any] = {name: [one[name] for one in each] for name in each[0]}
-    ratio = first._dropout_ratio
-    return ht.stack(
+    return ops.stack(
         x,
         **weights,
         **first._mask(num_targets),
@@ -440,18 +404,12 @@ def _stack(layers: list[STULayer], x: Tensor, x_offsets: Tensor, max_seq_len: in
         concat_x=True,
         eps=_EPS,
         output_eps=_EPS,
-        dropout_ratio=ratio,
-        dropout_stream=DropoutStream.FAST,
-        seed=_seed(x) if ratio > 0 else 0,
-        recompute=first._recompute,
-        cast_parameters=True,
-        padded=first._padded and records_gradient(x, *itertools.chain(*weights.values())),
     )
 
 
 class STUStack(STU):
-    """Layers one behind another. Layers of equal configurations are one call of the operator `stack`, where STULayer says
-    that they can be. Their gradients are one call, too: those of all layers come at its end.
+    """Layers one behind another. Layers of equal configurations, without gradients, dropout and a cache to fill, are one
+    call of the operator `stack`.
 
     stu_list      the layers, STULayer or others
     is_inference  kept for the source's signature, without effect
@@ -468,7 +426,7 @@ class STUStack(STU):
         layers: list[STULayer] = []
         for layer in self._stu_layers:
             # Hooks of a layer must run: those that gather its parameters, for one.
-            if type(layer) is not STULayer or _has_hooks(layer) or not layer._is_plain(x):
+            if type(layer) is not STULayer or layer._forward_hooks or layer._forward_pre_hooks or not layer._is_plain(x):
                 return []
             layers.append(layer)
         return layers if all(layer._key() == layers[0]._key() for layer in layers[1:]) else []

@@ -11,8 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from hstujit.enums import Activation, Fp8Scaling, Mask, Norm, Recompute
-from hstujit.torch import ops
+from hstujit.enums import Activation, Fp8Scaling, Mask
 
 E4M3 = torch.float8_e4m3fn
 
@@ -133,7 +132,6 @@ DIMS = {"num_heads": 2, "attn_dim": 4, "hidden_dim": 4}
 JOINED = [slice(0, 5), slice(5, 6), slice(6, 12), slice(12, 15)]
 RIGHT_LENGTHS = torch.tensor([2, 1, 2, 1])
 RIGHT_OFFSETS = torch.tensor([0, 2, 3, 5, 6])
-OFFSETS_OF_BOTH = {"offsets_left": OFFSETS, "offsets_right": RIGHT_OFFSETS}
 
 
 def joined(left: Tensor, right: Tensor) -> Tensor:
@@ -141,10 +139,6 @@ def joined(left: Tensor, right: Tensor) -> Tensor:
     for b, rows in enumerate(sequences()):
         parts += [left[rows], right[RIGHT_OFFSETS[b] : RIGHT_OFFSETS[b + 1]]]
     return torch.cat(parts)
-
-
-def with_dense(dense: Tensor, right: Tensor) -> Tensor:
-    return torch.cat([t for b, rows in enumerate(sequences()) for t in (dense[b], right[rows])])
 
 
 def replaced(left: Tensor, right: Tensor) -> Tensor:
@@ -208,58 +202,25 @@ def appended(cache: Tensor, rows: Tensor) -> Tensor:
     return out
 
 
-def gated(attn: Tensor, u: Tensor, w: Tensor, b: Tensor) -> Tensor:
-    u = F.silu(u)
-    return torch.cat([u, attn, u * F.layer_norm(attn, (16,), w, b)], 1)
-
-
 def norm_muls() -> Tensor:
-    return gated(WIDE, X, W, B)
+    u = F.silu(X)
+    return torch.cat([u, WIDE, u * F.layer_norm(WIDE, (16,), W, B)], 1)
 
 
-def backward_of(f: Callable[..., Tensor], *inputs: Tensor, dout: Tensor | None = None) -> tuple[Tensor, ...]:
-    """Gradients of f at the inputs; without dout for a gradient of its result that is the first input's like."""
+def backward_of(f: Callable[..., Tensor], *inputs: Tensor) -> tuple[Tensor, ...]:
+    """Gradients of f at the inputs for a gradient of its result that is the first input's like."""
     leaves = [t.detach().clone().requires_grad_() for t in inputs]
     out = f(*leaves)
-    return torch.autograd.grad(out, leaves, rand(*out.shape, seed=9) if dout is None else dout)
-
-
-def group_gradients() -> tuple[Tensor, ...]:
-    return backward_of(lambda x, w, b: groups(x, w, b, 4), X, W[:4], B[:4])
-
-
-def norm_mul_gradients(weight_dtype: torch.dtype = torch.float32) -> tuple[Tensor, ...]:
-    return backward_of(gated, WIDE, X, *(t.to(weight_dtype).float() for t in (W, B)), dout=NORM_MUL_DOUT)
-
-
-def stack_gradients() -> tuple[Any, ...]:
-    """Of x, and a list for each parameter."""
-
-    def call(x: Tensor, *flat: Tensor) -> Tensor:
-        return stack_of({name: list(flat[2 * at : 2 * at + 2]) for at, name in enumerate(LAYER)}, x)
-
-    dx, *flat = backward_of(call, X, *itertools.chain(*LAYER.values()), dout=DOUT)
-    return dx, *([flat[2 * at], flat[2 * at + 1]] for at in range(len(LAYER)))
+    return torch.autograd.grad(out, leaves, rand(*out.shape, seed=9))
 
 
 def layer_norm(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
     return F.layer_norm(x, (16,), w, b)
 
 
-def swish(x: Tensor, w: Tensor, b: Tensor) -> Tensor:
-    return x * layer_norm(x, w, b).sigmoid()
-
-
-DOUT, DPRE = rand(TOTAL, 16, seed=9), rand(TOTAL, 16, seed=8)
+DOUT = rand(TOTAL, 16, seed=9)
 DQ = rand(TOTAL, 2, 8, seed=9)
-GATED = {"activation": Activation.SILU, "concat_u": True, "concat_x": True, "silu_u": True}
-NORM_MUL_DOUT = rand(TOTAL, 48, seed=9)
 EMPTY = torch.empty(0)
-STACK = {**DIMS, "concat_u": True, "concat_x": True}
-SAVED, SAVED_LESS = (
-    ops.stack_with_saved(X, *LAYER.values(), OFFSETS, MAX_LEN, **STACK, recompute=recompute)[1]
-    for recompute in (0, Recompute.UVQK)
-)
 DENSE = rand(BATCH, 16, 12)
 AMAX_X = rand(32, 32)
 FP8_Q, FP8_K, FP8_V = ((t / t.abs().max() * 448).to(E4M3) for t in (Q, K, V))
@@ -309,26 +270,11 @@ SAMPLES = [
     Sample("rms_norm_out", (X, W), out(out=(TOTAL, 16)), lambda: (rms(X, W),)),
     Sample("rms_norm_fp8", (X, W), {"out_dtype": E4M3, "scaling": Fp8Scaling.GROUP},
            lambda: (quantised(rms(X, W))[0], quantised(rms(X, W))[1][:, None]), 0.07),
-    Sample("rms_norm_backward", (DOUT, X, W), {"needed": [True, True]}, lambda: backward_of(rms, X, W)),
-    Sample("rms_norm_backward_out", (DOUT, X, W), {"accumulate": 1, **out(dweight=(16,))},
-           lambda: (7 + backward_of(rms, X, W)[1],)),
-    Sample("swish_layer_norm_backward", (DOUT, X, W, B), {"needed": [True, True, True]},
-           lambda: backward_of(swish, X, W, B)),
-    Sample("swish_layer_norm_backward_out", (DOUT, X, W, B), out(dx=(TOTAL, 16)),
-           lambda: backward_of(swish, X, W, B)[:1]),
     Sample("swish_layer_norm", (X, W, B), expected=lambda: X * layer_norm(X, W, B).sigmoid()),
     Sample("swish_layer_norm_out", (X, W, B), out(out=(TOTAL, 16)), lambda: (X * layer_norm(X, W, B).sigmoid(),)),
     Sample("group_norm", (X, W[:4], B[:4]), {"num_groups": 4}, lambda: groups(X, W[:4], B[:4], 4)),
     Sample("group_norm_out", (X, W[:4], B[:4]), {"num_groups": 4, **out(out=(TOTAL, 16))},
            lambda: (groups(X, W[:4], B[:4], 4),)),
-    Sample("group_norm_backward", (DOUT, X, W[:4], B[:4]), {"num_groups": 4, "needed": [True, True, True]},
-           group_gradients),
-    Sample("group_norm_backward", (DOUT, X, W[:4], B[:4]),
-           {"num_groups": 4, "moments": moments_of(X, 4), "dresidual": DPRE, "needed": [True, False, True]},
-           lambda: (DPRE + group_gradients()[0], EMPTY, group_gradients()[2]), name="with moments and a residual"),
-    Sample("group_norm_backward_out", (DOUT, X, W[:4], B[:4]),
-           {"num_groups": 4, "accumulate": 1, **out(dweight=(4,), dbias=(4,))},
-           lambda: tuple(7 + g for g in group_gradients()[1:])),
     Sample("rms_norm_rope", (X3, W, COSINE, SINE), expected=lambda: rotate(rms(X3, W, 1e-6), COSINE, SINE, 8)),
     Sample("rms_norm_rope_out", (X3, W, COSINE, SINE), out(out=(2, 3, 16)),
            lambda: (rotate(rms(X3, W, 1e-6), COSINE, SINE, 8),)),
@@ -338,22 +284,10 @@ SAMPLES = [
     Sample("softmax", (X,), expected=lambda: X.softmax(1)),
     Sample("softmax", (X,), {"log": True}, lambda: X.log_softmax(1), name="logarithm"),
     Sample("dropout", (X, 0.0, 3), expected=lambda: X),
-    Sample("norm_mul", (WIDE, X, W, B), GATED, norm_muls),
+    Sample("norm_mul", (WIDE, X, W, B), {"activation": 1, "concat_u": True, "concat_x": True, "silu_u": True}, norm_muls),
     Sample("norm_mul", (WIDE, X, W, B), expected=lambda: X * layer_norm(WIDE, W, B), name="without segments"),
     Sample("norm_mul_out", (WIDE, X, W, B), out(out=(TOTAL, 16)), lambda: (X * layer_norm(WIDE, W, B),)),
     Sample("norm_mul_fp8", (WIDE, X, W, B), {"out_dtype": E4M3}, lambda: quantised(X * layer_norm(WIDE, W, B)), 0.07),
-    Sample("norm_mul_backward", (NORM_MUL_DOUT, WIDE, X, W, B), {**GATED, "needed": [True] * 5},
-           lambda: (*norm_mul_gradients(), norm_muls())),
-    Sample("norm_mul_backward", (NORM_MUL_DOUT, WIDE, X, W.bfloat16(), B.bfloat16()),
-           {**GATED, "moments": moments_of(WIDE.contiguous(), 2), "weight_grad_dtype": torch.float32,
-            "needed": [True, False, True, False, False]},
-           lambda: tuple(EMPTY if i in (1, 3) else g for i, g in enumerate((*norm_mul_gradients(torch.bfloat16), EMPTY))),
-           name="with moments of two heads, of weights in bf16 in f32"),
-    Sample("norm_mul_backward", (DOUT, WIDE, X, W), {"norm": Norm.RMS, "needed": [True, True, True, False, False]},
-           lambda: (*backward_of(lambda a, u, w: u * rms(a, w), WIDE, X, W), EMPTY, EMPTY), name="of RMS norm"),
-    Sample("norm_mul_backward_out", (NORM_MUL_DOUT, WIDE, X, W, B),
-           {**GATED, "accumulate": 1, **out(du=(TOTAL, 16), dbias=(16,))},
-           lambda: (norm_mul_gradients()[1], 7 + norm_mul_gradients()[3])),
     # Products
     Sample("addmm", (X, WEIGHT, B[:12]), {"activation": Activation.GELU}, lambda: F.gelu(X @ WEIGHT + B[:12])),
     Sample("addmm", (WIDE, WEIGHT.T.contiguous().T, None, rand(TOTAL, 12)), expected=lambda: WIDE @ WEIGHT + rand(TOTAL, 12),
@@ -361,14 +295,6 @@ SAMPLES = [
     Sample("addmm_out", (X, WEIGHT), out(out=(TOTAL, 12)), lambda: (X @ WEIGHT,)),
     Sample("addmm_fp8", (X, WEIGHT), {"out_descale": torch.tensor([0.1]), "out_dtype": E4M3},
            lambda: (X @ WEIGHT / 0.1).to(E4M3), 0.07),
-    Sample("addmm_dpre", (DPRE, DOUT), {"activation_columns": 8},
-           lambda: torch.cat([backward_of(F.silu, DPRE)[0][:, :8], DOUT[:, 8:]], 1)),
-    Sample("addmm_dpre_out", (DPRE, DOUT), out(dpre=(TOTAL, 16)), lambda: backward_of(F.silu, DPRE)),
-    Sample("addmm_wgrad", (WIDE, DOUT[:, :12]), {"needed": [True, True]},
-           lambda: (WIDE.T @ DOUT[:, :12], DOUT[:, :12].sum(0))),
-    Sample("addmm_wgrad", (WIDE, DOUT[:, :12]), {"needed": [True, False], "transposed": True},
-           lambda: (DOUT[:, :12].T @ WIDE, EMPTY), name="transposed"),
-    Sample("addmm_wgrad_out", (X, DOUT), {"accumulate": 1, **out(dw=(16, 16))}, lambda: (7 + X.T @ DOUT,)),
     Sample("gated_mlp", (X, GATE, UP), expected=lambda: (X @ GATE) * F.silu(X @ UP)),
     Sample("gated_mlp_out", (X, GATE, UP), {"activate_gate": True, **out(out=(TOTAL, 12))},
            lambda: (F.silu(X @ GATE) * (X @ UP),)),
@@ -443,23 +369,15 @@ SAMPLES = [
            expected=lambda: torch.tensor([[[1, 1, 1, 1], [1, 1, 1, 2], [1, 2, 3, 4]]], dtype=torch.int32)),
     Sample("rel_bias", (torch.tensor([[1, 5, 90], [4, 4, 7]]), rand(1, 5), rand(1, 9, seed=1)), expected=rel_bias),
     # Jagged tensors
-    Sample("concat_2d_jagged", (X, rand(6, 16)), OFFSETS_OF_BOTH,
+    Sample("concat_2d_jagged", (X, rand(6, 16)), {"offsets_left": OFFSETS, "offsets_right": RIGHT_OFFSETS},
            lambda: joined(X, rand(6, 16))),
     Sample("concat_2d_jagged", (X, rand(6, 16)),
-           {**OFFSETS_OF_BOTH, "is_replace": True},
+           {"offsets_left": OFFSETS, "offsets_right": RIGHT_OFFSETS, "is_replace": True},
            lambda: replaced(X, rand(6, 16)), name="replacing"),
     Sample("concat_2d_jagged", (rand(BATCH, 2, 16), X), {"offsets_right": OFFSETS, "max_len_left": 2},
-           lambda: with_dense(rand(BATCH, 2, 16), X),
+           lambda: torch.cat([t for b, r in enumerate(sequences()) for t in (rand(BATCH, 2, 16)[b], X[r])]),
            name="with a dense part"),
-    Sample("concat_2d_jagged_backward", (rand(15, 16), X, rand(6, 16)), {**OFFSETS_OF_BOTH, "needed": [True, True]},
-           lambda: backward_of(joined, X, rand(6, 16), dout=rand(15, 16))),
-    Sample("concat_2d_jagged_backward", (DOUT, X, rand(6, 16)),
-           {**OFFSETS_OF_BOTH, "is_replace": True, "needed": [True, True]},
-           lambda: backward_of(replaced, X, rand(6, 16), dout=DOUT), name="replacing"),
-    Sample("concat_2d_jagged_backward", (rand(17, 16), rand(BATCH, 2, 16), X),
-           {"offsets_right": OFFSETS, "max_len_left": 2, "needed": [True, False]},
-           lambda: (backward_of(with_dense, rand(BATCH, 2, 16), X, dout=rand(17, 16))[0], EMPTY), name="of a dense part alone"),
-    Sample("split_2d_jagged", (joined(X, rand(6, 16)), TOTAL), OFFSETS_OF_BOTH,
+    Sample("split_2d_jagged", (joined(X, rand(6, 16)), TOTAL), {"offsets_left": OFFSETS, "offsets_right": RIGHT_OFFSETS},
            lambda: (X, rand(6, 16))),
     Sample("jagged_dense_bmm_broadcast_add", (X, DENSE, OFFSETS, rand(BATCH, 12)),
            expected=lambda: torch.cat([X[r] @ DENSE[b] + rand(BATCH, 12)[b] for b, r in enumerate(sequences())])),
@@ -501,20 +419,10 @@ SAMPLES = [
            {"concat_u": True, "concat_x": True}, lambda: output_of(X)),
     Sample("compute_output_out", (rand(TOTAL, 8), rand(TOTAL, 8, seed=1), None, W[:8], B[:8], LAYER["output_weight"][0]),
            {"concat_u": True, "concat_x": True, **out(out=(TOTAL, 16))}, lambda: (output_of(torch.zeros(())),)),
-    Sample("stack", (X, *LAYER.values(), OFFSETS, MAX_LEN), STACK,
+    Sample("stack", (X, *LAYER.values(), OFFSETS, MAX_LEN), {**DIMS, "concat_u": True, "concat_x": True},
            lambda: stack_of(LAYER, X), 1e-4),
     Sample("stack_out", (X, *LAYER.values(), OFFSETS, MAX_LEN),
-           {**STACK, **out(out=(TOTAL, 16))}, lambda: (stack_of(LAYER, X),), 1e-4),
-    Sample("stack_with_saved", (X, *LAYER.values(), OFFSETS, MAX_LEN), STACK,
-           lambda: (stack_of(LAYER, X), None), 1e-4),
-    Sample("stack_backward", (DOUT, X, SAVED, *LAYER.values(), OFFSETS, MAX_LEN),
-           {**STACK, "needed": [True] * 15}, stack_gradients, 1e-4),
-    Sample("stack_backward", (DOUT, X, SAVED_LESS, *LAYER.values(), OFFSETS, MAX_LEN),
-           {**STACK, "recompute": Recompute.UVQK, "needed": [at in (3, 12) for at in range(15)]},
-           lambda: tuple(
-               EMPTY if not at else [g if 7 * i + at in (3, 12) else EMPTY for i, g in enumerate(gradients)]
-               for at, gradients in enumerate(stack_gradients())
-           ), 1e-4, name="of two parameters, with projections made again"),
+           {**DIMS, "concat_u": True, "concat_x": True, **out(out=(TOTAL, 16))}, lambda: (stack_of(LAYER, X),), 1e-4),
     Sample("fp8_linear", (X, FP8_W, W_DESCALE, B[:12]), expected=lambda: X @ fp8_exact(FP8_W, W_DESCALE).T + B[:12],
            tolerance=0.1),
     Sample("fp8_linear_out", (X, FP8_W, W_DESCALE), out(out=(TOTAL, 12)), lambda: (X @ fp8_exact(FP8_W, W_DESCALE).T,), 0.1),
@@ -548,8 +456,8 @@ def fp8_stack() -> tuple[list[list[Tensor]], dict[str, list[Tensor]]]:
 
 
 SAMPLES += [
-    Sample("stack_fp8", (X, *fp8_stack()[0], OFFSETS, MAX_LEN), STACK,
+    Sample("stack_fp8", (X, *fp8_stack()[0], OFFSETS, MAX_LEN), {**DIMS, "concat_u": True, "concat_x": True},
            lambda: stack_of(fp8_stack()[1], X), 0.15),
     Sample("stack_fp8_out", (X, *fp8_stack()[0], OFFSETS, MAX_LEN),
-           {**STACK, **out(out=(TOTAL, 16))}, lambda: (stack_of(fp8_stack()[1], X),), 0.15),
+           {**DIMS, "concat_u": True, "concat_x": True, **out(out=(TOTAL, 16))}, lambda: (stack_of(fp8_stack()[1], X),), 0.15),
 ]  # fmt: skip

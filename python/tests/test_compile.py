@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
 import torch
 import torch._dynamo
@@ -11,7 +9,6 @@ from samples import LAYER, rand
 from torch import Tensor
 
 import hstujit.torch as ht
-from hstujit.enums import Recompute
 
 DIMS = {"num_heads": 2, "attn_dim": 4, "hidden_dim": 4, "concat_u": True, "concat_x": True}
 
@@ -45,27 +42,6 @@ def test_a_layer_with_gradients_compiles_as_a_whole() -> None:
         expected = torch.autograd.grad(layer(*plain).pow(2).sum(), plain[:4])
         for a, b in zip(gradients, expected, strict=True):
             assert torch.allclose(a, b, atol=1e-4, rtol=1e-4)
-
-
-def test_a_stack_with_gradients_compiles_as_a_whole() -> None:
-    def stack(x: Tensor, offsets: Tensor, max_seq_len: int, lists: list[list[Tensor]]) -> Tensor:
-        return ht.stack(x * 2, *lists, offsets, max_seq_len, **DIMS, recompute=Recompute.UVQK)
-
-    lists = [[t.clone().requires_grad_() for t in list_] for list_ in LAYER.values()]
-    leaves = list(itertools.chain(*lists))
-    compiled = torch.compile(stack, fullgraph=True, dynamic=True, backend="aot_eager")
-
-    def check(lengths: list[int]) -> None:
-        given = (rand(sum(lengths), 16), offsets_of(lengths), max(lengths), lists)
-        found = torch.autograd.grad(compiled(*given).pow(2).sum(), leaves)
-        expected = torch.autograd.grad(stack(*given).pow(2).sum(), leaves)
-        assert all(torch.allclose(a, b, atol=1e-4, rtol=1e-4) for a, b in zip(found, expected, strict=True))
-
-    check([3, 4])
-    check([5, 2, 7])
-    with torch._dynamo.config.patch(error_on_recompile=True):
-        for n in range(2, 12):
-            check([n % 9 + 1] * (n % 5 + 2))
 
 
 @pytest.mark.parametrize("which", ["layer", "stack"])

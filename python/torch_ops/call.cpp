@@ -54,18 +54,12 @@ std::string name_of_other(int32_t dtype) {
   return "of torch's number " + std::to_string(dtype);
 }
 
-template <class Handle>
-StableIValue value_of(Handle handle) {
-  StableIValue value = 0;
-  std::memcpy(&value, &handle, sizeof handle);
-  return value;
-}
+constexpr size_t kWorkspaceAlignment = 256;
 
 }  // namespace
 
 int32_t torch_f32() { return numbers().f32; }
 int32_t torch_i32() { return numbers().i32; }
-int32_t torch_u8() { return numbers().u8; }
 
 Call::~Call() {
   for (int i = 0; i < owned_count_; ++i) aoti_torch_delete_tensor_object(owned_[static_cast<size_t>(i)]);
@@ -132,21 +126,6 @@ void Call::take_flags(Place place, bool* out, size_t n) {
   }
   read &= torch_delete_list(list) == 0;
   if (!read && problem_ == Problem::none) problem_ = Problem::list, problem_name_ = place.name;
-}
-
-Flags Call::flags(Place place) {
-  const auto list = as<StableListHandle>(stack_[place.index]);
-  size_t count = 0;
-  bool read = torch_list_size(list, &count) == 0;
-  Flags out(op_, place.name);
-  for (size_t i = 0; read && i < count; ++i) {
-    StableIValue item = 0;
-    read = torch_list_get_item(list, i, &item) == 0;
-    out.values.push_back(read && as<bool>(item));
-  }
-  read &= torch_delete_list(list) == 0;
-  if (!read && problem_ == Problem::none) problem_ = Problem::list, problem_name_ = place.name;
-  return out;
 }
 
 void Call::look_at_device(const Argument& argument) {
@@ -266,34 +245,18 @@ void* Call::workspace(size_t bytes) {
   return reinterpret_cast<void*>((address + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment);
 }
 
-void Call::let_go(AtenTensorHandle handle) {
+void Call::give(int index, const Argument& result) {
+  // It stands among the last that were kept, and is torch's from here on.
   AtenTensorHandle* const end = owned_.data() + owned_count_;
-  AtenTensorHandle* const at = std::find(owned_.data(), end, handle);
+  AtenTensorHandle* const at = std::find(owned_.data(), end, result.handle);
   if (at != end) {
     *at = owned_[static_cast<size_t>(--owned_count_)];
   } else {
-    owned_beyond_.erase(std::find(owned_beyond_.begin(), owned_beyond_.end(), handle));
+    owned_beyond_.erase(std::find(owned_beyond_.begin(), owned_beyond_.end(), result.handle));
   }
-}
-
-void Call::give(int index, const Argument& result) {
-  let_go(result.handle);
-  stack_[index] = value_of(result.handle);
-}
-
-void Call::give(int index, const std::vector<Argument>& results) {
-  StableListHandle list = nullptr;
-  bool made = torch_new_list_reserve_size(results.size(), &list) == 0;
-  for (const Argument& result : results) {
-    if (!made) break;
-    made = torch_list_push_back(list, value_of(result.handle)) == 0;
-    if (made) let_go(result.handle);
-  }
-  if (!made) {
-    if (list) torch_delete_list(list);
-    refuse(op_, HSTU_ERROR_OUT_OF_MEMORY, "torch has no memory for a list of ", results.size(), " results");
-  }
-  stack_[index] = value_of(list);
+  StableIValue value = 0;
+  std::memcpy(&value, &result.handle, sizeof result.handle);
+  stack_[index] = value;
 }
 
 void Call::refuse_status(hstu_status status) const {

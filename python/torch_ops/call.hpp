@@ -18,24 +18,6 @@ struct Place {
   const char* name;
 };
 
-/// An argument `bool[]`, of any length.
-class Flags {
- public:
-  Flags(const char* op, const char* name) : op_(op), name_(name) {}
-  /// Refuses a list that ends before i.
-  bool operator[](size_t i) const {
-    if (i >= values.size())
-      refuse(op_, HSTU_ERROR_INVALID_ARGUMENT, name_, " has ", values.size(), " values: this call reads value ", i);
-    return values[i];
-  }
-
-  std::vector<bool> values;
-
- private:
-  const char* op_;
-  const char* name_;
-};
-
 class Call {
  public:
   Call(const char* op, StableIValue* stack) : op_(op), stack_(stack) {}
@@ -60,7 +42,6 @@ class Call {
     take_flags(place, out.data(), n);
     return out;
   }
-  Flags flags(Place place);
 
   /// Throws what the arguments gave cause to: a tensor on another device than the first, one that is not strided, ...
   void ready() const;
@@ -85,12 +66,10 @@ class Call {
     if (status != HSTU_OK) refuse_status(status);
   }
 
-  /// The result of this index goes to torch; or a list, each tensor of which does.
+  /// The result of this index goes to torch.
   void give(int index, const Argument& result);
-  void give(int index, const std::vector<Argument>& results);
 
   const char* op() const { return op_; }
-  bool on_gpu() const { return cuda_; }
 
  private:
   template <class T>
@@ -104,7 +83,6 @@ class Call {
   void take_flags(Place place, bool* out, size_t n);
   Argument take(Place place, AtenTensorHandle handle, bool is_written);
   void keep(AtenTensorHandle handle);
-  void let_go(AtenTensorHandle handle);  ///< it is torch's from here on
   void look_at(Argument& argument, bool is_written);
   void look_at_device(const Argument& argument);
   [[noreturn]] void refuse_status(hstu_status status) const;
@@ -127,8 +105,6 @@ class Call {
   std::vector<AtenTensorHandle> owned_beyond_;  ///< of calls with lists
 };
 
-constexpr size_t kWorkspaceAlignment = 256;
-
 /// Writes a value where a C struct has it.
 template <class T>
 void put(void* args, size_t offset, const T& value) {
@@ -138,6 +114,5 @@ void put(void* args, size_t offset, const T& value) {
 /// torch's numbers of dtypes.
 int32_t torch_f32();
 int32_t torch_i32();
-int32_t torch_u8();
 
 }  // namespace hstujit_torch

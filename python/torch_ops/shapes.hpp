@@ -14,8 +14,6 @@ inline int64_t rows(const Argument& t) {
   return product;
 }
 
-inline Shape shape_of(const Argument& t) { return t.shape(); }
-
 /// The shape of t with another last, or another first, extent.
 inline Shape with_last(const Argument& t, int64_t last) {
   Shape shape = t.shape();
@@ -57,12 +55,6 @@ inline Shape concat_2d_shape(const Argument& left, const Argument& right, bool i
 inline Shape flash_lse(const Argument& q) {
   if (q.rank() == 3) return {q.size(1), q.size(0)};
   return {q.size(0), q.size(1), q.size(2)};
-}
-
-/// Of a product's weight, from its input and the gradient of its result.
-inline Shape weight_shape(const Argument& x, const Argument& dout, bool transposed) {
-  if (transposed) return {dout.size(1), x.size(1)};
-  return {x.size(1), dout.size(1)};
 }
 
 }  // namespace hstujit_torch

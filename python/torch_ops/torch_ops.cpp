@@ -5,8 +5,8 @@
 
 #include <torch/csrc/stable/library.h>
 
+#include <limits>
 #include <type_traits>
-#include <utility>
 
 namespace hstujit_torch {
 namespace {
@@ -14,8 +14,8 @@ namespace {
 /// An argument as the C struct has it. What does not fit is refused with its name.
 template <class T, class Given>
 T narrow(const Call& call, const char* name, Given value) {
-  if constexpr ((std::is_same_v<T, int32_t> || std::is_same_v<T, uint32_t>)&&std::is_same_v<Given, int64_t>) {
-    if (!std::in_range<T>(value))
+  if constexpr (std::is_same_v<T, int32_t> && std::is_same_v<Given, int64_t>) {
+    if (value < std::numeric_limits<T>::min() || value > std::numeric_limits<T>::max())
       refuse(call.op(), HSTU_ERROR_INVALID_ARGUMENT, name, " = ", value, ": it must fit into 32 bits");
   }
   return static_cast<T>(value);
@@ -65,44 +65,6 @@ void put_layers(hstu_stack_args& args, const LayerList<hstu_layer_weights>& laye
   args.fp8_layers = fp8_layers.layers().data();
   args.fp8_layer_size = sizeof(hstu_fp8_layer_weights);
 }
-
-void put_layers(hstu_stack_backward_args& args, const LayerList<hstu_layer_weights>& layers,
-                const LayerList<hstu_fp8_layer_weights>& fp8_layers) {
-  put_layers(args.forward, layers, fp8_layers);
-}
-void put_gradients(hstu_stack_backward_args& args, const LayerList<hstu_layer_weights>& gradients) {
-  args.gradients = gradients.layers().data();
-  args.gradient_size = sizeof(hstu_layer_weights);
-}
-
-/// Memory of a C function that a tensor of bytes keeps from one call to the next. Its address must be a multiple of
-/// 256, which torch's are on a GPU. On a CPU they need not be, so that the call works on a copy. There bytes that it
-/// does not write are 0: the same results are the same bytes.
-class Memory {
- public:
-  Memory(Call& call, const Argument& tensor, bool is_read) : tensor_(tensor.view), data_(tensor.view.data) {
-    if (tensor_.dtype != HSTU_DTYPE_U8 || tensor_.rank != 1 || (tensor_.shape[0] > 1 && tensor_.stride[0] != 1))
-      refuse(call.op(), HSTU_ERROR_INVALID_ARGUMENT, tensor.name(), ": bytes without gaps are needed, uint8 [size]");
-    if (bytes() == 0) data_ = call.workspace(1);  // the C function wants an address all the same
-    if (call.on_gpu()) return;
-    if (reinterpret_cast<uintptr_t>(data_) % kWorkspaceAlignment != 0) data_ = call.workspace(bytes());
-    if (!is_read)
-      std::memset(data_, 0, bytes());
-    else if (data_ != tensor_.data && bytes() > 0)
-      std::memcpy(data_, tensor_.data, bytes());
-  }
-
-  void* data() const { return data_; }
-  size_t bytes() const { return static_cast<size_t>(tensor_.shape[0]); }
-  /// The tensor gets what the call wrote.
-  void keep() const {
-    if (bytes() > 0 && data_ != tensor_.data) std::memcpy(tensor_.data, data_, bytes());
-  }
-
- private:
-  hstu_tensor tensor_;
-  void* data_;
-};
 
 struct Operator {
   const char *name, *schema;

@@ -7,7 +7,6 @@
 #include "capi/versions.hpp"
 #include "chain/chains.hpp"
 #include "chain/fixed_chain.hpp"
-#include "chain/stack_parts.hpp"
 #include "support/error.hpp"
 #include "support/failure.hpp"
 #include "support/forks.hpp"
@@ -340,10 +339,6 @@ hstu_status hstu_quantize_fp8_dynamic(hstu_context* context, const hstu_quantize
   return status == HSTU_OK ? hstu_quantize_fp8(context, args, stream) : status;
 }
 
-hstu_status hstu_addmm_wgrad_workspace_size(hstu_context* context, const hstu_addmm_wgrad_args* args, size_t* bytes) {
-  return workspace_size_on(context, args, bytes);
-}
-
 hstu_status hstu_attention_backward_workspace_size(hstu_context* context, const hstu_attention_backward_args* args,
                                                    size_t* bytes) {
   return workspace_size_on(context, args, bytes);
@@ -354,54 +349,13 @@ hstu_status hstu_layer_norm_backward_workspace_size(hstu_context* context, const
   return workspace_size_on(context, args, bytes);
 }
 
-hstu_status hstu_rms_norm_backward_workspace_size(hstu_context* context, const hstu_rms_norm_backward_args* args,
-                                                  size_t* bytes) {
-  return workspace_size_on(context, args, bytes);
-}
-
-hstu_status hstu_swish_layer_norm_backward_workspace_size(hstu_context* context,
-                                                          const hstu_swish_layer_norm_backward_args* args,
-                                                          size_t* bytes) {
-  return workspace_size_on(context, args, bytes);
-}
-
-hstu_status hstu_group_norm_backward_workspace_size(hstu_context* context, const hstu_group_norm_backward_args* args,
-                                                    size_t* bytes) {
-  return workspace_size_on(context, args, bytes);
-}
-
-hstu_status hstu_norm_mul_backward_workspace_size(hstu_context* context, const hstu_norm_mul_backward_args* args,
-                                                  size_t* bytes) {
-  return workspace_size_on(context, args, bytes);
-}
-
 #define HSTUJIT_CHAIN(name, args_type, function)                                           \
   hstu_status function(hstu_context* context, const args_type* args, hstu_stream stream) { \
     return call_chain(context, args, stream);                                              \
-  }
+  }                                                                                        \
+  hstu_status function##_workspace_size(const args_type* args, size_t* bytes) { return workspace_size(args, bytes); }
 HSTUJIT_CHAIN_MAP(HSTUJIT_CHAIN)
 #undef HSTUJIT_CHAIN
-#define HSTUJIT_SIZE(name, args_type, function) \
-  hstu_status function##_workspace_size(const args_type* args, size_t* bytes) { return workspace_size(args, bytes); }
-HSTUJIT_FORWARD_CHAIN_MAP(HSTUJIT_SIZE)
-#undef HSTUJIT_SIZE
-// The same on all devices, but that is the library's to know.
-#define HSTUJIT_SIZE(name, args_type, function)                                                        \
-  hstu_status function##_workspace_size(hstu_context* context, const args_type* args, size_t* bytes) { \
-    const hstu_status known = guard([&] { Visit(deref(context, "context")); });                        \
-    return known == HSTU_OK ? workspace_size(args, bytes) : known;                                     \
-  }
-HSTUJIT_GRADIENT_CHAIN_MAP(HSTUJIT_SIZE)
-#undef HSTUJIT_SIZE
-
-hstu_status hstu_stack_saved_size(hstu_context* context, const hstu_stack_args* args, size_t* bytes) {
-  return guard([&] {
-    deref(bytes, "bytes") = 0;
-    const Visit target(deref(context, "context"));
-    std::optional<hstu_stack_args> room;
-    *bytes = chain::saved_bytes(of_today(args, room, "args"));
-  });
-}
 
 hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_stream stream) {
   return guard([&] {
@@ -409,16 +363,6 @@ hstu_status hstu_layer(hstu_context* context, const hstu_stack_args* args, hstu_
     std::optional<hstu_stack_args> room;
     hstu_stack_args own = of_today(args, room, "args");
     own.num_layers = 1;
-    chain::run(*target, own, stream);
-  });
-}
-
-hstu_status hstu_layer_backward(hstu_context* context, const hstu_stack_backward_args* args, hstu_stream stream) {
-  return guard([&] {
-    const Visit target(deref(context, "context"));
-    std::optional<hstu_stack_backward_args> room;
-    hstu_stack_backward_args own = of_today(args, room, "args");
-    own.forward.num_layers = 1;
     chain::run(*target, own, stream);
   });
 }

@@ -6,11 +6,9 @@
 //   kMostSteps     of a part
 //   kBoundParts    a thread keeps the launches of a call with so many parts
 //   kArrayBytes    what the arguments of such a call point to on the host
-//   kLastFirst     optional: the last part is the first to run
 //   parts(args)    how many there are; throws Error where there can be none
 //   arrays(args)   what the arguments point to on the host, and point_to(args, arrays) to copies of it
-//   Part           (args, index, first, fusing): a part's arguments; steps() are its calls. first: the part that runs
-//                  first, or null
+//   Part           (args, index, first, fusing): a part's arguments; steps() are its calls. first: part 0, or null
 #pragma once
 
 #include "call/context.hpp"
@@ -94,34 +92,22 @@ class BoundSteps {
   size_t count_ = 0;
 };
 
-template <class D>
-constexpr bool kRunsBackwards = requires {
-  D::kLastFirst;
-};
-
-/// Whether one part runs before another.
-template <class D>
-bool runs_before(int64_t one, int64_t other) {
-  return kRunsBackwards<D> ? one > other : one < other;
-}
-
-/// Part `index`, in `first` if that is empty, or in place of the one before it in `other`.
+/// Part `index`, in `first` or in place of the one before it in `other`.
 template <class D>
 typename D::Part& part_at(std::optional<typename D::Part>& first, std::optional<typename D::Part>& other,
                           typename D::Args& args, int64_t index, const Fusing& fusing) {
-  return first ? other.emplace(args, index, &*first, fusing) : first.emplace(args, index, nullptr, fusing);
+  return index == 0 ? first.emplace(args, index, nullptr, fusing) : other.emplace(args, index, &*first, fusing);
 }
 
-/// The parts in the order in which they run, for as long as body(steps, part) returns true.
+/// The parts one after the other, for as long as body(steps, part) returns true.
 template <class D, class Body>
 void for_each_part(typename D::Args& args, const Fusing& fusing, const Body& body) {
   std::optional<typename D::Part> first, other;
   const int64_t parts = D::parts(args);
   for (int64_t i = 0; i < parts; ++i) {
-    const PartName name{D::kParts, kRunsBackwards<D> ? parts - 1 - i : i};
-    typename D::Part* part = nullptr;
-    in_part(name, [&] { part = &part_at<D>(first, other, args, name.index, fusing); });
-    if (!body(part->steps().all(), name)) return;
+    const PartName name{D::kParts, i};
+    in_part(name, [&] { part_at<D>(first, other, args, i, fusing); });
+    if (!body((i == 0 ? first : other)->steps().all(), name)) return;
   }
 }
 
@@ -259,7 +245,7 @@ class Engine {
       Readiness readiness;
       readiness.ask(context, steps, part, stream);
       readiness.report();
-      if (runs_before<D>(part.index, at.part)) return true;
+      if (part.index < at.part) return true;
       in_part(part, [&] {
         if (part.index == at.part)
           done = run_rest(context, steps.subspan(at.step), error, stream);

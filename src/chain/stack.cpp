@@ -1,9 +1,8 @@
 // Layers one behind another, the chain of which a part is a layer. All layers share one workspace, so all of them make
-// the same call of attention, unless each keeps what its gradient reads: then a layer has memory of its own.
+// the same call of attention.
 #include "chain/engine.hpp"
 #include "chain/output_rows.hpp"
 #include "chain/quantised.hpp"
-#include "chain/stack_parts.hpp"
 #include "chain/stage_parts.hpp"
 #include "operators/attention/attention.hpp"
 #include "operators/fp8/fp8_scales.hpp"
@@ -13,6 +12,16 @@
 
 namespace hstujit::chain {
 namespace {
+
+/// Columns [first, first + columns) of a contiguous matrix.
+hstu_tensor part_of(const hstu_tensor& matrix, int64_t first, int64_t columns) {
+  hstu_tensor t = matrix;
+  t.stride[0] = matrix.shape[1];
+  t.stride[1] = 1;
+  t.shape[1] = columns;
+  if (t.data) t.data = static_cast<std::byte*>(t.data) + first * checks::element_bytes(t.dtype);
+  return t;
+}
 
 /// The output stage in one, by statistics of attn's rows.
 template <class Args>
@@ -108,25 +117,21 @@ void fill_fp8(OutputCalls& calls, hstu_compute_output_args& args, const Quantise
 
 // ---- A layer of a stack
 
-/// Whether the output stage's rows hold u and attn as they are: not where that quantises them.
-bool go_in_as_they_are(const hstu_stack_args& args, const Columns& c) {
+/// Whether u and attn are written where the output stage's rows want them: not where that quantises them.
+bool in_place(const hstu_stack_args& args, const Columns& c) {
   const hstu_output_options& options = args.output;
   return !args.fp8_layers && output_written_in_place(options.concat_u != 0, options.concat_x != 0,
                                                      options.silu_u != 0 || options.dropout_ratio != 0, c.value);
 }
-/// Whether they are written there, and nowhere else.
-bool in_place(const hstu_stack_args& args, const Columns& c) { return !args.saved && go_in_as_they_are(args, c); }
 
 /// Where a layer's intermediate results lie.
 struct LayerSpace {
-  hstu_tensor x, out;
   std::byte *normed, *gated;
   Quantised fp8_normed, fp8_gated;  ///< in their place where projections are in FP8
   hstu_tensor u, attn;
   hstu_tensor projected;  ///< of the projection what is not u, or all of it, u first
   int64_t first_v;        ///< columns of it in front of v
   hstu_tensor moments;    ///< of attn's rows, if the output stage may be fused
-  hstu_tensor lse;        ///< of softmax heads, if it is kept
 };
 
 /// Absent where the output stage is never fused. There is room for them whatever decides that they are not used.
@@ -134,12 +139,11 @@ hstu_tensor take_moments(const hstu_stack_args& args, const Columns& c, Workspac
   if (!fused_has(args.output, args.x.dtype)) return {};
   const int64_t rows = args.x.shape[0], heads = args.dims.num_heads;
   std::byte* const moments = space.take(matrix_bytes(HSTU_DTYPE_F32, rows, 2 * heads));
-  const bool taken = args.fp8_layers ? args.fp8_accumulation == HSTU_FP8_ACCUMULATE_FAST : go_in_as_they_are(args, c);
+  const bool taken = args.fp8_layers ? args.fp8_accumulation == HSTU_FP8_ACCUMULATE_FAST : in_place(args, c);
   return taken ? hstu_heads(moments, HSTU_DTYPE_F32, rows, heads, 2) : hstu_tensor{};
 }
 
-/// Without memory of its own.
-LayerSpace take_shared(const hstu_stack_args& args, const Columns& c, Workspace& space) {
+LayerSpace take_layer(const hstu_stack_args& args, const Columns& c, Workspace& space) {
   const int64_t rows = args.x.shape[0], width = segments_of(args.output) * c.value;
   const auto matrix = [&](std::byte* data, int64_t columns) { return hstu_matrix(data, args.x.dtype, rows, columns); };
   LayerSpace at{};
@@ -169,38 +173,17 @@ LayerSpace take_shared(const hstu_stack_args& args, const Columns& c, Workspace&
   return at;
 }
 
-/// Of a layer that keeps what its gradient reads: what it takes of the workspace.
-LayerSpace take_beside_saved(const hstu_stack_args& args, const Columns& c, Workspace& space) {
-  LayerSpace at{};
-  at.normed = at.gated = take(space, args.x, std::max(args.x.shape[1], segments_of(args.output) * c.value));
-  if (args.recompute & HSTU_RECOMPUTE_UVQK)
-    at.projected = hstu_matrix(take(space, args.x, c.all), args.x.dtype, args.x.shape[0], c.all);
-  at.moments = take_moments(args, c, space);
-  return at;
+// ---- Parameter sets on the host. Here alone they are addressed: by the size of an element that the host gives, so
+// that arrays of hosts with another size can be taken once there is a second one.
+
+template <class Element>
+const Element& element_of(const Element* array, size_t element_size, int64_t index) {
+  const auto* const bytes = reinterpret_cast<const std::byte*>(array);
+  return *reinterpret_cast<const Element*>(bytes + static_cast<size_t>(index) * element_size);
 }
-
-void place_saved(LayerSpace& at, const hstu_stack_args& args, int64_t index, const Columns& c) {
-  const Saved saved = saved_of(args, c, index);
-  if (saved.uvqk.data) at.projected = saved.uvqk;
-  at.first_v = c.value;
-  at.u = part_of(at.projected, 0, c.value);
-  at.attn = saved.attn;
-  at.lse = saved.lse;
-  at.x = saved.x;
-  at.out = index + 1 < args.num_layers ? saved_of(args, c, index + 1).x : args.out;
+const hstu_layer_weights& weights_of(const hstu_stack_args& args, int64_t index) {
+  return element_of(args.layers, args.layer_size, index);
 }
-
-LayerSpace take_layer(const hstu_stack_args& args, int64_t index, const Columns& c, Workspace& space) {
-  LayerSpace at = args.saved ? take_beside_saved(args, c, space) : take_shared(args, c, space);
-  space.check();
-  if (args.saved) return place_saved(at, args, index, c), at;
-  at.x = index == 0 ? args.x : args.out;  // what the layer in front wrote
-  at.out = args.out;
-  return at;
-}
-
-// ---- Parameter sets on the host
-
 /// If there are any.
 const hstu_fp8_layer_weights& fp8_weights_of(const hstu_stack_args& args, int64_t index) {
   return element_of(args.fp8_layers, args.fp8_layer_size, index);
@@ -214,10 +197,26 @@ HostArrays weights_on_host(const hstu_stack_args& args) {
   return arrays;
 }
 
+void check_element_sizes(const hstu_stack_args& args) {
+  checks::element_size("layer_size", args.layer_size, sizeof(hstu_layer_weights));
+  if (args.fp8_layers) checks::element_size("fp8_layer_size", args.fp8_layer_size, sizeof(hstu_fp8_layer_weights));
+}
+
 // ---- The calls of a layer
 
+/// What layer `index` reads: x, or what the layer before it wrote.
+const hstu_tensor& input_of(const hstu_stack_args& args, int64_t index) { return index == 0 ? args.x : args.out; }
+
 void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, const Columns& c, const LayerSpace& at) {
-  hstu_compute_uvqk_args uvqk = uvqk_stage(args, index, at.x);
+  const hstu_layer_weights& weights = weights_of(args, index);
+  hstu_compute_uvqk_args uvqk{};
+  uvqk.x = input_of(args, index);
+  uvqk.norm_weight = weights.norm_weight;
+  uvqk.norm_bias = weights.norm_bias;
+  uvqk.uvqk_weight = weights.uvqk_weight;
+  uvqk.uvqk_bias = weights.uvqk_bias;
+  uvqk.eps = args.eps;
+  uvqk.input_norm = args.input_norm;
   if (args.fp8_layers) {
     fill_fp8(calls, uvqk, c, at.fp8_normed, fp8_weights_of(args, index), args.fp8_accumulation);
     calls.product->out = at.projected;
@@ -232,11 +231,18 @@ void fill_uvqk(UvqkCalls& calls, const hstu_stack_args& args, int64_t index, con
 
 void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index, const Columns& c,
                  const LayerSpace& at) {
-  hstu_compute_output_args output = output_stage(args, index);
+  const hstu_layer_weights& weights = weights_of(args, index);
+  hstu_compute_output_args output{};
   output.attn = at.attn;
   output.u = at.u;
-  output.residual = at.x;
-  output.out = at.out;
+  output.residual = input_of(args, index);
+  output.norm_weight = weights.output_norm_weight;
+  output.norm_bias = weights.output_norm_bias;
+  output.output_weight = weights.output_weight;
+  output.out = args.out;
+  output.options = args.output;
+  // Wraps around where seed + index leaves 64 bits.
+  output.options.seed = static_cast<int64_t>(static_cast<uint64_t>(args.output.seed) + static_cast<uint64_t>(index));
   if (args.fp8_layers)
     fill_fp8(calls, output, at.fp8_gated, fp8_weights_of(args, index), args.fp8_accumulation);
   else
@@ -247,6 +253,16 @@ void fill_output(OutputCalls& calls, const hstu_stack_args& args, int64_t index,
   }
 }
 
+/// Nothing is saved for gradients yet.
+void check_inference(const hstu_stack_args& args) {
+  if (args.saved || args.saved_size != 0)
+    fail(HSTU_ERROR_UNSUPPORTED,
+         "saved is there: a stack saves nothing for its gradient yet; leave it and saved_size 0");
+  if (args.recompute != 0)
+    fail(HSTU_ERROR_UNSUPPORTED, "recompute = {}: a stack saves nothing for its gradient yet; leave it 0",
+         args.recompute);
+}
+
 struct LayerCalls {
   AttentionCalls attention;  ///< with moments, if the output stage may be fused by them
   OutputCalls output;
@@ -254,34 +270,23 @@ struct LayerCalls {
   std::optional<hstu_gated_fp8_gemm_args> gated_fp8 = {};  ///< it, in FP8; `gated` stays empty then
 };
 
-/// Whether all layers make the same call of attention.
-bool attention_is_shared(const hstu_stack_args& args) { return !args.saved; }
-
-void check_stack(hstu_stack_args& args) {
-  checks::embedded_size("attention.struct_size", args.attention.struct_size, sizeof args.attention);
-  check_saving(args);
-  require_absent("attention.out", args.attention.out);
-  require_absent("attention.moments", args.attention.moments);
-  if (!args.saved) return;
-  require_absent("attention.lse", args.attention.lse);
-  if (share_memory(args.x, args.out))
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "out shares memory with x, which the gradient reads: with saved they lie apart");
-}
-
-/// Layer `index`. Attention is filled in where the first layer's call does not do for it.
+/// Layer `index`; its input is x for the first, out for the others. Attention is filled in for the first alone.
 LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
   check_rows("x", args.x);
   const Columns c = columns_of(args.dims);
-  check_stack(args);
-  const LayerSpace at = take_layer(args, index, c, space);
+  const LayerSpace at = take_layer(args, c, space);
+  space.check();
+  checks::embedded_size("attention.struct_size", args.attention.struct_size, sizeof args.attention);
+  check_inference(args);
+  require_absent("attention.out", args.attention.out);
+  require_absent("attention.moments", args.attention.moments);
   LayerCalls calls;
   fill_uvqk(calls.attention.uvqk, args, index, c, at);
-  if (index == 0 || !attention_is_shared(args)) {
+  if (index == 0) {
     hstu_attention_args& attention = calls.attention.attention;
     fill(attention, args.attention, at.projected, at.first_v, args.dims, c);
     attention.out = heads_of(at.attn, 0, args.dims.num_heads, args.dims.hidden_dim);
     attention.moments = at.moments;
-    attention.lse = at.lse;
   }
   fill_output(calls.output, args, index, c, at);
   if (args.fp8_layers)
@@ -293,20 +298,19 @@ LayerCalls calls_of(hstu_stack_args& args, int64_t index, Workspace& space) {
 
 // ---- As a chain
 
-/// Of layers behind the first, whose steps are ready by then, the call of attention is the first's if that is shared.
+/// Of layers behind the first, whose steps are ready by then, the call of attention is the first's.
 class Layer {
  public:
   Layer(hstu_stack_args& args, int64_t index, const Layer* first, const Fusing& fusing)
       : space_(args.workspace, args.workspace_size), calls_(calls_of(args, index, space_)) {
-    const bool shared = first && attention_is_shared(args);
-    if (shared) {
+    if (first) {
       add(steps_, calls_.attention.uvqk, fusing);
       steps_.add(first->steps_[first->attention_]);
     } else {
       add(steps_, calls_.attention, fusing);
     }
     attention_ = steps_.size() - 1;
-    if (steps_[attention_].problem[attention::kMoments] == 0 || !add_fused_output(fusing, !shared))
+    if (steps_[attention_].problem[attention::kMoments] == 0 || !add_fused_output(fusing, first == nullptr))
       add(steps_, calls_.output, fusing);
   }
   Layer(const Layer&) = delete;
@@ -346,9 +350,11 @@ struct Stack {
   static constexpr size_t kArrayBytes = kBoundParts * (sizeof(hstu_layer_weights) + sizeof(hstu_fp8_layer_weights));
 
   static int64_t parts(const Args& args) {
-    const int64_t layers = layers_of(args);
-    if (args.fp8_layers) checks::element_size("fp8_layer_size", args.fp8_layer_size, sizeof(hstu_fp8_layer_weights));
-    return layers;
+    if (args.num_layers < 1) fail(HSTU_ERROR_INVALID_ARGUMENT, "num_layers = {}: it must be positive", args.num_layers);
+    if (!args.layers)
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "layers = NULL: it must point to {} parameter sets", args.num_layers);
+    check_element_sizes(args);
+    return args.num_layers;
   }
   static HostArrays arrays(const Args& args) { return weights_on_host(args); }
   static void point_to(Args& args, const HostArrays& arrays) {
@@ -361,8 +367,7 @@ struct Stack {
 
 void measure(const hstu_stack_args& args, Workspace& space) {
   check_rows("x", args.x);
-  const Columns c = columns_of(args.dims);
-  args.saved ? take_beside_saved(args, c, space) : take_shared(args, c, space);
+  take_layer(args, columns_of(args.dims), space);
 }
 
 HSTUJIT_ON_ENGINE(Stack)

@@ -35,13 +35,13 @@ void check_input_norm(const hstu_norm& input_norm) {
   fail(HSTU_ERROR_INVALID_ARGUMENT, "input_norm = {}: use LAYER (0)", norm);
 }
 
-}  // namespace
-
 bool share_memory(const hstu_tensor& a, const hstu_tensor& b) {
   const auto first = reinterpret_cast<uintptr_t>(a.data), second = reinterpret_cast<uintptr_t>(b.data);
   return first < second + static_cast<uintptr_t>(extent_bytes(b)) &&
          second < first + static_cast<uintptr_t>(extent_bytes(a));
 }
+
+}  // namespace
 
 Columns columns_of(const hstu_layer_dims& dims) {
   const struct {

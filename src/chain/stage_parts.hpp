@@ -25,9 +25,6 @@ int64_t gated_columns(const hstu_compute_output_args& args);
 /// Columns [first, first + heads * dim) of a matrix as [rows, heads, dim].
 hstu_tensor heads_of(const hstu_tensor& matrix, int64_t first, int64_t heads, int64_t dim);
 
-/// Whether some byte may belong to both.
-bool share_memory(const hstu_tensor& a, const hstu_tensor& b);
-
 /// Scratch of a stage, before anything but x is known to be right.
 std::byte* take(Workspace& space, const hstu_tensor& x, int64_t columns);
 

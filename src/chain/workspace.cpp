@@ -3,26 +3,23 @@
 #include "operators/problem.hpp"
 #include "support/error.hpp"
 
-#include <algorithm>
-
 namespace hstujit::chain {
 
 std::byte* Workspace::take(int64_t bytes) {
   const size_t rounded = (static_cast<size_t>(bytes) + kWorkspaceAlignment - 1) / kWorkspaceAlignment;
-  const size_t begin = end_;
-  if (__builtin_add_overflow(end_, rounded * kWorkspaceAlignment, &end_))
+  const size_t begin = used_;
+  if (__builtin_add_overflow(used_, rounded * kWorkspaceAlignment, &used_))
     fail(HSTU_ERROR_INVALID_ARGUMENT, "x: the workspace for its rows overflows 64 bits; pass the buffer's real shape");
-  used_ = std::max(used_, end_);
   return real_ ? base_ + begin : nullptr;
 }
 
-void Workspace::check(const char* name) const {
+void Workspace::check() const {
   if (used_ > 0 && !base_)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = NULL: {} bytes of device memory are needed", name, used_);
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace = NULL: {} bytes of device memory are needed", used_);
   if (reinterpret_cast<uintptr_t>(base_) % kWorkspaceAlignment != 0)
-    fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: it must be aligned to {} bytes", name, static_cast<void*>(base_),
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace = {}: it must be aligned to {} bytes", static_cast<void*>(base_),
          kWorkspaceAlignment);
-  if (used_ > bytes_) fail(HSTU_ERROR_INVALID_ARGUMENT, "{}_size = {}: {} bytes are needed", name, bytes_, used_);
+  if (used_ > bytes_) fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace_size = {}: {} bytes are needed", bytes_, used_);
 }
 
 int64_t matrix_bytes(hstu_dtype dtype, int64_t rows, int64_t columns) {

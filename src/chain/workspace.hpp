@@ -19,18 +19,13 @@ class Workspace {
   /// Room of so many bytes, aligned; throws INVALID_ARGUMENT when the sum overflows.
   std::byte* take(int64_t bytes);
 
-  /// A point to go back to: what was taken behind it is taken anew, by tensors that live later.
-  size_t mark() const { return end_; }
-  void rewind(size_t mark) { end_ = mark; }
-
-  /// Throws INVALID_ARGUMENT unless the memory is there, aligned and holds all that was taken. name: the caller's.
-  void check(const char* name = "workspace") const;
-  /// The most that was taken at a time.
+  /// Throws INVALID_ARGUMENT unless the workspace is there, aligned and holds all that was taken.
+  void check() const;
   size_t used() const { return used_; }
 
  private:
   std::byte* base_ = nullptr;
-  size_t bytes_ = 0, end_ = 0, used_ = 0;
+  size_t bytes_ = 0, used_ = 0;
   bool real_ = false;
 };
 

@@ -50,11 +50,4 @@
   X(gated_fp8_gemm, hstu_gated_fp8_gemm_args, hstu_gated_fp8_gemm)                                                 \
   X(norm_addmm, hstu_norm_addmm_args, hstu_norm_addmm)                                                             \
   X(layer_norm_backward, hstu_layer_norm_backward_args, hstu_layer_norm_backward)                                  \
-  X(attention_backward, hstu_attention_backward_args, hstu_attention_backward)                                     \
-  X(addmm_wgrad, hstu_addmm_wgrad_args, hstu_addmm_wgrad)                                                          \
-  X(addmm_dpre, hstu_addmm_dpre_args, hstu_addmm_dpre)                                                             \
-  X(rms_norm_backward, hstu_rms_norm_backward_args, hstu_rms_norm_backward)                                        \
-  X(swish_layer_norm_backward, hstu_swish_layer_norm_backward_args, hstu_swish_layer_norm_backward)                \
-  X(group_norm_backward, hstu_group_norm_backward_args, hstu_group_norm_backward)                                  \
-  X(norm_mul_backward, hstu_norm_mul_backward_args, hstu_norm_mul_backward)                                        \
-  X(concat_2d_jagged_backward, hstu_concat_2d_jagged_backward_args, hstu_concat_2d_jagged_backward)
+  X(attention_backward, hstu_attention_backward_args, hstu_attention_backward)

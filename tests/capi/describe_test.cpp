@@ -128,8 +128,6 @@ TEST(Describe, AgreesWithTheTableOfOperators) {
 std::vector<size_t> undescribed(std::string_view op) {
   if (op == "flash_attention") return {offsetof(hstu_flash_attention_args, mask.target_group_size)};
   if (op == "layer_norm_backward") return {offsetof(hstu_layer_norm_backward_args, forward.scaling)};
-  if (op == "rms_norm_backward") return {offsetof(hstu_rms_norm_backward_args, forward.scaling)};
-  if (op == "norm_mul_backward") return {offsetof(hstu_norm_mul_backward_args, forward.scaling)};
   return {};
 }
 

@@ -321,14 +321,6 @@ EntryPoint entry_point(const char* name, hstu_status (*function)(const Args*, si
             return function(static_cast<const Args*>(args), &bytes);
           }};
 }
-template <class Args>
-EntryPoint entry_point(const char* name, hstu_status (*function)(hstu_context*, const Args*, size_t*)) {
-  return {name, sizeof(Args), [=](hstu_context* context, const void* args) {
-            size_t bytes;
-            return function(context, static_cast<const Args*>(args), &bytes);
-          }};
-}
-
 EntryPoint plan_of(const char* name, size_t size) {
   return {std::string("plan of ") + name, size, [=](hstu_context* context, const void* args) {
             hstu_plan* plan;
@@ -354,18 +346,16 @@ std::vector<EntryPoint> entry_points() {
   all.push_back(entry_point(#function "_workspace_size", function##_workspace_size));
   HSTUJIT_CHAIN_MAP(HSTUJIT_ENTRY_POINTS)
 #undef HSTUJIT_ENTRY_POINTS
-#define HSTUJIT_ENTRY_POINT(function) all.push_back(entry_point(#function, function));
-  HSTUJIT_ENTRY_POINT(hstu_layer_norm_backward_workspace_size)
-  HSTUJIT_ENTRY_POINT(hstu_rms_norm_backward_workspace_size)
-  HSTUJIT_ENTRY_POINT(hstu_swish_layer_norm_backward_workspace_size)
-  HSTUJIT_ENTRY_POINT(hstu_group_norm_backward_workspace_size)
-  HSTUJIT_ENTRY_POINT(hstu_norm_mul_backward_workspace_size)
-  HSTUJIT_ENTRY_POINT(hstu_attention_backward_workspace_size)
-  HSTUJIT_ENTRY_POINT(hstu_addmm_wgrad_workspace_size)
-  HSTUJIT_ENTRY_POINT(hstu_stack_saved_size)
-  HSTUJIT_ENTRY_POINT(hstu_layer)
-  HSTUJIT_ENTRY_POINT(hstu_quantize_fp8_dynamic)
-#undef HSTUJIT_ENTRY_POINT
+  all.push_back(entry_point("hstu_layer", hstu_layer));
+  all.push_back(entry_point("hstu_quantize_fp8_dynamic", hstu_quantize_fp8_dynamic));
+#define HSTUJIT_ENTRY_POINT_ON_CONTEXT(function, args_type)                                  \
+  all.push_back({#function, sizeof(args_type), [](hstu_context* context, const void* args) { \
+                   size_t bytes;                                                             \
+                   return function(context, static_cast<const args_type*>(args), &bytes);    \
+                 }});
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_layer_norm_backward_workspace_size, hstu_layer_norm_backward_args)
+  HSTUJIT_ENTRY_POINT_ON_CONTEXT(hstu_attention_backward_workspace_size, hstu_attention_backward_args)
+#undef HSTUJIT_ENTRY_POINT_ON_CONTEXT
   return all;
 }
 

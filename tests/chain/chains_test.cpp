@@ -2,7 +2,6 @@
 #include "chain/chains.hpp"
 
 #include "capi/fake_gpu.hpp"
-#include "chain/stack_parts.hpp"
 #include "operators/movable_args.hpp"
 #include "support/files.hpp"
 #include "support/scoped_env.hpp"
@@ -95,30 +94,6 @@ hstu_stack_args sample(const hstu_stack_args*) {
   return with_workspace(args);
 }
 
-hstu_stack_backward_args sample(const hstu_stack_backward_args*) {
-  auto args = sized<hstu_stack_backward_args>();
-  args.forward = sample(static_cast<const hstu_stack_args*>(nullptr));
-  args.forward.saved = address(50);
-  args.forward.saved_size = chain::saved_bytes(args.forward);
-  args.dout = matrix(2, kRows, kEmbedding);
-  args.dx = matrix(3, kRows, kEmbedding);
-  static std::array<hstu_layer_weights, 2> gradients;
-  int place = 30;
-  for (int64_t i = 0; i < 2; ++i) {
-    const hstu_layer_weights& layer = args.forward.layers[i];
-    const auto like = [&](hstu_tensor t) {
-      t.data = address(place++);
-      return t;
-    };
-    gradients[static_cast<size_t>(i)] = {
-        like(layer.norm_weight),        like(layer.norm_bias),        like(layer.uvqk_weight),  like(layer.uvqk_bias),
-        like(layer.output_norm_weight), like(layer.output_norm_bias), like(layer.output_weight)};
-  }
-  args.gradients = gradients.data();
-  args.gradient_size = sizeof(hstu_layer_weights);
-  return with_workspace(args);
-}
-
 hstu_fp8_linear_args sample(const hstu_fp8_linear_args*) {
   auto args = sized<hstu_fp8_linear_args>();
   args.x = matrix(0, kRows, 128);
@@ -142,9 +117,8 @@ const std::vector<std::byte>& sample_of(const Chain& chain) {
 }
 
 size_t first_tensor_of(const Chain& chain) {
-  if (chain.name == "preprocess_and_attention") return offsetof(hstu_preprocess_and_attention_args, uvqk.x);
-  if (chain.name == "stack_backward") return offsetof(hstu_stack_backward_args, forward.x);
-  return sizeof(size_t);
+  return chain.name == "preprocess_and_attention" ? offsetof(hstu_preprocess_and_attention_args, uvqk.x)
+                                                  : sizeof(size_t);
 }
 
 std::vector<std::string> steps_of(const Chain& chain, const Fusing& fusing) {

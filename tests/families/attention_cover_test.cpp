@@ -42,8 +42,7 @@ bool set_mask(Args& args, Options& options, int64_t rows, int64_t heads) {
   args.mask.kind = static_cast<hstu_mask>(options.below(4));
   const bool targets = options.flag(), groups = options.flag(), window = options.flag(), full = options.flag();
   const int contexts = options.below(3), scale = options.below(3);
-  const bool has_kinds = args.mask.kind == HSTU_MASK_CAUSAL || args.mask.kind == HSTU_MASK_FULL;
-  if (!has_kinds && (targets || groups || window || full || contexts)) return false;
+  if (args.mask.kind != HSTU_MASK_CAUSAL && (targets || groups || window || full || contexts)) return false;
   if ((groups && !targets) || (full && !window)) return false;
   if (targets) args.mask.num_targets = hstu_vector(buffer(6), kI32, kBatch);
   if (groups) args.mask.target_group_size = 5;

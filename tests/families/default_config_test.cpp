@@ -155,7 +155,7 @@ template <class Args>
 void set_mask(Draw& d, Args& args, const Heads& h, int64_t rows) {
   args.mask.kind = static_cast<hstu_mask>(d.below(4));
   args.max_seq_len = d.up_to(4000);
-  if (args.mask.kind == HSTU_MASK_CAUSAL || args.mask.kind == HSTU_MASK_FULL) {
+  if (args.mask.kind == HSTU_MASK_CAUSAL) {
     if (d.coin()) {
       args.mask.num_targets = d.dense(d.integer(), {h.batch});
       args.mask.target_group_size = static_cast<int32_t>(d.below(4));
@@ -320,33 +320,6 @@ TEST_F(DefaultConfig, OfProductsIsLegal) {
   });
 }
 
-TEST_F(DefaultConfig, OfGradientsOfProductsIsLegal) {
-  expect_all_legal([this] {
-    Draw& d = draw_;
-    const hstu_dtype dtype = d.floating();
-    const int64_t m = d.seldom() ? 0 : d.rows(), k = d.seldom() ? d.below(2) : d.dim(), n = d.dim();
-    hstu_addmm_wgrad_args wgrad{};
-    wgrad.x = d.matrix(dtype, m, k), wgrad.dout = d.matrix(dtype, m, n);
-    wgrad.transposed = d.coin();
-    if (!d.seldom()) {
-      const hstu_dtype gradient = d.any({kF32, dtype});
-      wgrad.dw = wgrad.transposed ? d.tensor(gradient, {n, k}) : d.tensor(gradient, {k, n});
-    }
-    if (d.coin()) wgrad.dbias = d.dense(d.floating(), {n});
-    if (d.coin()) wgrad.valid_rows = d.dense(kI64, {1});
-    wgrad.allow_tf32 = d.coin();
-    wgrad.workspace = d.dense(kF32, {1}).data;
-    wgrad.workspace_size = size_t{1} << 41;
-    expect_legal(wgrad);
-
-    hstu_addmm_dpre_args dpre{};
-    dpre.pre = d.tensor(dtype, {m, n}), dpre.dout = d.tensor(dtype, {m, n}), dpre.dpre = d.tensor(dtype, {m, n});
-    dpre.activation = d.any({HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU, HSTU_ACTIVATION_GELU_TANH});
-    dpre.activation_columns = d.below(n + 1);
-    expect_legal(dpre);
-  });
-}
-
 TEST_F(DefaultConfig, OfNormsIsLegal) {
   expect_all_legal([this] {
     Draw& d = draw_;
@@ -376,37 +349,6 @@ TEST_F(DefaultConfig, OfNormsIsLegal) {
     mul.dropout_stream = static_cast<hstu_dropout_stream>(d.below(4));
     mul.dropout_ratio = d.any({0.0f, 0.2f});
     expect_legal(mul);
-  });
-}
-
-TEST_F(DefaultConfig, OfTheOutputStagesGradientIsLegal) {
-  expect_all_legal([this] {
-    Draw& d = draw_;
-    const hstu_dtype dtype = d.floating(), weights = d.floating();
-    hstu_norm_mul_backward_args args{};
-    hstu_norm_mul_args& mul = args.forward;
-    mul.norm = d.any({HSTU_NORM_LAYER, HSTU_NORM_RMS, HSTU_NORM_SWISH});
-    mul.num_groups = d.any({0, 0, 1, 3, 4, 200});
-    const int64_t groups = std::max(mul.num_groups, 1), rows = d.rows(), dim = d.dim() * groups;
-    mul.concat_u = mul.concat_x = d.coin(), mul.silu_u = d.coin();
-    mul.attn = d.tensor(dtype, {rows, dim}), mul.u = d.tensor(dtype, {rows, dim});
-    const int64_t count = mul.num_groups > 0 ? groups : dim;
-    mul.weight = d.tensor(weights, {count});
-    const bool biased = mul.norm != HSTU_NORM_RMS;
-    if (biased) mul.bias = d.tensor(weights, {count});
-    mul.dropout_stream = static_cast<hstu_dropout_stream>(d.below(4));
-    mul.dropout_ratio = d.any({0.0f, 0.2f});
-    const int64_t columns = (1 + mul.concat_u + mul.concat_x) * dim;
-    args.dout = d.tensor(dtype, {rows, columns});
-    if (d.coin()) args.moments = d.dense(kF32, {rows, groups, 2});
-    args.du = d.tensor(dtype, {rows, dim});
-    if (d.coin()) args.dattn = d.tensor(dtype, {rows, dim});
-    if (d.coin()) args.out = d.tensor(dtype, {rows, columns});
-    if (d.coin()) args.dweight = d.dense(weights, {count});
-    if (biased && d.coin()) args.dbias = d.dense(weights, {count});
-    args.workspace = d.dense(kF32, {1}).data;
-    args.workspace_size = size_t{1} << 41;
-    expect_legal(args);
   });
 }
 

@@ -1,7 +1,6 @@
 // Defaults that follow the shape of a problem, where another choice was measured to be much slower.
 #include "families/families.hpp"
 #include "operators/attention/attention.hpp"
-#include "operators/dense/addmm_wgrad.hpp"
 #include "operators/jagged/complete_cumsum.hpp"
 #include "operators/jagged/expand_1d_jagged_to_dense.hpp"
 #include "operators/jagged/jagged_lengths.hpp"
@@ -132,24 +131,6 @@ TEST(DefaultShape, DropoutHidesTheLatenciesOfItsArithmetic) {
   EXPECT_EQ(accesses(HSTU_DTYPE_F32, 1, 1), 2);
   EXPECT_EQ(accesses(HSTU_DTYPE_BF16, 4, 1), 1);
   EXPECT_EQ(accesses(HSTU_DTYPE_BF16, 1, 0), 1) << "a copy";
-}
-
-/// One round of blocks that nearly all SMs take, of 132 with two each; a part less than that would be two rounds.
-TEST(DefaultShape, AWeightsGradientHasAsManyPartsAsFillTheDevice) {
-  const auto split = [](int k, int n, int m) {
-    Problem p;
-    p.op = Op::addmm_wgrad;
-    p[addmm_wgrad::kDtype] = p[addmm_wgrad::kGradientDtype] = HSTU_DTYPE_BF16;
-    p[addmm_wgrad::kK] = k;
-    p[addmm_wgrad::kN] = n;
-    p[addmm_wgrad::kVectorX] = p[addmm_wgrad::kVectorDout] = p[addmm_wgrad::kVectorDw] = 8;
-    p[addmm_wgrad::kM] = m;
-    return default_of("addmm_wgrad_sm80", p, "split");
-  };
-  EXPECT_EQ(split(512, 2048, 1 << 17), 4) << "256 blocks of 264";
-  EXPECT_EQ(split(1536, 512, 1 << 17), 5) << "240";
-  EXPECT_EQ(split(1024, 4096, 1 << 16), 1) << "256 tiles";
-  EXPECT_EQ(split(512, 2048, 256), 1) << "rows of one part";
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-// How the grid of a concatenation or of its gradient is shared by both parts: every block of each is there once,
-// whatever their sizes.
+// How a concatenation's grid is shared by its parts: every block of both is there once, whatever their sizes.
 #include "families/jagged/jagged_copy.hpp"
 
 #include "families/families.hpp"
@@ -51,40 +50,6 @@ TEST(JaggedCopy, SpreadsRightsBlocksAmongLefts) {
       EXPECT_EQ(right_before(blocks), right_blocks) << left << " and " << right;
       for (uint64_t block = 0; block < blocks; ++block)
         ASSERT_LE(right_before(block + 1) - right_before(block), 1U) << left << " and " << right;
-    }
-}
-
-/// Of a gradient with those of left and right, or without.
-Launch launch_of_gradient(int64_t left, int64_t right, bool has_left, bool has_right) {
-  const auto buffer = [](int index) { return reinterpret_cast<void*>(static_cast<uintptr_t>(index) << 40); };
-  hstu_concat_2d_jagged_backward_args args{};
-  args.struct_size = sizeof args;
-  args.forward = concat_args(left, right);
-  args.dout = args.forward.out;
-  if (has_left) args.dleft = hstu_matrix(buffer(6), HSTU_DTYPE_BF16, left, 512);
-  if (has_right) args.dright = hstu_matrix(buffer(7), HSTU_DTYPE_BF16, right, 512);
-  const DeviceFacts device = h200();
-  const Problem problem = prepare(args);
-  Launch launch;
-  const Family& family = kConcat2dJaggedBwdSm80;
-  family.bind(&args, problem, family.default_config(problem, device), device, launch);
-  return launch;
-}
-
-TEST(JaggedCopy, GradientsThatAreAbsentHaveNoBlocks) {
-  constexpr int64_t kLeft = 200, kRight = 14, kRowsOfABlock = 2;
-  for (const bool has_left : {false, true})
-    for (const bool has_right : {false, true}) {
-      const Launch launch = launch_of_gradient(kLeft, kRight, has_left, has_right);
-      const auto& p = *reinterpret_cast<const hstu::JaggedCopyParams*>(launch.params);
-      const uint64_t blocks = static_cast<uint64_t>((has_left * kLeft + has_right * kRight) / kRowsOfABlock);
-      EXPECT_EQ(launch.grid[0], blocks);
-      EXPECT_EQ(blocks * static_cast<uint64_t>(p.right_share) >> 32,
-                static_cast<uint64_t>(has_right * kRight / kRowsOfABlock));
-      EXPECT_EQ(p.left.data != nullptr, has_left);
-      EXPECT_EQ(p.right.data != nullptr, has_right);
-      EXPECT_EQ(p.left.rows, kLeft) << "by which rows' sequences are found";
-      EXPECT_EQ(p.right.rows, kRight);
     }
 }
 

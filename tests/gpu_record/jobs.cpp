@@ -16,8 +16,7 @@ constexpr std::string_view kRuns[] = {"hstu-tune run tools/workloads/dlrm_v3.jso
                                       "hstu-tune run tools/workloads/dlrm_v3.json",
                                       "hstu-tune run tools/workloads/dlrm_v3.json --retune --budget 15",
                                       "hstu-tune run tools/workloads/dlrm_v3_fp8.json --budget 15",
-                                      "hstu-tune run tools/workloads/dlrm_v3.json --device cuda@sm_80 --budget 25",
-                                      "hstu-tune run tools/workloads/dlrm_v3.json --train --budget 15"};
+                                      "hstu-tune run tools/workloads/dlrm_v3.json --device cuda@sm_80 --budget 25"};
 constexpr std::string_view kParts[] = {" --only operators", " --only products", " --only warm-calls first-calls",
                                        " --only engine", " --arch sm_90a,sm_80 --only compiles"};
 

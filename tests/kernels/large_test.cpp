@@ -3,7 +3,6 @@
 #include "support/large.hpp"
 
 #include "support/attention_cases.hpp"
-#include "support/dense_gradients.hpp"
 #include "workload/stack.hpp"
 
 #include <algorithm>
@@ -54,8 +53,7 @@ void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
   LargeMemory memory;
   SpreadColumns columns(memory);
   Args moved = args;
-  const Operator& op = operator_of(op_of<Args>());
-  for (const TensorSlot& slot : op.tensors) {
+  for (const TensorSlot& slot : operator_of(op_of<Args>()).tensors) {
     hstu_tensor& t = tensor_at(&moved, slot);
     const bool far = std::any_of(spread.begin(), spread.end(), [&](auto member) { return &(moved.*member) == &t; });
     if (!present(t)) continue;
@@ -67,8 +65,6 @@ void expect_correct_when_spread(const Args& args, hstu_tensor Args::*output,
       t.data = copy;
     }
   }
-  if (op.workspace && op.workspace->bytes(&args) > 0)
-    workspace_at(&moved, *op.workspace) = memory.allocate(static_cast<int64_t>(op.workspace->bytes(&args)));
   ASSERT_EQ(call_operator(test::test_device()->context, op_of<Args>(), &moved, nullptr), HSTU_OK) << hstu_last_error();
   (*memory).synchronise();
   columns.fetch(args.*output, moved.*output);
@@ -159,85 +155,6 @@ TEST(FarRows, AddmmWeight) {
     using Args = hstu_addmm_args;
     expect_correct_when_spread(args, &Args::out, {&Args::w, &Args::out}, test::rounded_once(kBf16));
   });
-}
-
-TEST(FarRows, AddmmWgrad) {
-  HSTU_NEEDS_RESULTS();
-  unless_too_small([] {
-    for (const bool transposed : {false, true}) {
-      HostMemory memory;
-      auto args = sized<hstu_addmm_wgrad_args>();
-      args.x = memory.random(kBf16, {kRows, 64});
-      args.dout = memory.random(kBf16, {kRows, 96});
-      args.dw = transposed ? memory.poison(kBf16, {96, 64}) : memory.poison(kBf16, {64, 96});
-      args.transposed = transposed;
-      test::give_workspace(memory, args);
-      using Args = hstu_addmm_wgrad_args;
-      expect_correct_when_spread(args, &Args::dw, {&Args::x, &Args::dout, &Args::dw}, test::rounded_once(kBf16));
-    }
-  });
-}
-
-TEST(FarRows, AddmmWgradOfABiasAlone) {
-  HSTU_NEEDS_RESULTS();
-  unless_too_small([] {
-    HostMemory memory;
-    auto args = sized<hstu_addmm_wgrad_args>();
-    args.x = memory.random(kBf16, {kRows, 8});
-    args.dout = memory.random(kBf16, {kRows, 96});
-    args.dbias = memory.poison(kBf16, {96});
-    test::give_workspace(memory, args);
-    using Args = hstu_addmm_wgrad_args;
-    LargeMemory far;
-    SpreadColumns columns(far);
-    Args moved = args;
-    moved.dout = columns.place(args.dout);
-    moved.x.data = far.allocate(extent_bytes(args.x));
-    moved.dbias.data = far.allocate(extent_bytes(args.dbias));
-    moved.workspace = far.allocate(static_cast<int64_t>(args.workspace_size));
-    ASSERT_EQ(call_operator(test::test_device()->context, Op::addmm_wgrad, &moved, nullptr), HSTU_OK)
-        << hstu_last_error();
-    (*far).synchronise();
-    (*far).download(args.dbias.data, moved.dbias.data, static_cast<size_t>(extent_bytes(args.dbias)));
-    EXPECT_TRUE(test::close(args.dbias, test::exact_result(args, &Args::dbias), test::rounded_once(kBf16)));
-  });
-}
-
-TEST(FarRows, AddmmDpre) {
-  HSTU_NEEDS_RESULTS();
-  unless_too_small([] {
-    HostMemory memory;
-    auto args = sized<hstu_addmm_dpre_args>();
-    args.pre = memory.random(kBf16, {kRows, 512});
-    args.dout = memory.random(kBf16, {kRows, 512});
-    args.dpre = memory.poison(kBf16, {kRows, 512});
-    args.activation = HSTU_ACTIVATION_SILU;
-    args.activation_columns = 300;
-    using Args = hstu_addmm_dpre_args;
-    expect_correct_when_spread(args, &Args::dpre, {&Args::pre, &Args::dout, &Args::dpre}, test::rounded_once(kBf16));
-  });
-}
-
-/// Gradients of norms: dout and dx lie far apart.
-template <class Args>
-void expect_far_rows_of_gradient(Args args) {
-  HSTU_NEEDS_RESULTS();
-  unless_too_small([&] {
-    HostMemory memory;
-    args.struct_size = sizeof args;
-    args.forward.x = memory.random(kBf16, {kRows, 512});
-    args.dout = memory.random(kBf16, {kRows, 512});
-    args.dx = memory.poison(kBf16, {kRows, 512});
-    expect_correct_when_spread(args, &Args::dx, {&Args::dout, &Args::dx}, test::rounded_once(kBf16));
-  });
-}
-
-TEST(FarRows, RmsNormBackward) { expect_far_rows_of_gradient(hstu_rms_norm_backward_args{}); }
-TEST(FarRows, SwishLayerNormBackward) { expect_far_rows_of_gradient(hstu_swish_layer_norm_backward_args{}); }
-TEST(FarRows, GroupNormBackward) {
-  hstu_group_norm_backward_args args{};
-  args.forward.num_groups = 4;
-  expect_far_rows_of_gradient(args);
 }
 
 TEST(FarRows, Attention) {

@@ -317,9 +317,9 @@ INSTANTIATE_TEST_SUITE_P(
                            "out overlaps attn_scale"}),
     kNameOf);
 
-/// Mask LOCAL with nothing else, then one option.
-void local(Attention& a) {
-  a.mask.kind = HSTU_MASK_LOCAL;
+/// Mask FULL with nothing else, then one option.
+void full(Attention& a) {
+  a.mask.kind = HSTU_MASK_FULL;
   a.mask.num_targets = {};
 }
 
@@ -340,23 +340,23 @@ INSTANTIATE_TEST_SUITE_P(
                            "min_full_attn_seq_len = -3"},
         Spoiled<Attention>{"UnknownMask", [](Attention& a) { test::set_code(a.mask.kind, 4); }, kInvalid,
                            "mask.kind = 4"},
-        Spoiled<Attention>{"LocalWithTargets", [](Attention& a) { a.mask.kind = HSTU_MASK_LOCAL; }, kInvalid,
+        Spoiled<Attention>{"FullWithTargets", [](Attention& a) { a.mask.kind = HSTU_MASK_FULL; }, kInvalid,
                            "num_targets"},
-        Spoiled<Attention>{"LocalWithContext",
+        Spoiled<Attention>{"FullWithContext",
                            [](Attention& a) {
-                             local(a);
+                             full(a);
                              a.mask.contextual_seq_len = 1;
                            },
                            kInvalid, "contextual_seq_len = 1"},
-        Spoiled<Attention>{"LocalWithWindow",
+        Spoiled<Attention>{"FullWithWindow",
                            [](Attention& a) {
-                             local(a);
+                             full(a);
                              a.mask.max_attn_len = 7;
                            },
                            kInvalid, "max_attn_len = 7"},
-        Spoiled<Attention>{"LocalWithMinFull",
+        Spoiled<Attention>{"FullWithMinFull",
                            [](Attention& a) {
-                             local(a);
+                             full(a);
                              a.mask.min_full_attn_seq_len = 7;
                            },
                            kInvalid, "min_full_attn_seq_len = 7"}),

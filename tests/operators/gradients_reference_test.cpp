@@ -3,7 +3,6 @@
 // fails.
 #include "operators/operators.hpp"
 #include "support/element.hpp"
-#include "support/host_tensor.hpp"
 #include "support/small_calls.hpp"
 
 #include <gtest/gtest.h>
@@ -20,9 +19,7 @@ namespace {
 
 constexpr std::string_view kOfGradients = "_backward";
 
-/// The forward that a gradient's args begin with; or of a step of one, whose args have its tensors only.
 const Operator* forward_of(const Operator& gradient) {
-  if (gradient.op == Op::addmm_wgrad || gradient.op == Op::addmm_dpre) return &operator_of(Op::addmm);
   if (!gradient.name.ends_with(kOfGradients)) return nullptr;
   return &operator_of(*op_named(gradient.name.substr(0, gradient.name.size() - kOfGradients.size())));
 }
@@ -37,16 +34,11 @@ const TensorSlot& slot_of(const Operator& op, std::string_view name) {
   return *std::ranges::find_if(op.tensors, [&](const TensorSlot& slot) { return slot.name == name; });
 }
 
-/// A gradient's forward call, its first output unrounded.
+/// The forward call that a gradient's args begin with, its first output unrounded.
 class Forward {
  public:
   Forward(const Operator& gradient, const void* args) : op_(*forward_of(gradient)), args_(op_.args_size) {
-    if (gradient.op == Op::addmm_wgrad)
-      set_product(*static_cast<const hstu_addmm_wgrad_args*>(args));
-    else if (gradient.op == Op::addmm_dpre)
-      set_activation(*static_cast<const hstu_addmm_dpre_args*>(args));
-    else
-      std::memcpy(args_.data(), static_cast<const std::byte*>(args) + sizeof(size_t), op_.args_size);
+    std::memcpy(args_.data(), static_cast<const std::byte*>(args) + sizeof(size_t), op_.args_size);
     std::memcpy(args_.data(), &op_.args_size, sizeof op_.args_size);
     hstu_tensor& out = output();
     out = tensor_at(args, slot_of(gradient, "dout"));
@@ -54,9 +46,7 @@ class Forward {
     out.data = rounded_.data();
     op_.prepare(args_.data());
   }
-  const hstu_tensor& input(std::string_view name) const {
-    return tensor_at(args_.data(), slot_of(op_, name == "pre" ? "x" : name));
-  }
+  const hstu_tensor& input(std::string_view name) const { return tensor_at(args_.data(), slot_of(op_, name)); }
 
   std::vector<double> run() {
     std::vector<double> exact(rounded_.size());
@@ -79,28 +69,6 @@ class Forward {
   }
 
  private:
-  /// x w + bias, of a weight and a bias that its gradients do not depend on, the weight stored as its gradient is.
-  void set_product(const hstu_addmm_wgrad_args& gradient) {
-    const int64_t k = gradient.x.shape[1], n = gradient.dout.shape[1];
-    hstu_addmm_args product{};
-    product.x = gradient.x;
-    product.w = memory_.random(HSTU_DTYPE_F32, {gradient.transposed ? n : k, gradient.transposed ? k : n});
-    if (gradient.transposed) product.w = transposed(product.w);
-    product.bias = memory_.random(HSTU_DTYPE_F32, {n});
-    std::memcpy(args_.data(), &product, sizeof product);
-  }
-  /// act(pre) as the product of pre and the identity.
-  void set_activation(const hstu_addmm_dpre_args& gradient) {
-    hstu_addmm_args product{};
-    const int64_t n = gradient.pre.shape[1];
-    product.x = gradient.pre;
-    product.w = memory_.poison(HSTU_DTYPE_F32, {n, n});
-    fill(product.w, 0);
-    for (int64_t i = 0; i < n; ++i) static_cast<float*>(product.w.data)[i * n + i] = 1;
-    product.activation = gradient.activation;
-    product.activation_columns = gradient.activation_columns;
-    std::memcpy(args_.data(), &product, sizeof product);
-  }
   hstu_tensor& output() {
     return tensor_at(args_.data(), *std::ranges::find_if(op_.tensors, [](const TensorSlot& slot) {
                        return slot.role == TensorRole::output;
@@ -108,7 +76,6 @@ class Forward {
   }
 
   const Operator& op_;
-  HostMemory memory_;
   std::vector<std::byte> args_;
   std::vector<float> rounded_;
 };
@@ -154,23 +121,8 @@ class GradientCall {
     return all / static_cast<size_t>(dout.shape[0]) * static_cast<size_t>(integer_at(tensor("valid_rows"), 0));
   }
 
-  /// What the forward saves, of the call's own inputs. Moments that it does not leave are those of the parts of rows.
-  void save() {
-    Forward(op(), args()).save(op(), args());
-    const Operator& forward = *forward_of(op());
-    const bool left = std::ranges::any_of(forward.tensors, [](const TensorSlot& s) { return s.name == "moments"; });
-    if (left || !has("moments")) return;
-    const std::string_view normed = op().op == Op::norm_mul_backward ? "attn" : "x";
-    const std::vector<double> values = this->values(normed);
-    const hstu_tensor& moments = tensor("moments");
-    const auto part = static_cast<size_t>(tensor(normed).shape[1] / moments.shape[1]);
-    for (size_t first = 0; first < values.size(); first += part) {
-      double pair[2] = {};
-      for (size_t i = first; i < first + part; ++i) pair[0] += values[i] / static_cast<double>(part);
-      for (size_t i = first; i < first + part; ++i) pair[1] += (values[i] - pair[0]) * (values[i] - pair[0]);
-      store(moments, static_cast<int64_t>(2 * (first / part)), 2, pair);
-    }
-  }
+  /// What the forward saves, of the call's own inputs.
+  void save() { Forward(op(), args()).save(op(), args()); }
 
  private:
   SmallCall call_;
@@ -202,11 +154,6 @@ std::vector<double> differences(const GradientCall& call, const TensorSlot& of) 
   return slopes;
 }
 
-/// Of an output: the forward's own where the gradient computes it again, else by differences.
-std::vector<double> expected_of(const GradientCall& call, const TensorSlot& slot) {
-  return slot.name == "out" ? Forward(call.op(), call.args()).run() : differences(call, slot);
-}
-
 /// Differences lack terms of the step's square; moments are rounded to f32.
 void expect_near(const std::vector<double>& got, const std::vector<double>& expected, const std::string& what) {
   ASSERT_EQ(got.size(), expected.size()) << what;
@@ -225,10 +172,10 @@ TEST(Gradients, AreTheDifferencesOfTheirForward) {
     compared.push_back(call.op().name);
     for (const TensorSlot& slot : call.op().tensors)
       if (slot.role == TensorRole::output && present(tensor_at(call.args(), slot)))
-        expect_near(call.gradient(slot), expected_of(call, slot), calls.name + ": " + std::string(slot.name));
+        expect_near(call.gradient(slot), differences(call, slot), calls.name + ": " + std::string(slot.name));
   }
   for (const Operator& op : operators())
-    EXPECT_EQ(std::ranges::count(compared, op.name) > 0, forward_of(op) != nullptr)
+    EXPECT_EQ(std::ranges::count(compared, op.name) > 0, op.name.ends_with(kOfGradients))
         << op.name << ": a small call of each gradient, tests/support/small_calls.cpp";
 }
 

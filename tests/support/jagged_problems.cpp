@@ -10,14 +10,6 @@ std::span<const std::string_view> jagged_problems() {
       "rows=2048",
       "concat_2d_jagged access_bytes=1 row_bytes=1 left_offset=i32 right_offset=none prefix=0 replace=1 batch=32 "
       "rows=2048",
-      "concat_2d_jagged_backward access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=1 "
-      "batch=512 rows=524288",
-      "concat_2d_jagged_backward access_bytes=4 row_bytes=516 left_offset=none right_offset=i32 prefix=1 replace=0 "
-      "batch=32 rows=2048",
-      "concat_2d_jagged_backward access_bytes=1 row_bytes=1 left_offset=i32 right_offset=none prefix=0 replace=1 "
-      "batch=32 rows=2048",
-      "concat_2d_jagged_backward access_bytes=2 row_bytes=66 left_offset=i32 right_offset=i64 prefix=0 replace=0 "
-      "batch=32 rows=2048",
       "split_2d_jagged access_bytes=16 row_bytes=1024 left_offset=i64 right_offset=i64 prefix=0 replace=0 batch=512 "
       "rows=524288",
       "split_2d_jagged access_bytes=8 row_bytes=24 left_offset=none right_offset=i32 prefix=1 replace=0 batch=32 "

@@ -148,9 +148,7 @@ testing::AssertionResult close(const hstu_tensor& got, const Exact& exact, const
     error_squares += error * error;
     squares += exact[i] * exact[i];
   }
-  // Where all is zero there is nothing to relate errors to: what each element is allowed decides, if that is known.
-  const double size = squares > 0 ? std::sqrt(squares) : allowance.empty() ? 1 : HUGE_VAL;
-  const double relative = std::sqrt(error_squares) / size;
+  const double relative = squares > 0 ? std::sqrt(error_squares / squares) : std::sqrt(error_squares);
   if (worst.beyond > 0) {
     const size_t i = worst.index;
     const double error = std::fabs(results[i] - exact[i]);

@@ -45,7 +45,7 @@ void set_mask(Draw& d, Case& c) {
   c.scale = d.kernel.any({Scale::absent, Scale::one, Scale::rows});
   c.layout = layout_of_heads(d, c.dtype);
   c.mask = d.each({HSTU_MASK_CAUSAL, HSTU_MASK_CAUSAL, HSTU_MASK_LOCAL, HSTU_MASK_FULL, HSTU_MASK_INTERVALS});
-  if (c.mask == HSTU_MASK_CAUSAL || c.mask == HSTU_MASK_FULL) {
+  if (c.mask == HSTU_MASK_CAUSAL) {
     c.targets = d.kernel.any({Targets::absent, Targets::none, Targets::some, Targets::many});
     if (c.targets != Targets::absent) c.group = d.kernel.coin() ? d.problem.below(5) : 0;
     if (d.kernel.seldom()) c.contextual = d.problem.up_to(20), c.own_contexts = d.kernel.coin();

@@ -1,5 +1,4 @@
 // Random problems of the products.
-#include "support/dense_gradients.hpp"
 #include "support/gated_args.hpp"
 #include "support/random_draw.hpp"
 
@@ -161,51 +160,13 @@ void draw_norm_addmm(Draw& d) {
   d.correct(args, {&Args::out, &Args::out1, &Args::out2, &Args::out3}, tolerance);
 }
 
-void draw_addmm_wgrad(Draw& d) {
-  using Args = hstu_addmm_wgrad_args;
-  Args args{};
-  const hstu_dtype dtype = d.each_floating(), gradient = d.each({kF32, dtype}),
-                   bias = d.each({kNone, kF32, kBf16, kF16});
-  args.transposed = d.each({0, 1});
-  const bool dw = bias == kNone || d.kernel.below(5) > 0;
-  const Extents e(d);
-  const bool many = d.kernel.below(4) == 0;  // rows: parts of them, and sums that tensor cores must not make at once
-  const int64_t m = many ? d.in_octave(7000) : e.m, widest = many ? 130 : 300;
-  const int64_t k = std::clamp<int64_t>(e.k, 1, widest), n = std::min(e.n, widest);
-  args.x = d.ordered_matrix(dtype, m, k);
-  args.dout = d.ordered_matrix(dtype, m, n);
-  if (args.dout.stride[0] == 0) args.dout = d.matrix(dtype, m, n);  // terms that are all the same do not cancel
-  args.accumulate = d.problem.coin();
-  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
-  if (dw) args.dw = args.transposed ? d.matrix(gradient, n, k, before) : d.matrix(gradient, k, n, before);
-  if (bias != kNone) args.dbias = d.vector(bias, n, before);
-  if (d.kernel.coin()) args.valid_rows = d.integers({d.problem.below(m + 1)});
-  args.allow_tf32 = dtype == kF32 && d.kernel.coin() && !repeats({&args.x, &args.dout});
-  give_workspace(d.memory, args);
-  args.struct_size = sizeof args;
-  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
-}
-
-void draw_addmm_dpre(Draw& d) {
-  using Args = hstu_addmm_dpre_args;
-  Args args{};
-  const hstu_dtype dtype = d.each_floating();
-  args.activation = d.each({HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_GELU, HSTU_ACTIVATION_GELU_TANH});
-  const int64_t n = d.width(), m = d.rows(n);
-  args.pre = d.matrix(dtype, m, n, Contents::normal, 0, d.problem.any({1.0, 4.0}));
-  args.dout = d.matrix(dtype, m, n);
-  const int64_t place = d.kernel.below(4);
-  args.dpre = place == 0 ? args.dout : place == 1 ? args.pre : d.matrix(dtype, m, n, Contents::poison);
-  if (d.kernel.coin()) args.activation_columns = d.kernel.below(n + 1);
-  d.correct(args, {&Args::dpre}, rounded_once(dtype));
-}
-
 }  // namespace
 
 std::span<const RandomOperator> random_dense() {
-  static constexpr RandomOperator kAll[] = {
-      {Op::addmm, draw_addmm},           {Op::gated_mlp, draw_gated_mlp},     {Op::gated_addmm, draw_gated_addmm},
-      {Op::norm_addmm, draw_norm_addmm}, {Op::addmm_wgrad, draw_addmm_wgrad}, {Op::addmm_dpre, draw_addmm_dpre}};
+  static constexpr RandomOperator kAll[] = {{Op::addmm, draw_addmm},
+                                            {Op::gated_mlp, draw_gated_mlp},
+                                            {Op::gated_addmm, draw_gated_addmm},
+                                            {Op::norm_addmm, draw_norm_addmm}};
   return kAll;
 }
 

@@ -125,22 +125,6 @@ void draw_concat_2d(Draw& d) {
   d.same_bits(args, {args.out});
 }
 
-void draw_concat_2d_backward(Draw& d) {
-  hstu_concat_2d_jagged_backward_args args{};
-  const hstu_dtype dtype = each_element(d);
-  const int64_t columns = d.width(), batch = d.problem.up_to(6);
-  const int dense = d.each({0, 1, 2});
-  args.forward.is_replace = d.each({0, 1});
-  const Part left = part_of(d, dtype, columns, batch, dense == 1, Contents::poison);
-  const Part right = part_of(d, dtype, columns, batch, dense == 2, Contents::poison);
-  args.forward.left = args.dleft = left.tensor, args.forward.offsets_left = left.offsets;
-  args.forward.right = args.dright = right.tensor, args.forward.offsets_right = right.offsets;
-  args.forward.n_prefix_from_right = !args.forward.is_replace && d.kernel.coin() ? d.problem.up_to(4) : 0;
-  const int64_t rows = rows_of(left.tensor) + (args.forward.is_replace ? 0 : rows_of(right.tensor));
-  args.dout = d.matrix(dtype, rows, columns, Contents::bits);
-  d.same_bits(args, {args.dleft, args.dright});
-}
-
 void draw_split_2d(Draw& d) {
   hstu_split_2d_jagged_args args{};
   const hstu_dtype dtype = each_element(d);
@@ -307,7 +291,6 @@ std::span<const RandomOperator> random_jagged() {
                                             {Op::jagged_dense_bmm_broadcast_add, draw_bmm},
                                             {Op::jagged_reduce_sum, draw_reduce_sum},
                                             {Op::concat_2d_jagged, draw_concat_2d},
-                                            {Op::concat_2d_jagged_backward, draw_concat_2d_backward},
                                             {Op::split_2d_jagged, draw_split_2d},
                                             {Op::jagged_to_padded_dense, draw_to_padded},
                                             {Op::dense_to_jagged, draw_from_padded},

@@ -1,9 +1,6 @@
 // Random problems of the norms, softmax and dropout.
-#include "support/group_norm_gradients.hpp"
 #include "support/norm_gradients.hpp"
-#include "support/norm_mul_gradients.hpp"
 #include "support/random_draw.hpp"
-#include "support/row_norm_gradients.hpp"
 
 namespace hstujit::test {
 namespace {
@@ -180,111 +177,6 @@ void draw_layer_norm_backward(Draw& d) {
   d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
 }
 
-/// Moments are f32, of x as layer norm has them, or of the groups of its rows.
-void give_moments(Draw& d, const hstu_tensor& x, int64_t groups, hstu_tensor& moments) {
-  moments = d.memory.poison(kF32, {x.shape[0], groups, 2});
-  if (d.runs()) store_moments(x, moments);
-}
-
-/// Of RMS norm or swish layer norm.
-template <class Args>
-void draw_row_norm_backward(Draw& d) {
-  Args args{};
-  const hstu_dtype dtype = d.each_floating(), weight = each_weight(d, true);
-  const int64_t columns = d.width();
-  set_rows(d, dtype, weight, columns, columns, args.forward);
-  const int64_t rows = args.forward.x.shape[0];
-  args.dout = d.matrix(dtype, rows, columns);
-  const bool dx = weight == kNone || d.kernel.below(4) > 0;
-  if (dx) args.dx = d.kernel.below(6) == 0 ? args.dout : d.matrix(dtype, rows, columns, Contents::poison);
-  if (dx && d.kernel.coin()) args.dresidual = d.matrix(dtype, rows, columns);
-  if (d.kernel.coin()) give_moments(d, args.forward.x, 1, args.moments);
-  args.accumulate = d.problem.coin();
-  const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
-  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
-  constexpr bool kBiased = requires { args.dbias; };
-  const bool dweight = weight != kNone && ((!dx && !kBiased) || d.kernel.below(4) > 0);
-  if (dweight) args.dweight = d.vector(gradient, columns, before);
-  if constexpr (kBiased) {
-    if (weight != kNone && (!dx || d.kernel.coin())) args.dbias = d.vector(gradient, columns, before);
-  } else if (d.kernel.coin()) {
-    args.forward.activation = HSTU_ACTIVATION_SILU;
-  }
-  if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
-  give_workspace(d.memory, args);
-  args.struct_size = sizeof args;
-  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
-}
-
-void draw_group_norm_backward(Draw& d) {
-  using Args = hstu_group_norm_backward_args;
-  Args args{};
-  const hstu_dtype dtype = d.each_floating(), weight = each_weight(d, true);
-  const int32_t groups = static_cast<int32_t>(d.kernel.any<int64_t>({1, 2, 3, 4, 8, 16, d.kernel.up_to(40)}));
-  args.forward.num_groups = groups;
-  const int64_t columns = std::max<int64_t>(d.width() / groups, 1) * groups;
-  set_rows(d, dtype, weight, columns, groups, args.forward);
-  const int64_t rows = args.forward.x.shape[0];
-  args.dout = d.matrix(dtype, rows, columns);
-  const bool dx = weight == kNone || d.kernel.below(4) > 0;
-  if (dx) args.dx = d.kernel.below(6) == 0 ? args.dout : d.matrix(dtype, rows, columns, Contents::poison);
-  if (dx && d.kernel.coin()) args.dresidual = d.matrix(dtype, rows, columns);
-  if (d.kernel.coin()) give_moments(d, args.forward.x, groups, args.moments);
-  args.accumulate = d.problem.coin();
-  const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
-  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
-  if (weight != kNone && d.kernel.below(4) > 0) args.dweight = d.vector(gradient, groups, before);
-  if (weight != kNone && (!dx || d.kernel.coin())) args.dbias = d.vector(gradient, groups, before);
-  if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
-  give_workspace(d.memory, args);
-  args.struct_size = sizeof args;
-  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
-}
-
-void draw_norm_mul_backward(Draw& d) {
-  using Args = hstu_norm_mul_backward_args;
-  Args args{};
-  hstu_norm_mul_args& forward = args.forward;
-  const hstu_dtype dtype = d.each_floating(), weight = each_weight(d, false);
-  forward.norm = d.kernel.any({HSTU_NORM_LAYER, HSTU_NORM_RMS, HSTU_NORM_SWISH});
-  forward.num_groups = d.kernel.coin() ? 0 : static_cast<int32_t>(d.kernel.any({1, 2, 4, 5, 8}));
-  forward.concat_u = d.kernel.coin(), forward.concat_x = d.kernel.coin(), forward.silu_u = d.kernel.coin();
-  if (forward.num_groups == 0)
-    forward.activation = d.kernel.any({HSTU_ACTIVATION_NONE, HSTU_ACTIVATION_SILU, HSTU_ACTIVATION_SIGMOID});
-  const int64_t groups = std::max(forward.num_groups, 1);
-  const int64_t columns = std::max<int64_t>(d.width() / groups, 1) * groups, rows = d.rows(columns, 60);
-  forward.attn = d.matrix(dtype, rows, columns, Contents::normal, 0.1), forward.u = d.matrix(dtype, rows, columns);
-  const int64_t weights = forward.num_groups > 0 ? forward.num_groups : columns;
-  forward.weight = d.vector(weight, weights, Contents::normal, 1, 0.3);
-  const bool biased = forward.norm != HSTU_NORM_RMS;
-  if (biased) forward.bias = d.vector(weight, weights);
-  forward.eps = d.problem.any({0.0f, 1e-5f, 1e-3f});
-  forward.dropout_stream = static_cast<hstu_dropout_stream>(d.kernel.below(4));
-  forward.dropout_ratio = d.kernel.seldom() ? 0.2f : 0.0f;
-  forward.seed = d.problem.below(1 << 30);
-  const bool one_segment = forward.num_groups > 0 && !(forward.concat_u && forward.concat_x);
-  const int64_t all = (one_segment ? 1 : 1 + forward.concat_u + forward.concat_x) * columns;
-  args.dout = d.matrix(dtype, rows, all);
-  if (d.kernel.below(4) > 0)
-    args.dattn = d.kernel.below(6) == 0 ? forward.attn : d.matrix(dtype, rows, columns, Contents::poison);
-  if (d.kernel.below(4) > 0)
-    args.du = d.kernel.below(6) == 0 ? forward.u : d.matrix(dtype, rows, columns, Contents::poison);
-  if (d.kernel.coin()) args.out = d.kernel.below(4) == 0 ? args.dout : d.matrix(dtype, rows, all, Contents::poison);
-  args.accumulate = d.problem.coin();
-  const hstu_dtype gradient = d.kernel.coin() ? kF32 : weight;
-  const Contents before = args.accumulate ? Contents::normal : Contents::poison;
-  if (!present(args.dattn) || d.kernel.coin()) args.dweight = d.vector(gradient, weights, before);
-  if (biased && d.kernel.coin()) args.dbias = d.vector(gradient, weights, before);
-  if (d.kernel.coin()) {
-    const int64_t parts = columns % (2 * groups) == 0 && d.kernel.coin() ? 2 * groups : groups;
-    args.moments = d.runs() ? part_moments_of(d.memory, forward.attn, parts) : d.memory.poison(kF32, {rows, parts, 2});
-  }
-  if (d.problem.coin()) args.valid_rows = d.integers({d.problem.below(rows + 1)});
-  give_workspace(d.memory, args);
-  args.struct_size = sizeof args;
-  d.correct<Args>(args, d.runs() ? expected_gradients(args) : std::vector<Expected<Args>>{});
-}
-
 void draw_softmax(Draw& d) {
   hstu_softmax_args args{};
   const hstu_dtype dtype = d.each_floating();
@@ -310,20 +202,15 @@ void draw_dropout(Draw& d) {
 }  // namespace
 
 std::span<const RandomOperator> random_norm() {
-  static constexpr RandomOperator kAll[] = {
-      {Op::layer_norm, draw_norm<hstu_layer_norm_args>},
-      {Op::rms_norm, draw_norm<hstu_rms_norm_args>},
-      {Op::swish_layer_norm, draw_swish},
-      {Op::group_norm, draw_group_norm},
-      {Op::norm_mul, draw_norm_mul},
-      {Op::rms_norm_rope, draw_rope},
-      {Op::softmax, draw_softmax},
-      {Op::dropout, draw_dropout},
-      {Op::layer_norm_backward, draw_layer_norm_backward},
-      {Op::rms_norm_backward, draw_row_norm_backward<hstu_rms_norm_backward_args>},
-      {Op::swish_layer_norm_backward, draw_row_norm_backward<hstu_swish_layer_norm_backward_args>},
-      {Op::group_norm_backward, draw_group_norm_backward},
-      {Op::norm_mul_backward, draw_norm_mul_backward}};
+  static constexpr RandomOperator kAll[] = {{Op::layer_norm, draw_norm<hstu_layer_norm_args>},
+                                            {Op::rms_norm, draw_norm<hstu_rms_norm_args>},
+                                            {Op::swish_layer_norm, draw_swish},
+                                            {Op::group_norm, draw_group_norm},
+                                            {Op::norm_mul, draw_norm_mul},
+                                            {Op::rms_norm_rope, draw_rope},
+                                            {Op::softmax, draw_softmax},
+                                            {Op::dropout, draw_dropout},
+                                            {Op::layer_norm_backward, draw_layer_norm_backward}};
   return kAll;
 }
 

@@ -22,19 +22,6 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "seq_offsets": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
   "intervals": {"dtype": "i32", "values": {"batch": 36, "lengths": 2}, "shape": [1, 3, 12]},
   "q": [12, 2, 8], "k": [12, 1, 8], "v": [12, 1, 4], "out": [12, 2, 4], "moments": [12, 2, 2]}},
-{"op": "attention", "name": "hstu_attention both ways", "mask": "full", "max_seq_len": 5, "target_group_size": 2,
- "max_attn_len": 2, "num_softmax_heads": 1, "tensors": {
-  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
-  "num_targets": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
-  "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 2, 0]}}},
-  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "out": [12, 2, 4]}},
-{"op": "attention_backward", "name": "attention_backward both ways", "mask": "full", "max_seq_len": 5,
- "target_group_size": 2, "max_attn_len": 2, "min_full_attn_seq_len": 1, "num_softmax_heads": 1, "tensors": {
-  "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
-  "num_targets": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
-  "num_contexts": {"values": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 2, 0]}}},
-  "q": [12, 2, 8], "k": [12, 2, 8], "v": [12, 2, 4], "dout": [12, 2, 4], "out": [12, 2, 4], "lse": [1, 12],
-  "dq": [12, 2, 8], "dk": [12, 2, 8], "dv": [12, 2, 4]}},
 {"op": "attention_backward", "max_seq_len": 5, "target_group_size": 2, "max_attn_len": 3, "min_full_attn_seq_len": 1,
  "num_softmax_heads": 1, "accumulate": true, "tensors": {
   "seq_offsets": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [5, 3, 4]}}},
@@ -127,16 +114,6 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
 {"op": "concat_2d_jagged", "name": "concat_2d_jagged replaces", "is_replace": true, "tensors": {
   "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
   "left": [5, 8], "right": [3, 1, 8], "out": [5, 8]}},
-{"op": "concat_2d_jagged_backward", "n_prefix_from_right": 1, "tensors": {
-  "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
-  "offsets_right": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 3, 0]}}},
-  "left": [5, 8], "right": [4, 8], "dout": [9, 8], "dleft": [5, 8], "dright": [4, 8]}},
-{"op": "concat_2d_jagged_backward", "name": "concat_2d_jagged_backward, replaced", "is_replace": true, "tensors": {
-  "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
-  "left": [5, 8], "right": [3, 1, 8], "dout": [5, 8], "dleft": [5, 8]}},
-{"op": "concat_2d_jagged_backward", "name": "concat_2d_jagged_backward, longer ones", "is_replace": true, "tensors": {
-  "offsets_right": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 3, 0]}}},
-  "left": [3, 2, 8], "right": [4, 8], "dout": [6, 8], "dright": [4, 8]}},
 {"op": "split_2d_jagged", "n_prefix_to_right": 1, "tensors": {
   "offsets_left": {"offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [2, 0, 3]}}},
   "offsets_right": {"dtype": "i32", "offsets": {"batch": 3, "lengths": {"kind": "explicit", "lengths": [1, 3, 0]}}},
@@ -205,67 +182,6 @@ constexpr const char* kDocument = R"j({"format": "hstujit-workload-1", "name": "
   "dbias": [8]}},
 {"op": "layer_norm_backward", "name": "layer_norm_backward without weight", "tensors": {
   "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
-{"op": "addmm_wgrad", "accumulate": true, "tensors": {
-  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "dout": [3, 4], "dw": [8, 4], "dbias": [4]}},
-{"op": "addmm_wgrad", "name": "addmm_wgrad of a transposed weight", "transposed": true, "tensors": {
-  "x": [5, 4], "dout": [5, 8], "dw": [8, 4]}},
-{"op": "addmm_wgrad", "name": "addmm_wgrad of a bias alone", "tensors": {"x": [5, 4], "dout": [5, 8], "dbias": [8]}},
-{"op": "addmm_dpre", "activation": "silu", "tensors": {"pre": [3, 8], "dout": [3, 8], "dpre": [3, 8]}},
-{"op": "addmm_dpre", "name": "addmm_dpre of some columns", "activation": "gelu", "activation_columns": 5, "tensors": {
-  "pre": [3, 8], "dout": [3, 8], "dpre": [3, 8]}},
-{"op": "addmm_dpre", "name": "addmm_dpre of gelu_tanh", "activation": "gelu_tanh", "tensors": {
-  "pre": [5, 7], "dout": [5, 7], "dpre": [5, 7]}},
-{"op": "rms_norm_backward", "activation": "silu", "accumulate": true, "tensors": {
-  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "weight": [8], "dout": [3, 8],
-  "moments": {"shape": [3, 1, 2], "mean": 1, "deviation": 0.1}, "dresidual": [3, 8], "dx": [3, 8], "dweight": [8]}},
-{"op": "rms_norm_backward", "name": "rms_norm_backward without activation", "tensors": {
-  "x": [3, 8], "weight": [8], "dout": [3, 8], "dx": [3, 8], "dweight": [8]}},
-{"op": "rms_norm_backward", "name": "rms_norm_backward without weight", "tensors": {
-  "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
-{"op": "swish_layer_norm_backward", "accumulate": true, "tensors": {
-  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "weight": [8], "bias": [8], "dout": [3, 8],
-  "moments": {"shape": [3, 1, 2], "mean": 1, "deviation": 0.1}, "dresidual": [3, 8], "dx": [3, 8], "dweight": [8],
-  "dbias": [8]}},
-{"op": "swish_layer_norm_backward", "name": "swish_layer_norm_backward without weight", "tensors": {
-  "x": [3, 8], "dout": [3, 8], "dx": [3, 8]}},
-{"op": "group_norm_backward", "num_groups": 2, "accumulate": true, "tensors": {
-  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "x": [3, 8], "weight": [2], "bias": [2], "dout": [3, 8],
-  "moments": {"shape": [3, 2, 2], "mean": 1, "deviation": 0.1}, "dresidual": [3, 8], "dx": [3, 8], "dweight": [2],
-  "dbias": [2]}},
-{"op": "group_norm_backward", "name": "group_norm_backward without weight", "num_groups": 4, "tensors": {
-  "x": [3, 16], "dout": [3, 16], "dx": [3, 16]}},
-{"op": "norm_mul_backward", "accumulate": true, "concat_u": 1, "concat_x": 1, "activation": "silu", "silu_u": 1, "tensors": {
-  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8],
-  "dout": [3, 24], "moments": {"shape": [3, 2, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 8], "du": [3, 8],
-  "dweight": [8], "dbias": [8], "out": [3, 24]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of the product alone", "activation": "sigmoid", "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 8], "dattn": [3, 8], "du": [3, 8],
-  "dweight": [8], "dbias": [8]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of swish", "norm": "swish", "concat_u": 1, "silu_u": 1, "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 16], "dattn": [3, 8], "du": [3, 8],
-  "dweight": [8], "dbias": [8]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of swish through dropout", "norm": "swish", "concat_u": 1, "concat_x": 1, "dropout_ratio": 0.3, "seed": 7, "tensors": {
-  "attn": [4, 8], "u": [4, 8], "weight": [8], "bias": [8], "dout": [4, 24],
-  "moments": {"shape": [4, 1, 2], "mean": 1, "deviation": 0.1}, "dattn": [4, 8], "du": [4, 8], "dweight": [8],
-  "dbias": [8]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of RMS", "norm": "rms", "concat_x": 1, "activation": "silu", "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [8], "dout": [3, 16],
-  "moments": {"shape": [3, 4, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 8], "du": [3, 8], "dweight": [8]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of RMS and groups", "num_groups": 2, "norm": "rms", "concat_u": 1, "concat_x": 1, "silu_u": 1, "dropout_ratio": 0.5, "dropout_stream": "fast", "seed": 3, "tensors": {
-  "attn": [3, 16], "u": [3, 16], "weight": [2], "dout": [3, 48], "dattn": [3, 16], "du": [3, 16], "dweight": [2]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of groups", "accumulate": true, "num_groups": 2, "concat_u": 1, "concat_x": 1, "dropout_ratio": 0.25, "dropout_stream": "masks", "seed": 5, "tensors": {
-  "valid_rows": {"values": {"batch": 1, "lengths": 2}}, "attn": [3, 16], "u": [3, 16], "weight": [2], "bias": [2],
-  "dout": [3, 48], "moments": {"shape": [3, 4, 2], "mean": 1, "deviation": 0.1}, "dattn": [3, 16], "du": [3, 16],
-  "dweight": [2], "dbias": [2], "out": [3, 48]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of groups of swish", "num_groups": 2, "norm": "swish", "silu_u": 1, "dropout_ratio": 0.4, "dropout_stream": "rows", "seed": 2, "tensors": {
-  "attn": [3, 16], "u": [3, 16], "weight": [2], "bias": [2], "dout": [3, 16], "dattn": [3, 16], "du": [3, 16],
-  "dweight": [2], "dbias": [2]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of u alone", "concat_u": 1, "concat_x": 1, "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 24], "du": [3, 8]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of attn alone", "concat_x": 1, "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 16], "dattn": [3, 8]}},
-{"op": "norm_mul_backward", "name": "norm_mul_backward of weights alone", "concat_x": 1, "tensors": {
-  "attn": [3, 8], "u": [3, 8], "weight": [8], "bias": [8], "dout": [3, 16], "dweight": [8], "dbias": [8]}},
 {"op": "softmax", "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "dropout", "ratio": 0.5, "tensors": {"x": [3, 8], "out": [3, 8]}},
 {"op": "fp8_amax", "tensors": {"x": [3, 8], "amax": [256]}},

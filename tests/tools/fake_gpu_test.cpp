@@ -80,14 +80,6 @@ TEST_F(ToolOnFakeGpu, RunFailsItsCheck) {
   EXPECT_TRUE(contains(outcome.out, "check FAILED")) << outcome.out << outcome.err;
 }
 
-TEST_F(ToolOnFakeGpu, ATrainingStepFailsItsCheck) {
-  const Outcome outcome = run({"run", layer(), "--train", "--budget", "1"});
-  EXPECT_EQ(outcome.code, 1) << outcome.out;
-  EXPECT_TRUE(contains(outcome.out, "gradient of attention")) << outcome.out << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "check FAILED: 8 gradients of 1 layers")) << outcome.out << outcome.err;
-  EXPECT_TRUE(contains(outcome.out, "figure small_training_memory: ")) << outcome.out;
-}
-
 // The time to the first result has a name for what had to be done before. (No kernel stands tuning's check here.)
 TEST_F(ToolOnFakeGpu, RunSaysWhatTheFirstResultTook) {
   for (const char* const name : {"small_first_result_empty_store", "small_first_result_filled_store"}) {

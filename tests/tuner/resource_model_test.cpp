@@ -148,21 +148,12 @@ TEST_P(ModelAtTheEdge, TakesNothingThatSpillsAndRefusesLittleElse) {
     ++refused;
     if (fate(jit, family, problem, *beyond, device) == Fate::sound) for_nothing.push_back(text(family, *beyond));
   }
-  EXPECT_LE(2 * std::ssize(for_nothing), refused + 1) << testing::PrintToString(for_nothing) << " do not spill";
+  EXPECT_LE(2 * std::ssize(for_nothing), refused) << testing::PrintToString(for_nothing) << " do not spill";
 }
 
 #define LAYER_NORM_BACKWARD(dtype, weight, moments, dresidual, dim, vector)                                    \
   "layer_norm_backward dtype=" dtype " weight_dtype=" weight " gradient_dtype=" weight " has_moments=" moments \
   " has_dresidual=" dresidual " has_dx=1 has_dweight=1 has_dbias=1 dim=" dim " vector=" vector " rows=262144"
-
-#define ROW_NORM_BACKWARD(op, dtype, weight, moments, dresidual, dbias, activation, dim, vector)                  \
-  op "_backward dtype=" dtype " weight_dtype=" weight " gradient_dtype=" weight " has_moments=" moments           \
-     " has_dresidual=" dresidual " has_dx=1 has_dweight=1 has_dbias=" dbias " activation=" activation " dim=" dim \
-     " vector=" vector " rows=262144"
-#define RMS(dtype, weight, moments, dresidual, activation, dim, vector) \
-  ROW_NORM_BACKWARD("rms_norm", dtype, weight, moments, dresidual, "0", activation, dim, vector)
-#define SWISH(dtype, weight, moments, dresidual, dim, vector) \
-  ROW_NORM_BACKWARD("swish_layer_norm", dtype, weight, moments, dresidual, "1", "0", dim, vector)
 
 constexpr Edge kEdges[] = {
     {"layer_norm_bwd_sm80", "sm_90a", "usual", LAYER_NORM_BACKWARD("bf16", "bf16", "0", "0", "512", "8")},
@@ -172,14 +163,7 @@ constexpr Edge kEdges[] = {
     {"layer_norm_bwd_sm80", "sm_90a", "partly", LAYER_NORM_BACKWARD("bf16", "f32", "0", "0", "300", "4")},
     {"layer_norm_bwd_sm80", "sm_80", "dresidual", LAYER_NORM_BACKWARD("f32", "f32", "1", "1", "512", "4")},
     {"layer_norm_bwd_sm80", "sm_80", "odd", LAYER_NORM_BACKWARD("f16", "f16", "0", "1", "1023", "1")},
-    {"rms_norm_bwd_sm80", "sm_90a", "usual", RMS("bf16", "bf16", "0", "0", "0", "512", "8")},
-    {"rms_norm_bwd_sm80", "sm_80", "silu", RMS("f32", "f32", "0", "1", "1", "1000", "4")},
-    {"swish_layer_norm_bwd_sm80", "sm_90a", "usual", SWISH("bf16", "bf16", "0", "0", "512", "8")},
-    {"swish_layer_norm_bwd_sm80", "sm_80", "odd", SWISH("f16", "f32", "1", "1", "333", "1")},
 };
-#undef SWISH
-#undef RMS
-#undef ROW_NORM_BACKWARD
 #undef LAYER_NORM_BACKWARD
 
 INSTANTIATE_TEST_SUITE_P(T3, ModelAtTheEdge, testing::ValuesIn(kEdges), [](const auto& each) {

@@ -225,9 +225,9 @@ TEST(ExpandOperators, PassesOnWhatTheOperatorObjectsTo) {
   const std::string activation = refusal(R"("operators": [{"op": "layer_norm", "rows": 1, "dim": 8},
     {"op": "addmm", "name": "mine", "m": 1, "k": 8, "n": 8, "activation": "sigmoid"}])");
   EXPECT_TRUE(activation.starts_with("/operators/1 (mine): activation = 2")) << activation;
-  const std::string dim = refusal(R"("sequences": {"batch": 1, "history": 3, "targets": 1}, "stack": {"layers": 1,
-    "embedding_dim": 8, "num_heads": 1, "attn_dim": 300, "hidden_dim": 8})");
-  EXPECT_TRUE(dim.starts_with("/stack: layers[0]: attention: head_dim_qk = 300")) << dim;
+  const std::string mask = refusal(R"("sequences": {"batch": 1, "history": 3, "targets": 1}, "stack": {"layers": 1,
+    "embedding_dim": 8, "num_heads": 1, "attn_dim": 8, "hidden_dim": 8, "mask": "full"})");
+  EXPECT_TRUE(mask.starts_with("/stack: layers[0]: attention: num_targets")) << mask;
 }
 
 TEST(ExpandOperators, RefusesOffsetsBeyondTheirType) {

@@ -3,11 +3,10 @@
 #include "cuda/nvrtc.hpp"
 #include "hstu_tune/graph.hpp"
 #include "hstu_tune/messages.hpp"
-#include "hstu_tune/parts.hpp"
 #include "hstu_tune/passes.hpp"
 #include "hstu_tune/report.hpp"
-#include "hstu_tune/run_training.hpp"
 #include "hstu_tune/stopwatch.hpp"
+#include "hstu_tune/table.hpp"
 #include "hstu_tune/tuning.hpp"
 #include "hstu_tune/warming.hpp"
 #include "support/env.hpp"
@@ -33,7 +32,7 @@ constexpr double kGraphPassTargetMs = 4.5, kFp8GraphPassTargetMs = 3.6, kSm80Gra
 struct Options {
   std::string workload, device, json;
   double budget_s = 40;
-  bool retune = false, train = false;
+  bool retune = false;
   StoreChoice store;
 };
 
@@ -99,6 +98,58 @@ int run_without_gpu(const Options& options, const Traffic& traffic) {
 }
 
 // ---- With a GPU
+
+/// The parts of a layer, summed over the layers.
+struct Part {
+  const Call* call = nullptr;
+  int calls = 0;
+  double seconds = 0;
+  Cost cost;
+};
+
+std::vector<Part> parts_of(const Calls& calls, const std::vector<double>& seconds) {
+  std::vector<Part> parts;
+  for (size_t i = 0; i < calls.calls.size(); ++i) {
+    const Call& call = calls.calls[i];
+    auto part = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.call->name == call.name; });
+    if (part == parts.end()) part = parts.insert(parts.end(), Part{&call, 0, 0, cost_of(call, calls)});
+    ++part->calls;
+    part->seconds += seconds[i];
+  }
+  return parts;
+}
+
+std::string rate_text(const Cost& cost, double seconds) {
+  const bool compute = cost.flops > 100 * cost.bytes;
+  return compute ? fmt::format("{:.0f} TFLOP/s", cost.flops / seconds * 1e-12)
+                 : fmt::format("{:.0f} GB/s", cost.bytes / seconds * 1e-9);
+}
+
+void print_parts(const Calls& calls, const std::vector<Part>& parts, Context& context, Report& report) {
+  double total = 0;
+  for (const Part& part : parts) total += part.seconds;
+  Table table({"part", ">calls", ">time", ">share", ">rate", "configuration"});
+  for (const Part& part : parts) {
+    const Plan& plan = context.plan_for(problem_of(*part.call, calls), nullptr, nullptr);
+    const double each = part.seconds / part.calls;
+    table.add({part.call->name, fmt::format("{}", part.calls), duration_text(each),
+               fmt::format("{:.1f} %", 100 * part.seconds / total), rate_text(part.cost, each), text(plan.choice)});
+    report["parts"].push_back({{"name", part.call->name},
+                               {"calls", part.calls},
+                               {"seconds", each},
+                               {"flops", part.cost.flops},
+                               {"bytes", part.cost.bytes},
+                               {"configuration", text(plan.choice)}});
+  }
+  table.print();
+}
+
+std::vector<GpuWork> steps_of(const Stack& stack, hstu_context* context) {
+  std::vector<GpuWork> steps;
+  for (size_t i = 0; i < stack.size(); ++i)
+    steps.push_back([&stack, context, i](CUstream stream) { stack.run(i, context, stream); });
+  return steps;
+}
 
 /// The whole stack as one call, replayed from a CUDA graph as a server would; its result must be that of the single
 /// calls, bit for bit.
@@ -222,7 +273,7 @@ int run_on_gpu(const Options& options, const Traffic& traffic) {
   report["driver"] = context.driver().version;
   report["nvrtc"] = nvrtc_at(Environment::read().libnvrtc).identity;
   const Timing pass = watch.warm([&](CUstream stream) { stack.run(host.get(), stream); }, kWarmups, kSamples);
-  print_parts(calls, watch.steps(steps_of(stack, host.get()), kWarmups, kSamples), context, report);
+  print_parts(calls, parts_of(calls, watch.steps(steps_of(stack, host.get()), kWarmups, kSamples)), context, report);
   const bool passed = check(traffic.workload, calls.fused, host.get(), *memory, report);
   const std::string name = figures_name(traffic.workload, options.device);
   const std::vector<std::string> families = families_of(context, calls);
@@ -242,14 +293,9 @@ int execute(const Options& options) {
     throw UsageError(options.workload + ": it has no /stack to run; hstu-tune bench measures single operators");
   // Without --device, the machine decides; a device that was asked for must be there.
   if (!options.device.empty()) require_gpu_name(options.device);
-  const bool no_gpu = options.device.empty() && !has_gpu() && !options.retune;
-  const std::string device = no_gpu ? "" : options.device.empty() ? "cuda" : options.device;
-  if (options.train)
-    return run_training(traffic->workload, {device, options.json, figures_name(traffic->workload, device) + "_training",
-                                            options.budget_s, options.retune, options.store});
-  if (no_gpu) return run_without_gpu(options, *traffic);
+  if (options.device.empty() && !has_gpu() && !options.retune) return run_without_gpu(options, *traffic);
   Options chosen = options;
-  chosen.device = device;
+  if (chosen.device.empty()) chosen.device = "cuda";
   return run_on_gpu(chosen, *traffic);
 }
 
@@ -265,7 +311,6 @@ void add_run(Command& program) {
       .not_negative()
       .shows_default();
   command.flag("--retune", options->retune, "Tune what has records, too, shipped ones among them; needs a GPU");
-  command.flag("--train", options->train, "A training step instead: the stack and its gradient, without an optimiser");
   command.option("--json", options->json, "File for the results as JSON");
   add_store_option(command, options->store);
   command.runs([options] { return execute(*options); });

@@ -1,68 +1,56 @@
 // Golden cases of jagged copies, products and positions.
 #include "verify/golden_cases.hpp"
 
-#include <fmt/format.h>
-
-#include <string>
-
 namespace hstujit::verify {
 namespace {
 
 int64_t rows_of(const hstu_tensor& t) { return t.rank == 3 ? t.shape[0] * t.shape[1] : t.shape[0]; }
 
-/// A concatenation of the named parts and, where the case has any, its gradients.
-void run_concat(GoldenCall& call, hstu_concat_2d_jagged_args& args, std::string_view left, std::string_view right) {
-  args.left = call.input(left);
-  args.right = call.input(right);
+void run_concat(GoldenCall& call, hstu_concat_2d_jagged_args& args) {
   const int64_t rows = args.is_replace ? rows_of(args.left) : rows_of(args.left) + rows_of(args.right);
   args.out = call.output({rows, args.left.shape[args.left.rank - 1]});
   call.run(args);
   call.compare_copy("out", args.out);
-  if (!call.has("dout")) return;
-  auto gradient = sized<hstu_concat_2d_jagged_backward_args>();
-  gradient.forward = args;
-  gradient.dout = call.input("dout");
-  const auto like = [&](const hstu_tensor& part) {
-    return part.rank == 3 ? call.output({part.shape[0], part.shape[1], part.shape[2]})
-                          : call.output({part.shape[0], part.shape[1]});
-  };
-  gradient.dleft = like(args.left);
-  gradient.dright = like(args.right);
-  call.run(gradient);
-  call.compare_copy("d_" + std::string(left), gradient.dleft);
-  call.compare_copy("d_" + std::string(right), gradient.dright);
 }
 
 void concat_2d_jagged(GoldenCall& call) {
   hstu_concat_2d_jagged_args args{};
+  args.left = call.input("values_left");
+  args.right = call.input("values_right");
   args.offsets_left = call.input("offsets_left");
   args.offsets_right = call.input("offsets_right");
   args.max_len_left = call.integer("max_len_left");
   args.max_len_right = call.integer("max_len_right");
-  run_concat(call, args, "values_left", "values_right");
+  run_concat(call, args);
 }
 
 void concat_2d_jagged_jagged(GoldenCall& call) {
   hstu_concat_2d_jagged_args args{};
+  args.left = call.input("values_left");
+  args.right = call.input("values_right");
   args.offsets_left = call.input("offsets_left");
   args.offsets_right = call.input("offsets_right");
   args.n_prefix_from_right = call.integer("n_prefix_from_right");
   args.is_replace = call.integer("is_replace") != 0;
-  run_concat(call, args, "values_left", "values_right");
+  run_concat(call, args);
 }
 
 void concat_2d_dense_jagged(GoldenCall& call) {
   hstu_concat_2d_jagged_args args{};
+  args.left = call.input("dense_values");
+  args.right = call.input("jagged_values");
   args.offsets_right = call.input("jagged_offsets");
-  run_concat(call, args, "dense_values", "jagged_values");
+  run_concat(call, args);
 }
 
 void hstu_concat_l2_embeddings(GoldenCall& call) {
   hstu_concat_2d_jagged_args args{};
+  args.left = call.input("prefix_x");
+  args.right = call.input("l2_x");
   args.offsets_left = call.input("prefix_offsets");
   args.offsets_right = call.input("l2_offsets");
   args.n_prefix_from_right = call.integer("contextual_seq_len");
-  run_concat(call, args, "prefix_x", "l2_x");
+  run_concat(call, args);
 }
 
 /// Rows of a part: of its offsets, or those that the other part leaves.
@@ -71,45 +59,32 @@ int64_t part_rows(const hstu_tensor& offsets, const hstu_tensor& others, int64_t
   return present(offsets) ? last(offsets) : rows - last(others);
 }
 
-/// A split and, where the case has any, its gradient: the concatenation of those of its parts.
-void run_split(GoldenCall& call, hstu_split_2d_jagged_args& args, std::string_view values, std::string_view left,
-               std::string_view right) {
-  args.values = call.input(values);
+void run_split(GoldenCall& call, hstu_split_2d_jagged_args& args, std::string_view left, std::string_view right) {
   const int64_t dim = args.values.shape[1], rows = args.values.shape[0];
   args.left = call.output({part_rows(args.offsets_left, args.offsets_right, rows), dim});
   args.right = call.output({part_rows(args.offsets_right, args.offsets_left, rows), dim});
   call.run(args);
   call.compare_copy(left, args.left);
   call.compare_copy(right, args.right);
-  if (!call.has(fmt::format("d{}", left))) return;
-  auto gradient = sized<hstu_concat_2d_jagged_args>();
-  gradient.left = call.input(fmt::format("d{}", left));
-  gradient.right = call.input(fmt::format("d{}", right));
-  gradient.offsets_left = args.offsets_left;
-  gradient.offsets_right = args.offsets_right;
-  gradient.max_len_left = args.max_len_left;
-  gradient.max_len_right = args.max_len_right;
-  gradient.n_prefix_from_right = args.n_prefix_to_right;
-  gradient.out = call.output({rows, dim});
-  call.run(gradient);
-  call.compare_copy("d_" + std::string(values), gradient.out);
 }
 
 void split_2d_jagged(GoldenCall& call) {
   hstu_split_2d_jagged_args args{};
+  args.values = call.input("values");
   args.offsets_left = call.input("offsets_left");
   args.offsets_right = call.input("offsets_right");
   args.max_len_left = call.integer("max_len_left");
   args.max_len_right = call.integer("max_len_right");
-  run_split(call, args, "values", "left", "right");
+  run_split(call, args, "left", "right");
 }
 
 void hstu_split_l2_embeddings(GoldenCall& call) {
   hstu_split_2d_jagged_args args{};
+  args.values = call.input("x");
   args.offsets_left = call.input("prefix_offsets");
   args.offsets_right = call.input("l2_offsets");
   args.n_prefix_to_right = call.integer("contextual_seq_len");
-  run_split(call, args, "x", "prefix", "l2");
+  run_split(call, args, "prefix", "l2");
 }
 
 void jagged_dense_broadcast_add(GoldenCall& call) {
@@ -120,14 +95,6 @@ void jagged_dense_broadcast_add(GoldenCall& call) {
   args.out = call.output({args.jagged.shape[0], args.jagged.shape[1]});
   call.run(args);
   call.compare("out", args.out);
-  if (!call.has("dout")) return;
-  auto sum = sized<hstu_jagged_reduce_sum_args>();  // the gradient of dense; that of jagged is dout
-  sum.jagged = call.input("dout");
-  sum.seq_offsets = args.seq_offsets;
-  sum.out = call.output({args.dense.shape[0], args.dense.shape[1]});
-  call.run(sum);
-  call.compare("d_jagged", sum.jagged);
-  call.compare("d_dense", sum.out);
 }
 
 void jagged_dense_bmm(GoldenCall& call) {

@@ -47,11 +47,8 @@ AnyArgs placed_args(const Call& call, const Calls& calls, std::span<void* const>
     tensor_at(address(args), slots[i]).data =
         static_cast<std::byte*>(bases[buffer]) + place.offset * size_of(calls.buffers[buffer].dtype);
   }
-  if (const Place& place = call.workspace; place.buffer >= 0) {
-    const auto buffer = static_cast<size_t>(place.buffer);
-    workspace_at(address(args), *operator_of(call.op).workspace) =
-        static_cast<std::byte*>(bases[buffer]) + place.offset * size_of(calls.buffers[buffer].dtype);
-  }
+  if (call.workspace.buffer >= 0)
+    workspace_at(address(args), *operator_of(call.op).workspace) = bases[static_cast<size_t>(call.workspace.buffer)];
   return args;
 }
 

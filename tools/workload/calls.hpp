@@ -80,10 +80,6 @@ std::vector<Calls> expand(const Workload& workload);
 /// The steps of hstu_stack's layers, each of which reads one buffer and writes another, so that a run can be repeated.
 /// The workload must have a stack. fused: of its stages those that can be.
 Calls expand_stack(const Workload& workload, chain::FusedStages fused = {});
-/// The steps of hstu_stack that keeps what its gradient reads, and of hstu_stack_backward with all gradients.
-Calls training_step(const Workload& workload, const chain::Fusing& fusing);
-/// As they are made on the device.
-Calls training_step_on(const DeviceFacts& device, const Workload& workload);
 /// The stages of the workload's layers that can be fused, on some device.
 chain::FusedStages can_be_fused(const Workload& workload);
 /// The buffer of a stack that layer `index` reads and layer index - 1 has written; layers take turns with two.

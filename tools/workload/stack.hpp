@@ -20,7 +20,6 @@ class Stack {
   Stack(const Calls& calls, Memory& memory, uint64_t seed);
 
   size_t size() const { return bound_.size(); }
-  const Calls& calls() const { return calls_; }
   chain::FusedStages fused() const { return calls_.fused; }
   const Call& call(size_t index) const { return calls_.calls[index]; }
   /// The call's args as the C API takes them.

@@ -2,12 +2,9 @@
 
 #include "chain/chains.hpp"
 #include "chain/output_rows.hpp"
-#include "chain/stack_parts.hpp"
 #include "workload/call_builder.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace hstujit {
 
@@ -18,7 +15,7 @@ struct StackArgs::Tensors {
     Placed uvqk_fp8, uvqk_descale, output_fp8, output_descale;  ///< of projections in FP8
   };
 
-  Tensors(const Workload& workload, Calls& calls, StackUse use)
+  Tensors(const Workload& workload, Calls& calls)
       : spec(*workload.stack),
         dtype(workload.dtype),
         batch(batch_of(*workload.sequences)),
@@ -29,11 +26,6 @@ struct StackArgs::Tensors {
     between.push_back(result(layer_input(1)));
     if (spec.layers > 1) between.push_back(result(layer_input(2)));
     for (int64_t i = 0; i < spec.layers; ++i) add_layer(fmt::format("layers.{}.", i));
-    if (use == StackUse::inference) return;
-    dout = matrix("dout");
-    dx = result("dx");
-    for (int64_t i = 0; i < spec.layers; ++i)
-      add_gradients(fmt::format("gradients.{}.", i), layers[static_cast<size_t>(i)]);
   }
 
   /// What layer `index` reads.
@@ -45,8 +37,6 @@ struct StackArgs::Tensors {
   std::vector<Placed> between;  ///< x, and the results that layers take turns with
   AttentionTensors integers;
   std::vector<Layer> layers;
-  Placed dout, dx;               ///< for training
-  std::vector<Layer> gradients;  ///< likewise, each as what it is the gradient of lies
 
  private:
   Placed matrix(std::string name) { return build.input(std::move(name), dtype, {batch.total, spec.embedding_dim}); }
@@ -84,102 +74,39 @@ struct StackArgs::Tensors {
     setup.push_back(std::move(call));
   }
 
-  Placed gradient_of(const Placed& weight, std::string name) {
-    hstu_tensor like = weight.tensor;
-    const bool transposed = like.rank == 2 && like.stride[0] == 1 && like.stride[1] > 1;
-    if (transposed) std::swap(like.shape[0], like.shape[1]);
-    Placed gradient =
-        build.output(std::move(name), dtype, CallBuilder::Shape(like.shape, static_cast<size_t>(like.rank)));
-    gradient.tensor = weight.tensor;
-    return gradient;
-  }
-
-  void add_gradients(const std::string& prefix, const Layer& of) {
-    Layer& layer = gradients.emplace_back();
-    layer.norm_weight = gradient_of(of.norm_weight, prefix + "norm_weight");
-    layer.norm_bias = gradient_of(of.norm_bias, prefix + "norm_bias");
-    layer.uvqk_weight = gradient_of(of.uvqk_weight, prefix + "uvqk_weight");
-    layer.uvqk_bias = gradient_of(of.uvqk_bias, prefix + "uvqk_bias");
-    layer.output_norm_weight = gradient_of(of.output_norm_weight, prefix + "output_norm_weight");
-    layer.output_norm_bias = gradient_of(of.output_norm_bias, prefix + "output_norm_bias");
-    layer.output_weight = gradient_of(of.output_weight, prefix + "output_weight");
-  }
-
   std::vector<Call>& setup;
   CallBuilder build;
 };
 
-namespace {
-
-hstu_tensor at(const Placed& placed, std::span<void* const> bases) {
-  hstu_tensor t = placed.tensor;
-  if (placed.place.buffer >= 0) t.data = bases[static_cast<size_t>(placed.place.buffer)];
-  return t;
-}
-
-/// A buffer of bytes, behind all others: whatever the steps have there. Its made-up address.
-void* add_bytes(Calls& calls, const char* name, size_t bytes) {
-  // Of elements of one byte.
-  calls.buffers.push_back(
-      {.name = name, .dtype = HSTU_DTYPE_E4M3, .elements = static_cast<int64_t>(bytes), .list = {}});
-  return made_up_addresses(calls.buffers).back();
-}
-
-}  // namespace
-
-StackArgs::StackArgs(const Workload& workload, Calls& calls, StackUse use) {
-  const Tensors tensors(workload, calls, use);
+StackArgs::StackArgs(const Workload& workload, Calls& calls) {
+  const Tensors tensors(workload, calls);
   fill(workload, tensors, made_up_addresses(calls.buffers));
-  if (use == StackUse::training) {
-    args_.saved_size = chain::saved_bytes(args_);
-    args_.saved = add_bytes(calls, "saved", args_.saved_size);
-    fill_backward(tensors, made_up_addresses(calls.buffers));
-  }
-  const size_t bytes = workspace_size(use);
-  set_workspace(add_bytes(calls, "workspace", bytes), bytes);
+  args_.workspace_size = chain::workspace_size(args_);
+  // Of elements of one byte: whatever the steps have there.
+  calls.buffers.push_back({.name = "workspace",
+                           .dtype = HSTU_DTYPE_E4M3,
+                           .elements = static_cast<int64_t>(args_.workspace_size),
+                           .list = {}});
+  args_.workspace = made_up_addresses(calls.buffers).back();
   calls.result = tensors.input(workload.stack->layers).place.buffer;
 }
 
-StackArgs::StackArgs(const Workload& workload, const Stack& stack, StackUse use) {
+StackArgs::StackArgs(const Workload& workload, const Stack& stack) {
   Calls calls;
-  const Tensors tensors(workload, calls, use);
+  const Tensors tensors(workload, calls);
   std::vector<void*> bases;
   for (const Buffer& buffer : calls.buffers) bases.push_back(stack.base(buffer.name));
   fill(workload, tensors, bases);
-  if (use == StackUse::training) {
-    args_.saved_size = chain::saved_bytes(args_);
-    args_.saved = stack.base("saved");
-    fill_backward(tensors, bases);
-  }
-  set_workspace(stack.base("workspace"), workspace_size(use));
-}
-
-size_t StackArgs::workspace_size(StackUse use) const {
-  const size_t forward = chain::workspace_size(args_);
-  return use == StackUse::inference ? forward : std::max(forward, chain::workspace_size(backward_));
-}
-
-void StackArgs::set_workspace(void* data, size_t bytes) {
-  args_.workspace = backward_.workspace = data;
-  args_.workspace_size = backward_.workspace_size = bytes;
-  if (backward_.struct_size != 0) backward_.forward = args_;
-}
-
-void StackArgs::fill_backward(const Tensors& tensors, std::span<void* const> bases) {
-  for (const Tensors::Layer& g : tensors.gradients)
-    gradients_.push_back({at(g.norm_weight, bases), at(g.norm_bias, bases), at(g.uvqk_weight, bases),
-                          at(g.uvqk_bias, bases), at(g.output_norm_weight, bases), at(g.output_norm_bias, bases),
-                          at(g.output_weight, bases)});
-  backward_.struct_size = sizeof backward_;
-  backward_.forward = args_;
-  backward_.dout = at(tensors.dout, bases);
-  backward_.dx = at(tensors.dx, bases);
-  backward_.gradients = gradients_.data();
-  backward_.gradient_size = sizeof(hstu_layer_weights);
+  args_.workspace_size = chain::workspace_size(args_);
+  args_.workspace = stack.base("workspace");
 }
 
 void StackArgs::fill(const Workload& workload, const Tensors& tensors, std::span<void* const> bases) {
-  const auto at = [&](const Placed& placed) { return hstujit::at(placed, bases); };
+  const auto at = [&](const Placed& placed) {
+    hstu_tensor t = placed.tensor;
+    if (placed.place.buffer >= 0) t.data = bases[static_cast<size_t>(placed.place.buffer)];
+    return t;
+  };
   const StackSpec& spec = *workload.stack;
   for (const Tensors::Layer& w : tensors.layers) {
     layers_.push_back({at(w.norm_weight), at(w.norm_bias), at(w.uvqk_weight), at(w.uvqk_bias), at(w.output_norm_weight),

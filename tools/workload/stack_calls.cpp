@@ -42,10 +42,6 @@ Call call_of(const chain::Step& step, const Calls& calls, const std::vector<void
     call.places.push_back(t.data ? place_of(t.data, calls, bases) : Place{});
     t.data = nullptr;
   }
-  if (const WorkspaceSlot* slot = operator_of(call.op).workspace; slot && workspace_at(address(call.args), *slot)) {
-    call.workspace = place_of(workspace_at(address(call.args), *slot), calls, bases);
-    workspace_at(address(call.args), *slot) = nullptr;
-  }
   return call;
 }
 
@@ -69,26 +65,6 @@ Calls steps_of_stack(const Workload& workload, const chain::Fusing& fusing) {
 }
 
 }  // namespace
-
-Calls training_step_on(const DeviceFacts& device, const Workload& workload) {
-  return training_step(workload, chain::Fusing(device));
-}
-
-Calls training_step(const Workload& workload, const chain::Fusing& fusing) {
-  Calls calls;
-  const StackArgs args(workload, calls, StackUse::training);
-  const std::vector<void*> bases = made_up_addresses(calls.buffers);
-  const chain::StepVisitor add = [&](int64_t, const chain::Step& step) {
-    calls.calls.push_back(call_of(step, calls, bases));
-  };
-  hstu_stack_args forward = args.args();
-  chain::visit(forward, fusing, add);
-  hstu_stack_backward_args backward = args.backward();
-  chain::visit(backward, fusing, add);
-  calls.fused = {has(calls, {Op::norm_addmm}), has(calls, {Op::gated_addmm})};
-  calls.name = fmt::format("{} training step", workload.name);
-  return calls;
-}
 
 const char* layer_input(int64_t index) { return index == 0 ? "x" : index % 2 == 1 ? "even" : "odd"; }
 

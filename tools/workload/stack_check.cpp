@@ -101,10 +101,8 @@ void round(Matrix& x, hstu_dtype dtype) {
 /// The causal mask of hstu_attention, in closed form.
 struct Mask {
   int64_t contextual, window, full, length, targets;
-  bool both_ways;
 
   bool allowed(int64_t i, int64_t j) const {
-    if (both_ways) return allowed_both_ways(i, j);
     const int64_t history = length - targets;
     if (i == j) return true;
     if (length < contextual + targets || j >= history) return false;
@@ -112,18 +110,6 @@ struct Mask {
     if (j >= i) return false;
     if (window == 0 || (full > 0 && i >= history - full)) return true;
     return std::min(i, history) - (contextual > 0 ? std::max(j, contextual - 1) : j) <= window;
-  }
-
- private:
-  /// By identities: contextual rows share one, targets another.
-  bool allowed_both_ways(int64_t i, int64_t j) const {
-    const int64_t shared = std::max<int64_t>(contextual - 1, 0), last = length - targets - shared;
-    if (i == j || length < contextual + targets) return i == j;
-    const auto identity = [&](int64_t at) { return std::min(std::max<int64_t>(at - shared, 0), last); };
-    const int64_t row = identity(i), key = identity(j);
-    if (contextual > 0 && row == 0 && key < last) return true;
-    if (row == key) return false;
-    return window == 0 || std::abs(row - key) <= window || (full > 0 && row >= last - full);
   }
 };
 
@@ -206,17 +192,13 @@ struct Layer {
     const int64_t v0 = values + head * dv, q0 = 2 * values + head * dq, k0 = q0 + spec.num_heads * dq;
     const AttentionOptions& options = spec.attention;
     const int64_t begin = batch.offsets[b], length = batch.offsets[b + 1] - begin;
-    const Mask mask{options.contextual_seq_len,
-                    options.max_attn_len,
-                    options.min_full_attn_seq_len,
-                    length,
-                    batch.targets.empty() ? 0 : batch.targets[b],
-                    options.mask == HSTU_MASK_FULL};
+    const Mask mask{options.contextual_seq_len, options.max_attn_len, options.min_full_attn_seq_len, length,
+                    batch.targets.empty() ? 0 : batch.targets[b]};
     const double alpha =
         options.alpha == 0 ? 1 / std::sqrt(static_cast<double>(dq)) : static_cast<double>(options.alpha);
     for (int64_t i = 0; i < length; ++i)
       for (int64_t j = 0; j < length; ++j) {
-        if (!mask.allowed(i, j)) continue;
+        if (options.mask == HSTU_MASK_CAUSAL && !mask.allowed(i, j)) continue;
         const double *q = uvqk.row(begin + i) + q0, *k = uvqk.row(begin + j) + k0, *v = uvqk.row(begin + j) + v0;
         double score = 0;
         for (int64_t d = 0; d < dq; ++d) score += q[d] * k[d];

@@ -65,23 +65,18 @@ struct Walk {
     return kKeySide ? variant::sees_some(mask, begin, end, own, own + Shape::kOwn)
                     : variant::sees_some(mask, own, own + Shape::kOwn, begin, end);
   }
-  // To the first tile from here on that there is; the head is `last_head` when there is none. Many are asked about at
-  // once, then each of them if there is one.
+  // To the first tile from here on that there is; the head is `last_head` when there is none.
   HSTU_PRIM void settle(const Mask& mask, int rows, int own, int last_head) {
     const int tiles = (rows + Shape::kWalk - 1) / Shape::kWalk;
     for (; head < last_head; ++head, tile = 0) {
-      bool one_by_one = false;
       while (tile < tiles) {
-        const int asked = one_by_one || tile % kManyTiles != 0 ? 1 : kManyTiles;
         const int end = rows - tile * Shape::kWalk;
-        if (!meets(mask, own, end - asked * Shape::kWalk, end)) {
-          tile += asked;
-          one_by_one = false;
-        } else if (asked == 1) {
-          return;
-        } else {
-          one_by_one = true;
+        if (tile % kManyTiles == 0 && !meets(mask, own, end - kManyTiles * Shape::kWalk, end)) {
+          tile += kManyTiles;
+          continue;
         }
+        if (meets(mask, own, end - Shape::kWalk, end)) return;
+        ++tile;
       }
     }
   }

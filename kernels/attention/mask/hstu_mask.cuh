@@ -1,13 +1,11 @@
 // Which keys a query may see in HSTU attention (generative-recommenders ops/hstu_attention.py), in interval form.
 //
 // Positions of a sequence of n rows: contextual [0, C), history [C, h), targets [h, n). Row i sees one interval of keys
-// and its own group:  [low(i), limit(i)) + [own(i), own_end(i)).
+// and its own group:  [low(i), limit(i)) + [own(i), i].
 //   causal      limit = h for contextual rows, else min(i, h): targets see the history, never another group's targets
 //   local       low = i - left, limit = i + 1 + right; no targets, no context
-//   full        limit = n, but with contextual rows, targets or a window (kBothWays): h for targets; for rows whose
-//               window ends before the targets what it reaches, of contextual rows h
-//   groups      own(i) = i, except for targets in groups of g: the first row of the group. The group ends behind row i,
-//               and where it is seen both ways with its last row
+//   full        limit = n
+//   groups      own(i) = i, except for targets in groups of g: the first row of the group
 //   window      rows see the W identities before them (the whole contextual block is one identity), except the last F
 //               history rows, the targets when F > 0, and contextual rows: low = max(limit - W, 0) or 0
 // Sequences with n < C + num_targets see only themselves, row by row.
@@ -53,13 +51,8 @@ struct HstuMask {
   using View = KeyView<Config>;
   enum : bool { kSurveyed = false };
   enum : int { kExtraBytes = 0 };
-  // Full attention of rows of several kinds, or within a window.
-  enum : bool {
-    kBothWays =
-        !Config::kCausal && !Config::kLocal && (Config::kContextual || Config::kMaxAttnLen || Config::kHasTargets)
-  };
-  static_assert(!Config::kLocal || !(Config::kContextual || Config::kMaxAttnLen || Config::kHasTargets),
-                "local masks have windows of their own, neither context nor targets");
+  static_assert(Config::kCausal || !(Config::kContextual || Config::kMaxAttnLen || Config::kHasTargets),
+                "windows, context and targets are causal");
   static_assert(!(Config::kCausal && Config::kLocal), "a mask is causal, local or full");
   static_assert(!Config::kTargetGroups || Config::kHasTargets, "groups are of targets");
   static_assert(!Config::kMinFullAttn || Config::kMaxAttnLen, "min_full_attn_seq_len qualifies max_attn_len");
@@ -106,7 +99,6 @@ struct HstuMask {
   // End of row i's interval.
   HSTU_PRIM int limit(int i) const {
     if constexpr (Config::kLocal) return min_int(i + 1 + right, length);
-    if constexpr (kBothWays) return limit_both_ways(i);
     if constexpr (!Config::kCausal) return length;
     if (Config::kContextual && is_contextual(i)) return history;
     return Config::kHasTargets || Config::kContextual ? min_int(i, history) : i;
@@ -119,7 +111,7 @@ struct HstuMask {
     if (Config::kContextual && is_contextual(i)) return 0;
     if (Config::kMinFullAttn && i >= full_from) return 0;
     const int shared = Config::kContextual && contextual > 0 ? contextual - 1 : 0;
-    const int end = kBothWays ? min_int(i, history) : limit(i);
+    const int end = limit(i);
     return end - shared <= window ? 0 : end - window;
   }
 
@@ -128,13 +120,6 @@ struct HstuMask {
     if constexpr (!Config::kTargetGroups) return i;
     return i < history ? i : history + (i - history) / group * group;
   }
-  // End of what row i sees of its own group.
-  HSTU_PRIM int own_end(int i) const {
-    if constexpr (!Config::kTargetGroups || !kBothWays) return i + 1;
-    if (i < history) return i + 1;
-    const int begin = own(i);
-    return length - begin < group ? length : begin + group;
-  }
 
   // Which of the keys key + 0 ... key + 31 row i sees.
   HSTU_PRIM u32 seen_bits(int i, int key) const {
@@ -142,20 +127,18 @@ struct HstuMask {
     if constexpr (kPlain) return bits_below((Config::kCausal ? i + 1 : length) - key);
     if constexpr (Config::kLocal) return bits_between(low(i) - key, limit(i) - key);
     u32 group_bits = static_cast<u32>(i - key) < 32u ? 1u << (i - key) : 0u;
-    if constexpr (Config::kTargetGroups) group_bits = bits_between(own(i) - key, own_end(i) - key);
+    if constexpr (Config::kTargetGroups) group_bits = bits_between(own(i) - key, i + 1 - key);
     if constexpr (!Config::kMaxAttnLen) return bits_below(limit(i) - key) | group_bits;
     return bits_between(low(i) - key, limit(i) - key) | group_bits;
   }
 
   // Extremes over the rows [first, last), not empty.
   HSTU_PRIM int limit_min(int first, int last) const {
-    if constexpr (kBothWays) return limit_min_both_ways(first, last);
     // limit() grows with i except that contextual rows stand at h.
     if (Config::kContextual && first < contextual && last > contextual) first = contextual;
     return limit(first);
   }
   HSTU_PRIM int limit_max(int first, int last) const {
-    if constexpr (kBothWays) return limit_max_both_ways(first, last);
     if (Config::kContextual && first < contextual) return history;
     return limit(last - 1);
   }
@@ -166,35 +149,6 @@ struct HstuMask {
   HSTU_PRIM int low_max(int first, int last) const {
     if (Config::kMinFullAttn && last > full_from && first < full_from) last = full_from;
     return low(last - 1);
-  }
-
- private:
-  HSTU_PRIM int limit_both_ways(int i) const {
-    if (i >= history) return history;
-    if constexpr (!Config::kMaxAttnLen) return length;
-    // The block of contextual rows has the identity of its last.
-    const bool context = Config::kContextual && is_contextual(i);
-    const int at = context ? contextual - 1 : i;
-    if (history - at <= window || (Config::kMinFullAttn && at >= full_from)) return length;
-    return context ? history : at + window + 1;
-  }
-  // Limits of history rows grow with i; those of contextual rows are alike, and so are those of targets.
-  HSTU_PRIM int limit_min_both_ways(int first, int last) const {
-    int least = last > history ? history : length;
-    if constexpr (Config::kMaxAttnLen) {
-      const int from = max_int(first, contextual);
-      if (Config::kContextual && first < contextual) least = min_int(least, limit(0));
-      if (from < min_int(last, history)) least = min_int(least, limit(from));
-    }
-    return least;
-  }
-  HSTU_PRIM int limit_max_both_ways(int first, int last) const {
-    if constexpr (!Config::kMaxAttnLen) return first < history ? length : history;
-    int most = last > history ? history : 0;
-    const int until = min_int(last, history);
-    if (Config::kContextual && first < contextual) most = max_int(most, limit(0));
-    if (max_int(first, contextual) < until) most = max_int(most, limit(until - 1));
-    return most;
   }
 };
 
@@ -218,13 +172,11 @@ struct KeyPlan {
     // All rows are targets behind a gap, or the intervals run into the rows' own positions.
     const int own_begin = mask.own(first);
     const bool gap = Config::kHasTargets && shared_end < own_begin;
-    constexpr bool kBothWays = HstuMask<Config>::kBothWays;
-    const int own_end = kBothWays ? mask.own_end(last - 1) : last;
     lower_begin = mask.low_min(first, last);
-    lower_end = gap || !(Config::kCausal || kBothWays) ? shared_end : max_int(shared_end, own_end);
+    lower_end = gap || !Config::kCausal ? shared_end : max_int(shared_end, last);
     upper_begin = own_begin;
-    upper_end = own_end;
-    upper_blocks = gap ? (own_end - own_begin + kBlockN - 1) / kBlockN : 0;
+    upper_end = last;
+    upper_blocks = gap ? (last - own_begin + kBlockN - 1) / kBlockN : 0;
     blocks = upper_blocks + (max_int(lower_end - lower_begin, 0) + kBlockN - 1) / kBlockN;
   }
 
@@ -254,13 +206,12 @@ struct KeyView {
     const int first = max_int(first_row, 0);
     if (last > first) {
       if constexpr (Config::kCausal) own_begin = mask.own(first);
-      if constexpr (HstuMask<Config>::kBothWays) own_begin = mask.own(first), last = mask.own_end(last_row - 1);
-      full_end = mask.limit_min(first, last_row);
-      const int low_max = mask.low_max(first, last_row);
+      full_end = mask.limit_min(first, last);
+      const int low_max = mask.low_max(first, last);
       // Keys before a range are zeros: harmless to all who see its first.
       full_begin = low_max > plan.lower_begin ? low_max : Config::kSoftmax ? plan.lower_begin : -kAnyKey;
-      seen_begin = mask.low_min(first, last_row);
-      seen_end = mask.limit_max(first, last_row);
+      seen_begin = mask.low_min(first, last);
+      seen_end = mask.limit_max(first, last);
     }
     constexpr int kBlockN = Config::kBlockN;
     const int lower_blocks = plan.blocks - plan.upper_blocks;

@@ -31,7 +31,6 @@ struct RowsView {
     any = true;
     last = Config::kCausal ? end : 0;
     own_begin = Config::kCausal ? mask.own(first) : 0;
-    if constexpr (HstuMask<Config>::kBothWays) own_begin = mask.own(first), last = mask.own_end(end - 1);
     seen_begin = mask.low_min(first, end);
     seen_end = mask.limit_max(first, end);
     full_begin = mask.low_max(first, end);
@@ -71,20 +70,18 @@ struct RowTilePlan : BlockLeads<Config::kBlockN, block_scales<Config>(0)> {
   // Rows [first, last) of the sequence, not empty. start: row of the tensor that is its position 0.
   template <class Keys = NeighbouringKeys>
   HSTU_PRIM RowTilePlan(const HstuMask<Config>& mask, int first, int last, const Keys& keys = {}, i64 start = 0) {
-    constexpr bool kApart = Keys::kApart && Config::kHasTargets, kBothWays = HstuMask<Config>::kBothWays;
+    constexpr bool kApart = Keys::kApart && Config::kHasTargets;
     const int shared_end = mask.limit_max(first, last), own_begin = mask.own(first);
     const int align = max_int(Keys::kAlign, kBiasAlign);
     lower_begin = mask.low_min(first, last) / align * align;
     targets = Config::kHasTargets && shared_end <= own_begin && (!kApart || own_begin >= keys.cached);
     apart = kApart && !targets;
-    const int own_end = kBothWays ? mask.own_end(last - 1) : last;
-    int lower_end = targets || !(Config::kCausal || kBothWays) ? shared_end : max_int(shared_end, own_end);
+    int lower_end = targets || !Config::kCausal ? shared_end : max_int(shared_end, last);
     if (apart) lower_end = min_int(lower_end, keys.cached);
     upper_begin = apart ? keys.cached : kApart ? own_begin : own_begin / kBiasAlign * kBiasAlign;
     if (Config::kBias && targets) lower_end = min_int(lower_end, upper_begin);
     this->set_leads(start, lower_begin, upper_begin);
-    const int upper_end = kBothWays ? max_int(shared_end, own_end) : last;
-    upper_blocks = targets || apart ? blocks_until(upper_end, upper_begin, this->upper_lead) : 0;
+    upper_blocks = targets || apart ? blocks_until(last, upper_begin, this->upper_lead) : 0;
     full_end = targets ? lower_end : mask.length;
     blocks = upper_blocks + blocks_until(lower_end, lower_begin, this->lower_lead);
   }
@@ -112,8 +109,7 @@ struct RowTilePlan : BlockLeads<Config::kBlockN, block_scales<Config>(0)> {
     const bool shares = rows.seen_end > upper_begin && rows.seen_begin < rows.own_begin;
     const int from = shares ? rows.seen_begin : rows.own_begin;
     const int begin = min_int((max_int(from - upper_begin, 0) + this->upper_lead) / kBlockN, upper_blocks);
-    const int reached = HstuMask<Config>::kBothWays ? max_int(rows.last, rows.seen_end) : rows.last;
-    const int end = min_int(blocks_until(reached, upper_begin, this->upper_lead), upper_blocks);
+    const int end = min_int(blocks_until(rows.last, upper_begin, this->upper_lead), upper_blocks);
     return {begin, end, end, end};
   }
   HSTU_PRIM BlockRange lower(const RowsView<Config>& rows, bool zero_is_nothing = true) const {

@@ -13,9 +13,7 @@ template <class Config>
 HSTU_PRIM bool sees_some(const HstuMask<Config>& mask, int first, int last, int key, int key_end) {
   first = max_int(first, 0);
   if (last <= first || key_end <= 0) return false;
-  if constexpr (HstuMask<Config>::kBothWays) key = max_int(key, 0);  // intervals of targets may be empty there
   if (key < mask.limit_max(first, last) && key_end > mask.low_min(first, last)) return true;
-  if constexpr (HstuMask<Config>::kBothWays) return key < mask.own_end(last - 1) && key_end > mask.own(first);
   return Config::kCausal && key < last && key_end > mask.own(first);
 }
 // Whether each row of [first, last) sees each key of [key, key_end). No: perhaps not all do. Keys before the sequence

@@ -38,11 +38,7 @@ struct Fp8Tile : HstuTile<Config> {
   HSTU_PRIM int keys_end() const {
     if (Config::kCausal && !(Config::kContextual && this->mask.is_contextual(this->first_row)))
       return this->first_row + 1;
-    int block = this->plan.blocks - 1;
-    if constexpr (variant::HstuMask<Config>::kBothWays) {  // the upper range, where there is one, is visited first
-      if (this->plan.upper_blocks > 0) block = this->plan.upper_blocks - 1;
-    }
-    return variant::min_int(this->plan.key_begin(block) + Config::kBlockN, this->mask.length);
+    return variant::min_int(this->plan.key_begin(this->plan.blocks - 1) + Config::kBlockN, this->mask.length);
   }
 };
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .. import _stages
+from .. import _jagged, _stages
 from .. import torch as ht
 from .._errors import Status, Unsupported
 from .._stages import ACTIVATIONS, invalid, number
@@ -263,14 +263,7 @@ def concat_2D_jagged(  # noqa: N802
     kernel: object = None,
 ) -> Tensor:
     """Two jagged tensors joined sequence by sequence: hstujit.torch.concat_2d_jagged, with gradients."""
-    return ht.concat_2d_jagged(
-        values_left,
-        values_right,
-        offsets_left=offsets_left,
-        offsets_right=offsets_right,
-        max_len_left=max_len_left or 0,
-        max_len_right=max_len_right or 0,
-    )
+    return _jagged.concat(values_left, values_right, offsets_left, offsets_right, max_len_left or 0, max_len_right or 0)
 
 
 def concat_2D_jagged_multirow(  # noqa: N802
@@ -328,14 +321,7 @@ def split_2D_jagged(  # noqa: N802
     With both offsets and without a total it reads offsets_left's last on the host, as the source does.
     """
     left = _left_rows(values, total_len_left, total_len_right, max_len_left, max_len_right, offsets_left, offsets_right)
-    return ht.split_2d_jagged(
-        values,
-        left,
-        offsets_left=offsets_left,
-        offsets_right=offsets_right,
-        max_len_left=max_len_left or 0,
-        max_len_right=max_len_right or 0,
-    )
+    return _jagged.split(values, left, offsets_left, offsets_right, max_len_left or 0, max_len_right or 0)
 
 
 def split_2D_jagged_multirow(  # noqa: N802
@@ -368,9 +354,7 @@ def hstu_split_l2_embeddings(
     It reads prefix_offsets' last on the host, as the source does.
     """
     left = int(prefix_offsets[-1])
-    return ht.split_2d_jagged(
-        x, left, offsets_left=prefix_offsets, offsets_right=l2_offsets, n_prefix_to_right=contextual_seq_len
-    )
+    return _jagged.split(x, left, prefix_offsets, l2_offsets, prefix=contextual_seq_len)
 
 
 def hstu_concat_l2_embeddings(
@@ -384,9 +368,7 @@ def hstu_concat_l2_embeddings(
     kernel: object = None,
 ) -> Tensor:
     """The inverse of hstu_split_l2_embeddings."""
-    return ht.concat_2d_jagged(
-        prefix_x, l2_x, offsets_left=prefix_offsets, offsets_right=l2_offsets, n_prefix_from_right=contextual_seq_len
-    )
+    return _jagged.concat(prefix_x, l2_x, prefix_offsets, l2_offsets, prefix=contextual_seq_len)
 
 
 def jagged_dense_bmm_broadcast_add(
@@ -413,7 +395,7 @@ def rms_norm(x: Tensor, weight: Tensor, eps: float = 1e-5, kernel: object = None
 
 def swish_layer_norm(x: Tensor, weight: Tensor, bias: Tensor, eps: float = 1e-5, kernel: object = None) -> Tensor:
     """hstujit.torch.swish_layer_norm over the last dimension."""
-    return ht.swish_layer_norm(_matrix(x), weight, bias, eps=number(eps)).view(x.shape)
+    return _stages.swish_layer_norm(_matrix(x), weight, bias, eps).view(x.shape)
 
 
 class _NormWithBias(nn.Module):
@@ -504,7 +486,7 @@ def add_timestamp_positional_embeddings(
 def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, kernel: object = None) -> Tensor:
     """input + mat1 mat2; input is a row [n] or a matrix [m, n], as torch.addmm takes it."""
     if input.dim() == 1:
-        return ht.addmm(mat1, mat2, bias=input)
+        return _stages.addmm(mat1, mat2, bias=input)
     if input.size(0) == 1 and mat1.size(0) != 1:
-        return ht.addmm(mat1, mat2, bias=input[0])
-    return ht.addmm(mat1, mat2, residual=input)
+        return _stages.addmm(mat1, mat2, bias=input[0])
+    return _stages.addmm(mat1, mat2, residual=input)

@@ -10,14 +10,10 @@ results    What comes out: fresh contiguous tensors, one behind another, in the 
 out        Whether there is a variant `<name>_out`, which writes to tensors that the caller gives.
 unused     Members of the C struct that no argument fills, each with the reason.
 
-memory     Results and arguments that are memory of the C function, uint8 [size], and not tensors of its struct: each with the C
-           function, without "hstu_", that says the size.
-
 A result's shape is an expression in Python which is C++ as well. A tensor argument has `.size(i)` in it, a list argument
 `[i]`; the functions are those of `shapes.py` and `torch_ops/shapes.hpp`. Its dtype is the name of a tensor argument, a
 dtype, the name of an argument of type ScalarType, or `a or b` for one that may be absent. A result whose `when` is false
-has no elements, and the C function does not get it. A result with `each` is a list, a tensor for each of that argument's:
-in its expressions `each` is that tensor, and `i` its index.
+has no elements, and the C function does not get it.
 
 The marshalling in C++ (`generate.py`), the fake kernels (`fakes.py`) and the typed functions (`hstujit.torch.ops`) follow
 from here.
@@ -36,7 +32,6 @@ class Result:
     shape: str
     dtype: str
     when: str = ""
-    each: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,6 @@ class Op:
     written: tuple[str, ...] = ()  # arguments that are written in place: Tensor(a!) in the signature
     gradient: bool = False  # autograd.py has a function of this name, which records gradients
     paths: dict[str, str] | None = None  # of a chain: argument -> member path of its struct; None: an operator
-    memory: dict[str, str] = field(default_factory=dict)
 
     @property
     def c_name(self) -> str:
@@ -68,11 +62,6 @@ _MASK = (
 _FP8 = {"descale": "results in FP8 are the operator <name>_fp8", "scaling": "results in FP8 are the operator <name>_fp8"}
 _PARTS = dict.fromkeys(("out1", "out2", "out3"), "torch slices one result; fresh tensors may not alias")
 _SHAPE_OF_X = "[x.size(0), x.size(1)]"
-_NORM_MUL = (
-    "float eps=0.0, int activation=0, bool concat_u=False, bool concat_x=False, bool silu_u=False, int num_groups=0, "
-    "int norm=0, int dropout_stream=0, float dropout_ratio=0.0, SymInt seed=0"
-)
-_NORM_MUL_SHAPE = "[attn.size(0), norm_mul_segments(concat_u, concat_x, num_groups) * attn.size(1)]"
 
 
 def _norm_fp8(
@@ -131,19 +120,6 @@ _NORM = (
         (Result("out", _SHAPE_OF_X, "x"),),
         out=True,
         unused=_FP8,
-        gradient=True,
-    ),
-    Op(
-        "rms_norm_backward",
-        "Tensor dout, Tensor x, Tensor? weight=None, *, Tensor? moments=None, Tensor? dresidual=None, "
-        "Tensor? valid_rows=None, float eps=0.0, int activation=0, int determinism=0, ScalarType? weight_grad_dtype=None, "
-        "bool[2] needed",
-        (
-            Result("dx", _SHAPE_OF_X, "x", when="needed[0]"),
-            Result("dweight", "[x.size(1)]", "weight_grad_dtype or weight", when="needed[1]"),
-        ),
-        out=True,
-        unused={"accumulate": "results are fresh; rms_norm_backward_out has it"},
     ),
     _norm_fp8("rms_norm", "Tensor x, Tensor? weight=None, *, float eps=0.0, int activation=0"),
     Op(
@@ -151,39 +127,12 @@ _NORM = (
         "Tensor x, Tensor? weight=None, Tensor? bias=None, *, float eps=0.0",
         (Result("out", _SHAPE_OF_X, "x"),),
         out=True,
-        gradient=True,
-    ),
-    Op(
-        "swish_layer_norm_backward",
-        "Tensor dout, Tensor x, Tensor? weight=None, Tensor? bias=None, *, Tensor? moments=None, Tensor? dresidual=None, "
-        "Tensor? valid_rows=None, float eps=0.0, int determinism=0, ScalarType? weight_grad_dtype=None, bool[3] needed",
-        (
-            Result("dx", _SHAPE_OF_X, "x", when="needed[0]"),
-            Result("dweight", "[x.size(1)]", "weight_grad_dtype or weight", when="needed[1]"),
-            Result("dbias", "[x.size(1)]", "weight_grad_dtype or weight", when="needed[2]"),
-        ),
-        out=True,
-        unused={"accumulate": "results are fresh; swish_layer_norm_backward_out has it"},
     ),
     Op(
         "group_norm",
         "Tensor x, Tensor? weight=None, Tensor? bias=None, *, int num_groups, float eps=0.0",
         (Result("out", _SHAPE_OF_X, "x"),),
         out=True,
-        gradient=True,
-    ),
-    Op(
-        "group_norm_backward",
-        "Tensor dout, Tensor x, Tensor? weight=None, Tensor? bias=None, *, int num_groups, Tensor? moments=None, "
-        "Tensor? dresidual=None, Tensor? valid_rows=None, float eps=0.0, int determinism=0, "
-        "ScalarType? weight_grad_dtype=None, bool[3] needed",
-        (
-            Result("dx", _SHAPE_OF_X, "x", when="needed[0]"),
-            Result("dweight", "[num_groups]", "weight_grad_dtype or weight", when="needed[1]"),
-            Result("dbias", "[num_groups]", "weight_grad_dtype or weight", when="needed[2]"),
-        ),
-        out=True,
-        unused={"accumulate": "results are fresh; group_norm_backward_out has it"},
     ),
     Op(
         "rms_norm_rope",
@@ -211,17 +160,20 @@ _NORM = (
     ),
     Op(
         "norm_mul",
-        f"Tensor attn, Tensor u, Tensor weight, Tensor? bias=None, *, {_NORM_MUL}",
-        (Result("out", _NORM_MUL_SHAPE, "attn"),),
+        "Tensor attn, Tensor u, Tensor weight, Tensor? bias=None, *, float eps=0.0, int activation=0, bool concat_u=False, "
+        "bool concat_x=False, bool silu_u=False, int num_groups=0, int norm=0, int dropout_stream=0, float dropout_ratio=0.0, "
+        "SymInt seed=0",
+        (Result("out", "[attn.size(0), norm_mul_segments(concat_u, concat_x, num_groups) * attn.size(1)]", "attn"),),
         out=True,
         unused=_FP8,
-        gradient=True,
     ),
     Op(
         "norm_mul_fp8",
-        f"Tensor attn, Tensor u, Tensor weight, Tensor? bias=None, *, {_NORM_MUL}, int scaling=1, ScalarType out_dtype",
+        "Tensor attn, Tensor u, Tensor weight, Tensor? bias=None, *, float eps=0.0, int activation=0, bool concat_u=False, "
+        "bool concat_x=False, bool silu_u=False, int num_groups=0, int norm=0, int dropout_stream=0, float dropout_ratio=0.0, "
+        "SymInt seed=0, int scaling=1, ScalarType out_dtype",
         (
-            Result("out", _NORM_MUL_SHAPE, "out_dtype"),
+            Result("out", "[attn.size(0), norm_mul_segments(concat_u, concat_x, num_groups) * attn.size(1)]", "out_dtype"),
             Result(
                 "descale",
                 "fp8_units(scaling, attn.size(0), norm_mul_segments(concat_u, concat_x, num_groups) * attn.size(1))",
@@ -229,20 +181,6 @@ _NORM = (
             ),
         ),
         function="norm_mul",
-    ),
-    Op(
-        "norm_mul_backward",
-        "Tensor dout, Tensor attn, Tensor u, Tensor weight, Tensor? bias=None, *, Tensor? moments=None, "
-        f"Tensor? valid_rows=None, {_NORM_MUL}, int determinism=0, ScalarType? weight_grad_dtype=None, bool[5] needed",
-        (
-            Result("dattn", "[attn.size(0), attn.size(1)]", "attn", when="needed[0]"),
-            Result("du", "[attn.size(0), attn.size(1)]", "attn", when="needed[1]"),
-            Result("dweight", "[weight.size(0)]", "weight_grad_dtype or weight", when="needed[2]"),
-            Result("dbias", "[weight.size(0)]", "weight_grad_dtype or weight", when="needed[3]"),
-            Result("out", _NORM_MUL_SHAPE, "attn", when="needed[4]"),
-        ),
-        out=True,
-        unused={"accumulate": "results are fresh; norm_mul_backward_out has it"},
     ),
 )
 
@@ -254,7 +192,6 @@ _DENSE = (
         (Result("out", "[x.size(0), w.size(1)]", "x"),),
         out=True,
         unused={**_PARTS, "out_descale": "results in FP8 are the operator addmm_fp8"},
-        gradient=True,
     ),
     Op(
         "addmm_fp8",
@@ -263,23 +200,6 @@ _DENSE = (
         (Result("out", "[x.size(0), w.size(1)]", "out_dtype"),),
         function="addmm",
         unused=_PARTS,
-    ),
-    Op(
-        "addmm_dpre",
-        "Tensor pre, Tensor dout, *, int activation=1, int determinism=0, SymInt activation_columns=0",
-        (Result("dpre", "[pre.size(0), pre.size(1)]", "pre"),),
-        out=True,
-    ),
-    Op(
-        "addmm_wgrad",
-        "Tensor x, Tensor dout, *, Tensor? valid_rows=None, bool transposed=False, bool allow_tf32=False, int determinism=0, "
-        "ScalarType? weight_grad_dtype=None, ScalarType? bias_grad_dtype=None, bool[2] needed",
-        (
-            Result("dw", "weight_shape(x, dout, transposed)", "weight_grad_dtype or x", when="needed[0]"),
-            Result("dbias", "[dout.size(1)]", "bias_grad_dtype or dout", when="needed[1]"),
-        ),
-        out=True,
-        unused={"accumulate": "results are fresh; addmm_wgrad_out has it"},
     ),
     Op(
         "gated_mlp",
@@ -455,24 +375,12 @@ _ATTENTION = (
     ),
 )
 
-_CONCAT = (
-    "Tensor left, Tensor right, *, Tensor? offsets_left=None, Tensor? offsets_right=None, SymInt max_len_left=0, "
-    "SymInt max_len_right=0, SymInt n_prefix_from_right=0, bool is_replace=False"
-)
 _JAGGED = (
     Op(
         "concat_2d_jagged",
-        _CONCAT,
+        "Tensor left, Tensor right, *, Tensor? offsets_left=None, Tensor? offsets_right=None, SymInt max_len_left=0, "
+        "SymInt max_len_right=0, SymInt n_prefix_from_right=0, bool is_replace=False",
         (Result("out", "concat_2d_shape(left, right, is_replace)", "left"),),
-        gradient=True,
-    ),
-    Op(
-        "concat_2d_jagged_backward",
-        f"Tensor dout, {_CONCAT}, bool[2] needed",
-        (
-            Result("dleft", "shape_of(left)", "left", when="needed[0]"),
-            Result("dright", "shape_of(right)", "right", when="needed[1]"),
-        ),
     ),
     Op(
         "split_2d_jagged",
@@ -482,7 +390,6 @@ _JAGGED = (
             Result("left", "[total_left, values.size(1)]", "values"),
             Result("right", "[values.size(0) - total_left, values.size(1)]", "values"),
         ),
-        gradient=True,
     ),
     Op(
         "jagged_dense_bmm_broadcast_add",
@@ -641,29 +548,6 @@ _STACK_PATHS = (
     | _paths("layers.", "norm_weight", "norm_bias", "uvqk_bias", "output_norm_weight", "output_norm_bias")
 )
 
-_PARAMETERS = (
-    "norm_weight",
-    "norm_bias",
-    "uvqk_weight",
-    "uvqk_bias",
-    "output_norm_weight",
-    "output_norm_bias",
-    "output_weight",
-)
-_STACK = ", ".join(f"Tensor[] {name}" for name in _PARAMETERS) + f", {_ATTENTION_OPTIONS}, {_OUTPUT_OPTIONS}"
-_SAVED = Result(
-    "saved",
-    "[stack_saved_size(x, norm_weight, num_heads, attn_dim, hidden_dim, num_softmax_heads, recompute)]",
-    "u8",
-)
-_SAVED_SIZE = {"saved": "stack_saved_size"}
-
-
-def _forward(paths: dict[str, str]) -> dict[str, str]:
-    """The paths of a call inside its gradient's; those of layers lead to lists of their own."""
-    return {name: path if path.startswith("layers.") else f"forward.{path}" for name, path in paths.items() if name != "out"}
-
-
 _CHAINS = (
     Op(
         "compute_uvqk",
@@ -696,42 +580,12 @@ _CHAINS = (
     ),
     Op(
         "stack",
-        f"Tensor x, {_STACK}",
+        "Tensor x, Tensor[] norm_weight, Tensor[] norm_bias, Tensor[] uvqk_weight, Tensor[] uvqk_bias, "
+        "Tensor[] output_norm_weight, Tensor[] output_norm_bias, Tensor[] output_weight, "
+        f"{_ATTENTION_OPTIONS}, {_OUTPUT_OPTIONS}",
         (Result("out", _SHAPE_OF_X, "x"),),
         out=True,
-        gradient=True,
         paths=_STACK_PATHS | _paths("layers.", "uvqk_weight", "output_weight"),
-    ),
-    Op(
-        "stack_with_saved",
-        f"Tensor x, {_STACK}, int recompute=0",
-        (Result("out", _SHAPE_OF_X, "x"), _SAVED),
-        function="stack",
-        paths=_STACK_PATHS | _paths("layers.", "uvqk_weight", "output_weight") | _paths("", "recompute", "saved"),
-        memory=_SAVED_SIZE,
-    ),
-    Op(
-        "stack_backward",
-        f"Tensor dout, Tensor x, Tensor saved, {_STACK}, int recompute=0, int determinism=0, "
-        "ScalarType? weight_grad_dtype=None, bool[] needed",
-        (
-            Result("dx", _SHAPE_OF_X, "x", when="needed[0]"),
-            *(
-                Result(
-                    f"d{name}",
-                    "shape_of(each)",
-                    "weight_grad_dtype or each",
-                    when=f"needed[{len(_PARAMETERS)} * i + {at + 1}]",
-                    each=name,
-                )
-                for at, name in enumerate(_PARAMETERS)
-            ),
-        ),
-        paths=_forward(_STACK_PATHS | _paths("layers.", "uvqk_weight", "output_weight"))
-        | _paths("forward.", "recompute", "saved")
-        | _paths("", "dout", "dx", "determinism")
-        | {f"d{name}": f"gradients.{name}" for name in _PARAMETERS},
-        memory=_SAVED_SIZE,
     ),
     Op(
         "stack_fp8",

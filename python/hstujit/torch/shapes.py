@@ -1,7 +1,4 @@
-"""What the shapes of results are made of, in Python; torch_ops/shapes.hpp has the same in C++.
-
-Sizes of memory that the library keeps are the exception: in C++ the library says them itself.
-"""
+"""What the shapes of results are made of, in Python; torch_ops/shapes.hpp has the same in C++."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ from collections.abc import Sequence
 from torch import Tensor
 
 ROW, GROUP, BLOCK = 1, 2, 3  # hstu_fp8_scaling
-RECOMPUTE_UVQK = 1
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -24,11 +20,6 @@ def rows(t: Tensor) -> int:
     for extent in t.shape[:-1]:
         product *= extent
     return product
-
-
-def shape_of(t: Tensor) -> Sequence[int]:
-    """The shape of t."""
-    return list(t.shape)
 
 
 def with_last(t: Tensor, last: int) -> Sequence[int]:
@@ -52,26 +43,6 @@ def fp8_units(scaling: int, rows: int, columns: int) -> Sequence[int]:
     return [1]
 
 
-def stack_saved_size(
-    x: Tensor,
-    layers: Sequence[Tensor],
-    num_heads: int,
-    attn_dim: int,
-    hidden_dim: int,
-    num_softmax_heads: int,
-    recompute: int,
-) -> int:
-    """What hstu_stack_saved_size says of a stack, for sizes that are symbols. `layers` has a tensor a layer."""
-
-    def matrix(columns: int, element_size: int = x.element_size()) -> int:
-        return ceil_div(x.size(0) * columns * element_size, 256) * 256
-
-    layer = matrix(num_heads * hidden_dim) + matrix(num_softmax_heads, 4)
-    if not recompute & RECOMPUTE_UVQK:
-        layer += matrix(2 * num_heads * (hidden_dim + attn_dim))
-    return len(layers) * layer + (len(layers) - 1) * matrix(x.size(1))
-
-
 def norm_mul_segments(concat_u: bool, concat_x: bool, num_groups: int) -> int:
     """How many segments of dim columns hstu_norm_mul writes."""
     if num_groups == 0:
@@ -87,8 +58,3 @@ def concat_2d_shape(left: Tensor, right: Tensor, is_replace: bool) -> Sequence[i
 def flash_lse(q: Tensor) -> Sequence[int]:
     """The shape of the log-sum-exp: [heads, total] of jagged q, [batch, heads, queries] of dense q."""
     return [q.size(1), q.size(0)] if q.dim() == 3 else list(q.shape[:-1])
-
-
-def weight_shape(x: Tensor, dout: Tensor, transposed: bool) -> Sequence[int]:
-    """The shape of a product's weight, from its input and the gradient of its result."""
-    return [dout.size(1), x.size(1)] if transposed else [x.size(1), dout.size(1)]

@@ -63,9 +63,10 @@ bool is_anything_wanted(const Problem& p) {
 }
 bool are_both_of_keys_wanted(const Problem& p) { return p[key::kHasDk] && p[key::kHasDv]; }
 
-int64_t fill(hstu::AttnBwdParams& k, const hstu_attention_backward_args& a, const Problem& p, const Tiles& t,
-             const DeviceFacts& device) {
+void bind(const hstu_attention_backward_args& a, const Problem& p, const Tiles& t, const DeviceFacts& device,
+          Launch& launch) {
   const hstu_attention_args& f = a.forward;
+  auto& k = launch.emplace<hstu::AttnBwdParams>();
   attn_facts::fill(k, a, p);
   set_ranges(k, f);
   set_row_places(k, a, p, t);
@@ -74,12 +75,7 @@ int64_t fill(hstu::AttnBwdParams& k, const hstu_attention_backward_args& a, cons
   const int64_t rows = std::min(f.max_seq_len, f.q.shape[0]);
   const int64_t bytes = 2 * pairs * rows * (f.q.shape[2] + f.v.shape[2]) * size_of(f.q.dtype);
   k.forward.section_pairs = attn_space::section_pairs(pairs, bytes, device);
-  return int64_t{k.key_places} + k.value_places + k.query_places + k.bias_places;
-}
-
-void bind(const hstu_attention_backward_args& a, const Problem& p, const Tiles& t, const DeviceFacts& device,
-          Launch& launch) {
-  const int64_t places = fill(launch.emplace<hstu::AttnBwdParams>(), a, p, t, device);
+  const int64_t places = int64_t{k.key_places} + k.value_places + k.query_places + k.bias_places;
   const bool counted = p[key::kHasDattnScale] != 0;  // then one block at least, which writes sums of nothing
   launch.grid[0] = static_cast<uint32_t>(counted ? std::clamp(places, int64_t{1}, kMostCounted) : places);
   launch.block[0] = static_cast<uint32_t>(t.threads);

@@ -19,10 +19,7 @@ struct Tiles {
   bool apart;     ///< dk and dv at places of their own
   int threads, smem_bytes;
 };
-/// Fills the params. Returns the places of the launch.
-int64_t fill(hstu::AttnBwdParams& params, const hstu_attention_backward_args& args, const Problem& problem,
-             const Tiles& tiles, const DeviceFacts& device);
-/// The same for kernels with these params alone, and a grid with a block for each place.
+/// Fills the params and sets the grid.
 void bind(const hstu_attention_backward_args& args, const Problem& problem, const Tiles& tiles,
           const DeviceFacts& device, Launch& launch);
 

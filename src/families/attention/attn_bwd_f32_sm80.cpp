@@ -3,7 +3,6 @@
 #include "families/attention/attn_facts.hpp"
 #include "families/families.hpp"
 #include "operators/attention/attention_backward.hpp"
-#include "operators/attention/attention_checks.hpp"
 
 #include <algorithm>
 
@@ -38,16 +37,11 @@ int held_registers(const Problem& p, const Config& c) {
   return (c[kApart] ? std::max(qk, v) : qk + v) + c[kBlockN] / 2;
 }
 
-bool sees_both_ways(const Problem& p) {
-  return attention_checks::sees_both_ways(p[key::kMask], p[key::kTargetDtype], p[key::kContextual],
-                                          p[key::kMaxAttnLen]);
-}
-
 /// What options take beside addresses, operands and a simple mask, as the compiler's log has it.
 int option_registers(const Problem& p) {
   const bool mixed = p[key::kSoftmaxHeads] == attention_extras::kSomeSoftmax;
   return 24 * (p[key::kRab] != 0) + 24 * p[key::kHasDattnScale] + 4 * (p[key::kDrab] != 0) + 8 * mixed +
-         (p[key::kMaxAttnLen] || p[key::kTargetGroups] ? 8 : 0) + (sees_both_ways(p) ? 8 : 0);
+         (p[key::kMaxAttnLen] || p[key::kTargetGroups] ? 8 : 0);
 }
 
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {

@@ -5,7 +5,6 @@
 #include "families/attention/attn_space.hpp"
 #include "families/families.hpp"
 #include "operators/attention/attention_backward.hpp"
-#include "operators/attention/attention_checks.hpp"
 
 #include <algorithm>
 
@@ -48,11 +47,6 @@ int held_registers(const Problem& p, const Config& c) {
   return c[kRowTiles] * ((c[kApart] ? std::max(qk, v) : qk + v) + c[kBlockN]);
 }
 
-bool sees_both_ways(const Problem& p) {
-  return attention_checks::sees_both_ways(p[key::kMask], p[key::kTargetDtype], p[key::kContextual],
-                                          p[key::kMaxAttnLen]);
-}
-
 /// What options take beside addresses, operands and a simple mask: statistics and factors of the rows walked over,
 /// addresses of panels of other widths, sums of scales.
 int option_registers(const Problem& p) {
@@ -60,7 +54,7 @@ int option_registers(const Problem& p) {
   const bool mixed = p[key::kSoftmaxHeads] == attention_extras::kSomeSoftmax;
   const bool factors = p[key::kAttnScale] == attention_checks::kRowScale;
   return (has_softmax(p) ? 6 : 0) + 4 * (mixed + factors + (p[key::kRab] != 0) + p[key::kHasDattnScale] + kinds - 2) +
-         (p[key::kMaxAttnLen] || p[key::kTargetGroups] ? 4 : 0) + (sees_both_ways(p) ? 4 : 0);
+         (p[key::kMaxAttnLen] || p[key::kTargetGroups] ? 4 : 0);
 }
 
 /// Whether no other point of the space takes fewer registers or less shared memory.

@@ -4,7 +4,6 @@
 #include "families/attention/attn_space.hpp"
 #include "families/families.hpp"
 #include "operators/attention/attention.hpp"
-#include "operators/attention/attention_checks.hpp"
 
 #include <algorithm>
 
@@ -17,9 +16,7 @@ int32_t spare_registers(const Problem& p) {
   if (p[attention::kVector] != 8) return 0;
   const bool mixed = p[attention::kSoftmaxHeads] == attention_extras::kSomeSoftmax, bias = p[attention::kRab] != 0;
   const bool special = mixed || bias || p[attention::kIntervals] > 0 || p[attention::kTargetGroups] ||
-                       p[attention::kMask] == HSTU_MASK_LOCAL ||
-                       attention_checks::sees_both_ways(p[attention::kMask], p[attention::kTargetDtype],
-                                                        p[attention::kContextual], p[attention::kMaxAttnLen]);
+                       p[attention::kMask] == HSTU_MASK_LOCAL;
   const int kinds =
       attn_space::panel_kinds(p[attention::kHeadDimQk]) + attn_space::panel_kinds(p[attention::kHeadDimV]);
   return special ? (mixed ? 16 : 0) + (bias ? 16 : 0) + 6 * (kinds - 2) : 0;

@@ -40,12 +40,10 @@ int held_registers(const Problem& p, const Config& c) {
 bool four_or_eight_warps(const Problem&, const Config& c, const DeviceFacts&) { return warps(c) == 4 || warps(c) == 8; }
 bool registers_suffice(const Problem& p, const Config& c, const DeviceFacts&) {
   // Addresses, fragments, masks; more for several fragments of keys a step, for element-wise copies, for the places of
-  // a bias, for groups of targets, and for full masks of rows of several kinds.
+  // a bias, and for groups of targets.
   const Facts f = facts_of(p);
-  const bool both_ways =
-      attention_checks::sees_both_ways(f.mask, f.target, f.contextual ? 1 : 0, f.max_attn_len ? 1 : 0);
   const int usual = c[kRowsPerWarp] == 32 ? 84 : c[kBlockN] > 16 ? 56 : 52;
-  const int others = usual + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0) + (f.target_groups || both_ways ? 8 : 0);
+  const int others = usual + (f.vector == 8 ? 0 : 16) + (f.bias ? 16 : 0) + (f.target_groups ? 8 : 0);
   return held_registers(p, c) + others <= register_budget(c[kMinBlocks], warps(c) * 32);
 }
 bool smem_fits(const Problem& p, const Config& c, const DeviceFacts& device) {

@@ -23,7 +23,6 @@
   X(BuildSlaFuncSm80) \
   X(RelBiasSm90) \
   X(RelBiasSm80) \
-  X(AttnBwdSm90) \
   X(AttnBwdSm80) \
   X(AttnBwdF32Sm80)
 // clang-format on

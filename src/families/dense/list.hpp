@@ -11,8 +11,5 @@
   X(GatedMlpSm90) \
   X(GatedMlpSm80) \
   X(GatedAddmmSm90) \
-  X(NormAddmmSm90) \
-  X(AddmmWgradSm80) \
-  X(AddmmDbiasSm80) \
-  X(AddmmDpreSm80)
+  X(NormAddmmSm90)
 // clang-format on

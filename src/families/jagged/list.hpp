@@ -28,6 +28,5 @@
   X(SortByLengthSm80) \
   X(SortByLengthPartsSm80) \
   X(JaggedRemove1dSm90) \
-  X(JaggedRemove1dSm80) \
-  X(Concat2dJaggedBwdSm80)
+  X(JaggedRemove1dSm80)
 // clang-format on

@@ -16,9 +16,5 @@
   X(RmsNormRopeFp8Sm80) \
   X(SoftmaxSm80) \
   X(DropoutSm80) \
-  X(LayerNormBwdSm80) \
-  X(RmsNormBwdSm80) \
-  X(SwishLayerNormBwdSm80) \
-  X(GroupNormBwdSm80) \
-  X(NormMulBwdSm80)
+  X(LayerNormBwdSm80)
 // clang-format on

@@ -20,12 +20,10 @@ void refuse_option(const char* name, int64_t value, hstu_mask mask, const char* 
          word(mask), owner);
 }
 
-/// Contexts, targets and windows, of which causal and full masks know.
-void check_kinds_of_rows(hstu_mask_options& o) {
-  const bool used = o.kind == HSTU_MASK_CAUSAL || o.kind == HSTU_MASK_FULL;
+void check_causal(hstu_mask_options& o) {
   const auto check = [&](const char* name, auto& value, int64_t off) {
     checks::not_negative(name, value, "0 means off");
-    if (!used && value != off) refuse_option(name, value, o.kind, "causal or full");
+    if (o.kind != HSTU_MASK_CAUSAL && value != off) refuse_option(name, value, o.kind, "causal");
     value = static_cast<std::remove_reference_t<decltype(value)>>(std::min<int64_t>(value, kManyPositions));
   };
   check("contextual_seq_len", o.contextual_seq_len, 0);
@@ -33,9 +31,9 @@ void check_kinds_of_rows(hstu_mask_options& o) {
   check("min_full_attn_seq_len", o.min_full_attn_seq_len, 0);
   check("target_group_size", o.target_group_size, 1);  // groups of one are none
   for (const auto& [name, t] : {std::pair{"num_targets", &o.num_targets}, {"num_contexts", &o.num_contexts}})
-    if (!used && present(*t))
-      fail(HSTU_ERROR_INVALID_ARGUMENT,
-           "{} is there: mask.kind = {} does not use it; leave it out or use causal or full", name, word(o.kind));
+    if (o.kind != HSTU_MASK_CAUSAL && present(*t))
+      fail(HSTU_ERROR_INVALID_ARGUMENT, "{} is there: mask.kind = {} does not use it; leave it out or use causal", name,
+           word(o.kind));
   if (o.max_attn_len == 0) o.min_full_attn_seq_len = 0;  // it exempts from that limit only
   if (!present(o.num_targets)) o.target_group_size = 0;  // there is nothing to group
   o.target_group_size = std::max(o.target_group_size, 1);
@@ -183,7 +181,7 @@ int32_t mask(hstu_mask_options& options, const checks::Tensor& q, const checks::
   const int mask = checks::code(options.kind);
   if (mask < HSTU_MASK_CAUSAL || mask > HSTU_MASK_INTERVALS)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "mask.kind = {}: use CAUSAL (0), FULL (1), LOCAL (2) or INTERVALS (3)", mask);
-  check_kinds_of_rows(options);
+  check_causal(options);
   check_local(options);
   return check_intervals(options, q, out);
 }

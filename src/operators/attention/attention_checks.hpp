@@ -32,11 +32,6 @@ inline constexpr std::array<ScalarSlot, 7> kMaskScalars = {
      {"window_left", offsetof(Args, mask.window_left), ScalarSlot::Kind::i64},
      {"window_right", offsetof(Args, mask.window_right), ScalarSlot::Kind::i64}}};
 
-/// Whether a full mask has contexts, targets or windows, of fields of a problem: it takes more than others.
-constexpr bool sees_both_ways(int32_t mask, int32_t target_dtype, int32_t contextual, int32_t max_attn_len) {
-  return mask == HSTU_MASK_FULL && (target_dtype != HSTU_DTYPE_NONE || contextual != 0 || max_attn_len != 0);
-}
-
 /// 1 to 256. UNSUPPORTED.
 void head_dim(const char* name, const checks::Tensor& a);
 

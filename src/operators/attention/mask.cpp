@@ -50,41 +50,19 @@ SequenceMask sequence_mask(const hstu_mask_options& options, int64_t b, int64_t 
   return mask;
 }
 
-namespace {
-
-/// Of a row that sees both ways, of a sequence that is not degenerate.
-KeyRange keys_both_ways(const SequenceMask& mask, int64_t i, int64_t n) {
-  const int64_t history = n - mask.targets, context = std::max<int64_t>(mask.contextual - 1, 0);
-  const auto exempt = [&](int64_t at) {
-    return mask.max_attn_len == 0 || (mask.min_full > 0 && at >= history - mask.min_full);
-  };
-  const int64_t end = std::min(i, history);  // its identity as a position
-  const int64_t begin = exempt(end) || end - context <= mask.max_attn_len ? 0 : end - mask.max_attn_len;
-  if (i >= history) {
-    const int64_t own = history + (i - history) / mask.group * mask.group;
-    return {begin, history, own, std::min(own + mask.group, n)};
-  }
-  const bool contextual = i < mask.contextual;
-  const int64_t at = contextual ? context : i;
-  if (exempt(at) || history - at <= mask.max_attn_len) return {contextual ? 0 : begin, n, i, i + 1};
-  return {contextual ? 0 : begin, contextual ? history : i + mask.max_attn_len + 1, i, i + 1};
-}
-
-}  // namespace
-
 KeyRange keys_of_row(const SequenceMask& mask, int64_t i, int64_t n) {
+  if (mask.kind == HSTU_MASK_FULL) return {0, n, i};
   if (mask.kind == HSTU_MASK_LOCAL)
     return {mask.left < 0 ? 0 : std::max<int64_t>(i - mask.left, 0),
-            mask.right < 0 ? n : std::min(i + mask.right + 1, n), i, i + 1};
-  if (n < mask.contextual + mask.targets) return {i, i, i, i + 1};
-  if (mask.kind == HSTU_MASK_FULL) return keys_both_ways(mask, i, n);
+            mask.right < 0 ? n : std::min(i + mask.right + 1, n), i};
+  if (n < mask.contextual + mask.targets) return {i, i, i};
   const int64_t history = n - mask.targets;
-  if (i < mask.contextual) return {0, history, i, i + 1};
+  if (i < mask.contextual) return {0, history, i};
   const int64_t own = i < history ? i : history + (i - history) / mask.group * mask.group;
   const int64_t end = std::min(i, history), shared = std::max<int64_t>(mask.contextual - 1, 0);
   const bool exempt = mask.max_attn_len == 0 || (mask.min_full > 0 && i >= history - mask.min_full);
   const bool reaches_start = end - shared <= mask.max_attn_len;
-  return {exempt || reaches_start ? 0 : end - mask.max_attn_len, end, own, i + 1};
+  return {exempt || reaches_start ? 0 : end - mask.max_attn_len, end, own};
 }
 
 double pair_count(const SequenceMask& mask, int64_t n, int64_t first) {
@@ -96,7 +74,7 @@ double pair_count(const SequenceMask& mask, int64_t n, int64_t first) {
     }
     const KeyRange keys = keys_of_row(mask, i, n);
     const bool own_inside = keys.begin <= i && i < keys.end;
-    pairs += keys.end - keys.begin + (own_inside ? 0 : keys.own_end - keys.own);
+    pairs += keys.end - keys.begin + (own_inside ? 0 : i + 1 - keys.own);
   }
   return static_cast<double>(pairs);
 }

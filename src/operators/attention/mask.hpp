@@ -25,33 +25,16 @@ constexpr bool allowed(int64_t i, int64_t j, int64_t n, int64_t C, int64_t T, in
   return query - key <= W;
 }
 
-/// The same of full attention: rows see what follows them, too. Windows reach as far ahead as back, targets of a group
-/// see all of it, and history sees targets and is seen by them.
-constexpr bool allowed_both_ways(int64_t i, int64_t j, int64_t n, int64_t C, int64_t T, int64_t W, int64_t F,
-                                 int64_t g = 1) {
-  if (i == j) return true;
-  if (n < C + T) return false;  // degenerate: the diagonal only
-  const int64_t h = n - T;
-  if (i >= h && j >= h) return (i - h) / g == (j - h) / g;
-  if (i < C && j < h) return true;  // contextual rows see all but targets, whatever the window
-  if (W == 0) return true;
-  // Identities: the contextual rows are one together, and so are the targets.
-  const int64_t context = C > 0 ? C - 1 : 0;
-  const int64_t query = i >= h ? h : i < context ? context : i, key = j >= h ? h : j < context ? context : j;
-  if (F > 0 && query >= h - F) return true;
-  return (query > key ? query - key : key - query) <= W;
-}
-
 /// The mask of one head of one sequence.
 struct SequenceMask {
   hstu_mask kind = HSTU_MASK_CAUSAL;
-  int64_t contextual = 0, targets = 0, max_attn_len = 0, min_full = 0, group = 1;  ///< CAUSAL, FULL
+  int64_t contextual = 0, targets = 0, max_attn_len = 0, min_full = 0, group = 1;  ///< CAUSAL
   int64_t left = -1, right = -1;  ///< LOCAL: how far a row looks back and ahead; negative: as far as there are keys
   hstu_tensor bounds{};           ///< INTERVALS: [bounds, rows] of the head
   int64_t row_of_zero = 0;        ///< INTERVALS: the row of bounds that position 0 would have
 
   bool allows(int64_t i, int64_t j, int64_t n) const {
-    if (kind == HSTU_MASK_FULL) return allowed_both_ways(i, j, n, contextual, targets, max_attn_len, min_full, group);
+    if (kind == HSTU_MASK_FULL) return true;
     if (kind == HSTU_MASK_LOCAL) return (left < 0 || j >= i - left) && (right < 0 || j <= i + right);
     if (kind == HSTU_MASK_INTERVALS) return in_intervals(i, j);
     return allowed(i, j, n, contextual, targets, max_attn_len, min_full, group);
@@ -65,9 +48,9 @@ struct SequenceMask {
 /// row_of_zero: the row of q that its position 0 would have.
 SequenceMask sequence_mask(const hstu_mask_options& options, int64_t b, int64_t row_of_zero, int64_t head);
 
-/// The keys of a row: [begin, end) and what it sees of its own group, [own, own_end). Not of INTERVALS.
+/// The keys of a row: [begin, end) and its own group, [own, row]. Not of INTERVALS.
 struct KeyRange {
-  int64_t begin = 0, end = 0, own = 0, own_end = 0;
+  int64_t begin = 0, end = 0, own = 0;
 };
 KeyRange keys_of_row(const SequenceMask& mask, int64_t i, int64_t n);
 

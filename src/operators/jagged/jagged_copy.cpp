@@ -65,14 +65,9 @@ int64_t added(int64_t a, int64_t b) {
   return sum;
 }
 
-/// The three tensors, extents checked; rows are those of combined.
-struct Shapes {
-  checks::Tensor left, right, combined;
-  Parts parts;
-  int64_t rows;
-};
+}  // namespace
 
-Shapes check_shapes(const Call& call) {
+Problem prepare(Op op, const Call& call) {
   const bool left_dense = !checks::given("offsets_left", call.offsets_left);
   const bool right_dense = !checks::given("offsets_right", call.offsets_right);
   const checks::Tensor left = checks::part("left", call.left, "max_len_left", call.max_len_left, left_dense);
@@ -88,55 +83,18 @@ Shapes check_shapes(const Call& call) {
   checks::extent(combined, 1, parts.left.dim, "the row length of left");
   const int64_t rows = call.replace ? parts.left.rows : added(parts.left.rows, parts.right.rows);
   checks::extent(combined, 0, rows, call.replace ? "rows of left" : "rows of left and right");
-  return {left, right, combined, parts, rows};
-}
+  check_memory(left, right, combined, call);
 
-Problem problem_of(Op op, const Call& call, const Shapes& shapes, const checks::ByteAccess& access) {
   Problem problem{op, {}};
-  problem[kAccessBytes] = access.width();
-  problem[kRowBytes] = checks::row_bytes(shapes.left, shapes.parts.left.dim);
+  problem[kAccessBytes] = checks::ByteAccess().tensor(left.t).tensor(right.t).tensor(combined.t).width();
+  problem[kRowBytes] = checks::row_bytes(left, parts.left.dim);
   problem[kLeftOffset] = call.offsets_left.dtype;
   problem[kRightOffset] = call.offsets_right.dtype;
   problem[kPrefix] = call.prefix > 0;
   problem[kReplace] = call.replace;
-  problem[kBatch] = bucket(shapes.parts.batch);
-  problem[kRows] = bucket(shapes.rows);
+  problem[kBatch] = bucket(parts.batch);
+  problem[kRows] = bucket(rows);
   return problem;
-}
-
-/// The gradient of a part: its rank, extents and dtype.
-checks::Tensor gradient_of(const char* name, hstu_tensor& t, const checks::Tensor& part) {
-  if (!checks::given(name, t)) return {name, t};
-  const checks::Tensor checked = part.t.rank == 3 ? checks::required<3>(name, t) : checks::required<2>(name, t);
-  checks::same_dtype(checked, part);
-  for (int d = 0; d < part.t.rank; ++d) checks::extent(checked, d, part.t.shape[d], part.name);
-  checks::no_self_overlap(checked);
-  return checked;
-}
-
-}  // namespace
-
-Problem prepare(Op op, const Call& call) {
-  const Shapes shapes = check_shapes(call);
-  check_memory(shapes.left, shapes.right, shapes.combined, call);
-  return problem_of(op, call, shapes,
-                    checks::ByteAccess().tensor(shapes.left.t).tensor(shapes.right.t).tensor(shapes.combined.t));
-}
-
-Problem prepare_gradient(Op op, const Call& call, hstu_tensor& dleft, hstu_tensor& dright) {
-  const Shapes shapes = check_shapes(call);
-  const checks::Tensor left = gradient_of("dleft", dleft, shapes.left),
-                       right = gradient_of("dright", dright, shapes.right);
-  const checks::Tensor offsets_left{"offsets_left", call.offsets_left, extent_bytes(call.offsets_left)};
-  const checks::Tensor offsets_right{"offsets_right", call.offsets_right, extent_bytes(call.offsets_right)};
-  checks::ByteAccess access;
-  access.tensor(call.combined);
-  for (const checks::Tensor* out : {&left, &right}) {
-    for (const checks::Tensor* in : {&shapes.combined, &offsets_left, &offsets_right}) checks::disjoint(*out, *in);
-    if (present(out->t)) access.tensor(out->t);
-  }
-  checks::disjoint(left, right);
-  return problem_of(op, call, shapes, access);
 }
 
 Parts parts_of(const hstu_tensor& left, const hstu_tensor& right, const hstu_tensor& offsets_left,

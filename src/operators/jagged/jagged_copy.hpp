@@ -1,6 +1,5 @@
-// What concat_2d_jagged, its gradient and split_2d_jagged share, operators of a combined jagged tensor and its two
-// parts: the key, checks, cost, and the order of rows in the combined tensor, which their kin of one dimension have
-// too.
+// What concat_2d_jagged and split_2d_jagged share, operators of a combined jagged tensor and its two parts: the key,
+// checks, cost, and the order of rows in the combined tensor, which their kin of one dimension have too.
 #pragma once
 
 #include "operators/jagged/jagged_checks.hpp"
@@ -40,10 +39,6 @@ struct Call {
   bool combines;  ///< combined is the output; otherwise the parts are
 };
 Problem prepare(Op op, const Call& call);
-
-/// Of a gradient: the parts are read for their extents alone, combined is what flows in, and each of the gradients of
-/// left and right may be absent.
-Problem prepare_gradient(Op op, const Call& call, hstu_tensor& dleft, hstu_tensor& dright);
 
 /// Sequences of prepared args: offsets may be absent on one or both sides.
 struct Parts {

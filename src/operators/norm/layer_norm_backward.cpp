@@ -2,7 +2,6 @@
 #include "operators/norm/layer_norm_backward.hpp"
 
 #include "operators/edge_case.hpp"
-#include "operators/norm/gradient_checks.hpp"
 #include "operators/norm/row_checks.hpp"
 #include "operators/operators.hpp"
 #include "operators/reference.hpp"
@@ -56,10 +55,54 @@ size_t workspace_bytes(const void* untyped) {
 }
 constexpr WorkspaceSlot kWorkspace = {offsetof(Args, workspace), offsetof(Args, workspace_size), workspace_bytes};
 
+/// Like x, [rows, dim].
+Tensor like_x(const char* name, hstu_tensor& t, const Tensor& x) {
+  const Tensor like = checks::required<2>(name, t);
+  checks::same_dtype(like, x);
+  checks::extent(like, 0, x.t.shape[0], "x.shape[0]");
+  checks::extent(like, 1, x.t.shape[1], "x.shape[1]");
+  return like;
+}
+
 /// Those that are there, and what must lie apart.
 struct Checked {
   Tensor x, weight, bias, dout, moments, dresidual, dx, dweight, dbias, valid_rows;
 };
+
+Tensor check_moments(hstu_tensor& t, const Tensor& x) {
+  if (!checks::given("moments", t)) return {"moments", t};
+  const Tensor moments = checks::required<3>("moments", t);
+  checks::is_f32(moments);
+  checks::extent(moments, 0, x.t.shape[0], "x.shape[0]");
+  checks::extent(moments, 1, 1, "the number of parts");
+  checks::extent(moments, 2, 2, "mean and squares, their number");
+  if (reinterpret_cast<uintptr_t>(t.data) % 8 != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments.data = {}: it must be aligned to 8 bytes, as each row's pair", t.data);
+  if (t.stride[0] % 2 != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "moments.stride[0] = {}: it must be even, so that each row's pair is aligned",
+         t.stride[0]);
+  return moments;
+}
+
+Tensor check_valid_rows(hstu_tensor& t) {
+  if (!checks::given("valid_rows", t)) return {"valid_rows", t};
+  const Tensor valid = checks::required<1>("valid_rows", t);
+  checks::integer(valid);
+  checks::extent(valid, 0, 1, "one number, its extent");
+  return valid;
+}
+
+/// dweight or dbias, of weight's type or f32.
+Tensor check_weight_gradient(const char* name, hstu_tensor& t, bool weighted, const Tensor& weight, const Tensor& x) {
+  if (!checks::given(name, t)) return {name, t};
+  if (!weighted)
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "{} is there, but weight is absent: there is nothing to take its gradient of; leave {} out", name, name);
+  const Tensor gradient = checks::required<1>(name, t);
+  checks::extent(gradient, 0, x.t.shape[1], "x.shape[1]");
+  if (t.dtype != HSTU_DTYPE_F32) checks::same_dtype(gradient, weight);
+  return gradient;
+}
 
 Checked check_tensors(Args& args) {
   hstu_layer_norm_args& forward = args.forward;
@@ -68,17 +111,23 @@ Checked check_tensors(Args& args) {
   Checked c{x,
             {"weight", forward.weight},
             {"bias", forward.bias},
-            checks::like_x("dout", args.dout, x),
-            checks::row_moments(args.moments, x),
-            checks::like_x_or_absent("dresidual", args.dresidual, x),
-            checks::like_x_or_absent("dx", args.dx, x),
+            like_x("dout", args.dout, x),
+            check_moments(args.moments, x),
+            {"dresidual", args.dresidual},
+            {"dx", args.dx},
             {"dweight", args.dweight},
             {"dbias", args.dbias},
-            checks::valid_rows(args.valid_rows)};
-  checks::residual_needs_dx(args.dresidual, args.dx);
+            check_valid_rows(args.valid_rows)};
+  if (checks::given("dx", args.dx)) c.dx.bytes = like_x("dx", args.dx, x).bytes;
+  if (checks::given("dresidual", args.dresidual)) {
+    c.dresidual.bytes = like_x("dresidual", args.dresidual, x).bytes;
+    if (!present(args.dx))
+      fail(HSTU_ERROR_INVALID_ARGUMENT,
+           "dresidual is there, but dx is absent: dresidual is added to dx; give dx or leave dresidual out");
+  }
   const bool weighted = checks::weight_and_bias(forward.weight, forward.bias, x.t.shape[1], "x.shape[1]", c.dx);
-  c.dweight.bytes = checks::weight_gradient("dweight", args.dweight, weighted, c.weight, x).bytes;
-  c.dbias.bytes = checks::weight_gradient("dbias", args.dbias, weighted, c.weight, x).bytes;
+  c.dweight.bytes = check_weight_gradient("dweight", args.dweight, weighted, c.weight, x).bytes;
+  c.dbias.bytes = check_weight_gradient("dbias", args.dbias, weighted, c.weight, x).bytes;
   if (present(args.dweight) && present(args.dbias)) checks::same_dtype(c.dbias, c.dweight);
   if (weighted) c.weight.bytes = c.bias.bytes = extent_bytes(forward.weight);
   return c;
@@ -94,10 +143,21 @@ void check_overlaps(const Checked& c) {
   checks::disjoint(c.dweight, c.dbias);
 }
 
-void check_workspace(const Args& args, const Checked& c) {
-  checks::workspace(
-      args.workspace, args.workspace_size, workspace_bytes(&args), "hstu_layer_norm_backward_workspace_size",
-      {&c.x, &c.dout, &c.dresidual, &c.moments, &c.valid_rows, &c.weight, &c.bias, &c.dx, &c.dweight, &c.dbias});
+void check_workspace(Args& args, const Checked& c) {
+  const size_t needed = workspace_bytes(&args);
+  if (needed == 0) return;
+  if (args.workspace_size < needed)
+    fail(HSTU_ERROR_INVALID_ARGUMENT,
+         "workspace_size = {}: it must be at least {}, as hstu_layer_norm_backward_workspace_size() says",
+         args.workspace_size, needed);
+  if (!args.workspace || reinterpret_cast<uintptr_t>(args.workspace) % kWorkspaceAlignment != 0)
+    fail(HSTU_ERROR_INVALID_ARGUMENT, "workspace = {}: it must be device memory aligned to {} bytes", args.workspace,
+         kWorkspaceAlignment);
+  hstu_tensor space = hstu_vector(args.workspace, HSTU_DTYPE_F32, static_cast<int64_t>(needed / sizeof(float)));
+  const Tensor workspace{"workspace", space, static_cast<int64_t>(needed)};
+  for (const Tensor* other :
+       {&c.x, &c.dout, &c.dresidual, &c.moments, &c.valid_rows, &c.weight, &c.bias, &c.dx, &c.dweight, &c.dbias})
+    checks::disjoint(workspace, *other);
 }
 
 int32_t vector_of(const Args& args) {

@@ -21,6 +21,8 @@ constexpr TensorSlot kTensors[] = {
     {"bias", offsetof(Args, bias), TensorRole::input, of_rank(1, kFloating).or_absent()},
     {"out", offsetof(Args, out), TensorRole::output, of_rank(2, kFloating | kFp8)},
     {"descale", offsetof(Args, descale), TensorRole::output, of_rank(1, kF32).or_rank(2, 2).or_absent()}};
+constexpr std::string_view kNormWords[] = {"layer", "rms", "swish"};
+constexpr std::string_view kStreamWords[] = {"compat", "fast", "masks", "rows"};
 constexpr ScalarSlot kScalars[] = {
     {"eps", offsetof(Args, eps), ScalarSlot::Kind::f32, {}, {1e-5f}},
     {"activation", offsetof(Args, activation), ScalarSlot::Kind::i32, kActivationWords},
@@ -28,8 +30,8 @@ constexpr ScalarSlot kScalars[] = {
     {"concat_x", offsetof(Args, concat_x), ScalarSlot::Kind::i32},
     {"silu_u", offsetof(Args, silu_u), ScalarSlot::Kind::i32},
     {"num_groups", offsetof(Args, num_groups), ScalarSlot::Kind::i32},
-    {"norm", offsetof(Args, norm), ScalarSlot::Kind::i32, norm_mul::kNormWords},
-    {"dropout_stream", offsetof(Args, dropout_stream), ScalarSlot::Kind::i32, norm_mul::kStreamWords},
+    {"norm", offsetof(Args, norm), ScalarSlot::Kind::i32, kNormWords},
+    {"dropout_stream", offsetof(Args, dropout_stream), ScalarSlot::Kind::i32, kStreamWords},
     {"dropout_ratio", offsetof(Args, dropout_ratio), ScalarSlot::Kind::f32},
     {"seed", offsetof(Args, seed), ScalarSlot::Kind::i64},
     {"scaling", offsetof(Args, scaling), ScalarSlot::Kind::i32, kFp8ScalingWords}};
@@ -38,36 +40,7 @@ void check_enum(const char* name, int value, int last, const char* values) {
   if (value < 0 || value > last) fail(HSTU_ERROR_INVALID_ARGUMENT, "{} = {}: it must be {}", name, value, values);
 }
 
-/// Of an out in FP8.
-void check_groups_quantised(const Args& args) {
-  constexpr int32_t kMostQuantised = 1024;  // whose moments a block keeps
-  if (args.num_groups > kMostQuantised && fp8::stores(args.out.dtype))
-    fail(HSTU_ERROR_UNSUPPORTED, "num_groups = {}: kernels with an out in FP8 cover up to {}", args.num_groups,
-         kMostQuantised);
-}
-
-checks::Tensor check_out(Args& args, const checks::Tensor& attn, const checks::Tensor& u) {
-  const checks::Tensor out = checks::required<2>("out", args.out);
-  if (!fp8::stores(out.t.dtype)) checks::same_dtype(out, attn);
-  norm_mul::check_segments(out, args, attn);
-  checks::no_self_overlap(out);
-  checks::disjoint(out, attn);
-  checks::disjoint(out, u);
-  return out;
-}
-
-}  // namespace
-
-namespace norm_mul {
-
-checks::Tensor check_u(Args& args, const checks::Tensor& attn) {
-  const checks::Tensor u = checks::required<2>("u", args.u);
-  checks::same_dtype(u, attn);
-  checks::extent(u, 0, attn.t.shape[0], "attn.shape[0]");
-  checks::extent(u, 1, attn.t.shape[1], "attn.shape[1]");
-  return u;
-}
-
+/// Flags that do nothing are cleared, so that equal work has one key.
 void check_flags(Args& args) {
   checks::flag("concat_u", args.concat_u);
   checks::flag("concat_x", args.concat_x);
@@ -89,13 +62,19 @@ void check_flags(Args& args) {
   }
 }
 
+/// Length of the part of a row that has statistics of its own.
 int64_t normed_length(const Args& args, int64_t dim) {
+  constexpr int32_t kMostQuantised = 1024;  // whose moments a block keeps
   if (args.num_groups == 0) return dim;
+  if (args.num_groups > kMostQuantised && fp8::stores(args.out.dtype))
+    fail(HSTU_ERROR_UNSUPPORTED, "num_groups = {}: kernels with an out in FP8 cover up to {}", args.num_groups,
+         kMostQuantised);
   if (dim % args.num_groups != 0)
     fail(HSTU_ERROR_INVALID_ARGUMENT, "num_groups = {}: it must divide attn.shape[1] = {}", args.num_groups, dim);
   return dim / args.num_groups;
 }
 
+/// weight, and bias unless the norm has none.
 void check_weights(Args& args, const checks::Tensor& attn, const checks::Tensor& out) {
   const int64_t count = args.num_groups > 0 ? args.num_groups : attn.t.shape[1];
   const char* what = args.num_groups > 0 ? "num_groups" : "attn.shape[1]";
@@ -106,36 +85,43 @@ void check_weights(Args& args, const checks::Tensor& attn, const checks::Tensor&
     fail(HSTU_ERROR_INVALID_ARGUMENT, "bias is there: norm = RMS has none; leave it out");
 }
 
-void check_segments(const checks::Tensor& matrix, const Args& args, const checks::Tensor& attn) {
-  checks::extent(matrix, 0, attn.t.shape[0], "attn.shape[0]");
+checks::Tensor check_out(Args& args, const checks::Tensor& attn, const checks::Tensor& u) {
+  const checks::Tensor out = checks::required<2>("out", args.out);
+  if (!fp8::stores(out.t.dtype)) checks::same_dtype(out, attn);
+  checks::extent(out, 0, attn.t.shape[0], "attn.shape[0]");
   int64_t columns = 0;
-  if (__builtin_mul_overflow(attn.t.shape[1], segments_of(args), &columns))
+  if (__builtin_mul_overflow(attn.t.shape[1], 1 + args.concat_u + args.concat_x, &columns))
     fail(HSTU_ERROR_INVALID_ARGUMENT,
-         "attn.shape[1] = {}: a row of {}, segments * attn.shape[1], overflows 64 bits; make it smaller",
-         attn.t.shape[1], matrix.name);
-  checks::extent(matrix, 1, columns, "segments (1 + concat_u + concat_x) * attn.shape[1]");
+         "attn.shape[1] = {}: a row of out, segments * attn.shape[1], overflows 64 bits; make it smaller",
+         attn.t.shape[1]);
+  checks::extent(out, 1, columns, "segments (1 + concat_u + concat_x) * attn.shape[1]");
+  checks::no_self_overlap(out);
+  checks::disjoint(out, attn);
+  checks::disjoint(out, u);
+  return out;
 }
 
-}  // namespace norm_mul
+}  // namespace
 
 OperatorFacts facts_of(const Args*) { return {norm_mul::kFields, kTensors, kScalars}; }
 
 Problem prepare(Args& args) {
   checks::struct_size(args.struct_size, sizeof args);
-  const checks::Tensor attn = checks::required<2>("attn", args.attn);
+  const checks::Tensor attn = checks::required<2>("attn", args.attn), u = checks::required<2>("u", args.u);
   checks::floating(attn);
-  const checks::Tensor u = norm_mul::check_u(args, attn);
-  norm_mul::check_flags(args);
+  checks::same_dtype(u, attn);
+  checks::extent(u, 0, attn.t.shape[0], "attn.shape[0]");
+  checks::extent(u, 1, attn.t.shape[1], "attn.shape[1]");
+  check_flags(args);
   const checks::Tensor out = check_out(args, attn, u);
   checks::disjoint(checks::quantised(attn, out, out.t.shape[0], out.t.shape[1], args.descale, args.scaling), u);
-  norm_mul::check_weights(args, attn, out);
-  check_groups_quantised(args);
+  check_weights(args, attn, out);
   args.eps = checks::eps(args.eps);
 
   const int64_t dim = attn.t.shape[1];
   checks::Vector vector(attn.t.dtype);
   // Segments of out start at multiples of dim, groups at multiples of their length.
-  vector.tensor(attn.t).tensor(u.t).tensor(out.t).length(norm_mul::normed_length(args, dim));
+  vector.tensor(attn.t).tensor(u.t).tensor(out.t).length(normed_length(args, dim));
   if (args.num_groups == 0) vector.address(args.weight);
   if (args.num_groups == 0 && present(args.bias)) vector.address(args.bias);
 
@@ -159,7 +145,7 @@ Problem prepare(Args& args) {
 
 Cost cost_of(const Args& args) {
   const double elements = static_cast<double>(args.attn.shape[0]) * static_cast<double>(args.attn.shape[1]);
-  const int segments = norm_mul::segments_of(args);
+  const int segments = 1 + args.concat_u + args.concat_x;
   const double weights = static_cast<double>(args.weight.shape[0] + args.bias.shape[0]);
   // Sum; difference, square and sum; scale; weight and bias; product.
   return {.flops = elements * 8,
@@ -213,6 +199,12 @@ uint32_t word_at(const Args& args, int64_t row, int64_t segment, int64_t segment
   return philox(static_cast<uint64_t>(counter + column), static_cast<uint64_t>(args.seed))[static_cast<size_t>(word)];
 }
 
+void drop(Row& x, const Args& args, int64_t row, int64_t segment, int64_t segments) {
+  if (args.dropout_ratio == 0) return;
+  for (size_t i = 0; i < x.size(); ++i)
+    x[i] = kept(x[i], word_at(args, row, segment, segments, static_cast<int64_t>(i)), args.dropout_ratio);
+}
+
 Row activated(const Row& x, hstu_activation activation) {
   Row out(x.size());
   std::transform(x.begin(), x.end(), out.begin(), [&](double value) { return activate(activation, value); });
@@ -221,15 +213,9 @@ Row activated(const Row& x, hstu_activation activation) {
 
 }  // namespace
 
-void drop(Row& x, const Args& args, int64_t row, int64_t segment, int64_t segments) {
-  if (args.dropout_ratio == 0) return;
-  for (size_t i = 0; i < x.size(); ++i)
-    x[i] = kept(x[i], word_at(args, row, segment, segments, static_cast<int64_t>(i)), args.dropout_ratio);
-}
-
 void run(const Args& args, double* const* exact) {
   const int64_t rows = args.attn.shape[0], dim = args.attn.shape[1];
-  const int64_t weights = args.weight.shape[0], segments = norm_mul::segments_of(args);
+  const int64_t weights = args.weight.shape[0], segments = 1 + args.concat_u + args.concat_x;
   const Row weight = load_vector(args.weight, weights, 1), bias = load_vector(args.bias, weights, 0);
   const Output out(args.out, exact);
   const RowQuantiser quantiser(args.out, args.descale, args.scaling, exact);

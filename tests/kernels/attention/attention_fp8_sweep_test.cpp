@@ -169,43 +169,6 @@ std::vector<Case> cases() {
   return all;
 }
 
-/// Full masks of rows of several kinds.
-std::vector<Case> both_ways() {
-  std::vector<Case> all;
-  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
-  for (const auto scaling : {kTensor, kSequence, kBlock})
-    for (const Targets targets : {Targets::absent, Targets::some, Targets::many})
-      for (const int64_t contextual : {0, 33})
-        for (const int64_t window : {0, 17, 64})
-          if (targets != Targets::absent || contextual > 0 || window > 0)
-            all.push_back({{.dim_qk = 128,
-                            .dim_v = 64,
-                            .lengths = lengths,
-                            .contextual = contextual,
-                            .max_attn_len = window,
-                            .min_full = window == 64 ? 21 : 0,
-                            .own_contexts = contextual > 0 && window > 0,
-                            .targets = targets,
-                            .mask = HSTU_MASK_FULL,
-                            .group = window / 8},
-                           scaling,
-                           0,
-                           scaling == kBlock ? 4 : 0});
-  for (const auto scaling : {kTensor, kBlock})
-    for (const int64_t dim : {50, 256})
-      all.push_back({{.dim_qk = dim,
-                      .dim_v = dim,
-                      .lengths = {1000, 3, 700},
-                      .contextual = 5,
-                      .max_attn_len = 300,
-                      .targets = Targets::many,
-                      .mask = HSTU_MASK_FULL},
-                     scaling,
-                     0,
-                     scaling == kBlock ? 4 : 0});
-  return all;
-}
-
 /// Heads of q that share heads of k and v, and their scales.
 std::vector<Case> grouped() {
   std::vector<Case> all;
@@ -255,8 +218,6 @@ std::vector<Case> intervals() {
 INSTANTIATE_TEST_SUITE_P(Intervals, AttentionFp8Sweep, testing::ValuesIn(intervals()),
                          [](const auto& c) { return name_of_case(c.param); });
 INSTANTIATE_TEST_SUITE_P(Grouped, AttentionFp8Sweep, testing::ValuesIn(grouped()),
-                         [](const auto& c) { return name_of_case(c.param); });
-INSTANTIATE_TEST_SUITE_P(BothWays, AttentionFp8Sweep, testing::ValuesIn(both_ways()),
                          [](const auto& c) { return name_of_case(c.param); });
 INSTANTIATE_TEST_SUITE_P(Cases, AttentionFp8Sweep, testing::ValuesIn(cases()),
                          [](const auto& c) { return name_of_case(c.param); });

@@ -134,55 +134,6 @@ std::vector<AttentionCase> special_masks() {
   return cases;
 }
 
-/// Full masks of rows of several kinds, in every family.
-std::vector<AttentionCase> both_ways() {
-  std::vector<AttentionCase> cases;
-  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
-  for (const Targets targets : {Targets::absent, Targets::some, Targets::many})
-    for (const int64_t contextual : {0, 1, 33, 200})
-      for (const auto& [window, full] : {std::pair<int64_t, int64_t>{0, 0}, {5, 0}, {64, 0}, {5, 20}, {64, 1}})
-        cases.push_back({.lengths = lengths,
-                         .contextual = contextual,
-                         .max_attn_len = window,
-                         .min_full = full,
-                         .own_contexts = contextual == 33,
-                         .targets = targets,
-                         .mask = HSTU_MASK_FULL});
-  const AttentionCase base{.heads = 4,
-                           .lengths = lengths,
-                           .contextual = 9,
-                           .max_attn_len = 40,
-                           .min_full = 20,
-                           .targets = Targets::some,
-                           .mask = HSTU_MASK_FULL};
-  const auto add = [&](auto change) {
-    AttentionCase c = base;
-    change(c);
-    cases.push_back(c);
-    c.dtype = HSTU_DTYPE_F32;
-    cases.push_back(c);
-  };
-  for (const int64_t group : {2, 7, 64, 500})
-    for (const int64_t window : {0, 20})
-      add([&](AttentionCase& c) {
-        c.group = group, c.max_attn_len = window, c.min_full = 0, c.targets = group == 64 ? Targets::many : c.targets;
-      });
-  for (const int64_t softmax : {0, 1, 4})
-    for (const test::Bias bias : {test::Bias::absent, test::Bias::shared, test::Bias::of_heads,
-                                  test::Bias::short_of_positions, test::Bias::short_in_chunks})
-      add([&](AttentionCase& c) {
-        c.softmax_heads = softmax, c.lse = softmax > 0, c.bias = bias,
-        c.targets = softmax == 1 ? Targets::many : c.targets;
-        c.group = softmax == 4 ? 5 : 0, c.min_full = bias == test::Bias::shared ? 20 : 0;
-      });
-  for (const int64_t dim : {16, 48, 128, 192, 256, 50})
-    add([&](AttentionCase& c) { c.dim_qk = c.dim_v = dim, c.scale = Scale::rows; });
-  add([](AttentionCase& c) { c.kv_heads = 2, c.scale = Scale::one; });
-  add([](AttentionCase& c) { c.max_seq_len = 20; });
-  add([](AttentionCase& c) { c.lengths = {700, 3, 1030}, c.targets = Targets::many, c.dim_qk = c.dim_v = 128; });
-  return cases;
-}
-
 std::vector<AttentionCase> forms() {
   const std::vector<int64_t> lengths{70, 0, 33, 129};
   const auto full = HSTU_MASK_FULL;
@@ -327,16 +278,6 @@ std::vector<AttentionCase> extras() {
                        .right = mask == HSTU_MASK_LOCAL ? 20 : 0});
   cases.push_back({.lengths = lengths, .softmax_heads = 2});
   cases.push_back({.lengths = {700, 3}, .softmax_heads = 1, .lse = true, .max_seq_len = 64});
-  // Groups of targets that begin before their row tile, behind a gap of keys which its rows do not see.
-  for (const int64_t group : {75, 170, 300})
-    for (const int64_t dim : {32, 64, 128, 256})
-      cases.push_back({.dim_qk = dim,
-                       .dim_v = dim,
-                       .lengths = {700, 611, 803, 9, 555, 690},
-                       .targets = Targets::many,
-                       .softmax_heads = 1,
-                       .lse = true,
-                       .group = group});
   return cases;
 }
 
@@ -388,7 +329,6 @@ INSTANTIATE_TEST_SUITE_P(SpecialMasks, AttentionSweep, testing::ValuesIn(special
 INSTANTIATE_TEST_SUITE_P(Extras, AttentionSweep, testing::ValuesIn(extras()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(HeadDims, AttentionSweep, testing::ValuesIn(head_dims()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Masks, AttentionSweep, testing::ValuesIn(masks()), kNameOf);
-INSTANTIATE_TEST_SUITE_P(BothWays, AttentionSweep, testing::ValuesIn(both_ways()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(LongContexts, AttentionSweep, testing::ValuesIn(long_contexts()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Forms, AttentionSweep, testing::ValuesIn(forms()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Layouts, AttentionSweep, testing::ValuesIn(layouts()), kNameOf);

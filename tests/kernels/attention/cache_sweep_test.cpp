@@ -119,56 +119,6 @@ std::vector<CacheCase> masks() {
   return cases;
 }
 
-/// Full masks of rows of several kinds, jagged and in pages, which targets lie apart from.
-std::vector<CacheCase> both_ways() {
-  std::vector<CacheCase> cases;
-  const std::vector<int64_t> lengths{200, 0, 67, 129, 1, 40, 260, 7};
-  const auto add = [&](CacheCase c) {
-    c.mask = HSTU_MASK_FULL;
-    if (c.lengths.empty()) c.lengths = lengths;
-    for (const int64_t delta : {1, 20, -140}) {
-      c.delta = delta;
-      cases.push_back(c);
-      CacheCase wide = c;
-      wide.dtype = HSTU_DTYPE_F32;
-      cases.push_back(wide);
-    }
-  };
-  for (const Targets targets : {Targets::absent, Targets::some}) {
-    for (const int64_t contextual : {0, 1, 33})
-      for (const auto& [window, full] : {std::pair<int64_t, int64_t>{0, 0}, {1, 0}, {64, 0}, {5, 20}, {40, 3}})
-        if (targets != Targets::absent || contextual > 0 || window > 0)
-          add({.dim_qk = 32,
-               .dim_v = 32,
-               .targets = targets,
-               .contextual = contextual,
-               .max_attn_len = window,
-               .min_full = full,
-               .own_contexts = contextual == 33 && window > 0});
-    for (const Bias bias : {Bias::shared, Bias::of_heads, Bias::short_in_chunks})
-      for (const int64_t page_size : {16, 64})
-        add({.lengths = {530, 97, 1, 700},
-             .targets = targets,
-             .contextual = 5,
-             .max_attn_len = 100,
-             .bias = bias,
-             .page_size = page_size});
-  }
-  for (const int64_t group : {2, 7, 50})
-    for (const int64_t window : {0, 20})
-      add({.dim_qk = 128, .dim_v = 128, .targets = Targets::some, .max_attn_len = window, .group = group});
-  for (const int64_t page_size : {16, 32, 128})
-    add({.heads = 4,
-         .kv_heads = 2,
-         .dim_qk = 128,
-         .dim_v = 64,
-         .lengths = {1500, 97, 1, 700},
-         .targets = Targets::some,
-         .max_attn_len = 300,
-         .page_size = page_size});
-  return cases;
-}
-
 /// A relative bias beside all that shapes how it is read: head dims, masks, new rows few and many, other options.
 std::vector<CacheCase> biased() {
   std::vector<CacheCase> cases;
@@ -357,8 +307,6 @@ INSTANTIATE_TEST_SUITE_P(Masks, DeltaSweep, testing::ValuesIn(masks()), kNameOf)
 INSTANTIATE_TEST_SUITE_P(Others, DeltaSweep, testing::ValuesIn(delta_only()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Shapes, PagedSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Masks, PagedSweep, testing::ValuesIn(masks()), kNameOf);
-INSTANTIATE_TEST_SUITE_P(BothWays, DeltaSweep, testing::ValuesIn(both_ways()), kNameOf);
-INSTANTIATE_TEST_SUITE_P(BothWays, PagedSweep, testing::ValuesIn(both_ways()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Pages, PagedSweep, testing::ValuesIn(pages()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Shapes, AppendSweep, testing::ValuesIn(shapes()), kNameOf);
 INSTANTIATE_TEST_SUITE_P(Pages, AppendSweep, testing::ValuesIn(pages()), kNameOf);

@@ -1,6 +1,5 @@
-// Concatenation of jagged tensors, its gradient, and splitting on the device: bit for bit the reference, for every
-// element size, both kinds of parts, empty and ragged sequences, gaps and misaligned rows; nothing else in memory is
-// touched.
+// Concatenation and splitting of jagged tensors on the device: bit for bit the reference, for every element size, both
+// kinds of parts, empty and ragged sequences, gaps and misaligned rows; nothing else in memory is touched.
 #include "support/device_call.hpp"
 
 namespace hstujit {
@@ -92,18 +91,6 @@ hstu_split_2d_jagged_args split_args(const Tensors& t, const Case& c) {
   return args;
 }
 
-/// Of a concatenation, or a replacement, with the gradients of both parts.
-hstu_concat_2d_jagged_backward_args gradient_args(const Tensors& t, const Case& c) {
-  hstu_concat_2d_jagged_backward_args args{};
-  args.struct_size = sizeof args;
-  args.forward = concat_args(t, c);
-  args.forward.out = {};
-  args.dout = t.combined;
-  args.dleft = t.left;
-  args.dright = t.right;
-  return args;
-}
-
 class JaggedCopySweep : public testing::TestWithParam<Case> {};
 
 TEST_P(JaggedCopySweep, ConcatenatesBitForBit) {
@@ -124,25 +111,6 @@ TEST_P(JaggedCopySweep, SplitsBitForBit) {
   const Tensors t = tensors_of(memory, c);
   test::scramble(t.combined, memory.random_numbers());
   test::expect_same_bits(memory, split_args(t, c), {t.left, t.right});
-}
-
-TEST_P(JaggedCopySweep, GivesGradientsBackBitForBit) {
-  HSTU_NEEDS_DEVICE();
-  HostMemory memory;
-  const Tensors t = tensors_of(memory, GetParam());
-  test::scramble(t.combined, memory.random_numbers());
-  test::expect_same_bits(memory, gradient_args(t, GetParam()), {t.left, t.right});
-}
-
-TEST_P(JaggedCopySweep, GivesOneGradientBackBitForBit) {
-  HSTU_NEEDS_DEVICE();
-  HostMemory memory;
-  const Tensors t = tensors_of(memory, GetParam());
-  test::scramble(t.combined, memory.random_numbers());
-  auto left = gradient_args(t, GetParam()), right = left;
-  left.dright = right.dleft = {};
-  test::expect_same_bits(memory, left, {t.left});
-  test::expect_same_bits(memory, right, {t.right});
 }
 
 /// Lengths between from and to, every fifth 0.

@@ -149,8 +149,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"Targets", [](Args& a) { a.mask.num_targets.shape[0] = 2; }, kShape, "num_targets.shape[0] = 2"},
         Spoiled<Args>{"Longest", [](Args& a) { a.max_seq_len = 0; }, kInvalid, "max_seq_len = 0"},
         Spoiled<Args>{"Mask", [](Args& a) { test::set_code(a.mask.kind, 4); }, kInvalid, "mask.kind = 4"},
-        Spoiled<Args>{"TargetsOfLocal", [](Args& a) { a.mask.kind = HSTU_MASK_LOCAL; }, kInvalid,
-                      "num_targets is there"},
+        Spoiled<Args>{"TargetsOfFull", [](Args& a) { a.mask.kind = HSTU_MASK_FULL; }, kInvalid, "num_targets is there"},
         Spoiled<Args>{"Alpha", [](Args& a) { a.alpha = test::kNan; }, kInvalid, "alpha"},
         Spoiled<Args>{"FastSums", [](Args& a) { a.fast_sums = 2; }, kInvalid, "fast_sums = 2"}),
     kNameOf);

@@ -78,7 +78,7 @@ TYPED_TEST(AttentionOptions, OptionsOfAnotherMaskAreNamed) {
   this->refused(kInvalid, "window_left = 3", [](auto& a) { a.mask.window_left = 3; });
   this->refused(kInvalid, "window_right = -1", [](auto& a) { a.mask.window_right = -1; });
   this->refused(kInvalid, "intervals is there", [](auto& a) { a.mask.intervals = intervals(a, 1, 3); });
-  for (const hstu_mask mask : {HSTU_MASK_LOCAL, HSTU_MASK_INTERVALS}) {
+  for (const hstu_mask mask : {HSTU_MASK_FULL, HSTU_MASK_LOCAL, HSTU_MASK_INTERVALS}) {
     const auto with = [&](auto change) {
       return [mask, change](auto& a) {
         set_mask(a, mask);

@@ -114,7 +114,7 @@ INSTANTIATE_TEST_SUITE_P(
         Spoiled<Args>{"ContextsUnderAnotherMask",
                       [](Args& a) {
                         a.mask.num_targets = {};
-                        a.mask.kind = HSTU_MASK_LOCAL;
+                        a.mask.kind = HSTU_MASK_FULL;
                       },
                       kInvalid, "num_contexts is there"}),
     kNameOf);

@@ -82,47 +82,6 @@ TEST(JaggedCopyReference, SplitUndoesConcatenation) {
   }
 }
 
-struct Gradients {
-  Numbers left, right;
-};
-Gradients gradients(const Numbers& dout, const Offsets& offsets_left, const Offsets& offsets_right, int64_t prefix,
-                    bool replace) {
-  const auto count = [](const Offsets& offsets) { return static_cast<size_t>(offsets.back()); };
-  Gradients out{Numbers(count(offsets_left), -1), Numbers(count(offsets_right), -1)};
-  auto args = sized<hstu_concat_2d_jagged_backward_args>();
-  args.forward.left = args.dleft = rows(out.left);
-  args.forward.right = args.dright = rows(out.right);
-  args.forward.offsets_left = vector(offsets_left);
-  args.forward.offsets_right = vector(offsets_right);
-  args.forward.n_prefix_from_right = prefix;
-  args.forward.is_replace = replace;
-  args.dout = rows(dout);
-  prepare(args);
-  run(args);
-  return out;
-}
-
-TEST(JaggedCopyReference, GradientUndoesConcatenation) {
-  const Numbers a = counted(0, 5), b = counted(100, 6);
-  for (const int64_t prefix : {0, 1, 2}) {
-    const Gradients got = gradients(concatenated(a, kLeft, b, kRight, prefix), kLeft, kRight, prefix, false);
-    EXPECT_EQ(got.left, a);
-    EXPECT_EQ(got.right, b);
-  }
-}
-
-TEST(JaggedCopyReference, ReplacedRowsHaveNoGradient) {
-  const Gradients got = gradients(counted(1, 6), {0, 3, 5, 6}, {0, 1, 3, 3}, 0, true);
-  EXPECT_EQ(got.left, (Numbers{1, 2, 0, 0, 0, 6}));
-  EXPECT_EQ(got.right, (Numbers{3, 4, 5}));
-}
-
-TEST(JaggedCopyReference, RowsWithoutRoomHaveNoGradient) {
-  const Gradients got = gradients(counted(1, 3), {0, 2, 2, 3}, {0, 3, 5, 5}, 0, true);
-  EXPECT_EQ(got.left, (Numbers{0, 0, 3}));
-  EXPECT_EQ(got.right, (Numbers{0, 1, 2, 0, 0}));
-}
-
 std::string refusal(const Offsets& left, const Offsets& right) {
   try {
     concatenated(counted(0, 5), left, counted(100, 6), right, 0);

@@ -17,7 +17,6 @@ using test::Spoiled;
 
 using Concat = hstu_concat_2d_jagged_args;
 using Split = hstu_split_2d_jagged_args;
-using Gradient = hstu_concat_2d_jagged_backward_args;
 
 /// left [40, 96], right [24, 96], out [64, 96] bf16 in 3 sequences.
 Concat sample_concat() {
@@ -42,16 +41,6 @@ Split sample_split() {
   return args;
 }
 
-Gradient sample_gradient() {
-  auto args = sized<Gradient>();
-  args.forward = sample_concat();
-  args.forward.out = {};
-  args.dout = sample_concat().out;
-  args.dleft = hstu_matrix(slot(5), HSTU_DTYPE_BF16, 40, 96);
-  args.dright = hstu_matrix(slot(6), HSTU_DTYPE_BF16, 24, 96);
-  return args;
-}
-
 TEST(PrepareJaggedCopy, Keys) {
   auto concat = sample_concat();
   EXPECT_EQ(text(prepare(concat)),
@@ -61,23 +50,6 @@ TEST(PrepareJaggedCopy, Keys) {
   EXPECT_EQ(text(prepare(split)),
             "split_2d_jagged access_bytes=16 row_bytes=192 left_offset=i64 right_offset=i32 prefix=0 replace=0 batch=4 "
             "rows=64");
-  auto gradient = sample_gradient();
-  EXPECT_EQ(text(prepare(gradient)),
-            "concat_2d_jagged_backward access_bytes=16 row_bytes=192 left_offset=i64 right_offset=i32 prefix=1 "
-            "replace=0 batch=4 rows=64");
-}
-
-TEST(PrepareJaggedCopy, GradientsAsFarAsThereAreAnyShapeAccesses) {
-  auto args = sample_gradient();
-  args.forward.left.data = slot(0, 2);  // is not read
-  args.forward.right.stride[0] = 0;
-  EXPECT_EQ(prepare(args)[jagged_copy::kAccessBytes], 16);
-  args.dleft.stride[0] = 97;
-  EXPECT_EQ(prepare(args)[jagged_copy::kAccessBytes], 2);
-  args.dleft = {};
-  EXPECT_EQ(prepare(args)[jagged_copy::kAccessBytes], 16);
-  args.dright = {};
-  EXPECT_EQ(prepare(args)[jagged_copy::kAccessBytes], 16);
 }
 
 TEST(PrepareJaggedCopy, ElementsOfOneSizeShareAKey) {
@@ -207,38 +179,6 @@ INSTANTIATE_TEST_SUITE_P(
                           a.out.data = slot(1 << 21);
                         },
                         kUnsupported, "left: a row of 4294967296 bytes"}),
-    kNameOf);
-
-class ConcatGradientRefuses : public testing::TestWithParam<Spoiled<Gradient>> {};
-TEST_P(ConcatGradientRefuses, Field) { test::expect_refused(sample_gradient(), GetParam()); }
-
-INSTANTIATE_TEST_SUITE_P(
-    BadInput, ConcatGradientRefuses,
-    testing::Values(
-        Spoiled<Gradient>{"OtherStructSize", [](Gradient& a) { a.struct_size = 8; }, kInvalid, "struct_size = 8"},
-        Spoiled<Gradient>{"OtherSizeOfForward", [](Gradient& a) { a.forward.struct_size = 8; }, kInvalid,
-                          "forward.struct_size = 8"},
-        Spoiled<Gradient>{"AbsentLeft", [](Gradient& a) { a.forward.left = {}; }, kInvalid, "left is absent"},
-        Spoiled<Gradient>{"AbsentDout", [](Gradient& a) { a.dout = {}; }, kInvalid, "dout is absent"},
-        Spoiled<Gradient>{"TooFewRowsOfDout", [](Gradient& a) { a.dout.shape[0] = 63; }, kShape, "dout.shape[0] = 63"},
-        Spoiled<Gradient>{"OtherDtypeOfDout", [](Gradient& a) { a.dout.dtype = HSTU_DTYPE_F16; }, kDtype, "dout.dtype"},
-        Spoiled<Gradient>{"OtherDtypeOfDleft", [](Gradient& a) { a.dleft.dtype = HSTU_DTYPE_F16; }, kDtype,
-                          "dleft.dtype"},
-        Spoiled<Gradient>{"OtherRowsOfDleft", [](Gradient& a) { a.dleft.shape[0] = 39; }, kShape,
-                          "dleft.shape[0] = 39"},
-        Spoiled<Gradient>{"OtherRowsOfDright", [](Gradient& a) { a.dright.shape[0] = 25; }, kShape,
-                          "dright.shape[0] = 25"},
-        Spoiled<Gradient>{"LastStride", [](Gradient& a) { a.dright.stride[1] = 2; }, kInvalid, "dright.stride[1] = 2"},
-        Spoiled<Gradient>{"DleftOverItself", [](Gradient& a) { a.dleft.stride[0] = 95; }, kInvalid,
-                          "dleft.stride[0] = 95"},
-        Spoiled<Gradient>{"DleftOverDout", [](Gradient& a) { a.dleft.data = a.dout.data; }, kInvalid,
-                          "dleft overlaps dout"},
-        Spoiled<Gradient>{"DleftOverDright", [](Gradient& a) { a.dleft.data = a.dright.data; }, kInvalid,
-                          "dleft overlaps dright"},
-        Spoiled<Gradient>{"DrightOverOffsets", [](Gradient& a) { a.dright.data = a.forward.offsets_left.data; },
-                          kInvalid, "dright overlaps offsets_left"},
-        Spoiled<Gradient>{"PrefixOfAReplacement", [](Gradient& a) { a.forward.is_replace = 1; }, kInvalid,
-                          "n_prefix_from_right = 2"}),
     kNameOf);
 
 class SplitRefuses : public testing::TestWithParam<Spoiled<Split>> {};

@@ -102,9 +102,3 @@ static_assert(attn_bwd_f32_smem_bytes<Config> == 105280, "host and device disagr
   enum : bool { kHasDattnScale = false };
 static_assert(attn_bwd_f32_smem_bytes<Config> == 25408, "host and device disagree about shared memory");
 
-// attention_backward dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 offset_dtype=i64 target_dtype=i32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 attn_scale=2 vector=4 batch=32 total=65536 max_seq_len=2048 target_groups=1 intervals=0 softmax_heads=2 rab=1 heads_per_kv=1 has_dq=1 has_dk=1 has_dv=1 drab=2 has_d_attn_scale=1
-// attn_bwd_f32_sm80 sm_80 block_n=16 apart=0 min_blocks=2
-// attn_bwd_f32_sm80 sm_90a block_n=16 apart=0 min_blocks=2
-// 33 lines, those above but for
-  enum : bool { kCausal = false };
-

@@ -47,14 +47,3 @@ static_assert(attn_f32_smem_bytes<Config> == 33280, "host and device disagree ab
   enum : bool { kBias = true };
 static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree about shared memory");
 
-// delta_attention dtype=f32 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=1 vector=4 batch=32 max_q_len=32 max_seq_len=4096 rab=1 page_gaps=0
-// attn_delta_f32_sm80 sm_80 block_n=32 min_blocks=2
-// attn_delta_f32_sm80 sm_90a block_n=32 min_blocks=2
-// 33 lines, those above but for
-  using Offset = i64;
-  enum : int { kHeadDimQk = 128 };
-  enum : int { kHeadDimV = 128 };
-  enum : bool { kCausal = false };
-  enum : bool { kBias = true };
-static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree about shared memory");
-

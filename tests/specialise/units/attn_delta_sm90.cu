@@ -46,36 +46,3 @@ static_assert(attn_delta_sm90_smem_bytes<Config> == 230400, "host and device dis
   enum : int { kStages = 3 };
 static_assert(attn_delta_sm90_smem_bytes<Config> == 216064, "host and device disagree about shared memory");
 
-// delta_attention dtype=bf16 head_dim_qk=128 head_dim_v=128 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=0 page_gaps=0
-// attn_delta_sm90 sm_90a consumers=2 block_n=64 stages=5 q_steps=8 blocks=1 split=1
-// 34 lines, those above but for
-  using QOffset = i64;
-  enum : bool { kJaggedQ = true };
-  enum : bool { kCausal = false };
-  enum : bool { kHasTargets = true };
-  enum : bool { kTargetGroups = true };
-  enum : bool { kContextual = true };
-  enum : bool { kMaxAttnLen = true };
-  enum : bool { kMinFullAttn = true };
-  enum : int { kConsumers = 2 };
-  enum : int { kStages = 5 };
-
-// delta_attention dtype=bf16 head_dim_qk=256 head_dim_v=256 num_heads=4 heads_per_kv=1 offset_dtype=i64 q_offset_dtype=i64 target_dtype=i32 page_dtype=none page_size=0 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=8 batch=32 max_q_len=256 max_seq_len=4096 rab=2 page_gaps=0
-// attn_delta_sm90 sm_90a consumers=2 block_n=48 stages=2 q_steps=0 blocks=1 split=1
-// 34 lines, those above but for
-  using QOffset = i64;
-  enum : int { kHeadDimQk = 256 };
-  enum : int { kHeadDimV = 256 };
-  enum : bool { kJaggedQ = true };
-  enum : bool { kCausal = false };
-  enum : bool { kHasTargets = true };
-  enum : bool { kTargetGroups = true };
-  enum : bool { kContextual = true };
-  enum : bool { kMaxAttnLen = true };
-  enum : bool { kMinFullAttn = true };
-  enum : bool { kBias = true };
-  enum : int { kConsumers = 2 };
-  enum : int { kBlockN = 48 };
-  enum : int { kStages = 2 };
-  enum : int { kQSteps = 0 };
-

@@ -44,16 +44,3 @@ static_assert(attn_f32_smem_bytes<Config> == 55808, "host and device disagree ab
   enum : bool { kBias = true };
 static_assert(attn_f32_smem_bytes<Config> == 29184, "host and device disagree about shared memory");
 
-// paged_attention dtype=f32 head_dim_qk=64 head_dim_v=48 num_heads=4 heads_per_kv=1 offset_dtype=none q_offset_dtype=i32 target_dtype=i32 page_dtype=i32 page_size=32 mask=1 contextual=1 max_attn_len=1 min_full_attn=1 target_groups=1 intervals=0 attn_scale=0 vector=4 batch=32 max_q_len=256 max_seq_len=1024 rab=0 page_gaps=0
-// attn_paged_f32_sm80 sm_80 block_n=32 min_blocks=2
-// attn_paged_f32_sm80 sm_90a block_n=32 min_blocks=2
-// 33 lines, those above but for
-  enum : int { kHeadDimQk = 64 };
-  enum : int { kHeadDimV = 48 };
-  enum : bool { kCausal = false };
-  enum : bool { kTargetGroups = true };
-  enum : bool { kContextual = true };
-  enum : bool { kMaxAttnLen = true };
-  enum : bool { kMinFullAttn = true };
-static_assert(attn_f32_smem_bytes<Config> == 29184, "host and device disagree about shared memory");
-
